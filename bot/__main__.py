@@ -1,0 +1,6 @@
+"""Placeholder."""
+
+
+def main() -> int:
+    """Placeholder."""
+    return 0

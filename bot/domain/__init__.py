@@ -1,0 +1,1 @@
+"""Values and rules: pure, no I/O, no clock, no environment."""

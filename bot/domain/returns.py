@@ -1,0 +1,124 @@
+"""What an investigator and a validator hand back.
+
+The models are lenient about size: the code checks report a breach with a reason a human can read, which a refused
+parse could not. They are strict about shape: an unknown value of a closed field never gets this far.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+MAX_DRAFT_WORDS = 300
+MAX_NOTES_WORDS = 500
+MAX_EVIDENCE_REFS = 8
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class EvidenceKind(StrEnum):
+    """Where a citation points; the value is what is written to disk."""
+
+    FILE = "file"
+    LOG_QUERY = "log_query"
+    GIT_COMMIT = "git_commit"
+    EXTERNAL_DOC = "external_doc"
+    MEMORY = "memory"
+    TRIAGE_FILE = "triage_file"
+
+
+class EvidenceRef(_Value):
+    """One citation.
+
+    For `file`, `ref` is `path:start-end` or `path:line` (1-based, inclusive), `quote` a verbatim excerpt of those
+    lines, and `commit` the SHA they were read at, filled in by code and never by a model.
+    """
+
+    kind: EvidenceKind
+    ref: str
+    commit: str | None = None
+    quote: str = ""
+    supports_claim: str = ""
+
+
+class TriageFile(_Value):
+    """A note the investigator proposes for memory/; `filename` is a bare name ending in .md."""
+
+    filename: str
+    content: str
+
+
+class ProposedPatch(_Value):
+    """A change the investigator proposes; shown to the human, never applied."""
+
+    title: str
+    diff: str
+    rationale: str
+
+
+class InvestigatorReturn(_Value):
+    """A draft with its evidence."""
+
+    confidence: Literal["high", "medium", "low"]
+    confidence_reason: str
+    summary_for_orchestrator: str
+    draft_reply: str
+    draft_language: str = "en"
+    gloss: str | None = None
+    evidence_refs: tuple[EvidenceRef, ...] = ()
+    proposed_triage_file: TriageFile | None = None
+    proposed_patch: ProposedPatch | None = None
+    open_questions: tuple[str, ...] = ()
+    escalation_requested: bool = False
+    escalation_reason: str | None = None
+    investigator_round: int = 1
+    research_notes: str = ""
+
+
+class Check(_Value):
+    """One deterministic check of a draft; `ok` is None where code cannot tell (uncheckable)."""
+
+    name: str
+    ok: bool | None
+    reason: str
+
+
+class Verdict(StrEnum):
+    """What the validation of a draft came to."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    BOUNCE = "bounce"
+    ESCALATE = "escalate"
+
+
+class ValidatorReturn(_Value):
+    """A verdict on a draft, by the code checks alone or by a model that tried to break it."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    spot_check_ref: str | None = None
+    spot_check_result: Literal["supports", "contradicts", "fabricated", "uncheckable"] = "uncheckable"
+    spot_check_note: str = ""
+    schema_check: Literal["ok", "fail"] = "ok"
+    confidence_language_match: Literal["match", "mismatch"] = "match"
+    scope_drift: Literal["none", "minor", "major"] = "none"
+    cross_investigation_consistency: str = "no_overlap"
+    risk_gate_check: Literal["passes", "needs_high_confidence", "fails"] = "passes"
+    tone_assessment: Literal["matches", "off", "ai_smell"] = "matches"
+    bounce_feedback: str | None = None
+    validator_model: str
+    validated_at: AwareDatetime
+
+
+class Usage(_Value):
+    """What model runs cost; all zero and free where no model was used. `cost_usd` is None when a price is unknown."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost_usd: float | None = 0.0

@@ -1,0 +1,285 @@
+"""The life of one question: its state, and the one table of steps it may take.
+
+A step that is not in `TRANSITIONS` raises IllegalTransition and changes nothing. `closed` is terminal: its row is
+empty, and a later question in the same Slack thread starts a fresh state.
+
+    investigating ──> awaiting-validation ──> pending-user ──> closed
+          │  ^               │  ^                 │  ^
+          │  └─ bounced-round-1 ┘ <───────────────┘  └ failed, context, disagreement
+          └───────> escalated ─────────────────────────┘      (every open status may close)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Self
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from bot.domain.events import Event
+from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn
+from bot.errors import IllegalTransition, InputError
+
+
+class Status(StrEnum):
+    """Where a thread is in its life; `escalated` means a long headless run is under way."""
+
+    INVESTIGATING = "investigating"
+    AWAITING_VALIDATION = "awaiting-validation"
+    PENDING_USER = "pending-user"
+    BOUNCED = "bounced-round-1"
+    ESCALATED = "escalated"
+    CLOSED = "closed"
+
+
+class PendingReason(StrEnum):
+    """Why a thread waits for a human."""
+
+    APPROVAL = "approval"
+    DISAGREEMENT = "disagreement"
+    CONTEXT = "context"
+    FAILED = "failed"
+
+
+class Resolution(StrEnum):
+    """How a thread ended."""
+
+    APPROVED = "approved"
+    EDITED = "edited"
+    AUTO = "auto"
+    DISMISSED = "dismissed"
+    WITHDRAWN = "withdrawn"
+    SUPERSEDED = "superseded"
+    EXPIRED = "expired"
+
+
+class QuestionType(StrEnum):
+    """What kind of answer a question wants; each has its own rubric."""
+
+    TECHNICAL_QA = "technical_qa"
+    STATUS_CHECK = "status_check"
+    DATA_LOOKUP = "data_lookup"
+    API_CONTRACT = "api_contract"
+    OTHER = "other"
+
+
+_NO_REASON: frozenset[PendingReason | None] = frozenset({None})
+_P = PendingReason
+
+TRANSITIONS: Mapping[Status, Mapping[Status, frozenset[PendingReason | None]]] = MappingProxyType(
+    {
+        Status.INVESTIGATING: {
+            Status.AWAITING_VALIDATION: _NO_REASON,
+            Status.ESCALATED: _NO_REASON,
+            Status.PENDING_USER: frozenset({_P.FAILED, _P.CONTEXT}),
+            Status.CLOSED: _NO_REASON,
+        },
+        Status.AWAITING_VALIDATION: {
+            Status.PENDING_USER: frozenset({_P.APPROVAL, _P.DISAGREEMENT, _P.FAILED}),
+            Status.BOUNCED: _NO_REASON,
+            Status.CLOSED: _NO_REASON,
+        },
+        Status.BOUNCED: {
+            Status.AWAITING_VALIDATION: _NO_REASON,
+            Status.ESCALATED: _NO_REASON,
+            Status.PENDING_USER: frozenset({_P.FAILED}),
+            Status.CLOSED: _NO_REASON,
+        },
+        Status.ESCALATED: {
+            Status.AWAITING_VALIDATION: _NO_REASON,
+            Status.PENDING_USER: frozenset({_P.FAILED}),
+            Status.CLOSED: _NO_REASON,
+        },
+        Status.PENDING_USER: {
+            Status.INVESTIGATING: _NO_REASON,
+            Status.ESCALATED: _NO_REASON,
+            Status.CLOSED: _NO_REASON,
+        },
+        Status.CLOSED: {},
+    }
+)
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Step(_Value):
+    """One line of a thread's history."""
+
+    at: AwareDatetime
+    from_: Status
+    to: Status
+    why: str
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        alias_generator=lambda name: name.rstrip("_"),
+    )
+
+
+class Round(_Value):
+    """One pass of investigator, checks and validator."""
+
+    round: int
+    investigator_return: InvestigatorReturn
+    checks: tuple[Check, ...] = ()
+    validator_return: ValidatorReturn | None = None
+
+
+class Followup(_Value):
+    """A message that came into the thread while it was open."""
+
+    message_id: str
+    sender_id: str
+    text: str
+    at: AwareDatetime
+
+
+class HumanContext(_Value):
+    """What a human added that neither the code nor the message holds."""
+
+    by: str
+    at: AwareDatetime
+    text: str
+
+
+class PostIntent(_Value):
+    """Written before a reply is posted, so that a crash in between is noticed and settled."""
+
+    at: AwareDatetime
+    draft_hash: str
+
+
+class ThreadState(_Value):
+    """Everything known about one open thread; the document in state/<thread_id>.json."""
+
+    thread_id: str
+    team_id: str
+    chat_id: str
+    chat_name: str | None = None
+    original_message_id: str
+    original_sender_id: str
+    original_sender_name: str | None = None
+    question: str
+    permalink: str | None = None
+    question_type: QuestionType = QuestionType.OTHER
+    status: Status = Status.INVESTIGATING
+    status_history: tuple[Step, ...] = ()
+    pending_reason: PendingReason | None = None
+    resolution: Resolution | None = None
+    rubric: str | None = None
+    investigator_task_id: str | None = None
+    investigator_round: int = 0
+    investigator_return: InvestigatorReturn | None = None
+    validator_task_id: str | None = None
+    validator_return: ValidatorReturn | None = None
+    rounds: tuple[Round, ...] = ()
+    is_escalated: bool = False
+    escalation_tmux_session: str | None = None
+    escalation_transcript_path: str | None = None
+    draft_pending: str | None = None
+    draft_version: int = 0
+    draft_hash: str | None = None
+    card_channel: str | None = None
+    card_ts: str | None = None
+    followups: tuple[Followup, ...] = ()
+    human_context: tuple[HumanContext, ...] = ()
+    stale_reasons: tuple[str, ...] = ()
+    post_intent: PostIntent | None = None
+    dismiss_reason: str | None = None
+    orchestrator_tokens: int | None = None
+    approved_by: str | None = None
+    user_approved_at: AwareDatetime | None = None
+    posted_message_id: str | None = None
+    triage_file_path: str | None = None
+    usage: Usage | None = None
+    started_at: AwareDatetime
+    last_event_at: AwareDatetime
+    closed_at: AwareDatetime | None = None
+    version: int = 0
+
+    @property
+    def thread_ts(self) -> str:
+        """Slack's ts of the thread the reply goes to."""
+        return self.thread_id.split(".", 2)[2]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether work on the thread may still happen."""
+        return self.status is not Status.CLOSED
+
+    def evolve(self, **changes: Any) -> Self:
+        """Return a copy with fields replaced; status changes go through `transition` instead."""
+        if "status" in changes:
+            raise IllegalTransition("status changes only through transition()")
+        return self.model_copy(update=changes)
+
+    def with_draft(self, text: str) -> Self:
+        """Return a copy that proposes `text`: a new version and a new hash, so that earlier clicks no longer count."""
+        return self.model_copy(
+            update={"draft_pending": text, "draft_version": self.draft_version + 1, "draft_hash": hash_draft(text)}
+        )
+
+    def transition(
+        self, to: Status, *, at: datetime, why: str, reason: PendingReason | None = None, **changes: Any
+    ) -> Self:
+        """Return the thread one step further.
+
+        Raises:
+            IllegalTransition: `TRANSITIONS` holds no such step, or not for this reason. Nothing is changed.
+        """
+        allowed = TRANSITIONS[self.status].get(to)
+        if allowed is None or reason not in allowed:
+            suffix = f" ({reason})" if reason else ""
+            raise IllegalTransition(f"{self.thread_id}: no step {self.status} -> {to}{suffix}")
+        step = Step(at=at, from_=self.status, to=to, why=why)
+        return self.model_copy(
+            update={
+                **changes,
+                "status": to,
+                "pending_reason": reason,
+                "status_history": (*self.status_history, step),
+            }
+        )
+
+    def close(self, resolution: Resolution, *, at: datetime, why: str, **changes: Any) -> Self:
+        """Return the thread closed, with how and when; raises IllegalTransition if it is closed already."""
+        return self.transition(Status.CLOSED, at=at, why=why, resolution=resolution, closed_at=at, **changes)
+
+
+def hash_draft(text: str) -> str:
+    """Return the short hash a click is bound to.
+
+    >>> hash_draft("Yes.") == hash_draft("Yes."), hash_draft("Yes.") == hash_draft("yes.")
+    (True, False)
+    """
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+_THREAD_ID = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]+")
+
+
+def check_thread_id(thread_id: str) -> str:
+    """Return `thread_id` if it has the form `<team>.<channel>.<thread_ts>`, which is also safe as a file name.
+
+    Raises:
+        InputError: anything else, for example a path.
+    """
+    if not _THREAD_ID.fullmatch(thread_id):
+        raise InputError(f"{thread_id[:80]!r} is not a thread id; one looks like T01.C01.1700000000.000100")
+    return thread_id
+
+
+def thread_key(event: Event) -> str:
+    """Return the id of the thread an event belongs to (a Slack ts is unique only in its channel)."""
+    return f"{event.team_id}.{event.chat_id}.{event.thread_id or event.message_id}"

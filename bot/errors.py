@@ -1,0 +1,54 @@
+"""One tree of errors, split by who must act.
+
+    TriageError
+    ├── ConfigError        the operator: a setting, a file or a path is wrong
+    ├── InputError         whoever typed or clicked: the request cannot be done as asked
+    │   └── Conflict       somebody else was faster; carries who and what they decided
+    ├── ProviderError      nobody yet: an outside service failed, trying again may help
+    │   └── Unconfirmed    a request may or may not have taken effect; look before asking again
+    ├── StoreError         the operator: something on disk cannot be read or written
+    └── IllegalTransition  us: the state machine was asked for a step its table does not hold
+
+Every message says what happened, why, and what to do next. The text of an error may reach a person;
+the text of a vendor's exception never does (adapters translate, with `from`).
+"""
+
+
+class TriageError(Exception):
+    """Something went wrong that triage understands."""
+
+
+class ConfigError(TriageError):
+    """A setting is wrong; `problems` lists every one found, one line each."""
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class InputError(TriageError):
+    """The request cannot be done as asked; the message tells the asker why and what to do."""
+
+
+class Conflict(InputError):
+    """Somebody else changed the thread first; the message says who and how."""
+
+
+class ProviderError(TriageError):
+    """An outside service failed; `retry_after_s` is its own advice, or None."""
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class Unconfirmed(ProviderError):
+    """The connection broke after the request was sent: it may have taken effect."""
+
+
+class StoreError(TriageError):
+    """A file of ours cannot be read or written."""
+
+
+class IllegalTransition(TriageError):
+    """The transition table holds no such step; nothing was changed."""

@@ -1,0 +1,181 @@
+"""What the bot needs of the outside, one small Protocol per concept; adapters and fakes repeat its name.
+
+Nothing here does anything. The docstrings are the contract that tests/contracts/ runs over every implementation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from bot.domain.jobs import Job, JobKind
+from bot.domain.passages import IndexReport, MemoryHit, Passage
+from bot.domain.threads import ThreadState
+
+
+class Clock(Protocol):
+    """The time; tests inject their own."""
+
+    def now(self) -> datetime:
+        """Return the current time, aware, in UTC."""
+        ...
+
+
+class Journal(Protocol):
+    """An append-only file of JSON objects, one a line."""
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Write one record and return once it is on disk; raises StoreError when it is not."""
+        ...
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield every readable record, oldest first, through rotated files too; bad lines are counted and skipped."""
+        ...
+
+    @property
+    def bad_lines(self) -> int:
+        """How many lines the last reading had to skip."""
+        ...
+
+
+class ThreadStore(Protocol):
+    """The open threads, one document each; closed ones leave for the archive."""
+
+    def get(self, thread_id: str) -> ThreadState | None:
+        """Return the open thread, or None."""
+        ...
+
+    def put(self, state: ThreadState) -> ThreadState:
+        """Compare-and-set: store `state` if its `version` is still the stored one (0 for a new thread).
+
+        Returns the stored state, its version one higher. Raises Conflict when somebody else was faster,
+        StoreError when the disk refuses; in both cases nothing is changed.
+        """
+        ...
+
+    def threads(self) -> list[ThreadState]:
+        """Return every thread in the store, oldest first."""
+        ...
+
+    def archive(self, thread_id: str) -> None:
+        """Move a closed thread to closed/<yyyy-mm>/; doing it twice is harmless."""
+        ...
+
+
+class JobQueue(Protocol):
+    """Durable work, first user jobs, then heartbeats, first-in first-out inside each."""
+
+    def put(self, kind: JobKind, key: str, payload: Mapping[str, Any], *, job_id: str | None = None) -> Job:
+        """Store a job; `key` is the thread or session it must not run twice for at once."""
+        ...
+
+    def claim(self) -> Job | None:
+        """Take the next job the caps allow, or return None; a claimed job survives a crash."""
+        ...
+
+    def done(self, job: Job) -> None:
+        """Forget a claimed job."""
+        ...
+
+    def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
+        """Return a claimed job to its place; False if that was its last attempt and it went to failed/.
+
+        With `count=False` the attempt is not held against it (the process is stopping).
+        """
+        ...
+
+    def holds(self, key: str) -> bool:
+        """Whether a job for `key` waits or runs."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Person:
+    """A chat user as far as the bot cares."""
+
+    user_id: str
+    name: str
+    team_id: str | None = None
+    is_bot: bool = False
+    is_guest: bool = False
+    is_external: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChatMessage:
+    """One message read back from a chat."""
+
+    message_id: str
+    sender_id: str
+    text: str
+    is_bot: bool = False
+    edited: bool = False
+
+
+class Workspace(Protocol):
+    """What the bot may ask the chat about itself; every call is a network request unless cached."""
+
+    def person(self, user_id: str) -> Person:
+        """Return who a user is; raises ProviderError if the chat cannot say."""
+        ...
+
+    def permalink(self, chat_id: str, message_id: str) -> str | None:
+        """Return a link to a message, or None if it is gone."""
+        ...
+
+    def thread(self, chat_id: str, thread_ts: str) -> Sequence[ChatMessage]:
+        """Return the messages of a thread, its parent first; empty when the parent is gone."""
+        ...
+
+    def is_private(self, chat_id: str) -> bool:
+        """Whether a channel is private; raises ProviderError if the chat cannot say."""
+        ...
+
+    def members(self, chat_id: str) -> frozenset[str]:
+        """Return the user ids in a channel; raises ProviderError if the chat cannot say."""
+        ...
+
+
+class Messenger(Protocol):
+    """What the bot says."""
+
+    def show_card(self, state: ThreadState) -> tuple[str, str]:
+        """Post the thread's card in the ops channel, or update it in place; return `(channel id, ts)`."""
+        ...
+
+    def post_reply(self, state: ThreadState, text: str) -> str:
+        """Post an approved reply in the thread, once, and return its ts.
+
+        Raises ProviderError if the chat refused it (nothing was posted), Unconfirmed if nobody can tell.
+        """
+        ...
+
+    def find_reply(self, state: ThreadState, text: str) -> str | None:
+        """Return the ts of our reply if it already stands in the thread."""
+        ...
+
+    def tell_ops(self, text: str) -> None:
+        """Say one line of plain text in the ops channel."""
+        ...
+
+
+class PassageIndex(Protocol):
+    """Passages of the codebase, ranked for a question."""
+
+    def refresh(self) -> IndexReport:
+        """Bring the index up to HEAD; only blobs it has not seen are read."""
+        ...
+
+    def search(self, question: str, *, limit: int = 8) -> list[Passage]:
+        """Return the best passages at the indexed commit, best first; empty when nothing matches."""
+        ...
+
+
+class MemoryIndex(Protocol):
+    """Earlier answers: approved notes in memory/ and posted replies."""
+
+    def search(self, question: str, *, limit: int = 3) -> list[MemoryHit]:
+        """Return the notes and replies nearest to a question, best first."""
+        ...
