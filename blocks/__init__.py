@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""Domain values as Block Kit: pure functions, no requests."""

@@ -30,8 +30,11 @@ class Journal(Protocol):
         """Write one record and return once it is on disk; raises StoreError when it is not."""
         ...
 
-    def records(self) -> Iterator[dict[str, Any]]:
-        """Yield every readable record, oldest first, through rotated files too; bad lines are counted and skipped."""
+    def records(self, *, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
+        """Yield every readable record, oldest first, through rotated files too; bad lines are counted and skipped.
+
+        With `last_bytes`, only the records in about that much of the end of the current file.
+        """
         ...
 
     @property
@@ -57,6 +60,10 @@ class ThreadStore(Protocol):
 
     def threads(self) -> list[ThreadState]:
         """Return every thread in the store, oldest first."""
+        ...
+
+    def last_closed(self, thread_id: str) -> ThreadState | None:
+        """Return how the thread last ended, or None if it never did."""
         ...
 
     def archive(self, thread_id: str) -> None:
@@ -133,8 +140,8 @@ class Workspace(Protocol):
         """Whether a channel is private; raises ProviderError if the chat cannot say."""
         ...
 
-    def members(self, chat_id: str) -> frozenset[str]:
-        """Return the user ids in a channel; raises ProviderError if the chat cannot say."""
+    def members(self, place_id: str) -> frozenset[str]:
+        """Return the user ids in a channel or a user group; raises ProviderError if the chat cannot say."""
         ...
 
 
@@ -143,6 +150,10 @@ class Messenger(Protocol):
 
     def show_card(self, state: ThreadState) -> tuple[str, str]:
         """Post the thread's card in the ops channel, or update it in place; return `(channel id, ts)`."""
+        ...
+
+    def find_card(self, state: ThreadState) -> tuple[str, str] | None:
+        """Return `(channel id, ts)` of the thread's card if it already stands in the ops channel."""
         ...
 
     def post_reply(self, state: ThreadState, text: str) -> str:

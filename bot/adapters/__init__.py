@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""Outside things, one file each, behind the ports."""

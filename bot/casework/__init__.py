@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""What happens to a question between the queue and the posted reply."""

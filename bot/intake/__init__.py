@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""A chat message becomes a journaled, classified, queued event."""

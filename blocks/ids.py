@@ -1,0 +1,73 @@
+"""Every action, block and callback id, and the codec of button values.
+
+A value comes back from the chat and is read as hostile: what does not decode is refused. It fits an overflow option
+(150 characters).  Source: https://docs.slack.dev/reference/block-kit/composition-objects/option-object
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.casework.decisions import Click
+from bot.domain.threads import check_thread_id
+from bot.errors import InputError
+
+APPROVE: Final = "triage_approve"
+EDIT: Final = "triage_edit"
+DISMISS: Final = "triage_dismiss"
+REINVESTIGATE: Final = "triage_reinvestigate"
+ADD_CONTEXT: Final = "triage_add_context"
+SHOW_EVIDENCE: Final = "triage_show_evidence"
+MORE: Final = "triage_more"
+OPEN_LINK: Final = "triage_open_link"
+
+EDIT_VIEW: Final = "triage_edit_view"
+DISMISS_VIEW: Final = "triage_dismiss_view"
+CONTEXT_VIEW: Final = "triage_context_view"
+
+INPUT: Final = "value"
+WHEN: Final = "when"
+POST_NOW: Final = "post_now"
+SAVE: Final = "save"
+
+_CARD = "triage_card:"
+_VERSION_AND_HASH = re.compile(r"(\d{1,6})\|([0-9a-f]{16}|)\|(\d{1,3})")
+
+
+def card_block_id(thread_id: str) -> str:
+    """Return the block id that marks the card of a thread in the ops channel."""
+    return f"{_CARD}{thread_id}"
+
+
+def encode_click(click: Click) -> str:
+    """Return a button value that binds a click to one draft.
+
+    >>> encode_click(Click(thread_id="T1.C1.1.2", version=3, draft_hash="00112233aabbccdd", seen=1))
+    'T1.C1.1.2|3|00112233aabbccdd|1'
+    """
+    return f"{click.thread_id}|{click.version}|{click.draft_hash}|{click.seen}"
+
+
+def decode_click(value: object) -> Click:
+    """Return the click a button value stands for.
+
+    Raises:
+        InputError: the value was not made by `encode_click`.
+    """
+    thread_id, _, rest = str(value).partition("|")
+    match = _VERSION_AND_HASH.fullmatch(rest)
+    if match is None:
+        raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+    return Click(thread_id=check_thread_id(thread_id), version=int(match[1]), draft_hash=match[2], seen=int(match[3]))
+
+
+def encode_option(action: str, click: Click) -> str:
+    """Return an overflow option's value: which action, for which draft."""
+    return f"{action}!{encode_click(click)}"
+
+
+def decode_option(value: object) -> tuple[str, Click]:
+    """Return `(action, click)` of an overflow option; raises InputError as `decode_click` does."""
+    action, _, rest = str(value).partition("!")
+    return action, decode_click(rest)

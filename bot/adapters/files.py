@@ -1,0 +1,73 @@
+"""Writing a file so that a crash leaves either the old or the new content, never half of one."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from bot.errors import StoreError
+
+_TEMPORARY = ".tmp-"
+
+
+def replace_json(path: Path, document: dict[str, Any]) -> None:
+    """Write `document` to `path`: temporary file, fsync, rename, fsync of the folder.
+
+    Raises:
+        StoreError: the disk refused; `path` still holds what it held before.
+    """
+    temporary = path.with_name(f"{_TEMPORARY}{path.name}")
+    try:
+        with temporary.open("wb") as file:
+            file.write(json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass") + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}; check the disk and the folder's owner") from error
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Return the JSON object in `path`, or None if there is something else in it."""
+    try:
+        document = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames in `folder` durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def set_aside(path: Path) -> Path:
+    """Rename an unreadable file to `*.corrupt` (numbered if there is one already) and return its new path."""
+    target = path.with_name(path.name + ".corrupt")
+    number = 1
+    while target.exists():
+        number += 1
+        target = path.with_name(f"{path.name}.{number}.corrupt")
+    return path.rename(target)
+
+
+def make_folder(folder: Path) -> Path:
+    """Create `folder` for the owner's eyes only and sweep temporary files a crash left in it.
+
+    Raises:
+        StoreError: it cannot be created.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for leftover in folder.glob(f"{_TEMPORARY}*"):
+            leftover.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot use the folder {folder}: {error.strerror}; set TRIAGE_HOME to one you own") from error
+    return folder

@@ -1,0 +1,36 @@
+"""One process per data directory: an advisory lock the kernel releases however the process ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from bot.adapters.files import make_folder
+from bot.errors import ConfigError
+
+
+class HomeLock:
+    """Holds `<home>/lock` until `release` or the end of the process.
+
+    Raises:
+        ConfigError: another triage already runs on this home (at construction); names its process id.
+    """
+
+    def __init__(self, home: Path) -> None:
+        make_folder(home)
+        self._handle = os.open(home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            holder = os.read(self._handle, 32).decode().strip() or "unknown"
+            os.close(self._handle)
+            raise ConfigError(
+                f"triage already runs on {home} (process {holder}); stop it, or set TRIAGE_HOME"
+            ) from error
+        os.truncate(self._handle, 0)
+        os.write(self._handle, f"{os.getpid()}\n".encode())
+
+    def release(self) -> None:
+        """Let another process have the home."""
+        os.close(self._handle)

@@ -1,0 +1,108 @@
+"""An append-only journal: one JSON object a line, fsynced, rotated by size with a rename so that `tail -F` follows.
+
+A line torn by a crash is closed off before the next append, so it costs one record and never two.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from bot.adapters.files import make_folder, sync_folder
+from bot.errors import StoreError
+
+ROTATE_BYTES = 64 * 1024 * 1024
+
+
+class NdjsonJournal:
+    """Port Journal over `path`; rotated files are `path.1`, `path.2`, …, the highest number the newest."""
+
+    def __init__(self, path: Path, *, rotate_bytes: int = ROTATE_BYTES) -> None:
+        make_folder(path.parent)
+        self._path = path
+        self._rotate_bytes = rotate_bytes
+        self._lock = threading.Lock()
+        self._handle: int | None = None
+        self.bad_lines = 0
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Write one record and return once it is on disk.
+
+        Raises:
+            StoreError: the disk refused it; what stands in the file already is untouched.
+        """
+        line = json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=str)
+        data = line.encode("utf-8", "surrogatepass") + b"\n"
+        with self._lock:
+            try:
+                handle = self._open()
+                if os.fstat(handle).st_size + len(data) > self._rotate_bytes:
+                    handle = self._rotate()
+                _write_all(handle, data)
+                os.fsync(handle)
+            except OSError as error:
+                self._close()
+                raise StoreError(f"cannot write {self._path}: {error.strerror}; free space or fix its owner") from error
+
+    def records(self, *, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
+        """Yield every readable record, oldest first; unreadable lines are counted in `bad_lines`."""
+        self.bad_lines = 0
+        if last_bytes is None:
+            for path in self._rotated():
+                yield from self._records_of(path, 0)
+        if self._path.exists():
+            skip = 0 if last_bytes is None else max(0, self._path.stat().st_size - last_bytes)
+            yield from self._records_of(self._path, skip)
+
+    def _records_of(self, path: Path, skip: int) -> Iterator[dict[str, Any]]:
+        with path.open("rb") as file:
+            if skip:
+                file.seek(skip - 1)
+                file.readline()
+            for line in file:
+                try:
+                    record = json.loads(line.decode("utf-8", "surrogatepass"))
+                except (ValueError, RecursionError):
+                    record = None
+                if isinstance(record, dict):
+                    yield record
+                elif line.strip():
+                    self.bad_lines += 1
+
+    def _rotated(self) -> list[Path]:
+        pattern = re.compile(re.escape(self._path.name) + r"\.(\d+)")
+        numbered = [(int(m[1]), p) for p in self._path.parent.iterdir() if (m := pattern.fullmatch(p.name))]
+        return [path for _, path in sorted(numbered)]
+
+    def _open(self) -> int:
+        if self._handle is None:
+            self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            size = os.fstat(self._handle).st_size
+            if size and os.pread(self._handle, 1, size - 1) != b"\n":
+                _write_all(self._handle, b"\n")
+        return self._handle
+
+    def _rotate(self) -> int:
+        self._close()
+        if self._path.stat().st_size:
+            newest = self._rotated()[-1:] or [self._path.with_name(self._path.name + ".0")]
+            number = int(newest[0].name.rpartition(".")[2]) + 1
+            self._path.rename(self._path.with_name(f"{self._path.name}.{number}"))
+            sync_folder(self._path.parent)
+        return self._open()
+
+    def _close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]

@@ -1,0 +1,150 @@
+"""Waiting work as files: queue/ waits, queue/running/ is claimed, queue/failed/ is given up.
+
+A claim is a rename, so a job is in exactly one folder whatever happens; what a crash left in running/ goes back to its
+place at the next start, its attempt counted. One process owns the spool (see bot/adapters/lock.py).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from bot.adapters.files import make_folder, read_json, replace_json, set_aside
+from bot.domain.jobs import Job, JobKind, queue_order
+from bot.errors import StoreError
+from bot.ports import Clock
+
+MAX_ATTEMPTS = 3
+MAX_HEARTBEATS = 1
+
+
+class SpoolQueue:
+    """Port JobQueue over a folder.
+
+    `claim` waits up to `wait_s` for work. `given_up` and `corrupt` name what the start found beyond repair.
+    """
+
+    def __init__(self, folder: Path, clock: Clock, *, max_running: int = 2, wait_s: float = 0) -> None:
+        self._waiting_dir = make_folder(folder)
+        self._running_dir = make_folder(folder / "running")
+        self._failed_dir = make_folder(folder / "failed")
+        self._clock = clock
+        self._max_running = max_running
+        self._wait_s = wait_s
+        self._changed = threading.Condition()
+        self._last_ms = 0
+        self._sequence = 0
+        self._running: dict[str, Job] = {}
+        self.given_up: list[Job] = []
+        self.corrupt: list[Path] = []
+        self._recover()
+        self._waiting = {job.name: job for job in self._load(self._waiting_dir)}
+
+    def put(self, kind: JobKind, key: str, payload: Mapping[str, Any], *, job_id: str | None = None) -> Job:
+        """Store a job and wake a waiting claim; raises StoreError when the disk refuses."""
+        with self._changed:
+            self._sequence += 1
+            self._last_ms = max(self._last_ms, int(self._clock.now().timestamp() * 1000))
+            job = Job(
+                kind=kind,
+                key=key,
+                payload=dict(payload),
+                epoch_ms=self._last_ms,
+                job_id=job_id or f"{self._sequence:06d}",
+            )
+            replace_json(self._waiting_dir / job.name, job.model_dump(mode="json"))
+            self._waiting[job.name] = job
+            self._changed.notify()
+            return job
+
+    def claim(self) -> Job | None:
+        """Take the next job the caps allow: at most `max_running`, one heartbeat, one per key."""
+        with self._changed:
+            job = self._next()
+            if job is None and self._wait_s:
+                self._changed.wait(self._wait_s)
+                job = self._next()
+            if job is None:
+                return None
+            claimed = job.model_copy(update={"attempts": job.attempts + 1})
+            replace_json(self._waiting_dir / job.name, claimed.model_dump(mode="json"))
+            self._move(job.name, self._waiting_dir, self._running_dir)
+            del self._waiting[job.name]
+            self._running[job.name] = claimed
+            return claimed
+
+    def done(self, job: Job) -> None:
+        """Forget a claimed job."""
+        with self._changed:
+            (self._running_dir / job.name).unlink(missing_ok=True)
+            self._running.pop(job.name, None)
+            self._changed.notify()
+
+    def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
+        """Return a claimed job to its place, or to failed/ after its last attempt; True if it will run again."""
+        with self._changed:
+            returned = _returned(job, why, count=count)
+            replace_json(self._running_dir / job.name, returned.model_dump(mode="json"))
+            again = returned.attempts < MAX_ATTEMPTS
+            self._move(job.name, self._running_dir, self._waiting_dir if again else self._failed_dir)
+            self._running.pop(job.name, None)
+            if again:
+                self._waiting[job.name] = returned
+            self._changed.notify()
+            return again
+
+    def holds(self, key: str) -> bool:
+        """Whether a job for `key` waits or runs."""
+        with self._changed:
+            return any(job.key == key for jobs in (self._waiting, self._running) for job in jobs.values())
+
+    def _next(self) -> Job | None:
+        if len(self._running) >= self._max_running:
+            return None
+        busy = {job.key for job in self._running.values()}
+        heartbeats = sum(job.kind is JobKind.HEARTBEAT for job in self._running.values())
+        for name in sorted(self._waiting, key=queue_order):
+            job = self._waiting[name]
+            if job.key not in busy and (job.kind is JobKind.USER or heartbeats < MAX_HEARTBEATS):
+                return job
+            busy.add(job.key)
+        return None
+
+    def _recover(self) -> None:
+        for job in self._load(self._running_dir):
+            again = job.attempts < MAX_ATTEMPTS
+            if not again:
+                self.given_up.append(job)
+            self._move(job.name, self._running_dir, self._waiting_dir if again else self._failed_dir)
+
+    def _load(self, folder: Path) -> list[Job]:
+        jobs = []
+        for path in sorted(folder.glob("*_*_*.json")):
+            try:
+                job = Job.model_validate(read_json(path))
+                if job.name != path.name:
+                    raise ValueError("renamed by hand")
+            except (ValidationError, ValueError):
+                self.corrupt.append(set_aside(path))
+                continue
+            self._last_ms = max(self._last_ms, job.epoch_ms)
+            if job.job_id.isdigit():
+                self._sequence = max(self._sequence, int(job.job_id))
+            jobs.append(job)
+        return jobs
+
+    def _move(self, name: str, source: Path, target: Path) -> None:
+        try:
+            (source / name).rename(target / name)
+        except OSError as error:
+            raise StoreError(f"cannot move {source / name} to {target}: {error.strerror}") from error
+
+
+def _returned(job: Job, why: str, *, count: bool) -> Job:
+    if not count:
+        return job.model_copy(update={"attempts": job.attempts - 1})
+    return job.model_copy(update={"failures": (*job.failures, why[:500])})

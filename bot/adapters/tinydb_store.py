@@ -1,0 +1,136 @@
+"""Open threads as documents on disk: TinyDB in front, one JSON file per thread behind.
+
+TinyDB's own JSON storage rewrites one file in place, which a crash destroys (FACTS: TinyDB); this storage writes only
+the documents that changed, each atomically, and hands out deep copies. One process owns the folder.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from tinydb import TinyDB
+from tinydb.storages import Storage
+from tinydb.table import Document, Table
+
+from bot.adapters.files import make_folder, read_json, replace_json, set_aside, sync_folder
+from bot.domain.threads import ThreadState, check_thread_id
+from bot.errors import Conflict, StoreError
+
+_TABLE = "threads"
+Documents = dict[str, dict[str, Any]]
+
+
+class DocumentFolder(Storage):
+    """A TinyDB storage of one table whose documents are files `<doc id>.json`; `corrupt` names those set aside."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = make_folder(folder)
+        self.corrupt: list[Path] = []
+        self._documents: Documents = {}
+        for path in sorted(folder.glob("*.json")):
+            document = read_json(path)
+            if document is None or not _is_thread(document, path.stem):
+                self.corrupt.append(set_aside(path))
+            else:
+                self._documents[path.stem] = document
+
+    def read(self) -> dict[str, Documents]:
+        """Return a deep copy of every document."""
+        return {_TABLE: copy.deepcopy(self._documents)}
+
+    def write(self, data: dict[str, Documents]) -> None:
+        """Write the documents that differ from what is on disk; raises StoreError when the disk refuses."""
+        documents = data.get(_TABLE, {})
+        for doc_id, document in documents.items():
+            if self._documents.get(doc_id) != document:
+                replace_json(self._folder / f"{doc_id}.json", dict(document))
+                self._documents[doc_id] = copy.deepcopy(dict(document))
+        for doc_id in self._documents.keys() - documents.keys():
+            (self._folder / f"{doc_id}.json").unlink(missing_ok=True)
+            del self._documents[doc_id]
+
+
+class _Threads(Table):
+    document_id_class = str  # type: ignore[assignment]  # documented hook; the stub says int
+    default_query_cache_capacity = 0
+
+
+class _Database(TinyDB):
+    table_class = _Threads
+
+
+class TinyThreadStore:
+    """Port ThreadStore over state/ and closed/; every change is a compare-and-set under one re-entrant lock."""
+
+    def __init__(self, home: Path) -> None:
+        self._state_dir = home / "state"
+        self._closed_dir = home / "closed"
+        self._storage = DocumentFolder(self._state_dir)
+        self._threads = _Database(storage=lambda: self._storage).table(_TABLE)
+        self._lock = threading.RLock()
+
+    @property
+    def corrupt(self) -> list[Path]:
+        """The files the start could not read and set aside."""
+        return self._storage.corrupt
+
+    def get(self, thread_id: str) -> ThreadState | None:
+        """Return the thread, or None if it is not in state/."""
+        with self._lock:
+            found = self._threads.get(doc_id=thread_id)  # type: ignore[call-overload]
+        return ThreadState.model_validate(dict(found)) if isinstance(found, Document) else None
+
+    def put(self, state: ThreadState) -> ThreadState:
+        """Store `state` if nobody changed the thread since it was read; returns it with the next version."""
+        check_thread_id(state.thread_id)
+        with self._lock:
+            current = self.get(state.thread_id)
+            if (current.version if current else 0) != state.version:
+                raise Conflict(f"{state.thread_id} was changed meanwhile; look again")
+            stored = state.evolve(version=state.version + 1)
+            document = Document(stored.model_dump(mode="json"), doc_id=state.thread_id)  # type: ignore[arg-type]
+            self._threads.upsert(document)
+            return stored
+
+    def threads(self) -> list[ThreadState]:
+        """Return every thread in state/, oldest first."""
+        with self._lock:
+            states = [ThreadState.model_validate(dict(document)) for document in self._threads.all()]
+        return sorted(states, key=lambda state: state.started_at)
+
+    def last_closed(self, thread_id: str) -> ThreadState | None:
+        """Return how the thread last ended, from the store or the newest file of the archive."""
+        current = self.get(check_thread_id(thread_id))
+        if current is not None and not current.is_open:
+            return current
+        for path in sorted(self._closed_dir.glob(f"*/{thread_id}.*.json"), reverse=True):
+            document = read_json(path)
+            if document is not None and _is_thread(document, thread_id):
+                return ThreadState.model_validate(document)
+        return None
+
+    def archive(self, thread_id: str) -> None:
+        """Move a closed thread's file to closed/<yyyy-mm>/<thread_id>.<closed_at>.json."""
+        with self._lock:
+            state = self.get(thread_id)
+            if state is None or state.closed_at is None:
+                return
+            folder = make_folder(self._closed_dir / f"{state.closed_at:%Y-%m}")
+            source = self._state_dir / f"{thread_id}.json"
+            try:
+                source.rename(folder / f"{thread_id}.{state.closed_at:%Y-%m-%dT%H:%M:%SZ}.json")
+                sync_folder(folder)
+            except OSError as error:
+                raise StoreError(f"cannot archive {source}: {error.strerror}") from error
+            self._threads.remove(doc_ids=[thread_id])  # type: ignore[list-item]
+
+
+def _is_thread(document: dict[str, Any], stem: str) -> bool:
+    try:
+        return ThreadState.model_validate(document).thread_id == stem
+    except ValidationError:
+        return False

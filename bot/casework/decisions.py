@@ -1,0 +1,168 @@
+"""What a human decides about a draft: approve, edit, dismiss, ask again, add context.
+
+Every decision names the draft it was made about (thread, version, hash) and counts once: whoever comes second is told
+who was first. Who may decide is asked by the caller, at the click and again at the submit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.casework.desk import Desk
+from bot.casework.freshness import StillStands, find_changes
+from bot.casework.orchestrator import reopen
+from bot.casework.replies import Replies
+from bot.domain.jobs import JobKind
+from bot.domain.secrets import find_secrets
+from bot.domain.threads import HumanContext, Resolution, Status, ThreadState
+from bot.errors import Conflict, InputError
+
+MAX_REPLY_CHARS = 12_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Click:
+    """The draft a button belongs to, and how many of its doubts the card showed."""
+
+    thread_id: str
+    version: int
+    draft_hash: str
+    seen: int = 0
+
+
+class Decisions:
+    """Carries out what approvers click; raises InputError (Conflict) with a text for the one who clicked."""
+
+    def __init__(self, desk: Desk, replies: Replies, still_stands: StillStands) -> None:
+        self._desk, self._replies, self._still_stands = desk, replies, still_stands
+
+    def approve(self, click: Click, *, by: str) -> str:
+        """Post the draft, unless something changed that the card did not show; returns what happened."""
+        state = self._bound(click)
+        doubts = self._doubts(state)
+        if len(doubts) > click.seen:
+            self._desk.amend(state.thread_id, lambda now: now.evolve(stale_reasons=doubts))
+            self._desk.show(state.thread_id)
+            count = len(doubts) - click.seen
+            return f"Not posted yet: {count} thing{'s' * (count > 1)} changed since this draft. The card lists what."
+        try:
+            self._replies.post(state, by=by)
+        except Conflict as error:
+            raise Conflict(self._who_decided(state.thread_id)) from error
+        return "Posted."
+
+    def edit(self, click: Click, text: str, *, by: str, post_now: bool) -> str:
+        """Replace the draft's words, and post them if asked to; the same gates apply as to an approval."""
+        state = self._bound(click)
+        check_outbound(text)
+        if text != state.draft_pending:
+            state = self._desk.store.put(state.with_draft(text))
+        if not post_now:
+            self._desk.show(state.thread_id)
+            return "Saved. The card shows your version."
+        assert state.draft_hash is not None
+        click = Click(
+            thread_id=state.thread_id, version=state.draft_version, draft_hash=state.draft_hash, seen=click.seen
+        )
+        return self.approve(click, by=by)
+
+    def dismiss(self, click: Click, *, by: str, reason: str | None) -> str:
+        """Close the thread without a reply."""
+        state = self._bound(click)
+        at = self._desk.clock.now()
+        closed = state.close(Resolution.DISMISSED, at=at, why=f"dismissed by <@{by}>", dismiss_reason=reason)
+        self._desk.store.put(closed)
+        self._desk.finish(state.thread_id)
+        return "Dismissed. Nothing was posted."
+
+    def reinvestigate(self, click: Click, *, by: str) -> str:
+        """Send the question back to the investigator."""
+        state = self._bound(click)
+        self._send_back(state, f"<@{by}> asked for another investigation")
+        return "Investigating again."
+
+    def add_context(self, thread_id: str, text: str, *, by: str) -> str:
+        """Record what the asker and the code do not say; a waiting draft is made anew with it."""
+        if not text.strip():
+            raise InputError("The context is empty; write what the investigator should know.")
+        note = HumanContext(by=by, at=self._desk.clock.now(), text=text.strip())
+
+        def record(now: ThreadState) -> ThreadState | None:
+            if not now.is_open or now.post_intent:
+                return None
+            noted = now.evolve(human_context=(*now.human_context, note))
+            if now.status is Status.PENDING_USER:
+                return reopen(noted, at=note.at, why=f"<@{by}> added context")
+            return noted.evolve(stale_reasons=(*noted.stale_reasons, f"<@{by}> added context during the investigation"))
+
+        state = self._desk.amend(thread_id, record)
+        if state is None:
+            raise Conflict(self._who_decided(thread_id))
+        if state.status is Status.INVESTIGATING:
+            self._queue(thread_id)
+        self._desk.show(thread_id)
+        return "Noted. The investigator will use it."
+
+    def _bound(self, click: Click) -> ThreadState:
+        """Return the thread if the click is about its current draft and nobody has decided yet."""
+        state = self._desk.store.get(click.thread_id)
+        if state is None or not state.is_open or state.post_intent:
+            raise Conflict(self._who_decided(click.thread_id))
+        if (state.draft_version, state.draft_hash or "") != (click.version, click.draft_hash):
+            self._desk.show(click.thread_id)
+            raise Conflict(
+                "This card was out of date, so nothing happened. It has been refreshed: read it and click again."
+            )
+        if state.status is not Status.PENDING_USER:
+            raise Conflict("The investigation is still running; the card will offer its draft when it is done.")
+        return state
+
+    def _doubts(self, state: ThreadState) -> tuple[str, ...]:
+        if state.draft_pending is None:
+            raise InputError("There is no draft to post; add context, or write the reply with Edit.")
+        check_outbound(state.draft_pending)
+        changes = find_changes(self._desk, state, self._still_stands)
+        if any(change.hard for change in changes):
+            raise InputError(f"Not posted: {changes[0].text}. Dismiss the card, or fix that first.")
+        return tuple(dict.fromkeys((*state.stale_reasons, *(change.text for change in changes))))
+
+    def _send_back(self, state: ThreadState, why: str) -> None:
+        at = self._desk.clock.now()
+        self._desk.store.put(reopen(state, at=at, why=why))
+        self._queue(state.thread_id)
+        self._desk.show(state.thread_id)
+
+    def _queue(self, thread_id: str) -> None:
+        self._desk.jobs.put(JobKind.USER, thread_id, {"investigate": thread_id})
+
+    def _who_decided(self, thread_id: str) -> str:
+        """Return who was first and what they decided."""
+        state = self._desk.store.get(thread_id) or self._desk.store.last_closed(thread_id)
+        if state is None:
+            return "This thread is not open any more."
+        if state.is_open and state.post_intent:
+            return f"<@{state.approved_by}> approved this draft a moment ago; it is being posted."
+        if state.is_open:
+            return "Somebody changed this thread a moment ago. The card shows how it stands."
+        return f"Already closed: {state.status_history[-1].why}{_when(state)}. Your click changed nothing."
+
+
+def _when(state: ThreadState) -> str:
+    """Return ` at 14:02` in the reader's own time zone, as Slack renders dates."""
+    if state.closed_at is None:
+        return ""
+    return f" at <!date^{int(state.closed_at.timestamp())}^{{time}}|{state.closed_at:%H:%M} UTC>"
+
+
+def check_outbound(text: str) -> None:
+    """Refuse a reply that must not leave.
+
+    Raises:
+        InputError: it is empty, too long for a chat, or holds what looks like a secret.
+    """
+    if not text.strip():
+        raise InputError("The reply is empty; write one, or dismiss the draft.")
+    if len(text) > MAX_REPLY_CHARS:
+        raise InputError(f"The reply has {len(text):,} characters; shorten it to {MAX_REPLY_CHARS:,}.")
+    if kinds := find_secrets(text):
+        raise InputError(f"The reply holds what looks like a secret ({', '.join(kinds)}); remove it.")

@@ -1,0 +1,64 @@
+"""What every piece of casework has at hand: the ports, the settings, and the safe way to change a thread."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.domain.threads import ThreadState
+from bot.errors import Conflict
+from bot.ports import Clock, JobQueue, Journal, MemoryIndex, Messenger, ThreadStore, Workspace
+from bot.settings import Settings
+
+log = logging.getLogger(__name__)
+
+Change = Callable[[ThreadState], ThreadState | None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Desk:
+    """The outside world as casework sees it."""
+
+    settings: Settings
+    store: ThreadStore
+    jobs: JobQueue
+    messenger: Messenger
+    workspace: Workspace
+    memory: MemoryIndex
+    replies: Journal
+    clock: Clock
+
+    def amend(self, thread_id: str, change: Change) -> ThreadState | None:
+        """Apply `change` to the thread as it is now, again if somebody else was faster.
+
+        `change` gets the current state and returns the next one, or None to leave it alone (then, and when the thread
+        is gone, the result is None). It may run more than once and must have no effects of its own.
+        """
+        while (state := self.store.get(thread_id)) is not None:
+            changed = change(state)
+            if changed is None:
+                return None
+            try:
+                return self.store.put(changed)
+            except Conflict:
+                log.info("thread changed meanwhile, trying again", extra={"action": "amend_again", "thread": thread_id})
+        return None
+
+    def show(self, thread_id: str) -> None:
+        """Bring the card in line with the state; remembers where it stands."""
+        state = self.store.get(thread_id)
+        if state is None:
+            return
+        channel, ts = self.messenger.show_card(state)
+        if (state.card_channel, state.card_ts) != (channel, ts):
+            self.amend(thread_id, lambda now: now.evolve(card_channel=channel, card_ts=ts))
+
+    def finish(self, thread_id: str) -> None:
+        """Show the last state of a closed thread's card and move the thread to the archive."""
+        self.show(thread_id)
+        self.store.archive(thread_id)
+
+    def open_threads(self) -> list[ThreadState]:
+        """Return the threads that are not closed, oldest first."""
+        return [state for state in self.store.threads() if state.is_open]

@@ -1,0 +1,80 @@
+"""What changed between a draft and the click that would post it.
+
+Reads the chat and the codebase, writes nothing. A `hard` change forbids posting; the others are shown, and a human who
+has seen them may post anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.agent.git import GitRepo
+from bot.casework.desk import Desk
+from bot.domain.returns import EvidenceKind, EvidenceRef
+from bot.domain.threads import ThreadState
+from bot.ports import ChatMessage
+
+StillStands = Callable[[EvidenceRef], bool]
+
+QUESTION_EDITED = "the question was edited; the draft answers its earlier wording"
+
+
+def wrote_in_thread(user_id: str) -> str:
+    """Return the doubt a newer message casts on a draft."""
+    return f"<@{user_id}> wrote in the thread"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Staleness:
+    """One thing that is no longer as it was; `hard` forbids posting."""
+
+    text: str
+    hard: bool = False
+
+
+def find_changes(desk: Desk, state: ThreadState, still_stands: StillStands) -> list[Staleness]:
+    """Return everything that changed since the draft was made, hard stops first.
+
+    `still_stands` says whether a file citation's quote is still at HEAD.
+
+    Raises:
+        ProviderError: the chat cannot say; posting would be a guess.
+    """
+    messages = desk.workspace.thread(state.chat_id, state.thread_ts)
+    if not any(message.message_id == state.thread_ts for message in messages):
+        return [Staleness(text="the message to answer is gone", hard=True)]
+    if not desk.workspace.is_private(desk.settings.ops_channel):
+        return [Staleness(text="the ops channel is no longer private", hard=True)]
+    return [*_in_chat(state, messages), *_in_code(state, still_stands)]
+
+
+def _in_chat(state: ThreadState, messages: Sequence[ChatMessage]) -> list[Staleness]:
+    original = next((m for m in messages if m.message_id == state.original_message_id), None)
+    if original is None:
+        return [Staleness(text="the question was deleted", hard=True)]
+    texts = [QUESTION_EDITED] if original.text != state.question else []
+    known = {state.original_message_id, *(followup.message_id for followup in state.followups)}
+    since = state.status_history[-1].at.timestamp()
+    newer = [m for m in messages if not m.is_bot and m.message_id not in known and float(m.message_id) > since]
+    texts += [wrote_in_thread(message.sender_id) for message in newer]
+    return [Staleness(text=text) for text in dict.fromkeys(texts)]
+
+
+def _in_code(state: ThreadState, still_stands: StillStands) -> list[Staleness]:
+    ret = state.investigator_return
+    refs = [ref for ref in (ret.evidence_refs if ret else ()) if ref.kind is EvidenceKind.FILE]
+    return [Staleness(text=f"`{ref.ref}` changed in the codebase") for ref in refs if not still_stands(ref)]
+
+
+def quotes_at_head(codebase: Path) -> StillStands:
+    """Return a test whether a citation's quote still stands in its file at HEAD, wherever in the file."""
+
+    def still_stands(ref: EvidenceRef) -> bool:
+        repo = GitRepo(codebase)
+        lines = repo.lines_at(repo.head(), ref.ref.rpartition(":")[0])
+        text = "\n".join(line.rstrip() for line in lines or ())
+        return "\n".join(line.rstrip() for line in ref.quote.splitlines()) in text
+
+    return still_stands

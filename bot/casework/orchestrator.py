@@ -1,0 +1,164 @@
+"""Takes a queued event to a draft that waits for a human; a thin dispatcher that never opens a file of the codebase.
+
+Each step is saved before the next begins, and each can be repeated: a job that died is claimed again and goes on from
+the saved status. The steps allowed are the table in bot/domain/threads.py.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from bot.casework.desk import Desk
+from bot.casework.freshness import QUESTION_EDITED, wrote_in_thread
+from bot.casework.rounds import Rounds
+from bot.domain.events import Event, MessageType
+from bot.domain.rubrics import question_type_of, rubric_for
+from bot.domain.threads import Followup, Resolution, Status, ThreadState, thread_key
+
+log = logging.getLogger(__name__)
+
+
+class Orchestrator:
+    """Works off the jobs of one kind: chat events, and threads to investigate again."""
+
+    def __init__(self, desk: Desk, rounds: Rounds, *, bot_user_id: str) -> None:
+        self._desk = desk
+        self._rounds = rounds
+        self._bot_user_id = bot_user_id
+
+    def handle(self, payload: Mapping[str, Any]) -> None:
+        """Do one job: `{"event": …}` or `{"investigate": thread_id}`."""
+        if "event" in payload:
+            self._on_event(Event.model_validate(payload["event"]))
+        else:
+            self._work_on(payload["investigate"])
+
+    def _on_event(self, event: Event) -> None:
+        thread_id = thread_key(event)
+        state = self._desk.store.get(thread_id)
+        if state is not None and not state.is_open:
+            self._desk.finish(thread_id)
+            state = None
+        if state is None:
+            self._open(thread_id, event)
+        elif event.msg_type is MessageType.DELETE:
+            self._deleted(state, event)
+        elif event.msg_type is MessageType.EDIT:
+            self._edited(state, event)
+        elif event.message_id != state.original_message_id:
+            self._follow_up(state, event)
+        else:
+            self._work_on(thread_id)
+
+    def _open(self, thread_id: str, event: Event) -> None:
+        """Start a thread for a question: state first, then the card, then the work."""
+        if event.msg_type in (MessageType.EDIT, MessageType.DELETE):
+            return
+        person = self._desk.workspace.person(event.sender.id)
+        if (person.is_guest or person.is_external) and not self._desk.settings.watcher.allow_external:
+            log.info("ignored a guest's question", extra={"action": "guest_ignored", "thread": thread_id})
+            return
+        closed = self._desk.store.last_closed(thread_id)
+        if closed is not None and event.message_id in _messages_of(closed):
+            return
+        kind = question_type_of(event.content)
+        self._desk.store.put(
+            ThreadState(
+                thread_id=thread_id,
+                team_id=event.team_id,
+                chat_id=event.chat_id,
+                chat_name=event.chat_name,
+                original_message_id=event.message_id,
+                original_sender_id=event.sender.id,
+                original_sender_name=person.name,
+                question=event.content,
+                permalink=self._desk.workspace.permalink(event.chat_id, event.message_id),
+                question_type=kind,
+                rubric=rubric_for(kind).render(),
+                started_at=self._desk.clock.now(),
+                last_event_at=event.create_time,
+            )
+        )
+        self._desk.show(thread_id)
+        self._work_on(thread_id)
+
+    def _work_on(self, thread_id: str) -> None:
+        """Carry the thread as far as it goes without a human; harmless when there is nothing to do."""
+        state = self._desk.store.get(thread_id)
+        if state is None:
+            return
+        if state.card_ts is None and (place := self._desk.messenger.find_card(state)) is not None:
+            self._desk.amend(thread_id, lambda now: now.evolve(card_channel=place[0], card_ts=place[1]))
+        self._rounds.run(thread_id)
+        self._desk.show(thread_id)
+
+    def _follow_up(self, state: ThreadState, event: Event) -> None:
+        """Record a message that came into an open thread; only a mention starts work, and only on a waiting draft."""
+        if any(known.message_id == event.message_id for known in state.followups):
+            self._work_on(state.thread_id)
+            return
+        asked_again = self._bot_user_id in event.mentions and _seen_with_draft(state, event)
+        followup = Followup(
+            message_id=event.message_id, sender_id=event.sender.id, text=event.content, at=event.create_time
+        )
+
+        def record(now: ThreadState) -> ThreadState:
+            noted = now.evolve(followups=(*now.followups, followup), last_event_at=event.create_time)
+            if asked_again:
+                return reopen(noted, at=self._desk.clock.now(), why="the bot was asked again in the thread")
+            return noted.evolve(stale_reasons=(*noted.stale_reasons, wrote_in_thread(event.sender.id)))
+
+        self._desk.amend(state.thread_id, record)
+        self._work_on(state.thread_id)
+
+    def _edited(self, state: ThreadState, event: Event) -> None:
+        """Mark the draft stale when the question's words changed; the new words are what a next round answers."""
+        if event.message_id != state.original_message_id or event.content == state.question:
+            return
+        self._desk.amend(
+            state.thread_id,
+            lambda now: now.evolve(
+                question=event.content,
+                last_event_at=event.create_time,
+                stale_reasons=(*now.stale_reasons, QUESTION_EDITED),
+            ),
+        )
+        self._work_on(state.thread_id)
+
+    def _deleted(self, state: ThreadState, event: Event) -> None:
+        """Close the thread when its question is gone; forget a follow-up when only that is gone."""
+        if event.message_id == state.original_message_id:
+            now = self._desk.clock.now()
+            self._desk.amend(
+                state.thread_id,
+                lambda state: state.close(Resolution.WITHDRAWN, at=now, why="the question was deleted"),
+            )
+            self._desk.finish(state.thread_id)
+            return
+        left = tuple(f for f in state.followups if f.message_id != event.message_id)
+        self._desk.amend(state.thread_id, lambda now: now.evolve(followups=left))
+
+
+def reopen(state: ThreadState, *, at: datetime, why: str) -> ThreadState:
+    """Return a waiting thread sent back to the investigator, its draft withdrawn and its doubts settled."""
+    return state.transition(
+        Status.INVESTIGATING,
+        at=at,
+        why=why,
+        investigator_round=0,
+        draft_pending=None,
+        draft_hash=None,
+        stale_reasons=(),
+    )
+
+
+def _seen_with_draft(state: ThreadState, event: Event) -> bool:
+    """Whether the draft already waited when the message was written."""
+    return state.status is Status.PENDING_USER and event.create_time >= state.status_history[-1].at
+
+
+def _messages_of(state: ThreadState) -> set[str]:
+    return {state.original_message_id, *(followup.message_id for followup in state.followups)}

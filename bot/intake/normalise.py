@@ -1,0 +1,130 @@
+"""A Slack Events API body becomes an Event, or None where it is nothing people wrote. Pure.
+
+Joins, our own posts, unfurls and metadata changes are None. A parent deleted under replies arrives from Slack as an
+edit into a "tombstone"; it becomes a delete.
+Source: https://docs.slack.dev/reference/events/message
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.domain.events import Event, MessageType, Sender
+
+Body = Mapping[str, Any]
+
+_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
+_WRITTEN_BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast", "me_message", "bot_message"})
+_TS = re.compile(r"\d{1,12}\.\d{1,9}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Identity:
+    """Who the bot itself is in the workspace."""
+
+    team_id: str
+    user_id: str
+    bot_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Incoming:
+    """An event with the two facts about its sender that are not part of the journal's record."""
+
+    event: Event
+    sender_ids: frozenset[str]
+    sender_team: str
+
+
+def normalise(body: Body, me: Identity) -> Incoming | None:
+    """Return what a delivered `message` or `app_mention` says, or None.
+
+    Raises:
+        ValueError: the body is not shaped like Slack's; nothing should be made of it.
+    """
+    event = _mapping(body, "event")
+    team_id = str(body.get("team_id") or me.team_id)
+    subtype = event.get("subtype")
+    if event.get("type") not in ("message", "app_mention"):
+        return None
+    if subtype == "message_changed":
+        kind, message = _change(event)
+    elif subtype == "message_deleted":
+        kind, message = MessageType.DELETE, {**_mapping(event, "previous_message"), "ts": event.get("deleted_ts")}
+    elif subtype in _WRITTEN_BY_PEOPLE:
+        kind, message = _kind_of(event), event
+    else:
+        return None
+    if kind is None or _is_own(message, me):
+        return None
+    return _incoming(body, event, message, kind, team_id)
+
+
+def _incoming(body: Body, event: Body, message: Body, kind: MessageType, team_id: str) -> Incoming:
+    ts, channel = message.get("ts"), event.get("channel")
+    if not isinstance(ts, str) or not _TS.fullmatch(ts) or not isinstance(channel, str) or not channel.isalnum():
+        raise ValueError("event without a usable channel and ts")
+    thread_ts = message.get("thread_ts")
+    if thread_ts is not None and not (isinstance(thread_ts, str) and _TS.fullmatch(thread_ts)):
+        raise ValueError("event with an unusable thread_ts")
+    text = str(message.get("text") or "")
+    is_bot = bool(message.get("bot_id"))
+    ids = frozenset(str(message[k]) for k in ("user", "bot_id", "app_id") if message.get(k))
+    return Incoming(
+        event=Event(
+            team_id=team_id,
+            chat_id=channel,
+            message_id=ts,
+            create_time=datetime.fromtimestamp(float(ts), UTC),
+            msg_type=kind,
+            content=text,
+            thread_id=thread_ts if thread_ts != ts else None,
+            sender=Sender(id=str(message.get("user") or message.get("bot_id") or ""), type="bot" if is_bot else "user"),
+            mentions=tuple(dict.fromkeys(_MENTION.findall(text))),
+            event_id=_text(body.get("event_id")),
+            client_msg_id=_text(message.get("client_msg_id")),
+        ),
+        sender_ids=ids,
+        sender_team=str(message.get("user_team") or message.get("team") or team_id),
+    )
+
+
+def _change(event: Body) -> tuple[MessageType | None, Body]:
+    """Return an edit only where a person changed the words: unfurls and metadata leave the text as it was."""
+    message = _mapping(event, "message")
+    if message.get("subtype") == "tombstone":
+        previous = event.get("previous_message")
+        return MessageType.DELETE, {**(previous if isinstance(previous, Mapping) else {}), "ts": message.get("ts")}
+    previous = event.get("previous_message")
+    before = previous.get("text") if isinstance(previous, Mapping) else None
+    changed = bool(message.get("edited")) and message.get("text") != before
+    return (MessageType.EDIT if changed else None), message
+
+
+def _kind_of(event: Body) -> MessageType:
+    files = event.get("files")
+    if isinstance(files, list) and files:
+        images = all(isinstance(f, Mapping) and str(f.get("mimetype", "")).startswith("image/") for f in files)
+        return MessageType.IMAGE if images else MessageType.FILE
+    if event.get("thread_ts") not in (None, event.get("ts")):
+        return MessageType.THREAD_REPLY
+    return MessageType.TEXT
+
+
+def _is_own(message: Body, me: Identity) -> bool:
+    return message.get("user") == me.user_id or (me.bot_id is not None and message.get("bot_id") == me.bot_id)
+
+
+def _mapping(body: Body, key: str) -> Body:
+    value = body.get(key)
+    if not isinstance(value, Mapping):
+        raise ValueError(f"event body without {key}")  # noqa: TRY004 - a wrong payload, not a wrong type in our code
+    return value
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,174 @@
+"""Every message the bot may see passes here: gate, de-duplicate, journal; then classify and queue.
+
+Writes events.ndjson before Slack gets its acknowledgement and events-classified.ndjson after; what a crash left between
+the two is classified at the next start. One message makes one event, however often and as whatever Slack delivers it.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from bot.domain.events import Event, MessageType
+from bot.domain.jobs import JobKind
+from bot.domain.threads import thread_key
+from bot.errors import StoreError
+from bot.intake.classifier import Rules, classify
+from bot.intake.normalise import Body, Identity, Incoming, normalise
+from bot.ports import Clock, JobQueue, Journal, ThreadStore
+from bot.settings import Settings
+
+log = logging.getLogger(__name__)
+
+REMEMBERED_KEYS = 100_000
+TAIL_BYTES = 16 * 1024 * 1024
+RETRY_S = 5.0
+
+
+class Watcher:
+    """Receives chat events on any thread and sorts them on one of its own."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        me: Identity,
+        *,
+        rules: Rules,
+        events: Journal,
+        classified: Journal,
+        store: ThreadStore,
+        jobs: JobQueue,
+        clock: Clock,
+        on_trouble: Callable[[str], None],
+    ) -> None:
+        self._settings, self._me, self._rules = settings, me, rules
+        self._events, self._classified = events, classified
+        self._store, self._jobs, self._clock = store, jobs, clock
+        self._on_trouble = on_trouble
+        self._names = {chat.chat_id: chat.name for chat in settings.watched_chats}
+        self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
+        self._lock = threading.Lock()
+        self._inbox: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._sort_all, name="watcher", daemon=True)
+        self._recall()
+
+    def start(self) -> None:
+        """Begin sorting; what an earlier run journaled and did not classify comes first."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish what is in the inbox and return."""
+        self._stopping.set()
+        self._inbox.put(None)
+        self._thread.join(timeout=10)
+
+    def receive(self, body: Body) -> bool:
+        """Journal a delivered event if it counts; True if it was new. Returns once it is on disk.
+
+        Raises:
+            StoreError: the journal could not be written; Slack must not be told that we have it.
+        """
+        try:
+            incoming = normalise(body, self._me)
+        except ValueError as error:
+            log.warning("ignored a malformed event: %s", error, extra={"action": "event_malformed"})
+            return False
+        if incoming is None or not self._counts(incoming):
+            return False
+        event = incoming.event.model_copy(update={"chat_name": self._names.get(incoming.event.chat_id)})
+        with self._lock:
+            keys = _identities(event)
+            if any(key in self._seen for key in keys):
+                return False
+            self._events.append(event.model_dump(mode="json"))
+            self._remember(keys)
+            self._inbox.put(event)
+        return True
+
+    def _counts(self, incoming: Incoming) -> bool:
+        """Whether the settings want this message at all."""
+        watch, event = self._settings.watcher, incoming.event
+        if event.sender.type == "bot" and not incoming.sender_ids & set(watch.allow_bots):
+            return False
+        if incoming.sender_team != event.team_id and not watch.allow_external:
+            return False
+        if event.chat_id in self._names:
+            return True
+        if event.msg_type in (MessageType.EDIT, MessageType.DELETE):
+            return self._in_flight(event)
+        return watch.mentions_anywhere and self._me.user_id in event.mentions
+
+    def _sort_all(self) -> None:
+        while (event := self._inbox.get()) is not None:
+            while not self._try_to_sort(event) and not self._stopping.wait(RETRY_S):
+                pass
+
+    def _try_to_sort(self, event: Event) -> bool:
+        try:
+            self._sort(event)
+        except StoreError as error:
+            log.exception("cannot queue an event; trying again", extra={"action": "sort_failed"})
+            self._on_trouble(f"A message waits because the disk refused it: {error}")
+            return False
+        return True
+
+    def _sort(self, event: Event) -> None:
+        """Classify one event and queue it if it deserves work."""
+        inflight = self._in_flight(event)
+        found = classify(event, self._rules, inflight=inflight)
+        found = found.model_copy(update={"classified_at": self._clock.now()})
+        changes_open_thread = inflight and event.msg_type in (MessageType.EDIT, MessageType.DELETE)
+        if found.classification == "actionable" or changes_open_thread:
+            self._jobs.put(JobKind.USER, thread_key(event), {"event": event.model_dump(mode="json")})
+        self._classified.append({**event.model_dump(mode="json"), **found.model_dump(mode="json")})
+
+    def _in_flight(self, event: Event) -> bool:
+        key = thread_key(event)
+        state = self._store.get(key)
+        return (state is not None and state.is_open) or self._jobs.holds(key)
+
+    def _recall(self) -> None:
+        """Rebuild the memory of what was seen, and take up what was journaled but not classified."""
+        last = None
+        for record in self._classified.records(last_bytes=TAIL_BYTES):
+            last = _record_identity(record)
+        pending: list[Event] = []
+        for record in self._events.records(last_bytes=TAIL_BYTES):
+            try:
+                event = Event.model_validate(record)
+            except ValueError:
+                continue
+            self._remember(_identities(event))
+            pending.append(event)
+            if _record_identity(record) == last:
+                pending.clear()
+        for event in pending:
+            self._inbox.put(event)
+
+    def _remember(self, keys: list[tuple[str, ...]]) -> None:
+        for key in keys:
+            self._seen[key] = None
+        while len(self._seen) > REMEMBERED_KEYS:
+            self._seen.popitem(last=False)
+
+
+def _identities(event: Event) -> list[tuple[str, ...]]:
+    """Return every name under which the same happening may be delivered again."""
+    place = (event.team_id, event.chat_id)
+    if event.msg_type is MessageType.EDIT:
+        return [(*place, event.message_id, "edit", event.event_id or event.content)]
+    if event.msg_type is MessageType.DELETE:
+        return [(*place, event.message_id, "delete")]
+    keys: list[tuple[str, ...]] = [(*place, event.message_id)]
+    if event.client_msg_id:
+        keys.append((*place, "client", event.client_msg_id))
+    return keys
+
+
+def _record_identity(record: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(record.get(key) for key in ("team_id", "chat_id", "message_id", "msg_type", "event_id"))

@@ -1,0 +1,260 @@
+"""The only reader of triage.yml and of the environment.
+
+Everything wrong is found at once and refused, each problem naming its key and what would be right. Secrets come from
+the environment alone and are hidden in repr, logs and errors.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import yaml
+from dotenv import dotenv_values
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+)
+from pydantic_core import ErrorDetails
+
+from bot.errors import ConfigError
+
+Language = Literal["en", "es", "pt", "de", "fr", "id", "ja", "zh"]
+"""Languages with a word list."""
+
+
+def _slack_id(prefixes: str, kind: str, where: str) -> BeforeValidator:
+    def check(value: object) -> object:
+        good = (
+            isinstance(value, str) and value[:1] in prefixes and value.isalnum() and value.isupper() and len(value) > 2
+        )
+        if not good:
+            raise ValueError(f"{value!r} is no {kind}; {where}, it looks like {prefixes[0]}0123ABCD")
+        return value
+
+    return BeforeValidator(check)
+
+
+ChannelId = Annotated[str, _slack_id("CG", "channel id", "copy it from the foot of the channel's details in Slack")]
+ApproverId = Annotated[str, _slack_id("UWS", "user or user-group id", "copy it from the profile's menu in Slack")]
+
+
+def _no_problem(value: object) -> object:
+    if isinstance(value, str) and not value.strip():
+        raise ValueError("is empty")
+    return value
+
+
+Word = Annotated[str, BeforeValidator(_no_problem)]
+
+
+def _existing_folder(path: Path, info: ValidationInfo) -> Path:
+    base = (info.context or {}).get("base", Path())
+    folder: Path = (base / path.expanduser()).resolve()
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is no folder; give the path of a git checkout")
+    return folder
+
+
+class _Block(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class WatchedChat(_Block):
+    """One channel the bot watches."""
+
+    chat_id: ChannelId
+    name: str | None = None
+
+
+class WatcherSettings(_Block):
+    """Which messages count at all."""
+
+    mentions_anywhere: bool = True
+    """Answer a mention in channels that are not watched, too."""
+    allow_bots: tuple[str, ...] = ()
+    """Bot or user ids of alert bots whose messages are read."""
+    allow_external: bool = False
+    """Read messages of guests and of Slack Connect partners."""
+
+
+class ClassifierSettings(_Block):
+    """What the team adds to the rules that choose which messages deserve work."""
+
+    bot_id: str | None = None
+    ack_patterns: tuple[Word, ...] = ()
+    question_keywords: tuple[Word, ...] = ()
+    alarm_keywords: tuple[Word, ...] = ()
+    languages: tuple[Language, ...] = get_args(Language)
+    skip_chatter: bool = False
+
+
+class InvestigatorSettings(_Block):
+    """Limits of one investigation."""
+
+    max_rounds: Annotated[int, Field(ge=1, le=2)] = 2
+    hard_cap_runtime_min: Annotated[float, Field(gt=0, le=60)] = 5
+
+
+class Settings(_Block):
+    """The whole of triage.yml; an absent key takes its default."""
+
+    codebase: Annotated[Path, AfterValidator(_existing_folder)]
+    """The git checkout whose committed files are the evidence."""
+    ops_channel: ChannelId
+    """The private channel where drafts wait for approval."""
+    watched_chats: tuple[WatchedChat, ...] = ()
+    approvers: tuple[ApproverId, ...] | None = None
+    """Who may approve; absent: everybody in the ops channel. An empty list: nobody."""
+    team_language: Annotated[str, Field(pattern="^[a-z]{2}$")] = "en"
+    watcher: WatcherSettings = WatcherSettings()
+    classifier: ClassifierSettings = ClassifierSettings()
+    investigator: InvestigatorSettings = InvestigatorSettings()
+    max_concurrent_sessions: Annotated[int, Field(ge=1, le=16)] = 2
+
+
+class Environment(_Block):
+    """What the environment holds; only tokens are required, and only to talk to Slack."""
+
+    home: Path
+    slack_bot_token: SecretStr | None = None
+    slack_app_token: SecretStr | None = None
+    slack_api_url: str = "https://slack.com/api/"
+
+    def secrets(self) -> frozenset[str]:
+        """Return the secret values of this process, 8 characters or more, for scrubbing."""
+        values = (self.slack_bot_token, self.slack_app_token)
+        return frozenset(v.get_secret_value() for v in values if v and len(v.get_secret_value()) >= 8)
+
+
+def read_environment(environ: Mapping[str, str] | None = None, *, dotenv: Path | None = None) -> Environment:
+    """Return the environment's part of the settings; variables win over the lines of a `.env` file."""
+    values: dict[str, str | None] = dict(dotenv_values(dotenv)) if dotenv and dotenv.is_file() else {}
+    values.update(os.environ if environ is None else environ)
+    home = values.get("TRIAGE_HOME") or "~/.triage"
+    url = values.get("SLACK_API_URL") or "https://slack.com/api/"
+    return Environment(
+        home=Path(home).expanduser().absolute(),
+        slack_bot_token=SecretStr(token) if (token := values.get("SLACK_BOT_TOKEN")) else None,
+        slack_app_token=SecretStr(token) if (token := values.get("SLACK_APP_TOKEN")) else None,
+        slack_api_url=url if url.endswith("/") else f"{url}/",
+    )
+
+
+def require_tokens(environment: Environment) -> tuple[str, str]:
+    """Return `(bot token, app token)`.
+
+    Raises:
+        ConfigError: one is missing or has been given in the other's place.
+    """
+    problems = []
+    for name, secret, prefix, page in (
+        ("SLACK_BOT_TOKEN", environment.slack_bot_token, "xoxb-", "OAuth & Permissions"),
+        ("SLACK_APP_TOKEN", environment.slack_app_token, "xapp-", "Basic Information > App-Level Tokens"),
+    ):
+        value = secret.get_secret_value() if secret else ""
+        if not value:
+            problems.append(f"{name} is not set; copy the {prefix}… token from the app's page {page} into .env")
+        elif not value.startswith(prefix):
+            problems.append(f"{name} does not start with {prefix}; copy it again from the app's page {page}")
+    if problems:
+        raise ConfigError(*problems)
+    bot, app = environment.slack_bot_token, environment.slack_app_token
+    assert bot is not None
+    assert app is not None
+    return bot.get_secret_value(), app.get_secret_value()
+
+
+def find_config(given: Path | None, home: Path) -> Path:
+    """Return the config file to read: the one given, else ./triage.yml, else triage.yml in the data directory.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    candidates = [given] if given else [Path("triage.yml"), home / "triage.yml"]
+    for path in candidates:
+        if path.is_file():
+            return path
+    raise ConfigError(f"no config at {' or '.join(map(str, candidates))}; copy triage.example.yml there and fill it in")
+
+
+def load_settings(path: Path) -> Settings:
+    """Return the checked settings of one triage.yml.
+
+    Raises:
+        ConfigError: listing every problem found, each with its key.
+    """
+    try:
+        return Settings.model_validate(_read_yaml(path), context={"base": path.parent})
+    except ValidationError as error:
+        raise ConfigError(*[_explain(detail, Settings) for detail in error.errors()]) from error
+
+
+def load_classifier(path: Path) -> ClassifierSettings:
+    """Return only the `classifier` block of a triage.yml; raises ConfigError as `load_settings` does."""
+    block = _read_yaml(path).get("classifier") or {}
+    try:
+        return ClassifierSettings.model_validate(block)
+    except ValidationError as error:
+        raise ConfigError(*[f"classifier.{_explain(d, ClassifierSettings)}" for d in error.errors()]) from error
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise ConfigError(f"{path} is not valid YAML{where}: {getattr(error, 'problem', None) or error}") from error
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path} must hold keys and values; see triage.example.yml")
+    return data
+
+
+def _explain(detail: ErrorDetails, model: type[BaseModel]) -> str:
+    """Return one problem as `key: what is wrong and what would be right`."""
+    key = ".".join(str(part) for part in detail["loc"]) or "triage.yml"
+    if detail["type"] == "extra_forbidden":
+        known = _keys_at(detail["loc"][:-1], model)
+        near = difflib.get_close_matches(str(detail["loc"][-1]), known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
+        return f"{key}: unknown key; {hint}"
+    if detail["type"] == "missing":
+        return f"{key}: is required; see triage.example.yml"
+    message = detail["msg"].removeprefix("Value error, ")
+    return f"{key}: {message[:1].lower()}{message[1:]}" + _given(detail)
+
+
+def _given(detail: ErrorDetails) -> str:
+    value = detail["input"]
+    simple = isinstance(value, str | int | float | bool) and detail["type"] != "value_error"
+    return f" (it is {str(value)[:60]!r})" if simple else ""
+
+
+def _keys_at(location: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
+    for part in location:
+        if isinstance(part, int):
+            continue
+        field = model.model_fields[part].annotation
+        inner = next((t for t in (field, *getattr(field, "__args__", ())) if _is_model(t)), None)
+        if inner is None:
+            return []
+        model = inner
+    return list(model.model_fields)
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
