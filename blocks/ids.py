@@ -26,10 +26,11 @@ EDIT_VIEW: Final = "triage_edit_view"
 DISMISS_VIEW: Final = "triage_dismiss_view"
 CONTEXT_VIEW: Final = "triage_context_view"
 
+REPLY: Final = "reply"
+ONLY_SAVE: Final = "only_save"
+REASON: Final = "reason"
+CONTEXT: Final = "context"
 INPUT: Final = "value"
-WHEN: Final = "when"
-POST_NOW: Final = "post_now"
-SAVE: Final = "save"
 
 _CARD = "triage_card:"
 _VERSION_AND_HASH = re.compile(r"(\d{1,6})\|([0-9a-f]{16}|)\|(\d{1,3})")

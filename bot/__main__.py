@@ -1,6 +1,55 @@
-"""Placeholder."""
+"""`triage`: chooses the command and imports nothing of the others."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from importlib import import_module
+
+from bot.errors import ConfigError, TriageError
+
+COMMANDS = {
+    "run": "start the bot",
+    "demo": "try it: a throw-away Slack, a real codebase, one click",
+    "status": "what waits, what runs",
+    "classify": "events.ndjson on stdin, classified events on stdout",
+}
+_MODULES = {"demo": "demo.run"}
 
 
-def main() -> int:
-    """Placeholder."""
-    return 0
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 done, 1 failed, 2 not understood or not configured."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(_usage())
+        return 0
+    name, *rest = arguments
+    if name not in COMMANDS:
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        print(
+            f"triage: there is no command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""), file=sys.stderr
+        )
+        print(_usage(), file=sys.stderr)
+        return 2
+    try:
+        code: int = import_module(_MODULES.get(name, f"bot.cli.{name}")).main(rest)
+    except ConfigError as error:
+        print("triage: this has to be put right first:", file=sys.stderr)
+        for problem in error.problems:
+            print(f"  - {problem}", file=sys.stderr)
+        return 2
+    except TriageError as error:
+        print(f"triage: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _usage() -> str:
+    lines = [f"  {name:<10} {what}" for name, what in COMMANDS.items()]
+    return "\n".join(["usage: triage <command> [options]", "", *lines, "", "triage <command> --help says more."])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -51,20 +51,21 @@ class Decisions:
             raise Conflict(self._who_decided(state.thread_id)) from error
         return "Posted."
 
-    def edit(self, click: Click, text: str, *, by: str, post_now: bool) -> str:
-        """Replace the draft's words, and post them if asked to; the same gates apply as to an approval."""
+    def edit(self, click: Click, text: str) -> Click:
+        """Replace the draft's words; returns the click that stands for the new draft. Touches nothing but the disk."""
         state = self._bound(click)
         check_outbound(text)
         if text != state.draft_pending:
             state = self._desk.store.put(state.with_draft(text))
-        if not post_now:
-            self._desk.show(state.thread_id)
-            return "Saved. The card shows your version."
         assert state.draft_hash is not None
-        click = Click(
+        return Click(
             thread_id=state.thread_id, version=state.draft_version, draft_hash=state.draft_hash, seen=click.seen
         )
-        return self.approve(click, by=by)
+
+    def show(self, click: Click) -> str:
+        """Show an edited draft on the card."""
+        self._desk.show(click.thread_id)
+        return "Saved. The card shows your version."
 
     def dismiss(self, click: Click, *, by: str, reason: str | None) -> str:
         """Close the thread without a reply."""
@@ -148,10 +149,7 @@ class Decisions:
 
 
 def _when(state: ThreadState) -> str:
-    """Return ` at 14:02` in the reader's own time zone, as Slack renders dates."""
-    if state.closed_at is None:
-        return ""
-    return f" at <!date^{int(state.closed_at.timestamp())}^{{time}}|{state.closed_at:%H:%M} UTC>"
+    return f" at {state.closed_at:%H:%M} UTC" if state.closed_at else ""
 
 
 def check_outbound(text: str) -> None:

@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""The commands of the terminal, one module each; imported only when called."""

@@ -1,0 +1,235 @@
+"""The card in the ops channel: one per thread, from the first glance to the posted reply.
+
+Shows the question, the draft exactly as it would be posted, every citation with its mark, and the buttons that the
+thread's status allows. A closed thread keeps its card, without buttons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from slack_sdk.models.blocks import (
+    ActionsBlock,
+    Block,
+    ButtonElement,
+    ConfirmObject,
+    ContextBlock,
+    DividerBlock,
+    InteractiveElement,
+    MarkdownTextObject,
+    Option,
+    OverflowMenuElement,
+    SectionBlock,
+)
+
+from blocks import ids
+from blocks.reply import reply_sections
+from blocks.text import escape, quote, truncate
+from bot.casework.checks import ref_marks
+from bot.casework.decisions import Click
+from bot.domain.returns import EvidenceRef
+from bot.domain.threads import PendingReason, Resolution, Status, ThreadState
+
+LinkTo = Callable[[EvidenceRef], str | None]
+
+QUESTION_CHARS = 1_200
+SHOWN_REFS = 8
+_MARKS = {True: "✓", False: "✗", None: "?"}
+
+
+def card_blocks(state: ThreadState, *, link_to: LinkTo = lambda ref: None) -> list[Block]:
+    """Return the blocks of a thread's card."""
+    parts: list[Block] = [_question(state), _context(_status_line(state))]
+    if state.status is Status.PENDING_USER:
+        parts += _waiting(state, link_to)
+    elif state.is_open:
+        parts.append(_actions(state, [_button("Add context", ids.ADD_CONTEXT, _click(state))]))
+    elif state.posted_message_id and state.draft_pending:
+        parts += [DividerBlock(), *reply_sections(state.draft_pending)]
+    return parts
+
+
+def card_text(state: ThreadState) -> str:
+    """Return the card's one line for notifications and screen readers."""
+    return truncate(f"{_status_line(state)}: {' '.join(state.question.split())}", 300)
+
+
+def click_of(state: ThreadState) -> Click:
+    """Return the click that the buttons of the current card carry."""
+    return Click(
+        thread_id=state.thread_id,
+        version=state.draft_version,
+        draft_hash=state.draft_hash or "",
+        seen=len(state.stale_reasons),
+    )
+
+
+def _question(state: ThreadState) -> Block:
+    where = f"<#{state.chat_id}>"
+    link = f" · <{state.permalink}|open thread>" if state.permalink else ""
+    asked = truncate(escape(state.question), QUESTION_CHARS) or "(no text)"
+    return SectionBlock(
+        text=MarkdownTextObject(text=f"*<@{state.original_sender_id}>* asked in {where}{link}\n{quote(asked)}"),
+        block_id=ids.card_block_id(state.thread_id),
+    )
+
+
+def _waiting(state: ThreadState, link_to: LinkTo) -> list[Block]:
+    """Return the part of the card that asks the human for a decision."""
+    parts: list[Block] = [DividerBlock()]
+    if state.draft_pending:
+        parts += [*reply_sections(state.draft_pending), DividerBlock()]
+    parts += _evidence(state, link_to)
+    parts += _objections(state)
+    parts += _open_questions(state)
+    if state.stale_reasons:
+        count = len(state.stale_reasons)
+        title = f":warning: *{count} thing{'s' * (count > 1)} changed since this draft*"
+        parts.append(_section(title + "".join(f"\n• {reason}" for reason in state.stale_reasons)))
+    parts.append(_actions(state, _buttons(state)))
+    return parts
+
+
+def _evidence(state: ThreadState, link_to: LinkTo) -> list[Block]:
+    ret = state.investigator_return
+    if ret is None or not ret.evidence_refs or not state.rounds:
+        return []
+    marks = ref_marks(state.rounds[-1].checks, len(ret.evidence_refs))
+    lines = [_ref_line(ref, mark, link_to(ref)) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
+    return [_context("*Evidence*\n" + "\n".join(lines[:SHOWN_REFS]))]
+
+
+def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
+    name = f"`{escape(ref.ref)}`"
+    at = f" at {ref.commit[:7]}" if ref.commit else ""
+    shown = f"<{link}|{escape(ref.ref)}>" if link else name
+    return truncate(f"{_MARKS[mark]} {shown}{at} · {escape(ref.supports_claim)}", 220)
+
+
+def _objections(state: ThreadState) -> list[Block]:
+    """Return why the draft did not pass, where it did not."""
+    if state.pending_reason is PendingReason.FAILED:
+        return [_section(f":x: *No draft*: {escape(state.status_history[-1].why)}")]
+    verdict = state.validator_return
+    if state.pending_reason is not PendingReason.DISAGREEMENT or verdict is None:
+        return []
+    reasons = "".join(f"\n• {escape(reason)}" for reason in verdict.reasons) or "\n• no reason was given"
+    return [_section(truncate(f":warning: *The checks object*{reasons}", 2_900))]
+
+
+def _open_questions(state: ThreadState) -> list[Block]:
+    ret = state.investigator_return
+    if ret is None or not ret.open_questions:
+        return []
+    lines = "".join(f"\n• {escape(question)}" for question in ret.open_questions)
+    return [_section(truncate(f"*To answer this, the investigator needs to know*{lines}", 2_900))]
+
+
+def _buttons(state: ThreadState) -> list[InteractiveElement]:
+    click = _click(state)
+    approve = _button("Approve", ids.APPROVE, click, style="primary")
+    if state.stale_reasons:
+        approve = _button("Post anyway", ids.APPROVE, click, style="danger")
+    elif state.pending_reason is PendingReason.DISAGREEMENT:
+        approve = _button("Approve", ids.APPROVE, click, style="danger", confirm=_despite_objections())
+    first = [approve] if state.draft_pending else [_button("Add context", ids.ADD_CONTEXT, click, style="primary")]
+    return [
+        *first,
+        _button("Edit" if state.draft_pending else "Write reply", ids.EDIT, click),
+        _button("Dismiss", ids.DISMISS, click),
+        _overflow(state),
+    ]
+
+
+def _overflow(state: ThreadState) -> OverflowMenuElement:
+    click = click_of(state)
+    names = {ids.REINVESTIGATE: "Re-investigate", ids.ADD_CONTEXT: "Add context", ids.SHOW_EVIDENCE: "Show evidence"}
+    return OverflowMenuElement(
+        action_id=ids.MORE,
+        options=[Option(text=name, value=ids.encode_option(action, click)) for action, name in names.items()],
+    )
+
+
+def _despite_objections() -> ConfirmObject:
+    return ConfirmObject(
+        title="Post despite the objections?",
+        text=MarkdownTextObject(text="The checks did not pass this draft. Post it as it stands?"),
+        confirm="Post it",
+        deny="Back",
+    )
+
+
+def _status_line(state: ThreadState) -> str:
+    """Return the badge: where the thread stands and what that rests on."""
+    if not state.is_open:
+        return _ending(state)
+    if state.status is not Status.PENDING_USER:
+        return {
+            Status.INVESTIGATING: ":hourglass_flowing_sand: Investigating",
+            Status.AWAITING_VALIDATION: ":hourglass_flowing_sand: Checking every citation",
+            Status.BOUNCED: ":hourglass_flowing_sand: Checks objected, trying once more",
+            Status.ESCALATED: ":hourglass_flowing_sand: Long investigation under way",
+        }[state.status]
+    return " · ".join(part for part in (_badge(state), _origin(state), _cost(state)) if part)
+
+
+def _badge(state: ThreadState) -> str:
+    if (
+        state.draft_pending
+        and state.investigator_return
+        and state.draft_pending != state.investigator_return.draft_reply
+    ):
+        return ":pencil2: edited by a human"
+    return {
+        PendingReason.APPROVAL: "*✓ validated*",
+        PendingReason.DISAGREEMENT: ":warning: *disagreement*",
+        PendingReason.CONTEXT: ":grey_question: *needs context*",
+        PendingReason.FAILED: ":x: *failed*",
+    }[state.pending_reason or PendingReason.FAILED]
+
+
+def _origin(state: ThreadState) -> str:
+    ret = state.investigator_return
+    if ret is None:
+        return ""
+    rounds = f"round {state.investigator_round}"
+    return f"confidence {ret.confidence} · {rounds}"
+
+
+def _cost(state: ThreadState) -> str:
+    usage = state.usage
+    if usage is None:
+        return ""
+    if not usage.input_tokens and not usage.output_tokens:
+        return "offline, no model was used"
+    return f"${usage.cost_usd:.2f}" if usage.cost_usd is not None else "cost unknown"
+
+
+def _ending(state: ThreadState) -> str:
+    why = state.status_history[-1].why if state.status_history else "closed"
+    if state.resolution in (Resolution.APPROVED, Resolution.EDITED):
+        return f":white_check_mark: *Posted* · {why}"
+    reason = f" · {escape(state.dismiss_reason)}" if state.dismiss_reason else ""
+    return f":no_entry_sign: *Closed* · {why}{reason}"
+
+
+def _click(state: ThreadState) -> str:
+    return ids.encode_click(click_of(state))
+
+
+def _button(
+    label: str, action: str, value: str, *, style: str | None = None, confirm: ConfirmObject | None = None
+) -> ButtonElement:
+    return ButtonElement(text=label, action_id=action, value=value, style=style, confirm=confirm)
+
+
+def _actions(state: ThreadState, elements: list[InteractiveElement]) -> ActionsBlock:
+    return ActionsBlock(elements=elements, block_id=f"actions:{state.thread_id}:{state.draft_version}")
+
+
+def _section(text: str) -> SectionBlock:
+    return SectionBlock(text=MarkdownTextObject(text=text))
+
+
+def _context(text: str) -> ContextBlock:
+    return ContextBlock(elements=[MarkdownTextObject(text=text)])

@@ -1,0 +1,45 @@
+"""What `/triage status` and `triage status` say, as plain lines; the command wraps them for its screen."""
+
+from __future__ import annotations
+
+from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
+
+from blocks.text import escape
+from bot.casework.overview import Overview
+
+MAX_THREADS = 10
+
+
+def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
+    """Return the answer to `/triage status`; who may not approve sees counts and no questions."""
+    counts = f"*{overview.waiting}* waiting for a decision · *{overview.running}* being investigated"
+    queue = f"{overview.queued} queued · {overview.failed} given up · {overview.posted_today} replies posted today"
+    parts: list[Block] = [_section(f"*triage* {counts}"), _context(queue)]
+    if may_see_drafts and overview.threads:
+        lines = [f"• {_place(t.permalink, t.chat_id)} {escape(t.question)} · {t.status}" for t in overview.threads]
+        parts.append(_section("\n".join(lines[:MAX_THREADS])))
+    parts.append(_context(f"{overview.last_event}. Next: `/triage help`"))
+    return parts
+
+
+def help_blocks(commands: dict[str, str], *, unknown: str | None = None, near: list[str] | None = None) -> list[Block]:
+    """Return the list of commands, and for an unknown word the nearest ones."""
+    parts: list[Block] = []
+    if unknown:
+        meant = f" Did you mean {' or '.join(f'`/triage {word}`' for word in near)}?" if near else ""
+        parts.append(_section(f"There is no `/triage {escape(unknown)}`.{meant}"))
+    lines = [f"`/triage {name}`  {what}" for name, what in commands.items()]
+    parts.append(_section("\n".join(lines)))
+    return parts
+
+
+def _place(permalink: str | None, chat_id: str) -> str:
+    return f"<{permalink}|thread> in <#{chat_id}>" if permalink else f"<#{chat_id}>"
+
+
+def _section(text: str) -> Block:
+    return SectionBlock(text=MarkdownTextObject(text=text))
+
+
+def _context(text: str) -> Block:
+    return ContextBlock(elements=[MarkdownTextObject(text=text)])

@@ -1,0 +1,44 @@
+"""Who may decide: the configured people and groups, else everybody in the ops channel.
+
+Fails closed: where the chat cannot say, nobody may. An empty list means nobody. Guests, bots and people of other
+workspaces never may.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from bot.errors import ProviderError
+from bot.ports import Workspace
+
+log = logging.getLogger(__name__)
+
+
+class Approvers:
+    """Answers for one team and one ops channel."""
+
+    def __init__(
+        self, configured: tuple[str, ...] | None, *, ops_channel: str, team_id: str, workspace: Workspace
+    ) -> None:
+        self._configured, self._ops_channel, self._team_id = configured, ops_channel, team_id
+        self._workspace = workspace
+
+    def allow(self, user_id: str, team_id: str) -> bool:
+        """Whether this user of this team may approve, edit, dismiss and send back."""
+        if team_id != self._team_id:
+            return False
+        try:
+            person = self._workspace.person(user_id)
+            if person.is_bot or person.is_guest or person.is_external:
+                return False
+            return user_id in self._everybody()
+        except ProviderError:
+            log.exception("cannot tell who may approve; nobody may", extra={"action": "approvers_unknown"})
+            return False
+
+    def _everybody(self) -> frozenset[str]:
+        if self._configured is None:
+            return self._workspace.members(self._ops_channel)
+        groups = [name for name in self._configured if name.startswith("S")]
+        people = frozenset(self._configured) - frozenset(groups)
+        return people.union(*(self._workspace.members(group) for group in groups))

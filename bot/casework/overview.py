@@ -1,0 +1,131 @@
+"""How things stand, read from the data directory alone, so that it also works beside a running bot."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+TAIL_BYTES = 256 * 1024
+QUESTION_CHARS = 90
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ThreadLine:
+    """One open thread in a list."""
+
+    thread_id: str
+    chat_id: str
+    permalink: str | None
+    status: str
+    question: str
+    started_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Overview:
+    """Counts and open threads at one moment; `unreadable` names files set aside or not parsable."""
+
+    running: int
+    waiting: int
+    queued: int
+    failed: int
+    posted_today: int
+    last_event_at: datetime | None
+    last_event: str
+    threads: tuple[ThreadLine, ...]
+    unreadable: tuple[str, ...]
+
+
+def overview(home: Path, now: datetime) -> Overview:
+    """Return how things stand in a data directory; a missing one is simply empty."""
+    threads, unreadable = _threads(home / "state")
+    last = _last_event_at(home / "events.ndjson")
+    return Overview(
+        running=sum(not t.status.startswith("pending-user") for t in threads),
+        waiting=sum(t.status.startswith("pending-user") for t in threads),
+        queued=len(list((home / "queue").glob("*_*.json"))),
+        failed=len(list((home / "queue" / "failed").glob("*_*.json"))),
+        posted_today=_posted_on(home / "replies.ndjson", now),
+        last_event_at=last,
+        last_event=f"Last message seen {ago(now, last)}" if last else "No message seen yet",
+        threads=tuple(threads),
+        unreadable=tuple(unreadable),
+    )
+
+
+def ago(now: datetime, then: datetime) -> str:
+    """Return a distance in time for people.
+
+    >>> from datetime import UTC
+    >>> ago(datetime(2026, 1, 1, 12, tzinfo=UTC), datetime(2026, 1, 1, 10, 59, tzinfo=UTC))
+    '1 h ago'
+    """
+    seconds = max(0, int((now - then).total_seconds()))
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit} ago"
+    return f"{seconds} s ago"
+
+
+def _threads(folder: Path) -> tuple[list[ThreadLine], list[str]]:
+    lines, unreadable = [], []
+    for path in sorted(folder.glob("*")):
+        if path.name.startswith("."):
+            continue
+        try:
+            line = _thread_line(json.loads(path.read_bytes()))
+        except FileNotFoundError:
+            continue
+        except (ValueError, KeyError, TypeError):
+            unreadable.append(path.name)
+            continue
+        if line.status != "closed":
+            lines.append(line)
+    return sorted(lines, key=lambda line: line.started_at), unreadable
+
+
+def _thread_line(document: dict[str, Any]) -> ThreadLine:
+    reason = document["pending_reason"]
+    return ThreadLine(
+        thread_id=document["thread_id"],
+        chat_id=document["chat_id"],
+        permalink=document["permalink"],
+        status=document["status"] + (f" ({reason})" if reason else ""),
+        question=" ".join(document["question"].split())[:QUESTION_CHARS],
+        started_at=datetime.fromisoformat(document["started_at"]),
+    )
+
+
+def _tail(path: Path) -> list[dict[str, Any]]:
+    """Return the readable records in the last `TAIL_BYTES` of a journal."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        return []
+    records = []
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            records.append(record)
+    return records
+
+
+def _last_event_at(path: Path) -> datetime | None:
+    for record in reversed(_tail(path)):
+        try:
+            return datetime.fromisoformat(record["create_time"])
+        except (KeyError, TypeError, ValueError):
+            continue
+    return None
+
+
+def _posted_on(path: Path, now: datetime) -> int:
+    return sum(str(record.get("posted_at", "")).startswith(f"{now:%Y-%m-%d}") for record in _tail(path))

@@ -1,0 +1,44 @@
+"""`triage run`: the bot, until it is told to stop."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from bot.app import Triage
+from bot.cli.logs import log_to_stderr
+from bot.settings import find_config, load_settings, read_environment
+
+
+def main(argv: list[str]) -> int:
+    """Start, say so, and stop cleanly on SIGTERM or Ctrl-C; exit code 0."""
+    parser = argparse.ArgumentParser(prog="triage run", description="Start the bot (Socket Mode).")
+    parser.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
+    parser.add_argument("--verbose", action="store_true", help="log every step")
+    args = parser.parse_args(argv)
+    environment = read_environment(dotenv=Path(".env"))
+    log_to_stderr(verbose=args.verbose, secrets=environment.secrets())
+    settings = load_settings(find_config(args.config, environment.home))
+    stop = threading.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: stop.set())
+    bot = Triage(settings, environment, on_progress=_progress)
+    bot.start()
+    watched = ", ".join(f"#{chat.name or chat.chat_id}" for chat in settings.watched_chats) or "mentions only"
+    print(f"triage is watching {watched}; drafts go to {settings.ops_channel}. No API key: offline investigator.")
+    print(
+        f"codebase {bot.repo.root} at {bot.indexed.commit[:12]}, {bot.indexed.files:,} files. Ctrl-C stops.", flush=True
+    )
+    stop.wait()
+    print("stopping: finishing what runs …", flush=True)
+    bot.stop()
+    print("stopped; nothing was lost.", flush=True)
+    return 0
+
+
+def _progress(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\rindexing {done:,}/{total:,} files", end="" if done < total else "\n", file=sys.stderr, flush=True)

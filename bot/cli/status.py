@@ -1,0 +1,38 @@
+"""`triage status`: how things stand, from the data directory alone; works beside a running bot and without one."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.casework.overview import Overview, ago, overview
+
+
+def main(argv: list[str]) -> int:
+    """Print counts and open threads; exit code 0."""
+    parser = argparse.ArgumentParser(prog="triage status", description="What waits, what runs.")
+    parser.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
+    args = parser.parse_args(argv)
+    home = args.home or Path(os.environ.get("TRIAGE_HOME") or "~/.triage").expanduser()
+    now = datetime.now(UTC)
+    print(render(overview(home, now), home, now))
+    return 0
+
+
+def render(seen: Overview, home: Path, now: datetime) -> str:
+    """Return the report, at most 80 columns wide but for the path."""
+    lines = [
+        f"triage at {home}",
+        f"  {seen.waiting} waiting for a decision, {seen.running} being investigated",
+        f"  {seen.queued} queued, {seen.failed} given up, {seen.posted_today} replies posted today",
+        f"  {seen.last_event}",
+    ]
+    if seen.threads:
+        lines.append("")
+    for thread in seen.threads:
+        lines.append(f"  {thread.status:<24} {ago(now, thread.started_at):>10}  {thread.question[:40]}")
+    for name in seen.unreadable:
+        lines.append(f"  ! {name} in state/ cannot be read; look at it, then remove it")
+    return "\n".join(lines)

@@ -1,0 +1,76 @@
+"""The pool that works off the queue: the one place, beside the entry points, where any error is caught.
+
+A job that fails goes back to its place; after its last attempt the ops channel is told. Stopping lets running jobs
+finish for a while, then hands them back without counting the attempt.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bot.domain.jobs import Job
+from bot.errors import TriageError
+from bot.ports import JobQueue
+
+log = logging.getLogger(__name__)
+
+GRACE_S = 8.0
+PAUSE_AFTER_ERROR_S = 1.0
+
+Handler = Callable[[Mapping[str, Any]], None]
+
+
+class WorkerPool:
+    """Runs `handle` on the payload of every claimed job, on `threads` threads."""
+
+    def __init__(self, jobs: JobQueue, handle: Handler, *, threads: int, on_given_up: Callable[[Job], None]) -> None:
+        self._jobs, self._handle, self._on_given_up = jobs, handle, on_given_up
+        self._stopping = threading.Event()
+        self._running: dict[str, Job] = {}
+        self._threads = [threading.Thread(target=self._work, name=f"worker-{n}", daemon=True) for n in range(threads)]
+
+    def start(self) -> None:
+        """Begin to claim jobs."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Claim no more; wait `GRACE_S` for running jobs, then hand them back."""
+        self._stopping.set()
+        deadline = time.monotonic() + GRACE_S
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        for job in list(self._running.values()):
+            self._jobs.give_back(job, why="the bot stopped", count=False)
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                job = self._jobs.claim()
+                if job is not None:
+                    self._do(job)
+            except Exception:  # noqa: BLE001 - the outermost loop: a worker never dies of one job
+                log.exception("worker stumbled", extra={"action": "worker_stumbled"})
+                self._stopping.wait(PAUSE_AFTER_ERROR_S)
+
+    def _do(self, job: Job) -> None:
+        self._running[job.name] = job
+        try:
+            self._handle(job.payload)
+        except Exception as error:  # noqa: BLE001 - whatever a job raises, the job goes back to its place
+            log.exception("job failed", extra={"action": "job_failed", "job": job.name})
+            self._failed(job, error)
+        else:
+            self._jobs.done(job)
+        finally:
+            self._running.pop(job.name, None)
+
+    def _failed(self, job: Job, error: Exception) -> None:
+        why = str(error) if isinstance(error, TriageError) else f"unexpected {type(error).__name__}"
+        if not self._jobs.give_back(job, why=why):
+            self._on_given_up(job.model_copy(update={"failures": (*job.failures, why)}))
+        self._stopping.wait(PAUSE_AFTER_ERROR_S)

@@ -1,0 +1,176 @@
+"""Clicks on the card and submits of its dialogues: who may, then what they decided.
+
+Dialogues open before any request, because a trigger expires after 3 s; the submit is where permission is checked for
+good.  Source: https://docs.slack.dev/interactivity/handling-user-interaction
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from slack_bolt import Ack
+from slack_sdk import WebClient
+
+from blocks import ids
+from blocks.modals import context_modal, dismiss_modal, edit_modal, evidence_modal
+from bot.casework.approvers import Approvers
+from bot.casework.decisions import Click, Decisions
+from bot.errors import InputError, ProviderError, TriageError, Unconfirmed
+from bot.ports import ThreadStore
+from handlers.messenger import Ephemeral
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+NOT_YOURS = "Only approvers may do this. Ask somebody in the ops channel, or have yourself added to `approvers`."
+
+
+class Approvals:
+    """The listeners of the card; every answer goes to the one who clicked, and to nobody else."""
+
+    def __init__(
+        self, decisions: Decisions, approvers: Approvers, store: ThreadStore, *, ops_channel: str, tell: Ephemeral
+    ) -> None:
+        self._decisions, self._approvers, self._store = decisions, approvers, store
+        self._ops_channel, self._tell = ops_channel, tell
+
+    def approve(self, ack: Ack, body: Body, action: Body) -> None:
+        """Post the draft."""
+        ack()
+        self._decide(body, lambda by: self._decisions.approve(ids.decode_click(action.get("value")), by=by))
+
+    def open_edit(self, ack: Ack, body: Body, action: Body, client: WebClient) -> None:
+        """Open the editor on the draft as it is now."""
+        ack()
+        self._open(body, client, action.get("value"), lambda click: edit_modal(click, self._draft_of(click)))
+
+    def open_dismiss(self, ack: Ack, body: Body, action: Body, client: WebClient) -> None:
+        """Ask for a reason before dismissing."""
+        ack()
+        self._open(body, client, action.get("value"), dismiss_modal)
+
+    def open_context(self, ack: Ack, body: Body, action: Body, client: WebClient) -> None:
+        """Ask for what the code does not say."""
+        ack()
+        self._open(body, client, action.get("value"), context_modal)
+
+    def more(self, ack: Ack, body: Body, action: Body, client: WebClient) -> None:
+        """Carry out a choice of the overflow menu."""
+        ack()
+        try:
+            choice, click = ids.decode_option((action.get("selected_option") or {}).get("value"))
+        except InputError as error:
+            self._answer(body, str(error))
+            return
+        if choice == ids.REINVESTIGATE:
+            self._decide(body, lambda by: self._decisions.reinvestigate(click, by=by))
+        elif choice == ids.ADD_CONTEXT:
+            self._open(body, client, ids.encode_click(click), context_modal)
+        elif choice == ids.SHOW_EVIDENCE:
+            self._show_evidence(body, client, click)
+
+    def submit_edit(self, ack: Ack, body: Body, view: Body) -> None:
+        """Keep the edited words, then post them unless asked not to; what is wrong is said in the dialogue."""
+        only_save = bool((_field(view, ids.ONLY_SAVE) or {}).get("selected_options"))
+        text = _text(view, ids.REPLY)
+        try:
+            click, by = self._authorised(body, view)
+            edited = self._decisions.edit(click, self._draft_of(click) if text is None else text)
+        except TriageError as error:
+            ack(response_action="errors", errors={ids.REPLY: _for_a_person(error)})
+            return
+        ack()
+        if only_save:
+            self._decide(body, lambda _: self._decisions.show(edited))
+        else:
+            self._decide(body, lambda _: self._decisions.approve(edited, by=by))
+
+    def submit_dismiss(self, ack: Ack, body: Body, view: Body) -> None:
+        """Dismiss the draft, with the reason if there is one."""
+        reason = _text(view, ids.REASON)
+        self._submit(
+            ack, body, view, ids.REASON, lambda click, by: self._decisions.dismiss(click, by=by, reason=reason)
+        )
+
+    def submit_context(self, ack: Ack, body: Body, view: Body) -> None:
+        """Hand the context to the investigator."""
+        text = _text(view, ids.CONTEXT) or ""
+        self._submit(
+            ack, body, view, ids.CONTEXT, lambda click, by: self._decisions.add_context(click.thread_id, text, by=by)
+        )
+
+    def _submit(self, ack: Ack, body: Body, view: Body, block: str, decide: Callable[[Click, str], str]) -> None:
+        """Check permission for good and close the dialogue, then decide; Slack waits 3 s for the first part."""
+        try:
+            click, by = self._authorised(body, view)
+        except TriageError as error:
+            ack(response_action="errors", errors={block: _for_a_person(error)})
+            return
+        ack()
+        self._decide(body, lambda _: decide(click, by), typed=_text(view, block))
+
+    def _authorised(self, body: Body, view: Body) -> tuple[Click, str]:
+        if not self._may(body):
+            raise InputError(NOT_YOURS)
+        return ids.decode_click(view.get("private_metadata")), body["user"]["id"]
+
+    def _decide(self, body: Body, decide: Callable[[str], str], *, typed: str | None = None) -> None:
+        if not self._may(body):
+            self._answer(body, NOT_YOURS)
+            return
+        try:
+            self._answer(body, decide(body["user"]["id"]))
+        except TriageError as error:
+            log.info("a click was refused: %s", error, extra={"action": "click_refused"})
+            kept = f"\nYou wrote: {typed}" if typed else ""
+            self._answer(body, _for_a_person(error) + kept)
+
+    def _open(self, body: Body, client: WebClient, value: object, build: Callable[[Click], Any]) -> None:
+        try:
+            client.views_open(trigger_id=body["trigger_id"], view=build(ids.decode_click(value)))
+        except InputError as error:
+            self._answer(body, str(error))
+
+    def _show_evidence(self, body: Body, client: WebClient, click: Click) -> None:
+        state = self._store.get(click.thread_id) or self._store.last_closed(click.thread_id)
+        if state is None:
+            self._answer(body, "This thread is not on file any more.")
+        else:
+            client.views_open(trigger_id=body["trigger_id"], view=evidence_modal(state))
+
+    def _draft_of(self, click: Click) -> str:
+        state = self._store.get(click.thread_id)
+        if state is None or not state.is_open:
+            raise InputError("This thread is closed; there is nothing left to edit.")
+        return state.draft_pending or ""
+
+    def _may(self, body: Body) -> bool:
+        user = body.get("user") or {}
+        team = user.get("team_id") or (body.get("team") or {}).get("id") or ""
+        return self._approvers.allow(str(user.get("id")), str(team))
+
+    def _answer(self, body: Body, text: str) -> None:
+        try:
+            self._tell(self._ops_channel, body["user"]["id"], text)
+        except ProviderError:
+            log.exception("could not answer a click", extra={"action": "answer_failed"})
+
+
+def _field(view: Body, block: str) -> Body | None:
+    """Return the state of a dialogue's input, or None if the dialogue has no such input."""
+    found = view.get("state", {}).get("values", {}).get(block, {}).get(ids.INPUT)
+    return found if isinstance(found, dict) else None
+
+
+def _text(view: Body, block: str) -> str | None:
+    """Return what was typed, or None where the input was left as it was."""
+    value = (_field(view, block) or {}).get("value")
+    return value if isinstance(value, str) else None
+
+
+def _for_a_person(error: TriageError) -> str:
+    if isinstance(error, Unconfirmed):
+        return "Slack did not confirm the post. triage will look in the thread before it posts again; look there too."
+    return str(error)[:1_900]

@@ -1,0 +1,24 @@
+"""`/triage status`: what waits, what runs, when the bot last saw a message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from slack_sdk.models.blocks import Block
+
+from blocks.status import status_blocks
+from bot.casework.approvers import Approvers
+from bot.casework.overview import overview
+from bot.ports import Clock
+from handlers.commands import Command
+
+
+def status_command(home: Path, approvers: Approvers, clock: Clock) -> Command:
+    """Return the command; questions are listed for approvers only."""
+
+    def status(body: dict[str, Any], rest: str) -> list[Block]:
+        may_see = approvers.allow(str(body.get("user_id")), str(body.get("team_id")))
+        return status_blocks(overview(home, clock.now()), may_see_drafts=may_see)
+
+    return status

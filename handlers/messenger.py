@@ -1,0 +1,121 @@
+"""Port Messenger: everything the bot says leaves here.
+
+Replies carry metadata that names thread and draft, so that after a crash our post is recognised before posting again;
+where metadata is not kept, the text decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from slack_sdk import WebClient
+from slack_sdk.models.blocks import Block
+
+from blocks import ids
+from blocks.draft_card import LinkTo, card_blocks, card_text
+from blocks.reply import reply_sections, reply_text
+from blocks.text import escape
+from bot.domain.threads import ThreadState, hash_draft
+from bot.errors import ProviderError
+from handlers.transport import translated
+
+REPLY_EVENT = "triage_reply"
+CARDS_LOOKED_AT = 100
+
+
+class SlackMessenger:
+    """Speaks in one ops channel and in the threads that are answered."""
+
+    def __init__(
+        self, client: WebClient, posting: WebClient, *, ops_channel: str, bot_user_id: str, link_to: LinkTo
+    ) -> None:
+        self._client, self._posting = client, posting
+        self._ops_channel, self._bot_user_id = ops_channel, bot_user_id
+        self._link_to = link_to
+
+    def show_card(self, state: ThreadState) -> tuple[str, str]:
+        """Post the thread's card, or update it in place; returns `(channel id, ts)`."""
+        blocks, text = card_blocks(state, link_to=self._link_to), card_text(state)
+        if state.card_channel and state.card_ts:
+            try:
+                with translated("update the card"):
+                    self._client.chat_update(channel=state.card_channel, ts=state.card_ts, text=text, blocks=blocks)
+            except ProviderError as error:
+                if "message_not_found" not in str(error):
+                    raise
+            else:
+                return state.card_channel, state.card_ts
+        return self._ops_channel, self._post(self._ops_channel, text, blocks, what="post the card")
+
+    def find_card(self, state: ThreadState) -> tuple[str, str] | None:
+        """Return where the thread's card stands, if a run before this one posted it."""
+        marker = ids.card_block_id(state.thread_id)
+        with translated("look for the card"):
+            history = self._client.conversations_history(channel=self._ops_channel, limit=CARDS_LOOKED_AT)
+        for message in history.get("messages") or []:
+            if any(block.get("block_id") == marker for block in message.get("blocks") or []):
+                return self._ops_channel, message["ts"]
+        return None
+
+    def post_reply(self, state: ThreadState, text: str) -> str:
+        """Post an approved reply in the thread and return its ts.
+
+        Raises:
+            ProviderError: Slack refused it; nothing was posted.
+            Unconfirmed: nobody can tell.
+        """
+        metadata = {
+            "event_type": REPLY_EVENT,
+            "event_payload": {"thread_id": state.thread_id, "draft_hash": hash_draft(text)},
+        }
+        blocks = reply_sections(text)
+        return self._post(
+            state.chat_id,
+            reply_text(text),
+            blocks,
+            what="post the reply",
+            thread_ts=state.thread_ts,
+            metadata=metadata,
+        )
+
+    def find_reply(self, state: ThreadState, text: str) -> str | None:
+        """Return the ts of our reply, if it stands in the thread."""
+        with translated("look for the reply"):
+            pages = self._client.conversations_replies(
+                channel=state.chat_id, ts=state.thread_ts, include_all_metadata=True, limit=200
+            )
+            ours = [m for page in pages for m in page.get("messages") or [] if m.get("user") == self._bot_user_id]
+        return next((m["ts"] for m in ours if _is_reply(m, state, text)), None)
+
+    def tell_ops(self, text: str) -> None:
+        """Say one line in the ops channel."""
+        self._post(self._ops_channel, escape(text), None, what="tell the ops channel")
+
+    def _post(self, channel: str, text: str, blocks: Sequence[Block] | None, *, what: str, **more: Any) -> str:
+        with translated(what, posting=True):
+            answer = self._posting.chat_postMessage(
+                channel=channel, text=text, blocks=blocks, unfurl_links=False, unfurl_media=False, **more
+            )
+        return str(answer["ts"])
+
+
+def _is_reply(message: dict[str, Any], state: ThreadState, text: str) -> bool:
+    metadata = message.get("metadata") or {}
+    if metadata.get("event_type") == REPLY_EVENT:
+        payload = metadata.get("event_payload") or {}
+        return payload == {"thread_id": state.thread_id, "draft_hash": hash_draft(text)}
+    return message.get("text") == reply_text(text)
+
+
+Ephemeral = Callable[[str, str, str], None]
+
+
+def ephemeral(client: WebClient) -> Ephemeral:
+    """Return a way to tell one user in one channel something only they see."""
+
+    def tell(channel: str, user: str, text: str) -> None:
+        with translated("answer you"):
+            client.chat_postEphemeral(channel=channel, user=user, text=text)
+
+    return tell

@@ -1,0 +1,56 @@
+"""What arrives from Slack and who takes it: the table is the last thing in this file."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from slack_bolt import App
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk import WebClient
+
+from blocks import ids
+from bot.intake.normalise import Identity
+from bot.intake.watcher import Watcher
+from handlers.approvals import Approvals
+from handlers.commands import Commands
+from handlers.messages import journal_first
+
+LISTENER_THREADS = 16
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listeners:
+    """Everything that listens."""
+
+    watcher: Watcher
+    approvals: Approvals
+    commands: Commands
+
+
+def bolt_app(client: WebClient, me: Identity, to: Listeners) -> App:
+    """Return the Bolt app with every listener registered; messages are taken before Bolt's own chain."""
+    authorised = AuthorizeResult(
+        enterprise_id=None, team_id=me.team_id, bot_user_id=me.user_id, bot_id=me.bot_id, bot_token=client.token
+    )
+    app = App(
+        client=client,
+        authorize=lambda: authorised,
+        before_authorize=journal_first(to.watcher),
+        listener_executor=ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener"),
+    )
+    _connect(app, to)
+    return app
+
+
+def _connect(app: App, to: Listeners) -> None:
+    card = to.approvals
+    app.command("/triage")(to.commands)
+    app.action(ids.APPROVE)(card.approve)
+    app.action(ids.EDIT)(card.open_edit)
+    app.action(ids.DISMISS)(card.open_dismiss)
+    app.action(ids.ADD_CONTEXT)(card.open_context)
+    app.action(ids.MORE)(card.more)
+    app.view(ids.EDIT_VIEW)(card.submit_edit)
+    app.view(ids.DISMISS_VIEW)(card.submit_dismiss)
+    app.view(ids.CONTEXT_VIEW)(card.submit_context)

@@ -1,0 +1,63 @@
+"""Two Slack clients and the translation of their errors.
+
+Reads and updates may be repeated, so their client retries broken connections. A post may not: its client retries only
+what Slack says it refused (429, after Retry-After); a connection that breaks is Unconfirmed.
+Source: slack_sdk's default handler re-sends chat.postMessage when the server hangs up after reading it (FACTS B2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPException
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
+from slack_sdk.http_retry import RateLimitErrorRetryHandler
+from slack_sdk.http_retry.builtin_handlers import ConnectionErrorRetryHandler
+
+from bot.errors import ProviderError, Unconfirmed
+
+TIMEOUT_S = 20
+_ADVICE = {
+    "channel_not_found": "invite the bot to the channel, or correct its id in triage.yml",
+    "not_in_channel": "invite the bot to the channel",
+    "is_archived": "the channel is archived",
+    "missing_scope": "reinstall the app from manifest.yml",
+    "invalid_auth": "check SLACK_BOT_TOKEN",
+    "account_inactive": "the app was removed from the workspace; install it again",
+}
+
+
+def repeatable_client(token: str, api_url: str) -> WebClient:
+    """Return a client for reads and updates."""
+    handlers = [ConnectionErrorRetryHandler(max_retry_count=2), RateLimitErrorRetryHandler(max_retry_count=3)]
+    return WebClient(token=token, base_url=api_url, timeout=TIMEOUT_S, retry_handlers=list(handlers))
+
+
+def posting_client(token: str, api_url: str) -> WebClient:
+    """Return a client for calls that must not happen twice."""
+    handlers = [RateLimitErrorRetryHandler(max_retry_count=3)]
+    return WebClient(token=token, base_url=api_url, timeout=TIMEOUT_S, retry_handlers=list(handlers))
+
+
+@contextmanager
+def translated(what: str, *, posting: bool = False) -> Iterator[None]:
+    """Turn Slack's errors into ours; `what` completes "Slack could not …".
+
+    Raises:
+        ProviderError: Slack refused, or could not be reached.
+        Unconfirmed: only when posting: the request may have taken effect.
+    """
+    try:
+        yield
+    except SlackApiError as error:
+        status = getattr(error.response, "status_code", 200)
+        if posting and status >= 500:
+            raise Unconfirmed(f"Slack could not confirm to {what} (HTTP {status})") from error
+        code = str(error.response.get("error") or f"HTTP {status}")
+        advice = f"; {_ADVICE[code]}" if code in _ADVICE else ""
+        raise ProviderError(f"Slack could not {what}: {code}{advice}") from error
+    except (OSError, HTTPException) as error:
+        kind = Unconfirmed if posting else ProviderError
+        raise kind(f"Slack could not be reached to {what}; trying again may help") from error

@@ -1,0 +1,104 @@
+"""Port Workspace over Slack's Web API; people and memberships are remembered for a minute."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from slack_sdk import WebClient
+
+from bot.errors import ProviderError
+from bot.ports import ChatMessage, Person
+from handlers.transport import translated
+
+CACHE_S = 60.0
+PAGE = 200
+
+T = TypeVar("T")
+
+
+class SlackWorkspace:
+    """What the bot may ask Slack."""
+
+    def __init__(self, client: WebClient, *, team_id: str, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._client = client
+        self._team_id = team_id
+        self._monotonic = monotonic
+        self._cache: dict[tuple[str, str], tuple[float, Any]] = {}
+
+    def person(self, user_id: str) -> Person:
+        """Return who a user is; raises ProviderError if Slack cannot say."""
+        return self._cached("person", user_id, lambda: self._person(user_id))
+
+    def permalink(self, chat_id: str, message_id: str) -> str | None:
+        """Return a link to a message, or None if there is none to be had."""
+        try:
+            with translated("link to a message"):
+                return str(self._client.chat_getPermalink(channel=chat_id, message_ts=message_id)["permalink"])
+        except ProviderError:
+            return None
+
+    def thread(self, chat_id: str, thread_ts: str) -> Sequence[ChatMessage]:
+        """Return the messages of a thread, its parent first; empty when the parent is gone."""
+        messages: list[dict[str, Any]] = []
+        try:
+            with translated("read the thread"):
+                for page in self._client.conversations_replies(channel=chat_id, ts=thread_ts, limit=PAGE):
+                    messages += page.get("messages") or []
+        except ProviderError as error:
+            if "thread_not_found" in str(error):
+                return []
+            raise
+        alive = [m for m in messages if m.get("subtype") != "tombstone"]
+        return [_message(m) for m in alive if m.get("ts")]
+
+    def is_private(self, chat_id: str) -> bool:
+        """Whether a channel is private and in use; raises ProviderError if Slack cannot say."""
+        with translated("look at the channel"):
+            channel = self._client.conversations_info(channel=chat_id)["channel"]
+        return bool(channel.get("is_private")) and not channel.get("is_ext_shared")
+
+    def members(self, place_id: str) -> frozenset[str]:
+        """Return the user ids in a channel or a user group (S…); raises ProviderError if Slack cannot say."""
+        return self._cached("members", place_id, lambda: self._members(place_id))
+
+    def _person(self, user_id: str) -> Person:
+        with translated("look up a user"):
+            user = self._client.users_info(user=user_id)["user"]
+        profile = user.get("profile") or {}
+        team = user.get("team_id") or self._team_id
+        return Person(
+            user_id=user_id,
+            name=profile.get("display_name") or user.get("real_name") or user.get("name") or user_id,
+            team_id=team,
+            is_bot=bool(user.get("is_bot")),
+            is_guest=bool(user.get("is_restricted") or user.get("is_ultra_restricted")),
+            is_external=bool(user.get("is_stranger")) or team != self._team_id,
+        )
+
+    def _members(self, place_id: str) -> frozenset[str]:
+        with translated("list who may approve"):
+            if place_id.startswith("S"):
+                return frozenset(self._client.usergroups_users_list(usergroup=place_id)["users"])
+            pages = self._client.conversations_members(channel=place_id, limit=PAGE)
+            return frozenset(member for page in pages for member in page["members"])
+
+    def _cached(self, kind: str, key: str, ask: Callable[[], T]) -> T:
+        now = self._monotonic()
+        known = self._cache.get((kind, key))
+        if known is not None and now - known[0] < CACHE_S:
+            return known[1]  # type: ignore[no-any-return]
+        answer = ask()
+        self._cache[kind, key] = (now, answer)
+        return answer
+
+
+def _message(message: dict[str, Any]) -> ChatMessage:
+    return ChatMessage(
+        message_id=message["ts"],
+        sender_id=str(message.get("user") or message.get("bot_id") or ""),
+        text=str(message.get("text") or ""),
+        is_bot=bool(message.get("bot_id")),
+        edited=bool(message.get("edited")),
+    )
