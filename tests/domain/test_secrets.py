@@ -1,0 +1,126 @@
+"""Credentials are found by kind, never by value, and never survive redaction."""
+
+from __future__ import annotations
+
+import sysconfig
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.secrets import OWN_SECRET, find_secrets, redact
+
+# Assembled here, so that no scanner takes this file for a leak.
+SAMPLES = {
+    "Slack token": "xoxb" + "-123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx",
+    "Slack webhook": "https://hooks.slack.com/" + "services/T00000000/B00000000/aB3dE5gH7jK9mN1pQ3sT5vX7",
+    "Anthropic key": "sk-ant" + "-api03-" + "aB3_" * 20,
+    "OpenAI key": "sk-proj" + "-" + "aB3d" * 12,
+    "GitHub token": "ghp" + "_" + "aB3d" * 9,
+    "GitLab token": "glpat" + "-aB3dE5gH7jK9mN1pQ3sT",
+    "AWS access key": "AKIA" + "IOSFODNN7EXAMPLR",
+    "Google key": "AIza" + "aB3d5" * 7,
+    "Stripe key": "sk_live" + "_" + "aB3d" * 6,
+    "Telegram token": "123456789" + ":AA" + "aB3d-" * 7,
+    "package registry token": "npm" + "_" + "aB3dE5" * 6,
+    "SendGrid key": "SG" + "." + "aB3d" * 5 + "." + "aB3d" * 10,
+    "JSON web token": "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+    "private key": "-----BEGIN RSA PRIVATE" + " KEY-----\nMIIEowIBAAKCAQEA7\n-----END RSA PRIVATE KEY-----",
+}
+ASSIGNED = [
+    ('password = "hG7$kq2Lz9pW"', "password"),
+    ("DB_PASSWORD: Tr0ub4dor&3xQ", "password"),
+    ("'api_key': 'f3A9c07b21De88aa'", "key"),
+    ("export AUTH_TOKEN=f3A9c07b21De88aa", "token"),
+    ('{"client_secret": "f3A9c07b21De88aa"}', "secret"),
+    ("Authorization: Bearer f3A9c07b21De88aaQ9zX", "token"),
+    ("postgres://bob:S3cr3tPw@db/orders", "password"),
+    ("aws_secret_access_key = " + "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzq83kLmN0p", "AWS secret key"),
+]
+HARMLESS = [
+    "token = settings.slack_token",
+    'password = os.environ["DB_PASSWORD"]',
+    "api_key: str | None = None",
+    "password: hunter",
+    'password = "${DB_PASSWORD}"',
+    "postgres://user:pass@localhost:5432/foobar",
+    "https://example.com:8080/path@2x",
+    "secret = base64.b64encode(value)",
+    "commit 031c4fe1b2c3d4e5f60718293a4b5c6d7e8f9012",
+    "if key.startswith('-----BEGIN PRIVATE KEY-----'):",
+    "class sk-circle-fade-dot",
+    "token: the Slack token, see docs/install.md",
+]
+
+
+@pytest.mark.parametrize(("kind", "value"), SAMPLES.items())
+def test_every_issuer_s_credential_is_found_and_blacked_out(kind: str, value: str) -> None:
+    """A credential in the middle of prose is named by kind and gone after redaction."""
+    text = f"use {value} for that"
+    assert kind in find_secrets(text)
+    assert value[8:] not in redact(text)
+    assert redact(text).endswith(" for that")
+
+
+@pytest.mark.parametrize(("text", "kind"), ASSIGNED)
+def test_an_assigned_value_that_looks_random_is_a_secret(text: str, kind: str) -> None:
+    """A value is judged by the name it is assigned to where its own shape says nothing."""
+    assert find_secrets(text) == [kind]
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_names_placeholders_and_calls_are_no_secrets(text: str) -> None:
+    """Ordinary code and documentation are left alone."""
+    assert find_secrets(text) == []
+    assert redact(text) == text
+
+
+def test_what_is_found_never_holds_the_value() -> None:
+    """The list of kinds can be shown to anybody."""
+    for value in SAMPLES.values():
+        assert not any(value[8:20] in kind for kind in find_secrets(value))
+
+
+def test_the_process_s_own_secrets_are_found_wherever_they_stand() -> None:
+    """A known value needs no pattern; short ones are ignored, since they would match everywhere."""
+    assert find_secrets("log: Kxqwertz!", known=["Kxqwertz", "log"]) == [OWN_SECRET]
+    assert redact("aKxqwertzb", known=["Kxqwertz"]) == f"a[redacted: {OWN_SECRET}]b"
+
+
+def test_a_secret_inside_a_secret_is_blacked_out_once() -> None:
+    """Overlapping finds leave no part of the longer one behind."""
+    value = SAMPLES["GitHub token"]
+    assert redact(f'token = "{value}"', known=[value[10:30]]).count("[redacted") == 1
+    assert value[30:] not in redact(f'token = "{value}"', known=[value[10:30]])
+
+
+def test_a_private_key_without_its_end_is_blacked_out_to_the_end() -> None:
+    """A truncated key is still a key."""
+    assert redact("x\n-----BEGIN PRIVATE" + " KEY-----\nMIIEowIBAAKCAQEA7zzz") == "x\n[redacted: private key]"
+
+
+@given(before=st.text(max_size=40), after=st.text(max_size=40), kind=st.sampled_from(sorted(SAMPLES)))
+def test_redacting_twice_changes_nothing_more(before: str, after: str, kind: str) -> None:
+    """What redaction writes is not taken for a secret itself."""
+    once = redact(f"{before} {SAMPLES[kind]} {after}")
+    assert redact(once) == once
+
+
+@pytest.mark.parametrize("unit", ["password=", "a://", "x", "eyJ", "sk-a", "bearer ", "-----BEGIN PRIVATE KEY-----\n"])
+@pytest.mark.timeout(5)
+def test_hostile_text_is_read_quickly(unit: str) -> None:
+    """No pattern backtracks far on 40,000 characters made to hurt it."""
+    find_secrets(unit * (40_000 // len(unit)))
+
+
+def test_ordinary_source_code_hardly_ever_looks_like_a_secret() -> None:
+    """At most one line in ten thousand of the installed libraries is taken for a secret."""
+    lines = found = 0
+    for path in islice(sorted(Path(sysconfig.get_path("purelib")).rglob("*.py")), 0, None, 12):
+        text = path.read_text("utf-8", "replace")
+        lines += text.count("\n")
+        found += len(find_secrets(text))
+    assert lines > 10_000
+    assert found <= lines / 10_000
