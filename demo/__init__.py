@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""The throw-away workspace that `triage demo` starts around the ordinary bot."""

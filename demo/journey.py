@@ -1,0 +1,96 @@
+"""The main job, done by people without a screen: ask, find the card, click Approve, read the reply."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from blocks import ids
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.errors import ProviderError
+from demo.control import Control, Json
+from demo.headless import Element, Transcript, find_element, find_replies, shown_text
+from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
+
+CARD_LIMIT_S = 120.0
+REPLY_LIMIT_S = 30.0
+
+
+class Journey:
+    """Chloe asks in #help; Ana, who may, approves in #triage-ops."""
+
+    def __init__(self, control: Control, home: Path, *, quiet: bool = False) -> None:
+        self._control = control
+        self._replies = NdjsonJournal(home / "replies.ndjson")
+        self._runs = home / "runs"
+        self._transcript = Transcript(out=None) if quiet else Transcript()
+
+    def approve(self, question: str) -> dict[str, Any]:
+        """Ask and approve; returns the facts of `triage demo --json`, `ok` False where no reply came of it."""
+        asked_s = self._transcript.note(f"{CHLOE.name} asks in #{HELP.name}: {question[:100]}")
+        thread_ts = self._control.say(HELP.channel_id, CHLOE.user_id, question)
+        thread_id = f"{DEMO.team_id}.{HELP.channel_id}.{thread_ts}"
+        facts: dict[str, Any] = {"ok": False, "question": question, "thread_id": thread_id}
+        try:
+            card, button = self._wait_for_draft(thread_id)
+            facts["card_s"] = self._since(asked_s, f"a draft waits in #{OPS.name}: {_first_words(card)}")
+            self._control.click(OPS.channel_id, card["ts"], ANA.user_id, **button.click_fields())
+            self._transcript.note(f"{ANA.name} clicks Approve")
+            reply, record = self._wait_for_reply(thread_ts, thread_id)
+            facts["reply_s"] = self._since(asked_s, "the reply stands in the thread and in replies.ndjson")
+        except ProviderError as error:
+            self._transcript.note(f"stopped: {error}")
+            return {**facts, "error": str(error)}
+        return {**facts, **_facts_of(record, self._runs), "posted_text": shown_text(reply), "ok": True}
+
+    def _wait_for_draft(self, thread_id: str) -> tuple[Json, Element]:
+        """Return the card and its Approve button; raises ProviderError if the bot gives up instead."""
+        marker = ids.card_block_id(thread_id)
+
+        def decided() -> tuple[Json, Element | None] | None:
+            messages = self._control.messages(OPS.channel_id)
+            card = next(
+                (m for m in messages for block in m.get("blocks") or [] if block.get("block_id") == marker), None
+            )
+            if card is None or find_element(card, ids.EDIT) is None:
+                return None
+            return card, find_element(card, ids.APPROVE)
+
+        card, button = self._control.wait_for(
+            decided, "the draft's card", timeout_s=CARD_LIMIT_S, channel=OPS.channel_id
+        )
+        if button is None:
+            raise ProviderError(f"the bot has no draft: {shown_text(card)}")
+        return card, button
+
+    def _wait_for_reply(self, thread_ts: str, thread_id: str) -> tuple[Json, Json]:
+        def posted() -> tuple[Json, Json] | None:
+            replies = find_replies(self._control.messages(HELP.channel_id), thread_ts, DEMO.bot_id)
+            records = [r for r in self._replies.records() if r.get("thread_id") == thread_id]
+            return (replies[0], records[0]) if replies and records else None
+
+        return self._control.wait_for(
+            posted, "the reply and its record", timeout_s=REPLY_LIMIT_S, channel=HELP.channel_id
+        )
+
+    def _since(self, start_s: float, what: str) -> float:
+        return round(self._transcript.note(what) - start_s, 2)
+
+
+def _first_words(card: Json) -> str:
+    words = shown_text(card)
+    return words[:100] + ("…" if len(words) > 100 else "")
+
+
+def _facts_of(record: Json, runs: Path) -> dict[str, Any]:
+    """Return what the reply's record says, in the words of `triage demo --json`."""
+    trace = json.loads((runs / record["investigator_task_id"] / "trace.json").read_text(encoding="utf-8"))
+    return {
+        "investigator": trace["investigator"],
+        "verdict": record["validator_verdict"],
+        "rounds": record["investigator_rounds"],
+        "draft": record["draft_text"] or record["reply_text"],
+        "evidence_refs": record["evidence_refs"],
+        "heartbeat": None,
+    }

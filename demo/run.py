@@ -1,0 +1,149 @@
+"""`triage demo`: a throw-away Slack, the ordinary bot, a real codebase, one click.
+
+Starts nothing of its own but the server and the people in it; the bot is the one `triage run` starts, connected by
+Socket Mode. Everything ends with the process, also when it is killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import threading
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+
+from bot.agent.git import GitRepo
+from bot.app import Triage
+from bot.cli.logs import log_to_stderr
+from bot.settings import load_settings, read_environment
+from demo.binary import cache_folder, ensure_binary
+from demo.control import Control
+from demo.journey import Journey
+from demo.questions import questions_for
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
+
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+
+
+def main(argv: list[str]) -> int:
+    """Run the demo; exit code 0 when it ended as it should (headless: the approved reply stands)."""
+    args = _parse(argv)
+    log_to_stderr(verbose=args.verbose, secrets=())
+    for name in _PROXIES:  # the demo talks to this machine only, and Slack's SDK ignores NO_PROXY
+        os.environ.pop(name, None)
+    repo = GitRepo(args.codebase)
+    repo.head()
+    _say(args, f"codebase  {repo.root}")
+    override = os.environ.get("TRIAGE_LOCAL_SLACK")
+    binary = ensure_binary(cache_folder(os.environ), override=Path(override) if override else None)
+    with (
+        LocalSlack(binary, DEMO, port=args.port, env=os.environ) as slack,
+        Control(slack.url) as control,
+        _home(args.home) as home,
+        _bot(args, slack, home, repo.root),
+    ):
+        control.wait_for(control.is_connected, "the bot to connect")
+        if args.headless:
+            return _headless(args, control, home, repo)
+        return _interactive(args, control, slack.url, home, repo)
+
+
+def _parse(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="triage demo", description="Try triage in a throw-away Slack.")
+    parser.add_argument("--codebase", type=Path, default=Path(), help="a git checkout (default: this one)")
+    parser.add_argument("--question", help="what to ask (default: one that fits the codebase)")
+    parser.add_argument("--headless", action="store_true", help="ask, approve and check without a browser")
+    parser.add_argument("--json", action="store_true", help="with --headless: one JSON object on stdout")
+    parser.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
+    parser.add_argument("--port", type=int, default=0, help="port of the page (default: a free one)")
+    parser.add_argument("--home", type=Path, help="keep the data directory here (default: thrown away)")
+    parser.add_argument("--verbose", action="store_true", help="log every step")
+    args = parser.parse_args(argv)
+    if args.json and not args.headless:
+        parser.error("--json needs --headless")
+    return args
+
+
+@contextmanager
+def _home(kept: Path | None) -> Iterator[Path]:
+    if kept is not None:
+        yield kept.absolute()
+        return
+    with tempfile.TemporaryDirectory(prefix="triage-demo-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path) -> Iterator[None]:
+    """Start the ordinary bot with an ordinary config; stop it whatever happens."""
+    home.mkdir(parents=True, exist_ok=True)
+    config = home / "triage.yml"
+    chats = [{"chat_id": channel.channel_id, "name": channel.name} for channel in (HELP, ENG)]
+    settings = {"codebase": str(codebase), "ops_channel": OPS.channel_id, "watched_chats": chats}
+    config.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+    environment = read_environment(
+        {
+            "TRIAGE_HOME": str(home),
+            "SLACK_BOT_TOKEN": DEMO.bot_token,
+            "SLACK_APP_TOKEN": DEMO.app_token,
+            "SLACK_API_URL": slack.api_url,
+        }
+    )
+    bot = Triage(load_settings(config), environment)
+    seconds = f"{bot.indexed.seconds:.1f} s"
+    _say(args, f"index     {bot.indexed.files:,} files at {bot.indexed.commit[:12]}, {seconds}")
+    bot.start()
+    try:
+        yield
+    finally:
+        bot.stop()
+
+
+def _headless(args: argparse.Namespace, control: Control, home: Path, repo: GitRepo) -> int:
+    question = args.question or questions_for(repo)[0]
+    result = Journey(control, home, quiet=args.json).approve(question)
+    if args.json:
+        print(json.dumps(result, ensure_ascii=False))
+    return 0 if result["ok"] else 1
+
+
+def _interactive(args: argparse.Namespace, control: Control, url: str, home: Path, repo: GitRepo) -> int:
+    """Fill the channels a little, say where to click, and wait for Ctrl-C."""
+    first, second = questions_for(repo)
+    control.say(HELP.channel_id, ANA.user_id, "thanks, that worked!")
+    control.say(ENG.channel_id, BEN.user_id, "deploying the new build to staging now")
+    control.say(HELP.channel_id, CHLOE.user_id, args.question or f"Quick one: {first}")
+    control.say(ENG.channel_id, CHLOE.user_id, f"Does anybody know {second}")
+    print(
+        f"\n  open      {url}\n"
+        f"  act as    {ANA.real_name} (top right), she may approve\n"
+        f"  click     #{OPS.name}, then Approve on a draft; the reply appears in its thread\n"
+        f"  ask       anything about the codebase in #{HELP.name}; try /triage status\n"
+        f"  data      {home}  (TRIAGE_HOME={home} triage status)\n"
+        "\n  Ctrl-C ends it and leaves nothing behind.",
+        flush=True,
+    )
+    if not args.no_browser:
+        webbrowser.open(url)
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        print("\nstopping …", flush=True)
+    return 0
+
+
+def _say(args: argparse.Namespace, line: str) -> None:
+    if not args.json:
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
