@@ -119,9 +119,10 @@ class TinyThreadStore:
             state = self.get(thread_id)
             if state is None or state.closed_at is None:
                 return
-            folder = make_folder(self._closed_dir / f"{state.closed_at:%Y-%m}")
+            folder = self._closed_dir / f"{state.closed_at:%Y-%m}"
             source = self._state_dir / f"{thread_id}.json"
             try:
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 source.rename(folder / f"{thread_id}.{state.closed_at:%Y-%m-%dT%H:%M:%SZ}.json")
                 sync_folder(folder)
             except OSError as error:
