@@ -1,0 +1,57 @@
+"""What every test may ask for: a real local-slack server, shared by the run and wiped before each test."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.errors import ConfigError, ProviderError
+from demo.binary import cache_folder, ensure_binary
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from demo.workspace import DEMO
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_proxies() -> None:
+    """slack_sdk sends loopback requests through HTTP_PROXY and ignores NO_PROXY."""
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        del os.environ[name]
+
+
+@pytest.fixture(scope="session")
+def slack_binary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The local-slack binary, fetched once per machine; without it the test is skipped, on CI it fails."""
+    override = os.environ.get("TRIAGE_LOCAL_SLACK")
+    try:
+        return ensure_binary(cache_folder(os.environ), override=Path(override) if override else None)
+    except (ConfigError, ProviderError) as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"no local-slack: {error}")
+
+
+@pytest.fixture(scope="session")
+def slack_server(slack_binary: Path) -> Iterator[LocalSlack]:
+    """One server for the whole run, on a free port; tests ask for `slack` instead."""
+    with LocalSlack(slack_binary, DEMO, env=os.environ) as server:
+        yield server
+
+
+@pytest.fixture
+def slack(slack_server: LocalSlack) -> LocalSlack:
+    """The server without messages, modals or bots; ids and timestamps go on counting, so none comes twice."""
+    with Control(slack_server.url) as control:
+        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave", timeout_s=10)
+        control.reset()
+    return slack_server
+
+
+@pytest.fixture
+def control(slack: LocalSlack) -> Iterator[Control]:
+    """The hands of the people in that workspace."""
+    with Control(slack.url) as control:
+        yield control
