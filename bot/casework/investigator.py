@@ -1,0 +1,47 @@
+"""What an investigator is given, what it hands back, and the one thing it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.agent.ledger import Ledger
+from bot.domain.passages import MemoryHit
+from bot.domain.returns import InvestigatorReturn, Usage
+from bot.domain.threads import QuestionType
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Assignment:
+    """One question to look into: all an investigator knows when it starts.
+
+    `summaries` has one line for each other open thread; `feedback` is why the draft of the round before came back.
+    """
+
+    question: str
+    question_type: QuestionType
+    rubric: str
+    round: int
+    thread_context: tuple[str, ...] = ()
+    human_context: tuple[str, ...] = ()
+    summaries: tuple[str, ...] = ()
+    memory_hits: tuple[MemoryHit, ...] = ()
+    feedback: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Investigation:
+    """A draft, what was read for it, what it cost and who made it (a model's id, or `offline`)."""
+
+    ret: InvestigatorReturn
+    ledger: Ledger
+    usage: Usage
+    investigator: str
+
+
+class Investigator(Protocol):
+    """Looks into a question; never posts, never writes."""
+
+    def investigate(self, assignment: Assignment, *, run_id: str) -> Investigation:
+        """Return a draft with its evidence, or open questions instead; raises ProviderError."""
+        ...

@@ -1,0 +1,98 @@
+"""The investigator that needs no model: it searches, and quotes what it found.
+
+Reads the passage index, memory hits and the cited lines at their commit; writes nothing. Every line it quotes is read
+from git in this run and stands in the ledger; with nothing relevant there is no draft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.agent.git import GitRepo
+from bot.agent.ledger import Ledger
+from bot.casework.investigator import Assignment, Investigation
+from bot.casework.offline_draft import Excerpt, answer, draft
+from bot.domain.excerpts import best_lines, is_quotable
+from bot.domain.filekinds import is_indexed
+from bot.domain.passages import MemoryHit, Passage
+from bot.domain.returns import MAX_DRAFT_WORDS, Usage
+from bot.domain.tokens import question_stems, text_stems
+from bot.ports import PassageIndex
+
+NAME = "offline"
+MAX_EXCERPTS = 4
+MAX_PER_FILE = 2
+MAX_WORDS = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
+LINES_OF_BEST = 12
+LINES_OF_OTHERS = 6
+WORTH_QUOTING = 0.35
+STRONG_MEMORY = 0.6
+
+
+class OfflineInvestigator:
+    """Port Investigator over an index of passages."""
+
+    def __init__(self, repo: GitRepo, index: PassageIndex) -> None:
+        self._repo = repo
+        self._index = index
+
+    def investigate(self, assignment: Assignment, *, run_id: str) -> Investigation:  # noqa: ARG002 - the port's
+        """Return the closest passages as a draft.
+
+        Raises:
+            ProviderError: git cannot read the codebase.
+            ConfigError: the codebase has no commit.
+            StoreError: the index cannot be read or written.
+        """
+        question = "\n".join((assignment.question, *assignment.human_context))
+        ledger = Ledger()
+        self._index.refresh()
+        excerpts = self._excerpts(question, assignment.feedback or "", ledger)
+        notes = [hit for hit in assignment.memory_hits if _is_strong(hit)][:1]
+        for note in notes:
+            ledger.record_query("search_memory", note.ref)
+        ret = answer(question, excerpts, notes).model_copy(update={"investigator_round": assignment.round})
+        return Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator=NAME)
+
+    def _excerpts(self, question: str, feedback: str, ledger: Ledger) -> list[Excerpt]:
+        """Return the lines worth quoting, best first, that fit into one reply; what feedback names is left out."""
+        ledger.record_query("search_code", question)
+        passages = self._index.search(question)
+        chosen: list[Excerpt] = []
+        for passage in passages:
+            size = LINES_OF_OTHERS if chosen else LINES_OF_BEST
+            excerpt = self._excerpt(passage, question_stems(question), size)
+            is_close = passage.score >= WORTH_QUOTING * passages[0].score
+            if excerpt and is_close and excerpt.ref not in feedback and _has_room(chosen, excerpt):
+                chosen.append(excerpt)
+                ledger.record_read(excerpt.path, excerpt.start, excerpt.end, commit=excerpt.commit, text=excerpt.text)
+        return chosen
+
+    def _excerpt(self, passage: Passage, stems: frozenset[str], size: int) -> Excerpt | None:
+        """Return the best lines of a passage as they stand in git; None if it has none that may be quoted."""
+        lines = self._repo.lines_at(passage.commit, passage.path) if is_indexed(passage.path) else None
+        if lines is None or "\n".join(lines[passage.start - 1 : passage.end]) != passage.text:
+            return None
+        window = best_lines(lines[passage.start - 1 : passage.end], stems, size)
+        if window is None:
+            return None
+        start, end = passage.start + window[0], passage.start + window[1] - 1
+        return Excerpt(
+            path=passage.path,
+            start=start,
+            end=end,
+            commit=passage.commit,
+            text="\n".join(lines[start - 1 : end]),
+            covered=len(stems & text_stems(f"{passage.path} {passage.text}")),
+        )
+
+
+def _is_strong(hit: MemoryHit) -> bool:
+    """Whether an earlier answer is near enough to be cited; a reply is no file and cannot be."""
+    return hit.score >= STRONG_MEMORY and hit.ref.startswith("memory/") and is_quotable(hit.title + hit.excerpt)
+
+
+def _has_room(chosen: Sequence[Excerpt], excerpt: Excerpt) -> bool:
+    of_file = sum(one.path == excerpt.path for one in chosen)
+    words = len(draft([*chosen, excerpt], ()).split())
+    return len(chosen) < MAX_EXCERPTS and of_file < MAX_PER_FILE and words <= MAX_WORDS

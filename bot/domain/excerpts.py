@@ -1,0 +1,59 @@
+"""Choosing the lines of a passage that are worth quoting.
+
+Pure. Lines that would leave their code fence, alert a channel or give away a credential are never chosen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from bot.domain.secrets import find_secrets
+from bot.domain.tokens import text_stems
+
+FIRST_LINE = 0.4
+AFTER_BLANK = 0.2
+REPEATED = 0.25
+
+_UNQUOTABLE = re.compile(r"```|@(?:channel|here|everyone)\b|<!", re.I)
+
+
+def is_quotable(text: str) -> bool:
+    """Whether a text may stand in a code fence of a reply.
+
+    >>> is_quotable("return 1"), is_quotable("```"), is_quotable("print('@here')")
+    (True, False, False)
+    """
+    return bool(text.strip()) and not _UNQUOTABLE.search(text) and not find_secrets(text)
+
+
+def best_lines(lines: Sequence[str], stems: frozenset[str], size: int) -> tuple[int, int] | None:
+    """Return the run of at most `size` lines (0-based, end excluded) that answers best; None if none may be quoted.
+
+    >>> best_lines(["def a():", "    pass", "", "def retry():", "    wait()"], frozenset({"retr", "wait"}), 2)
+    (3, 5)
+    """
+    found = [text_stems(line) & stems for line in lines]
+    counts = Counter(stem for line in found for stem in line)
+    windows = [_trimmed(lines, start, min(start + size, len(lines))) for start in _starts(lines, size)]
+    ranked = sorted(windows, key=lambda window: (-_worth(lines, found, counts, *window), window))
+    return next((window for window in ranked if is_quotable("\n".join(lines[slice(*window)]))), None)
+
+
+def _starts(lines: Sequence[str], size: int) -> list[int]:
+    return [at for at in range(max(1, len(lines) - size + 1)) if lines[at].strip()] or [0]
+
+
+def _trimmed(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    while end > start + 1 and not lines[end - 1].strip():
+        end -= 1
+    return start, end
+
+
+def _worth(lines: Sequence[str], found: Sequence[frozenset[str]], counts: Counter[str], start: int, end: int) -> float:
+    """Return how much lines `start` to `end` say: distinct words most, repeated ones a little, a clean start a bit."""
+    distinct = len(frozenset().union(*found[start:end]))
+    repeated = sum(1 / counts[stem] for line in found[start:end] for stem in line)
+    opening = FIRST_LINE if start == 0 else AFTER_BLANK if not lines[start - 1].strip() else 0.0
+    return distinct + REPEATED * repeated + opening
