@@ -24,7 +24,7 @@ from slack_sdk.models.blocks import (
 
 from blocks import ids
 from blocks.reply import reply_sections
-from blocks.text import escape, quote, truncate
+from blocks.text import escape, inert, quote, truncate
 from bot.casework.checks import ref_marks
 from bot.casework.decisions import Click
 from bot.domain.returns import EvidenceRef
@@ -37,7 +37,7 @@ SHOWN_REFS = 8
 _MARKS = {True: "✓", False: "✗", None: "?"}
 
 
-def card_blocks(state: ThreadState, *, link_to: LinkTo = lambda ref: None) -> list[Block]:
+def card_blocks(state: ThreadState, *, link_to: LinkTo) -> list[Block]:
     """Return the blocks of a thread's card."""
     parts: list[Block] = [_question(state), _context(_status_line(state))]
     if state.status is Status.PENDING_USER:
@@ -51,7 +51,7 @@ def card_blocks(state: ThreadState, *, link_to: LinkTo = lambda ref: None) -> li
 
 def card_text(state: ThreadState) -> str:
     """Return the card's one line for notifications and screen readers."""
-    return truncate(f"{_status_line(state)}: {' '.join(state.question.split())}", 300)
+    return truncate(f"{_status_line(state)}: {' '.join(inert(state.question).split())}", 300)
 
 
 def click_of(state: ThreadState) -> Click:
@@ -67,7 +67,7 @@ def click_of(state: ThreadState) -> Click:
 def _question(state: ThreadState) -> Block:
     where = f"<#{state.chat_id}>"
     link = f" · <{state.permalink}|open thread>" if state.permalink else ""
-    asked = truncate(escape(state.question), QUESTION_CHARS) or "(no text)"
+    asked = truncate(inert(state.question), QUESTION_CHARS) or "(no text)"
     return SectionBlock(
         text=MarkdownTextObject(text=f"*<@{state.original_sender_id}>* asked in {where}{link}\n{quote(asked)}"),
         block_id=ids.card_block_id(state.thread_id),

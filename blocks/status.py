@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
 
-from blocks.text import escape
+from blocks.text import escape, inert
 from bot.casework.overview import Overview
 
 MAX_THREADS = 10
@@ -16,7 +16,7 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
     queue = f"{overview.queued} queued · {overview.failed} given up · {overview.posted_today} replies posted today"
     parts: list[Block] = [_section(f"*triage* {counts}"), _context(queue)]
     if may_see_drafts and overview.threads:
-        lines = [f"• {_place(t.permalink, t.chat_id)} {escape(t.question)} · {t.status}" for t in overview.threads]
+        lines = [f"• {_place(t.permalink, t.chat_id)} {inert(t.question)} · {t.status}" for t in overview.threads]
         parts.append(_section("\n".join(lines[:MAX_THREADS])))
     parts.append(_context(f"{overview.last_event}. Next: `/triage help`"))
     return parts

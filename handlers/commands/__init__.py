@@ -19,7 +19,7 @@ class Commands:
     """Answers `/triage <word> …` with an ephemeral message; `table` maps each word to its help line and function."""
 
     def __init__(self, table: dict[str, tuple[str, Command]]) -> None:
-        self._table = {"help": ("this list", lambda body, rest: self.help()), **table}
+        self._table = {"help": ("this list", self._help), **table}
 
     def __call__(self, ack: Ack, body: Body) -> None:
         """Answer at once; every command here reads the disk and nothing else."""
@@ -28,10 +28,13 @@ class Commands:
         if word in self._table:
             blocks = self._table[word][1](body, rest.strip())
         else:
-            blocks = self.help(unknown=word[:40])
+            blocks = self._list(unknown=word[:40])
         ack(response_type="ephemeral", text=f"/triage {word}", blocks=[block.to_dict() for block in blocks])
 
-    def help(self, *, unknown: str | None = None) -> list[Block]:
+    def _help(self, body: Body, rest: str) -> list[Block]:
+        return self._list()
+
+    def _list(self, *, unknown: str | None = None) -> list[Block]:
         """Return the list of commands, led by the nearest ones where the word is unknown."""
         near = difflib.get_close_matches(unknown, self._table, n=2) if unknown else []
         return help_blocks({name: what for name, (what, _) in self._table.items()}, unknown=unknown, near=near)
