@@ -1,0 +1,32 @@
+"""What the journeys add: a page in Chromium, and the marks by which a run can leave journeys out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from demo.slack_server import LocalSlack
+from tests.journeys.browser import SlackPage, chromium, open_page
+
+_HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what stands here as a journey, and what asks for the page as a browser test."""
+    for item in items:
+        if item.path.is_relative_to(_HERE):
+            item.add_marker("journey")
+            if "page" in getattr(item, "fixturenames", ()):
+                item.add_marker("browser")
+
+
+@pytest.fixture
+def page(slack: LocalSlack) -> Iterator[SlackPage]:
+    """The workspace's page; skipped where there is no Chromium."""
+    executable = chromium()
+    if executable is None:
+        pytest.skip("no Chromium in PATH: install `chromium` to run the browser journeys")
+    with open_page(executable, slack.url) as page:
+        yield page
