@@ -118,7 +118,7 @@ class SlackPage:
             expect(self.modal).to_have_count(0)
 
     def screenshot(self, path: Path, what: Locator | None = None) -> Path:
-        """Write a PNG of the page without its sidebar, or of one element, and return its path."""
+        """Write a PNG of the page below its top bar, or of one element, and return its path."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self.page.mouse.move(0, 0)
         (what if what is not None else self.page.locator(".body")).screenshot(path=path, animations="disabled")
