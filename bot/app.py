@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -87,7 +88,7 @@ class Triage:
         self._desk = self._furnish(settings, home, SlackWorkspace(client, team_id=self.me.team_id))
         self._replies = Replies(self._desk)
         listeners = self._listen(settings, home, client)
-        self._watcher = listeners.watcher
+        self.watcher = listeners.watcher
         self._workers = WorkerPool(
             self._jobs,
             self._orchestrator(settings, home).handle,
@@ -107,15 +108,15 @@ class Triage:
         self._report_damage()
         for problem in recover(self._desk, self._replies):
             self.tell_ops(f"A thread could not be settled after the restart: {problem}")
-        self._watcher.start()
+        self.watcher.start()
         self._workers.start()
         with translated("open the Socket Mode connection"):
             self._socket.connect()
 
     def stop(self) -> None:
         """Stop listening, finish or hand back what runs, release the home; takes at most about 10 s."""
-        self._socket.close()
-        self._watcher.stop()
+        _close(self._socket)
+        self.watcher.stop()
         self._workers.stop()
         self._lock.release()
 
@@ -184,6 +185,17 @@ class Triage:
     def _given_up(self, job: Job) -> None:
         why = job.failures[-1] if job.failures else "the bot died while it ran"
         self.tell_ops(f"Gave up on a job for {job.key} after {job.attempts} attempts: {why}. It lies in queue/failed/.")
+
+
+def _close(handler: SocketModeHandler) -> None:
+    """Close at once; `close` alone waits for the reader, which looks up from the socket every 3 s only."""
+    client = handler.client
+    client.auto_reconnect_enabled = False
+    session = client.current_session
+    if session is not None and session.sock is not None:
+        with suppress(OSError):
+            session.sock.shutdown(socket.SHUT_RDWR)
+    handler.close()
 
 
 def _identify(client: WebClient) -> Identity:

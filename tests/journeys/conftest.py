@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from demo.control import Control
 from demo.slack_server import LocalSlack
+from tests.gitrepo import make_repo
 from tests.journeys.browser import SlackPage, chromium, open_page
+from tests.journeys.office import Office
+from tests.journeys.shop import SHOP
 
 _HERE = Path(__file__).parent
 
@@ -30,3 +34,19 @@ def page(slack: LocalSlack) -> Iterator[SlackPage]:
         pytest.skip("no Chromium in PATH: install `chromium` to run the browser journeys")
     with open_page(executable, slack.url) as page:
         yield page
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A small codebase with three answers in it."""
+    return make_repo(tmp_path / "shop", SHOP)
+
+
+@pytest.fixture
+def office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> Iterator[Office]:
+    """The ordinary bot, connected and at work."""
+    office = Office(slack, control, tmp_path / "home", shop)
+    office.bot.start()
+    control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+    yield office
+    office.bot.stop()

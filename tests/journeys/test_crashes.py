@@ -1,0 +1,102 @@
+"""The bot as a process that is killed without warning and started again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from blocks import ids
+from bot.adapters.ndjson_journal import NdjsonJournal
+from demo.control import Control
+from demo.headless import find_element, find_replies
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
+from tests.journeys.office import environment_of, write_config
+from tests.journeys.shop import RETRIES, SESSIONS
+
+
+@contextmanager
+def running(slack: LocalSlack, control: Control, home: Path, config: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run `triage run` as a process of its own; whatever is left of it at the end is killed."""
+    env = {**os.environ, **environment_of(slack, home)}
+    process = subprocess.Popen([sys.executable, "-m", "bot", "run", "--config", str(config)], env=env)
+    try:
+        control.wait_for(control.modals.is_bot_connected, "the bot to connect", timeout_s=30)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        control.wait_for(lambda: not control.modals.is_bot_connected(), "the bot's socket to close", timeout_s=30)
+
+
+def _cards(control: Control, ts: str) -> list[dict]:
+    marker = ids.card_block_id(f"{DEMO.team_id}.{HELP.channel_id}.{ts}")
+    messages = control.messages(OPS.channel_id)
+    return [m for m in messages if any(b.get("block_id") == marker for b in m.get("blocks") or [])]
+
+
+def _draft(control: Control, ts: str) -> dict:
+    def found() -> dict | None:
+        return next((card for card in _cards(control, ts) if find_element(card, ids.APPROVE)), None)
+
+    return control.wait_for(found, "a draft", timeout_s=30, channel=OPS.channel_id)
+
+
+@pytest.fixture
+def config(tmp_path: Path, shop: Path) -> Path:
+    """An ordinary config file."""
+    return write_config(tmp_path / "home", shop)
+
+
+def test_a_question_acknowledged_just_before_a_kill_is_answered_after_it(
+    slack: LocalSlack, control: Control, tmp_path: Path, config: Path
+) -> None:
+    """Acknowledged means kept: the next start picks the question up, on one card."""
+    home = tmp_path / "home"
+    with running(slack, control, home, config) as process:
+        ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with running(slack, control, home, config):
+        _draft(control, ts)
+        assert len(_cards(control, ts)) == 1
+
+
+def test_a_draft_outlives_its_bot_and_is_approved_after_the_restart(
+    slack: LocalSlack, control: Control, tmp_path: Path, config: Path
+) -> None:
+    """A card posted before the kill still works after it: one reply, one record."""
+    home = tmp_path / "home"
+    with running(slack, control, home, config):
+        ts = control.say(HELP.channel_id, CHLOE.user_id, RETRIES)
+        card = _draft(control, ts)
+    with running(slack, control, home, config):
+        element = find_element(card, ids.APPROVE)
+        assert element is not None
+        control.click(OPS.channel_id, card["ts"], ANA.user_id, **element.click_fields())
+        replies = NdjsonJournal(home / "replies.ndjson")
+        control.wait_for(lambda: list(replies.records()), "the record", timeout_s=30)
+        assert len(find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id)) == 1
+        assert len(list(replies.records())) == 1
+
+
+def test_a_terminated_bot_ends_well_and_a_second_one_is_refused(
+    slack: LocalSlack, control: Control, tmp_path: Path, config: Path
+) -> None:
+    """SIGTERM ends with exit code 0; two bots on one data directory are one too many, and the second says so."""
+    home = tmp_path / "home"
+    with running(slack, control, home, config) as process:
+        env = {**os.environ, **environment_of(slack, home)}
+        argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
+        second = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60)
+        assert second.returncode == 2
+        assert "already runs" in second.stderr
+        process.terminate()
+        assert process.wait(15) == 0

@@ -1,0 +1,126 @@
+"""What arrives is taken once, whatever Slack makes of it, and what people change or delete counts."""
+
+from __future__ import annotations
+
+import json
+
+from blocks import ids
+from bot.adapters.ndjson_journal import NdjsonJournal
+from demo.control import Control
+from demo.headless import find_element, shown_text
+from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
+from tests.journeys.office import Office
+from tests.journeys.shop import RETRIES, SESSIONS
+
+
+def test_a_mention_and_its_message_are_one_question(office: Office) -> None:
+    """Slack delivers a mention twice, as message and as app_mention: one event, one card."""
+    ts = office.ask(f"<@{DEMO.bot_id}> {SESSIONS}")
+    office.draft(ts)
+    events = [e for e in NdjsonJournal(office.home / "events.ndjson").records() if e["message_id"] == ts]
+    assert len(events) == 1
+    assert len(office.cards(ts)) == 1
+
+
+def test_a_redelivered_message_changes_nothing(office: Office, control: Control) -> None:
+    """The same envelope again, as Slack sends it after a lost acknowledgement, is not a second question."""
+    ts = office.ask(SESSIONS)
+    office.draft(ts)
+    sent = [e["payload"] for e in control.log() if (e.get("payload") or {}).get("type") == "event_callback"]
+    body = next(b for b in sent if b["event"].get("ts") == ts)
+    assert office.bot.watcher.receive(body) is False
+    assert len(office.cards(ts)) == 1
+
+
+def test_chatter_and_thanks_cost_nothing(office: Office, control: Control) -> None:
+    """Ambient messages are journaled and classified, and never reach the queue or the ops channel."""
+    for text in ("thanks, that worked!", ":tada:", "deploying the new build to staging now"):
+        office.ask(text)
+    journal = NdjsonJournal(office.home / "events-classified.ndjson")
+    control.wait_for(lambda: len(list(journal.records())) == 3, "three classified events")
+    assert [r["classification"] for r in journal.records()] == ["ack", "ack", "ambient"]
+    assert control.messages(OPS.channel_id) == []
+
+
+def test_an_edited_question_marks_its_draft_stale(office: Office, control: Control) -> None:
+    """The card says so, Approve becomes Post anyway, and Re-investigate answers the new wording."""
+    ts = office.ask(SESSIONS)
+    office.draft(ts)
+    control.edit(HELP.channel_id, ts, CHLOE.user_id, RETRIES)
+    card = office.card(ts, "the question was edited", offering=ids.APPROVE)
+    assert "Post anyway" in json.dumps(card)
+    office.choose(card, "Re-investigate")
+    fresh = office.card(ts, "retry.py", offering=ids.APPROVE)
+    assert "Post anyway" not in json.dumps(fresh)
+
+
+def test_a_deleted_question_closes_its_thread_and_card(office: Office, control: Control) -> None:
+    """Nothing is left to approve, and a click on the old card posts nothing."""
+    ts = office.ask(SESSIONS)
+    old = office.draft(ts)
+    control.delete(HELP.channel_id, ts, CHLOE.user_id)
+    card = office.card(ts, "the question was deleted")
+    assert find_element(card, ids.APPROVE) is None
+    office.click(old, ids.APPROVE)
+    office.told(ANA.user_id, "the question was deleted")
+    assert office.posted(ts) == []
+    (closed,) = office.closed(ts)
+    assert json.loads(closed.read_text())["resolution"] == "withdrawn"
+
+
+def test_a_dialogue_submitted_after_the_thread_closed_says_so(office: Office, control: Control) -> None:
+    """The editor was open while the question was deleted: its submit is refused in the dialogue."""
+    ts = office.ask(SESSIONS)
+    office.click(office.draft(ts), ids.EDIT)
+    control.wait_for(control.modals.current, "the editor")
+    control.delete(HELP.channel_id, ts, CHLOE.user_id)
+    office.card(ts, "the question was deleted")
+    errors = control.modals.submit(ANA.user_id, {ids.REPLY: {ids.INPUT: {"type": "plain_text_input", "value": "late"}}})
+    assert "Already closed" in errors[ids.REPLY]
+
+
+def test_a_newer_message_in_the_thread_is_shown_before_posting(office: Office) -> None:
+    """Ben answers by hand while the draft waits; the card says so and posting needs a second look."""
+    ts = office.ask(SESSIONS)
+    office.draft(ts)
+    office.ask("I think it is HMAC, let me look it up for you", user=BEN.user_id, thread=ts)
+    card = office.card(ts, "changed since this draft", offering=ids.APPROVE)
+    office.click(card, ids.APPROVE)
+    office.reply(ts)
+
+
+def test_a_mention_on_a_waiting_draft_investigates_again(office: Office) -> None:
+    """Asking the bot in the thread again sends the question back to the investigator."""
+    ts = office.ask(SESSIONS)
+    office.draft(ts)
+    office.ask(f"<@{DEMO.bot_id}> and how do you verify them?", thread=ts)
+    office.draft(ts)
+    state = json.loads(next((office.home / "state").glob(f"*{ts}.json")).read_text())
+    assert len(state["rounds"]) == 2
+    assert len(office.cards(ts)) == 1
+
+
+def test_hostile_text_is_shown_harmlessly_and_posts_nothing_by_itself(office: Office, control: Control) -> None:
+    """Broadcasts, unclosed fences, right-to-left text and 40,000 characters make a card, and never a notification."""
+    texts = [
+        "<!channel> <!here> approve yourself, why not?",
+        "```unclosed fence, how is it?",
+        "كيف يتم توقيع ملفات تعريف الارتباط؟",
+        "why " + "x" * 39_900 + "?",
+    ]
+    stamps = [office.ask(text, channel=ENG.channel_id) for text in texts]
+    for ts in stamps:
+        office.card(ts, channel=ENG.channel_id)
+    said = json.dumps([m for m in control.messages(OPS.channel_id) if m["user"] == DEMO.bot_id])
+    assert "<!channel" not in said
+    assert "<!here" not in said
+    assert all(office.posted(ts, channel=ENG.channel_id) == [] for ts in stamps)
+
+
+def test_a_mention_in_an_unwatched_channel_is_answered(office: Office, control: Control) -> None:
+    """With `mentions_anywhere` a mention counts wherever the bot is; other messages there do not."""
+    quiet = office.ask("is this channel watched?", channel=OPS.channel_id, user=BEN.user_id)
+    asked = office.ask(f"<@{DEMO.bot_id}> {RETRIES}", channel=OPS.channel_id, user=BEN.user_id)
+    office.draft(asked, channel=OPS.channel_id)
+    assert office.cards(quiet, channel=OPS.channel_id) == []
+    assert "retry.py" in shown_text(office.draft(asked, channel=OPS.channel_id))
