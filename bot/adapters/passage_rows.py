@@ -31,7 +31,8 @@ def blobs(connection: sqlite3.Connection) -> dict[str, str]:
 
 def counts(connection: sqlite3.Connection) -> tuple[int, int]:
     """Return how many files are found and how many skipped."""
-    return tuple(connection.execute("SELECT count(*) - total(skipped), total(skipped) FROM file").fetchone())
+    found, skipped = connection.execute("SELECT count(*) - sum(skipped), sum(skipped) FROM file").fetchone()
+    return found or 0, skipped or 0
 
 
 def put_file(connection: sqlite3.Connection, file: StoredFile) -> None:

@@ -93,6 +93,8 @@ class GitRepo:
 
     def blob_at(self, commit: str, path: str) -> bytes | None:
         """Return the content of `path` at `commit`; None if there is no such file (or it is a link or a folder)."""
+        if not (commit == "HEAD" or _COMMIT.fullmatch(commit)) or not _is_path(path):
+            return None
         try:
             out = self._git("ls-tree", "-z", "--full-tree", commit, "--", path)
         except ProviderError:
@@ -104,7 +106,7 @@ class GitRepo:
             len(fields) != 3
             or fields[1] != b"blob"
             or fields[0] == b"120000"
-            or found.decode("utf-8", "replace") != path
+            or found.decode("utf-8", "surrogateescape") != path
         ):
             return None
         return next(iter(self.blobs([fields[2].decode()])))[1]
@@ -172,6 +174,14 @@ def split_lines(content: bytes) -> list[str]:
     """
     text = content.decode("utf-8", "replace").replace("\r\n", "\n")
     return text.removesuffix("\n").split("\n") if text else []
+
+
+def _is_path(text: str) -> bool:
+    """Whether a text can be handed to git as a path: no NUL, and bytes behind every character."""
+    try:
+        return bool(text) and b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def _environment() -> dict[str, str]:
