@@ -31,11 +31,17 @@ def replace_json(path: Path, document: dict[str, Any]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object in `path`, or None if there is something else in it."""
+    """Return the JSON object in `path`, or None if there is something else in it.
+
+    Raises:
+        StoreError: it cannot be read at all.
+    """
     try:
         document = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
         return None
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}; move it away or fix its owner") from error
     return document if isinstance(document, dict) else None
 
 
@@ -49,13 +55,28 @@ def sync_folder(folder: Path) -> None:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename an unreadable file to `*.corrupt` (numbered if there is one already) and return its new path."""
+    """Rename an unreadable file to `*.corrupt` (numbered if there is one already) and return its new path.
+
+    Raises:
+        StoreError: it cannot be renamed.
+    """
     target = path.with_name(path.name + ".corrupt")
     number = 1
     while target.exists():
         number += 1
         target = path.with_name(f"{path.name}.{number}.corrupt")
-    return path.rename(target)
+    try:
+        return path.rename(target)
+    except OSError as error:
+        raise StoreError(f"cannot set {path} aside: {error.strerror}; fix the folder's owner") from error
+
+
+def remove_file(path: Path) -> None:
+    """Delete a file that may be gone already; raises StoreError when the disk refuses."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot delete {path}: {error.strerror}; fix the folder's owner") from error
 
 
 def make_folder(folder: Path) -> Path:

@@ -16,7 +16,7 @@ from tinydb import TinyDB
 from tinydb.storages import Storage
 from tinydb.table import Document, Table
 
-from bot.adapters.files import make_folder, read_json, replace_json, set_aside, sync_folder
+from bot.adapters.files import make_folder, read_json, remove_file, replace_json, set_aside, sync_folder
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import Conflict, StoreError
 
@@ -50,7 +50,7 @@ class DocumentFolder(Storage):
                 replace_json(self._folder / f"{doc_id}.json", dict(document))
                 self._documents[doc_id] = copy.deepcopy(dict(document))
         for doc_id in self._documents.keys() - documents.keys():
-            (self._folder / f"{doc_id}.json").unlink(missing_ok=True)
+            remove_file(self._folder / f"{doc_id}.json")
             del self._documents[doc_id]
 
 
