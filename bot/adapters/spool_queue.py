@@ -6,6 +6,7 @@ place at the next start, its attempt counted. One process owns the spool (see bo
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +14,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bot.adapters.files import make_folder, read_json, replace_json, set_aside
+from bot.adapters.files import make_folder, read_json, remove_file, replace_json, set_aside
 from bot.domain.jobs import Job, JobKind, queue_order
 from bot.errors import StoreError
 from bot.ports import Clock
+
+log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
 MAX_HEARTBEATS = 1
@@ -80,15 +83,14 @@ class SpoolQueue:
     def done(self, job: Job) -> None:
         """Forget a claimed job."""
         with self._changed:
-            (self._running_dir / job.name).unlink(missing_ok=True)
+            remove_file(self._running_dir / job.name)
             self._running.pop(job.name, None)
             self._changed.notify()
 
     def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
         """Return a claimed job to its place, or to failed/ after its last attempt; True if it will run again."""
         with self._changed:
-            returned = _returned(job, why, count=count)
-            replace_json(self._running_dir / job.name, returned.model_dump(mode="json"))
+            returned = self._note(job, _returned(job, why, count=count))
             again = returned.attempts < MAX_ATTEMPTS
             self._move(job.name, self._running_dir, self._waiting_dir if again else self._failed_dir)
             self._running.pop(job.name, None)
@@ -136,6 +138,15 @@ class SpoolQueue:
                 self._sequence = max(self._sequence, int(job.job_id))
             jobs.append(job)
         return jobs
+
+    def _note(self, job: Job, returned: Job) -> Job:
+        """Write why a job comes back; on a full disk it comes back without, for a lost place would block its key."""
+        try:
+            replace_json(self._running_dir / job.name, returned.model_dump(mode="json"))
+        except StoreError:
+            log.exception("a job goes back without its reason", extra={"action": "reason_lost", "job": job.name})
+            return job
+        return returned
 
     def _move(self, name: str, source: Path, target: Path) -> None:
         try:
