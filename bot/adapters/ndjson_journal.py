@@ -50,14 +50,27 @@ class NdjsonJournal:
                 raise StoreError(f"cannot write {self._path}: {error.strerror}; free space or fix its owner") from error
 
     def records(self, *, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
-        """Yield every readable record, oldest first; unreadable lines are counted in `bad_lines`."""
+        """Yield every readable record, oldest first; unreadable lines are counted in `bad_lines`.
+
+        `last_bytes` reaches back through rotated files, so that a rotation a moment ago hides nothing.
+        """
         self.bad_lines = 0
+        for path, skip in self._spans(last_bytes):
+            yield from self._records_of(path, skip)
+
+    def _spans(self, last_bytes: int | None) -> list[tuple[Path, int]]:
+        """Return which files to read, oldest first, and how many bytes of each to skip."""
+        paths = [*self._rotated(), *([self._path] if self._path.exists() else [])]
         if last_bytes is None:
-            for path in self._rotated():
-                yield from self._records_of(path, 0)
-        if self._path.exists():
-            skip = 0 if last_bytes is None else max(0, self._path.stat().st_size - last_bytes)
-            yield from self._records_of(self._path, skip)
+            return [(path, 0) for path in paths]
+        spans: list[tuple[Path, int]] = []
+        for path in reversed(paths):
+            if last_bytes <= 0:
+                break
+            size = path.stat().st_size
+            spans.insert(0, (path, max(0, size - last_bytes)))
+            last_bytes -= size
+        return spans
 
     def _records_of(self, path: Path, skip: int) -> Iterator[dict[str, Any]]:
         with path.open("rb") as file:
