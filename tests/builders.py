@@ -1,0 +1,84 @@
+"""Values for tests, valid unless a test says otherwise."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.domain.events import Event, MessageType, Sender
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn, ValidatorReturn, Verdict
+from bot.domain.threads import PendingReason, Resolution, Round, Status, Step, ThreadState
+
+NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
+THREAD_ID = "T1.C1.1795165200.000100"
+QUESTION_TS = "1795165200.000100"
+REF = EvidenceRef(kind=EvidenceKind.FILE, ref="app/retry.py:10-12", commit="a" * 40, quote="limit = 5")
+
+
+def a_return(draft: str = "The limit is 5, see `app/retry.py`.", **changes: Any) -> InvestigatorReturn:
+    """Return a draft with one citation."""
+    fields: dict[str, Any] = {
+        "confidence": "medium",
+        "confidence_reason": "One passage says so.",
+        "summary_for_orchestrator": "Retries stop after 5.",
+        "draft_reply": draft,
+        "evidence_refs": (REF,),
+    }
+    return InvestigatorReturn(**{**fields, **changes})
+
+
+def a_verdict(verdict: Verdict = Verdict.PASS, **changes: Any) -> ValidatorReturn:
+    """Return a verdict of the code checks."""
+    fields: dict[str, Any] = {"verdict": verdict, "validator_model": "code", "validated_at": NOW}
+    return ValidatorReturn(**{**fields, **changes})
+
+
+def a_thread(**changes: Any) -> ThreadState:
+    """Return a thread that has just been opened."""
+    fields: dict[str, Any] = {
+        "thread_id": THREAD_ID,
+        "team_id": "T1",
+        "chat_id": "C1",
+        "original_message_id": QUESTION_TS,
+        "original_sender_id": "U1",
+        "question": "How often do we retry?",
+        "started_at": NOW,
+        "last_event_at": NOW,
+    }
+    return ThreadState(**{**fields, **changes})
+
+
+def in_status(status: Status, reason: PendingReason | None = None, **changes: Any) -> ThreadState:
+    """Return a thread that stands in `status` for `reason`, with what such a thread really holds."""
+    ret = a_return()
+    step = Step(at=NOW, from_=Status.INVESTIGATING, to=status, why="as the test wants it")
+    known: dict[str, Any] = {"status": status, "pending_reason": reason, "status_history": (step,)}
+    if status not in (Status.INVESTIGATING, Status.ESCALATED):
+        verdict = a_verdict(Verdict.BOUNCE if reason is PendingReason.DISAGREEMENT else Verdict.PASS)
+        checks = (Check(name="resolves", ok=True, reason="the lines exist"),)
+        known |= {
+            "investigator_return": ret,
+            "investigator_round": 1,
+            "validator_return": verdict,
+            "rounds": (Round(round=1, investigator_return=ret, checks=checks, validator_return=verdict),),
+        }
+    if reason in (PendingReason.APPROVAL, PendingReason.DISAGREEMENT):
+        drafted = a_thread().with_draft(ret.draft_reply)
+        known |= {"draft_pending": drafted.draft_pending, "draft_version": 1, "draft_hash": drafted.draft_hash}
+    if status is Status.CLOSED:
+        known |= {"resolution": Resolution.DISMISSED, "closed_at": NOW}
+    return a_thread(**{**known, **changes})
+
+
+def an_event(content: str = "How often do we retry?", ts: str = QUESTION_TS, **changes: Any) -> Event:
+    """Return a message in a watched channel."""
+    fields: dict[str, Any] = {
+        "team_id": "T1",
+        "chat_id": "C1",
+        "message_id": ts,
+        "create_time": datetime.fromtimestamp(float(ts), UTC),
+        "msg_type": MessageType.TEXT,
+        "content": content,
+        "sender": Sender(id="U1"),
+    }
+    return Event(**{**fields, **changes})

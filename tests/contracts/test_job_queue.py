@@ -1,0 +1,392 @@
+"""The contract of the port JobQueue, run over every implementation; below it, what only the disk can do."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.adapters.spool_queue import MAX_ATTEMPTS, SpoolQueue
+from bot.domain.jobs import Job, JobKind
+from bot.errors import StoreError
+from bot.ports import JobQueue
+from tests.fakes import FakeClock, MemoryJobQueue
+
+USER, HEARTBEAT = JobKind.USER, JobKind.HEARTBEAT
+
+
+class Backing:
+    """One queue that can be opened again, as a process that restarts does."""
+
+    def __init__(self, kind: str, folder: Path) -> None:
+        self.clock = FakeClock()
+        self._kind, self._folder = kind, folder
+        self._memory = MemoryJobQueue(self.clock)
+
+    def open(self, *, max_running: int = 2) -> SpoolQueue | MemoryJobQueue:
+        """Open the queue as a new process does."""
+        if self._kind == "spool":
+            return SpoolQueue(self._folder / "queue", self.clock, max_running=max_running)
+        self._memory._max_running = max_running
+        self._memory = self._memory.reopened()
+        return self._memory
+
+
+@pytest.fixture(params=["spool", "memory"])
+def backing(request: pytest.FixtureRequest, tmp_path: Path) -> Backing:
+    """One queue of each kind."""
+    return Backing(request.param, tmp_path)
+
+
+def claims(queue: JobQueue) -> list[str]:
+    """Work the queue off one job at a time and return the keys in the order they were claimed."""
+    order = []
+    while (job := queue.claim()) is not None:
+        order.append(job.key)
+        queue.done(job)
+    return order
+
+
+def claimed(queue: JobQueue) -> Job:
+    job = queue.claim()
+    assert job is not None
+    return job
+
+
+def test_a_job_is_claimed_with_what_was_put(backing: Backing) -> None:
+    """Key, kind and payload arrive unchanged; the claim counts as the first attempt."""
+    queue = backing.open()
+    put = queue.put(USER, "k", {"event": {"text": "¿por qué? 🧵"}})
+    job = claimed(queue)
+    assert job == put.model_copy(update={"attempts": 1})
+    assert job.payload == {"event": {"text": "¿por qué? 🧵"}}
+    assert queue.claim() is None
+
+
+def test_the_payload_is_not_shared_with_whoever_put_it(backing: Backing) -> None:
+    """Changing the payload afterwards changes no job."""
+    queue = backing.open()
+    payload = {"n": 1}
+    queue.put(USER, "k", payload)
+    payload["n"] = 2
+    assert claimed(queue).payload == {"n": 1}
+
+
+def test_user_work_comes_before_heartbeats_and_the_oldest_first(backing: Backing) -> None:
+    """Priority, then age."""
+    queue = backing.open()
+    for kind, key in ((HEARTBEAT, "h1"), (USER, "u1"), (HEARTBEAT, "h2"), (USER, "u2")):
+        queue.put(kind, key, {})
+        backing.clock.advance(1)
+    assert claims(queue) == ["u1", "u2", "h1", "h2"]
+
+
+def test_jobs_of_one_millisecond_keep_their_order(backing: Backing) -> None:
+    """A clock that stands still does not shuffle the queue, also across ten and a hundred jobs."""
+    queue = backing.open()
+    keys = [f"k{number}" for number in range(120)]
+    for key in keys:
+        queue.put(USER, key, {})
+    assert claims(backing.open()) == keys
+
+
+def test_a_clock_that_runs_backwards_keeps_first_in_first_out(backing: Backing) -> None:
+    """Time going back an hour does not let a later job overtake, not even after a restart."""
+    queue = backing.open()
+    queue.put(USER, "first", {})
+    backing.clock.advance(-3600)
+    queue.put(USER, "second", {})
+    backing.clock.advance(-3600)
+    again = backing.open()
+    again.put(USER, "third", {})
+    assert claims(again) == ["first", "second", "third"]
+
+
+@given(
+    jobs=st.lists(
+        st.tuples(st.sampled_from([USER, HEARTBEAT]), st.integers(-5, 5)),
+        max_size=30,
+    )
+)
+@settings(max_examples=50, deadline=None)
+def test_the_order_is_priority_then_arrival_whatever_the_clock_does(jobs: list[tuple[JobKind, int]]) -> None:
+    """Property: with every step of the clock, forward or back, users come first and each kind in order of arrival."""
+    clock = FakeClock()
+    queue = MemoryJobQueue(clock)
+    for number, (kind, step) in enumerate(jobs):
+        clock.advance(step)
+        queue.put(kind, f"{number}", {})
+    expected = [str(n) for kind in (USER, HEARTBEAT) for n, (k, _) in enumerate(jobs) if k is kind]
+    assert claims(queue) == expected
+
+
+@given(jobs=st.lists(st.tuples(st.sampled_from([USER, HEARTBEAT]), st.integers(-5, 5)), max_size=12))
+@settings(max_examples=20, deadline=None)
+def test_the_spool_orders_like_the_memory_queue(
+    tmp_path_factory: pytest.TempPathFactory, jobs: list[tuple[JobKind, int]]
+) -> None:
+    """Property: file names carry the whole order, so a spool read back from disk agrees."""
+    backing = Backing("spool", tmp_path_factory.mktemp("spool"))
+    queue = backing.open()
+    for number, (kind, step) in enumerate(jobs):
+        backing.clock.advance(step)
+        queue.put(kind, f"{number}", {})
+    expected = [str(n) for kind in (USER, HEARTBEAT) for n, (k, _) in enumerate(jobs) if k is kind]
+    assert claims(backing.open()) == expected
+
+
+def test_no_more_than_max_running_jobs_run(backing: Backing) -> None:
+    """The cap holds until a job is done or given back."""
+    queue = backing.open(max_running=2)
+    for key in "abcd":
+        queue.put(USER, key, {})
+    first, _second = claimed(queue), claimed(queue)
+    assert queue.claim() is None
+    queue.done(first)
+    third = claimed(queue)
+    assert third.key == "c"
+    assert queue.claim() is None
+    queue.give_back(third, why="again")
+    assert claimed(queue).key == "c"
+
+
+def test_one_heartbeat_runs_at_a_time(backing: Backing) -> None:
+    """A second beat waits although there is room, and user work passes it."""
+    queue = backing.open(max_running=3)
+    queue.put(HEARTBEAT, "h1", {})
+    queue.put(HEARTBEAT, "h2", {})
+    beat = claimed(queue)
+    assert queue.claim() is None
+    queue.put(USER, "u", {})
+    assert claimed(queue).key == "u"
+    queue.done(beat)
+    assert claimed(queue).key == "h2"
+
+
+def test_two_jobs_of_one_key_never_run_together(backing: Backing) -> None:
+    """The second waits for the first, a job of another key passes, and the order within the key stands."""
+    queue = backing.open()
+    queue.put(USER, "k", {"n": 1})
+    queue.put(USER, "k", {"n": 2})
+    queue.put(USER, "other", {})
+    first = claimed(queue)
+    assert claimed(queue).key == "other"
+    assert queue.claim() is None
+    queue.done(first)
+    assert claimed(queue).payload == {"n": 2}
+
+
+def test_a_job_given_back_stays_before_the_later_ones_of_its_key(backing: Backing) -> None:
+    """A retry does not lose its place."""
+    queue = backing.open()
+    queue.put(USER, "k", {"n": 1})
+    queue.put(USER, "k", {"n": 2})
+    assert queue.give_back(claimed(queue), why="Slack was away") is True
+    again = claimed(queue)
+    assert again.payload == {"n": 1}
+    assert again.failures == ("Slack was away",)
+
+
+def test_the_third_failure_is_the_last(backing: Backing) -> None:
+    """After three attempts the job is not claimed again, give_back says so, and the next job gets its turn."""
+    queue = backing.open()
+    queue.put(USER, "k", {"n": 1})
+    queue.put(USER, "k", {"n": 2})
+    answers = [queue.give_back(claimed(queue), why=f"failure {n}") for n in range(MAX_ATTEMPTS)]
+    assert answers == [True, True, False]
+    assert claimed(queue).payload == {"n": 2}
+    assert queue.claim() is None
+    assert backing.open().holds("k")
+
+
+def test_stopping_does_not_count_as_an_attempt(backing: Backing) -> None:
+    """A job handed back because the bot stops may be handed back for ever."""
+    queue = backing.open()
+    queue.put(USER, "k", {})
+    for _ in range(10):
+        assert queue.give_back(claimed(queue), why="the bot stopped", count=False) is True
+    job = claimed(queue)
+    assert (job.attempts, job.failures) == (1, ())
+
+
+def test_a_claimed_job_survives_a_crash_and_is_claimed_again(backing: Backing) -> None:
+    """What ran when the process died comes back in its place, with the attempt counted."""
+    queue = backing.open()
+    queue.put(USER, "a", {"n": 1})
+    queue.put(USER, "b", {"n": 2})
+    claimed(queue)
+    again = backing.open()
+    job = claimed(again)
+    assert (job.key, job.attempts, job.payload) == ("a", 2, {"n": 1})
+
+
+def test_a_job_that_kills_the_process_three_times_is_given_up(backing: Backing) -> None:
+    """A poison job does not keep the bot from starting; the start names it."""
+    backing.open().put(USER, "k", {})
+    for _ in range(MAX_ATTEMPTS):
+        claimed(backing.open())
+    queue = backing.open()
+    assert queue.claim() is None
+    assert [job.key for job in queue.given_up] == ["k"]
+    assert backing.open().given_up == []
+
+
+def test_done_is_for_good(backing: Backing) -> None:
+    """A finished job does not come back after a restart, and finishing it twice is harmless."""
+    queue = backing.open()
+    queue.put(USER, "k", {})
+    job = claimed(queue)
+    queue.done(job)
+    queue.done(job)
+    assert backing.open().claim() is None
+
+
+def test_holds_tells_whether_work_waits_or_runs(backing: Backing) -> None:
+    """True from put to done, also while the job runs and after a restart."""
+    queue = backing.open()
+    assert not queue.holds("k")
+    queue.put(USER, "k", {})
+    assert queue.holds("k")
+    job = claimed(queue)
+    assert queue.holds("k")
+    assert not queue.holds("other")
+    queue.done(job)
+    assert not queue.holds("k")
+
+
+def test_ids_do_not_repeat_after_a_restart(backing: Backing) -> None:
+    """Two jobs of one millisecond, one before and one after a restart, are two jobs."""
+    backing.open().put(USER, "a", {})
+    queue = backing.open()
+    queue.put(USER, "b", {})
+    assert claims(queue) == ["a", "b"]
+
+
+def test_a_given_id_names_the_job(backing: Backing) -> None:
+    """Heartbeats are named after their session."""
+    job = backing.open().put(HEARTBEAT, "shop", {}, job_id="shop")
+    assert job.name == f"heartbeat_{int(backing.clock.now().timestamp() * 1000)}_shop.json"
+
+
+def test_eight_threads_claim_every_job_once(backing: Backing) -> None:
+    """Concurrent workers never get the same job and leave none behind."""
+    queue = backing.open(max_running=8)
+    for number in range(40):
+        queue.put(USER, f"k{number}", {})
+    seen: list[str] = []
+
+    def work() -> None:
+        while (job := queue.claim()) is not None:
+            seen.append(job.key)
+            queue.done(job)
+
+    workers = [threading.Thread(target=work) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert sorted(seen) == sorted(f"k{number}" for number in range(40))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where a spool lies."""
+    return tmp_path / "queue"
+
+
+def open_spool(folder: Path) -> SpoolQueue:
+    return SpoolQueue(folder, FakeClock())
+
+
+class TestOnDisk:
+    """What the contract cannot say because only files can be damaged."""
+
+    def test_the_folder_listing_is_the_queue(self, folder: Path) -> None:
+        """A waiting job lies in queue/, a claimed one in queue/running/, a finished one nowhere."""
+        queue = open_spool(folder)
+        job = queue.put(USER, "k", {})
+        assert (folder / job.name).is_file()
+        taken = claimed(queue)
+        assert not (folder / job.name).exists()
+        assert (folder / "running" / job.name).is_file()
+        queue.done(taken)
+        assert [path for path in folder.rglob("*") if path.is_file()] == []
+
+    def test_a_job_given_up_lies_in_failed_with_its_reasons(self, folder: Path) -> None:
+        """failed/ keeps the whole job, so that a human can look at it and put it back."""
+        queue = open_spool(folder)
+        job = queue.put(USER, "k", {"n": 1})
+        for number in range(MAX_ATTEMPTS):
+            queue.give_back(claimed(queue), why=f"failure {number}")
+        kept = Job.model_validate_json((folder / "failed" / job.name).read_bytes())
+        assert kept.failures == ("failure 0", "failure 1", "failure 2")
+        assert kept.payload == {"n": 1}
+
+    @pytest.mark.parametrize("where", ["", "running"])
+    @pytest.mark.parametrize("content", [b"", b'{"kind": "us', b"[]", b"\xff", b"[" * 100_000])
+    def test_a_job_that_is_not_readable_is_set_aside_and_named(self, folder: Path, where: str, content: bytes) -> None:
+        """A truncated or half-written job keeps its bytes under another name and holds up nobody."""
+        open_spool(folder).put(USER, "good", {})
+        (folder / where / "user_1700000000000_000009.json").write_bytes(content)
+        queue = open_spool(folder)
+        assert [path.name for path in queue.corrupt] == ["user_1700000000000_000009.json.corrupt"]
+        assert queue.corrupt[0].read_bytes() == content
+        assert claims(queue) == ["good"]
+
+    def test_a_job_renamed_by_hand_is_set_aside(self, folder: Path) -> None:
+        """The name carries the priority; one that contradicts the content is not trusted."""
+        queue = open_spool(folder)
+        job = queue.put(HEARTBEAT, "h", {})
+        (folder / job.name).rename(folder / "user_1_000001.json")
+        assert len(open_spool(folder).corrupt) == 1
+
+    @pytest.mark.parametrize("name", ["user_soon_000001.json", "user__.json", "a_b_c.json"])
+    def test_a_file_with_a_strange_name_does_not_stop_the_start(self, folder: Path, name: str) -> None:
+        """What only looks like a job is set aside."""
+        open_spool(folder)
+        (folder / name).write_text("{}")
+        queue = open_spool(folder)
+        assert queue.claim() is None
+        assert len(queue.corrupt) == 1
+
+    def test_a_disk_that_refuses_a_job_says_so_and_queues_nothing(self, folder: Path) -> None:
+        """put raises StoreError and the job runs neither now nor after a restart."""
+        queue = open_spool(folder)
+        (folder / ".tmp-user_1795165200000_000001.json").mkdir()
+        with pytest.raises(StoreError):
+            queue.put(USER, "k", {})
+        assert not queue.holds("k")
+        assert queue.claim() is None
+
+    def test_a_disk_that_refuses_a_claim_leaves_the_job_waiting(self, folder: Path) -> None:
+        """claim raises StoreError; the job is claimed when the disk has recovered."""
+        queue = open_spool(folder)
+        job = queue.put(USER, "k", {})
+        in_the_way = folder / f".tmp-{job.name}"
+        in_the_way.mkdir()
+        with pytest.raises(StoreError):
+            queue.claim()
+        in_the_way.rmdir()
+        assert claimed(queue).attempts == 1
+
+    def test_a_failure_that_cannot_be_noted_still_frees_the_place(self, folder: Path) -> None:
+        """On a full disk a job goes back without its reason rather than blocking its thread until a restart."""
+        queue = open_spool(folder)
+        job = queue.put(USER, "k", {})
+        taken = claimed(queue)
+        (folder / "running" / f".tmp-{job.name}").mkdir()
+        assert queue.give_back(taken, why="Slack was away") is True
+        assert claimed(queue).attempts == 2
+
+    def test_a_claim_waits_until_work_arrives(self, folder: Path) -> None:
+        """With wait_s a claim sleeps and is woken by put, long before the time is up."""
+        queue = SpoolQueue(folder, FakeClock(), wait_s=60)
+        got: list[Job | None] = []
+        waiting = threading.Thread(target=lambda: got.append(queue.claim()))
+        waiting.start()
+        queue.put(USER, "k", {})
+        waiting.join(timeout=30)
+        assert [job.key for job in got if job] == ["k"]

@@ -1,0 +1,402 @@
+"""Fakes of the ports, kept to the same contracts as the adapters (tests/contracts runs both).
+
+Nothing here sleeps or touches the disk. `Faults` lets a test kill the process, so to say, before or after any effect:
+`Crash` is no Exception, so that no handler of ours can mistake it for a failure it may deal with.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from bot.agent.ledger import Ledger
+from bot.casework.investigator import Assignment, Investigation
+from bot.domain.jobs import Job, JobKind, queue_order
+from bot.domain.passages import MemoryHit
+from bot.domain.returns import InvestigatorReturn, Usage
+from bot.domain.threads import ThreadState, check_thread_id
+from bot.errors import Conflict, ProviderError, StoreError
+from bot.ports import ChatMessage, Clock, Person
+
+MAX_ATTEMPTS = 3
+
+
+class Crash(BaseException):
+    """The process dies here."""
+
+
+class Faults:
+    """Counts the effects of the fakes, one point before and one after each, and crashes at the `crash_at`-th."""
+
+    def __init__(self, crash_at: int | None = None) -> None:
+        self.crash_at = crash_at
+        self.points: list[str] = []
+
+    def point(self, name: str) -> None:
+        """Die here if it is time."""
+        self.points.append(name)
+        if len(self.points) == self.crash_at:
+            raise Crash(name)
+
+
+class FakeClock:
+    """Port Clock that moves only when told to."""
+
+    def __init__(self, at: datetime = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)) -> None:
+        self.at = at
+
+    def now(self) -> datetime:
+        return self.at
+
+    def advance(self, seconds: float) -> None:
+        self.at += timedelta(seconds=seconds)
+
+
+class MemoryJournal:
+    """Port Journal over a list of lines; `full` makes the disk refuse."""
+
+    def __init__(self, lines: list[str] | None = None, faults: Faults | None = None, name: str = "journal") -> None:
+        self.lines = [] if lines is None else lines
+        self.full = False
+        self.bad_lines = 0
+        self._faults = faults or Faults()
+        self._name = name
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        if self.full:
+            raise StoreError("cannot write the journal: No space left on device")
+        self._faults.point(f"{self._name}: before a line")
+        self.lines.append(json.dumps(dict(record), ensure_ascii=False, default=str))
+        self._faults.point(f"{self._name}: after a line")
+
+    def records(self, *, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
+        self.bad_lines = 0
+        for line in self._tail(last_bytes):
+            try:
+                record = json.loads(line)
+            except ValueError:
+                record = None
+            if isinstance(record, dict):
+                yield record
+            else:
+                self.bad_lines += 1
+
+    def _tail(self, last_bytes: int | None) -> list[str]:
+        if last_bytes is None:
+            return list(self.lines)
+        tail: list[str] = []
+        for line in reversed(self.lines):
+            last_bytes -= len(line.encode()) + 1
+            if last_bytes < 0:
+                break
+            tail.insert(0, line)
+        return tail
+
+
+class MemoryThreadStore:
+    """Port ThreadStore over two dictionaries of JSON texts, so that nothing it hands out is shared."""
+
+    def __init__(
+        self,
+        documents: dict[str, str] | None = None,
+        closed: dict[str, list[str]] | None = None,
+        faults: Faults | None = None,
+    ) -> None:
+        self.documents = {} if documents is None else documents
+        self.closed = {} if closed is None else closed
+        self.full = False
+        self._faults = faults or Faults()
+        self._lock = threading.RLock()
+
+    def get(self, thread_id: str) -> ThreadState | None:
+        with self._lock:
+            text = self.documents.get(thread_id)
+        return ThreadState.model_validate_json(text) if text is not None else None
+
+    def put(self, state: ThreadState) -> ThreadState:
+        check_thread_id(state.thread_id)
+        with self._lock:
+            current = self.get(state.thread_id)
+            if (current.version if current else 0) != state.version:
+                raise Conflict(f"{state.thread_id} was changed meanwhile; look again")
+            if self.full:
+                raise StoreError("cannot write the thread: No space left on device")
+            stored = state.evolve(version=state.version + 1)
+            self._faults.point(f"store: before {state.status}")
+            self.documents[state.thread_id] = stored.model_dump_json()
+            self._faults.point(f"store: after {state.status}")
+            return stored
+
+    def threads(self) -> list[ThreadState]:
+        with self._lock:
+            states = [ThreadState.model_validate_json(text) for text in self.documents.values()]
+        return sorted(states, key=lambda state: state.started_at)
+
+    def last_closed(self, thread_id: str) -> ThreadState | None:
+        current = self.get(check_thread_id(thread_id))
+        if current is not None and not current.is_open:
+            return current
+        with self._lock:
+            closed = self.closed.get(thread_id)
+        return ThreadState.model_validate_json(closed[-1]) if closed else None
+
+    def archive(self, thread_id: str) -> None:
+        with self._lock:
+            state = self.get(thread_id)
+            if state is None or state.closed_at is None:
+                return
+            self._faults.point("store: before the archive")
+            self.closed.setdefault(thread_id, []).append(self.documents.pop(thread_id))
+            self._faults.point("store: after the archive")
+
+
+class MemoryJobQueue:
+    """Port JobQueue in memory; `reopened()` is what a process that starts after a crash would find."""
+
+    def __init__(self, clock: Clock, *, max_running: int = 2, faults: Faults | None = None) -> None:
+        self._clock, self._max_running = clock, max_running
+        self._faults = faults or Faults()
+        self._lock = threading.RLock()
+        self._sequence = 0
+        self._last_ms = 0
+        self.waiting: dict[str, Job] = {}
+        self.running: dict[str, Job] = {}
+        self.failed: dict[str, Job] = {}
+        self.given_up: list[Job] = []
+        self.full = False
+
+    def put(self, kind: JobKind, key: str, payload: Mapping[str, Any], *, job_id: str | None = None) -> Job:
+        with self._lock:
+            if self.full:
+                raise StoreError("cannot write the job: No space left on device")
+            self._sequence += 1
+            self._last_ms = max(self._last_ms, int(self._clock.now().timestamp() * 1000))
+            job = Job(
+                kind=kind,
+                key=key,
+                payload=json.loads(json.dumps(dict(payload))),
+                epoch_ms=self._last_ms,
+                job_id=job_id or f"{self._sequence:06d}",
+            )
+            self._faults.point("queue: before a job")
+            self.waiting[job.name] = job
+            self._faults.point("queue: after a job")
+            return job
+
+    def claim(self) -> Job | None:
+        with self._lock:
+            job = self._next()
+            if job is None:
+                return None
+            claimed = job.model_copy(update={"attempts": job.attempts + 1})
+            del self.waiting[job.name]
+            self.running[job.name] = claimed
+            return claimed
+
+    def done(self, job: Job) -> None:
+        with self._lock:
+            self.running.pop(job.name, None)
+
+    def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
+        with self._lock:
+            change: dict[str, Any] = {"failures": (*job.failures, why[:500])}
+            returned = job.model_copy(update=change if count else {"attempts": job.attempts - 1})
+            self.running.pop(job.name, None)
+            again = returned.attempts < MAX_ATTEMPTS
+            (self.waiting if again else self.failed)[job.name] = returned
+            return again
+
+    def holds(self, key: str) -> bool:
+        with self._lock:
+            return any(job.key == key for jobs in (self.waiting, self.running) for job in jobs.values())
+
+    def reopened(self) -> MemoryJobQueue:
+        again = MemoryJobQueue(self._clock, max_running=self._max_running, faults=self._faults)
+        again._sequence, again._last_ms = self._sequence, self._last_ms
+        again.waiting, again.failed = dict(self.waiting), dict(self.failed)
+        for name, job in self.running.items():
+            if job.attempts < MAX_ATTEMPTS:
+                again.waiting[name] = job
+            else:
+                again.failed[name] = job
+                again.given_up.append(job)
+        return again
+
+    def _next(self) -> Job | None:
+        if len(self.running) >= self._max_running:
+            return None
+        busy = {job.key for job in self.running.values()}
+        beats = any(job.kind is JobKind.HEARTBEAT for job in self.running.values())
+        for name in sorted(self.waiting, key=queue_order):
+            job = self.waiting[name]
+            if job.key not in busy and not (beats and job.kind is JobKind.HEARTBEAT):
+                return job
+            busy.add(job.key)
+        return None
+
+
+@dataclass
+class Card:
+    """A card as it stands in the ops channel: its place and the states it has shown."""
+
+    thread_id: str
+    ts: str
+    shown: list[ThreadState] = field(default_factory=list)
+
+
+@dataclass
+class Post:
+    """A reply as it stands in a thread."""
+
+    chat_id: str
+    thread_ts: str
+    ts: str
+    text: str
+
+
+class RecordingMessenger:
+    """Port Messenger that keeps what was said.
+
+    `refuse` is raised instead of posting a reply; `lose` raises Unconfirmed after (`"after"`) or instead of
+    (`"before"`) posting it.
+    """
+
+    def __init__(self, ops_channel: str = "C0OPS", faults: Faults | None = None) -> None:
+        self.ops_channel = ops_channel
+        self.cards: list[Card] = []
+        self.posts: list[Post] = []
+        self.told: list[str] = []
+        self.refuse: ProviderError | None = None
+        self.lose: ProviderError | None = None
+        self.lost_before_posting = False
+        self.unreadable = False
+        self._faults = faults or Faults()
+        self._count = 0
+
+    def show_card(self, state: ThreadState) -> tuple[str, str]:
+        self._faults.point("messenger: before the card")
+        card = next((card for card in self.cards if card.ts == state.card_ts), None)
+        if card is None:
+            card = Card(thread_id=state.thread_id, ts=self._next_ts())
+            self.cards.append(card)
+        card.shown.append(state)
+        self._faults.point("messenger: after the card")
+        return self.ops_channel, card.ts
+
+    def find_card(self, state: ThreadState) -> tuple[str, str] | None:
+        for card in reversed(self.cards):
+            if card.thread_id == state.thread_id:
+                return self.ops_channel, card.ts
+        return None
+
+    def post_reply(self, state: ThreadState, text: str) -> str:
+        self._faults.point("messenger: before the reply")
+        if self.refuse is not None:
+            raise self.refuse
+        if self.lose is not None and self.lost_before_posting:
+            raise self.lose
+        post = Post(chat_id=state.chat_id, thread_ts=state.thread_ts, ts=self._next_ts(), text=text)
+        self.posts.append(post)
+        if self.lose is not None:
+            raise self.lose
+        self._faults.point("messenger: after the reply")
+        return post.ts
+
+    def find_reply(self, state: ThreadState, text: str) -> str | None:
+        if self.unreadable:
+            raise ProviderError("Slack could not look for the reply: HTTP 503")
+        place = (state.chat_id, state.thread_ts, text)
+        return next((post.ts for post in self.posts if (post.chat_id, post.thread_ts, post.text) == place), None)
+
+    def tell_ops(self, text: str) -> None:
+        self.told.append(text)
+
+    def _next_ts(self) -> str:
+        self._count += 1
+        return f"1800000000.{self._count:06d}"
+
+
+class FakeWorkspace:
+    """Port Workspace over dictionaries; `down` makes every question fail as Slack does when it is away."""
+
+    def __init__(self) -> None:
+        self.people: dict[str, Person] = {}
+        self.threads: dict[tuple[str, str], list[ChatMessage]] = {}
+        self.private: set[str] = {"C0OPS"}
+        self.groups: dict[str, frozenset[str]] = {}
+        self.down = False
+
+    def person(self, user_id: str) -> Person:
+        self._answer()
+        if user_id.startswith("B"):
+            raise ProviderError("Slack could not look up a user: user_not_found")
+        return self.people.get(user_id) or Person(user_id=user_id, name=f"name of {user_id}", team_id="T1")
+
+    def permalink(self, chat_id: str, message_id: str) -> str | None:
+        return None if self.down else f"https://acme.slack.com/archives/{chat_id}/p{message_id.replace('.', '')}"
+
+    def thread(self, chat_id: str, thread_ts: str) -> Sequence[ChatMessage]:
+        self._answer()
+        return list(self.threads.get((chat_id, thread_ts), []))
+
+    def is_private(self, chat_id: str) -> bool:
+        self._answer()
+        return chat_id in self.private
+
+    def members(self, place_id: str) -> frozenset[str]:
+        self._answer()
+        if place_id not in self.groups:
+            raise ProviderError("Slack could not list who may approve: no_such_subteam")
+        return self.groups[place_id]
+
+    def say(self, chat_id: str, thread_ts: str, message: ChatMessage) -> None:
+        """Put a message into a thread."""
+        self.threads.setdefault((chat_id, thread_ts), []).append(message)
+
+    def edit(self, chat_id: str, thread_ts: str, message_id: str, text: str) -> None:
+        """Change the words of a message."""
+        place = (chat_id, thread_ts)
+        self.threads[place] = [
+            replace(m, text=text, edited=True) if m.message_id == message_id else m for m in self.threads[place]
+        ]
+
+    def delete(self, chat_id: str, thread_ts: str, message_id: str) -> None:
+        """Remove a message."""
+        place = (chat_id, thread_ts)
+        self.threads[place] = [m for m in self.threads[place] if m.message_id != message_id]
+
+    def _answer(self) -> None:
+        if self.down:
+            raise ProviderError("Slack could not be reached; trying again may help")
+
+
+class ScriptedInvestigator:
+    """Investigator that hands back a script, its last line again and again; errors in it are raised."""
+
+    def __init__(self, *script: InvestigatorReturn | BaseException, faults: Faults | None = None) -> None:
+        self.script = list(script)
+        self.assignments: list[Assignment] = []
+        self._faults = faults or Faults()
+
+    def investigate(self, assignment: Assignment, *, run_id: str) -> Investigation:
+        self._faults.point("investigator: before")
+        self.assignments.append(assignment)
+        step = self.script[min(len(self.assignments), len(self.script)) - 1]
+        if isinstance(step, BaseException):
+            raise step
+        self._faults.point("investigator: after")
+        return Investigation(ret=step, ledger=Ledger(), usage=Usage(), investigator="scripted")
+
+
+class FixedMemoryIndex:
+    """Port MemoryIndex with the same hits for every question."""
+
+    def __init__(self, *hits: MemoryHit) -> None:
+        self.hits = list(hits)
+
+    def search(self, question: str, *, limit: int = 3) -> list[MemoryHit]:
+        return self.hits[:limit]
