@@ -27,8 +27,18 @@ Handler = Callable[[Mapping[str, Any]], None]
 class WorkerPool:
     """Runs `handle` on the payload of every claimed job, on `threads` threads."""
 
-    def __init__(self, jobs: JobQueue, handle: Handler, *, threads: int, on_given_up: Callable[[Job], None]) -> None:
+    def __init__(
+        self,
+        jobs: JobQueue,
+        handle: Handler,
+        *,
+        threads: int,
+        on_given_up: Callable[[Job], None],
+        grace_s: float = GRACE_S,
+        pause_after_error_s: float = PAUSE_AFTER_ERROR_S,
+    ) -> None:
         self._jobs, self._handle, self._on_given_up = jobs, handle, on_given_up
+        self._grace_s, self._pause_after_error_s = grace_s, pause_after_error_s
         self._stopping = threading.Event()
         self._running: dict[str, Job] = {}
         self._threads = [threading.Thread(target=self._work, name=f"worker-{n}", daemon=True) for n in range(threads)]
@@ -39,9 +49,9 @@ class WorkerPool:
             thread.start()
 
     def stop(self) -> None:
-        """Claim no more; wait `GRACE_S` for running jobs, then hand them back."""
+        """Claim no more; wait `grace_s` for running jobs, then hand them back."""
         self._stopping.set()
-        deadline = time.monotonic() + GRACE_S
+        deadline = time.monotonic() + self._grace_s
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         for job in list(self._running.values()):
@@ -55,7 +65,7 @@ class WorkerPool:
                     self._do(job)
             except Exception:  # noqa: BLE001 - the outermost loop: a worker never dies of one job
                 log.exception("worker stumbled", extra={"action": "worker_stumbled"})
-                self._stopping.wait(PAUSE_AFTER_ERROR_S)
+                self._stopping.wait(self._pause_after_error_s)
 
     def _do(self, job: Job) -> None:
         self._running[job.name] = job
@@ -73,4 +83,4 @@ class WorkerPool:
         why = str(error) if isinstance(error, TriageError) else f"unexpected {type(error).__name__}"
         if not self._jobs.give_back(job, why=why):
             self._on_given_up(job.model_copy(update={"failures": (*job.failures, why)}))
-        self._stopping.wait(PAUSE_AFTER_ERROR_S)
+        self._stopping.wait(self._pause_after_error_s)

@@ -1,0 +1,158 @@
+"""The worker pool: every job is done or goes back, and no failure stops it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from bot import worker
+from bot.adapters.spool_queue import MAX_ATTEMPTS
+from bot.domain.jobs import Job, JobKind
+from bot.errors import ProviderError
+from bot.worker import WorkerPool
+from tests.fakes import FakeClock, MemoryJobQueue
+
+WAIT_S = 30
+
+
+class Shop:
+    """A pool over a memory queue, and what happened in it."""
+
+    def __init__(self, *outcomes: BaseException | None, threads: int = 1) -> None:
+        self.jobs = MemoryJobQueue(FakeClock(), max_running=threads)
+        self.given_up: list[Job] = []
+        self.done: list[Mapping[str, Any]] = []
+        self.finished = threading.Event()
+        self._outcomes = list(outcomes)
+        self._expected = 0
+        self.pool = WorkerPool(
+            self.jobs, self._handle, threads=threads, on_given_up=self._gave_up, pause_after_error_s=0
+        )
+
+    def run(self, *keys: str) -> None:
+        """Queue one job for each key, start, wait until each was done or given up, stop."""
+        self._expected = len(keys)
+        for key in keys:
+            self.jobs.put(JobKind.USER, key, {"key": key})
+        self.pool.start()
+        assert self.finished.wait(WAIT_S)
+        self.pool.stop()
+
+    def _handle(self, payload: Mapping[str, Any]) -> None:
+        outcome = self._outcomes.pop(0) if self._outcomes else None
+        if outcome is not None:
+            raise outcome
+        self.done.append(payload)
+        self._count()
+
+    def _gave_up(self, job: Job) -> None:
+        self.given_up.append(job)
+        self._count()
+
+    def _count(self) -> None:
+        if len(self.done) + len(self.given_up) == self._expected:
+            self.finished.set()
+
+
+def test_every_job_is_handled_once_and_forgotten() -> None:
+    """The payload reaches the handler, and the queue is empty afterwards."""
+    shop = Shop()
+    shop.run("a", "b")
+    assert sorted(payload["key"] for payload in shop.done) == ["a", "b"]
+    assert not shop.jobs.waiting
+    assert not shop.jobs.running
+
+
+def test_a_failed_job_is_tried_again() -> None:
+    """An error of ours or any other sends the job back to its place, and the second try may succeed."""
+    shop = Shop(ProviderError("Slack was away"), RuntimeError("a bug"))
+    shop.run("a")
+    assert len(shop.done) == 1
+    assert shop.given_up == []
+
+
+def test_after_the_last_attempt_the_failure_is_told_with_its_reasons() -> None:
+    """The one who is told gets every reason; an unexpected error is named by its kind, not by its text."""
+    shop = Shop(ProviderError("Slack was away"), RuntimeError("token xoxb-1"), ProviderError("Slack was away again"))
+    shop.run("a")
+    assert [job.failures for job in shop.given_up] == [
+        ("Slack was away", "unexpected RuntimeError", "Slack was away again")
+    ]
+    assert list(shop.jobs.failed)
+
+
+def test_a_poison_job_does_not_stop_the_next() -> None:
+    """A worker outlives a job that always fails."""
+    shop = Shop(*[ValueError("poison")] * MAX_ATTEMPTS)
+    shop.run("a", "b")
+    assert [payload["key"] for payload in shop.done] == ["b"]
+    assert [job.key for job in shop.given_up] == ["a"]
+
+
+def test_a_queue_that_stumbles_does_not_end_the_worker() -> None:
+    """An error of the queue itself is logged and the worker goes on."""
+
+    class Stumbling(MemoryJobQueue):
+        stumbles = 2
+
+        def claim(self) -> Job | None:
+            if self.stumbles:
+                self.stumbles -= 1
+                raise OSError("disk")
+            return super().claim()
+
+    jobs = Stumbling(FakeClock())
+    jobs.put(JobKind.USER, "a", {})
+    handled = threading.Event()
+    pool = WorkerPool(
+        jobs, lambda payload: handled.set(), threads=1, on_given_up=lambda job: None, pause_after_error_s=0
+    )
+    pool.start()
+    assert handled.wait(WAIT_S)
+    pool.stop()
+
+
+def test_stopping_waits_for_the_running_job() -> None:
+    """A job that ends within the grace is done, not handed back."""
+    jobs = MemoryJobQueue(FakeClock())
+    jobs.put(JobKind.USER, "a", {})
+    begun, release = threading.Event(), threading.Event()
+
+    def handle(payload: Mapping[str, Any]) -> None:
+        begun.set()
+        release.wait(WAIT_S)
+
+    pool = WorkerPool(jobs, handle, threads=1, on_given_up=lambda job: None)
+    pool.start()
+    assert begun.wait(WAIT_S)
+    stopper = threading.Thread(target=pool.stop)
+    stopper.start()
+    release.set()
+    stopper.join(WAIT_S)
+    assert not jobs.running
+    assert not jobs.waiting
+
+
+def test_a_job_that_outlives_the_grace_is_handed_back_uncounted() -> None:
+    """Stopping does not wait for ever, and the attempt is not held against the job."""
+    jobs = MemoryJobQueue(FakeClock())
+    jobs.put(JobKind.USER, "a", {})
+    begun, release = threading.Event(), threading.Event()
+
+    def handle(payload: Mapping[str, Any]) -> None:
+        begun.set()
+        release.wait(WAIT_S)
+
+    pool = WorkerPool(jobs, handle, threads=1, on_given_up=lambda job: None, grace_s=0)
+    pool.start()
+    assert begun.wait(WAIT_S)
+    pool.stop()
+    waiting = list(jobs.waiting.values())
+    release.set()
+    assert [(job.key, job.attempts, job.failures) for job in waiting] == [("a", 0, ())]
+
+
+def test_the_pauses_are_short_enough_to_stop_in_time() -> None:
+    """Grace and pause together stay under the 10 s that most supervisors give a process."""
+    assert worker.GRACE_S + worker.PAUSE_AFTER_ERROR_S < 10
