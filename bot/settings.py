@@ -108,7 +108,7 @@ class InvestigatorSettings(_Block):
 class Settings(_Block):
     """The whole of triage.yml; an absent key takes its default."""
 
-    codebase: Annotated[Path, AfterValidator(_existing_folder)]
+    codebase: Annotated[Path, BeforeValidator(_no_problem), AfterValidator(_existing_folder)]
     """The git checkout whose committed files are the evidence."""
     ops_channel: ChannelId
     """The private channel where drafts wait for approval."""

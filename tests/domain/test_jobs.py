@@ -37,7 +37,7 @@ def test_sorting_names_is_sorting_by_priority_age_and_id(jobs: list[Job]) -> Non
 @pytest.mark.parametrize("name", ["user.json", "user_1.json", "user_soon_1.json"])
 def test_a_name_that_is_none_of_ours_has_no_order(name: str) -> None:
     """What was not named by a job raises rather than sorting somewhere."""
-    with pytest.raises(ValueError, match="unpack|invalid literal"):
+    with pytest.raises(ValueError, match=r"unpack|invalid literal"):
         queue_order(name)
 
 

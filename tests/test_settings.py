@@ -1,0 +1,258 @@
+"""Settings: what is wrong is found at once, named by its key, and secrets stay hidden."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.errors import ConfigError
+from bot.settings import find_config, load_classifier, load_settings, read_environment, require_tokens
+
+MINIMAL = "codebase: shop\nops_channel: C0OPS\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a codebase in it."""
+    (tmp_path / "shop").mkdir()
+    return tmp_path
+
+
+def write(folder: Path, text: str | bytes) -> Path:
+    path = folder / "triage.yml"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def problems(folder: Path, text: str | bytes) -> list[str]:
+    """Return what is wrong with a config."""
+    with pytest.raises(ConfigError) as caught:
+        load_settings(write(folder, text))
+    return list(caught.value.problems)
+
+
+def test_a_minimal_config_takes_every_default(folder: Path) -> None:
+    """Two keys are enough."""
+    settings = load_settings(write(folder, MINIMAL))
+    assert settings.ops_channel == "C0OPS"
+    assert settings.approvers is None
+    assert settings.watched_chats == ()
+    assert settings.watcher.mentions_anywhere is True
+    assert settings.watcher.allow_external is False
+    assert settings.investigator.max_rounds == 2
+    assert settings.max_concurrent_sessions == 2
+
+
+def test_a_relative_codebase_is_meant_from_the_config(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the bot was started from does not matter."""
+    monkeypatch.chdir("/")
+    assert load_settings(write(folder, MINIMAL)).codebase == (folder / "shop").resolve()
+
+
+def test_a_home_relative_codebase_is_expanded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`~` means the home of whoever runs the bot."""
+    monkeypatch.setenv("HOME", str(folder))
+    assert load_settings(write(folder, MINIMAL.replace("shop", "~/shop"))).codebase == (folder / "shop").resolve()
+
+
+def test_all_problems_are_found_at_once_and_each_names_its_key(folder: Path) -> None:
+    """Whoever sets the bot up corrects the file once, not seven times."""
+    found = problems(
+        folder,
+        """
+codebase: nowhere
+ops_channel: triage-ops
+watched_chats:
+  - {chat_id: C0HELP}
+  - {chat_id: "#help"}
+approvers: [U0ANN, ann]
+investigator: {max_rounds: 7, hard_cap_runtime_min: 0}
+watcher: {allow_externals: true}
+max_concurrent_sessions: lots
+shiny: 1
+""",
+    )
+    keys = [problem.split(":")[0] for problem in found]
+    assert sorted(keys) == sorted(
+        [
+            "codebase",
+            "ops_channel",
+            "watched_chats.1.chat_id",
+            "approvers.1",
+            "investigator.max_rounds",
+            "investigator.hard_cap_runtime_min",
+            "watcher.allow_externals",
+            "max_concurrent_sessions",
+            "shiny",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("ops_chanel: C0OPS", "ops_chanel: unknown key; did you mean ops_channel?"),
+        ("watcher: {allow_bot: [B1]}", "watcher.allow_bot: unknown key; did you mean allow_bots?"),
+        ("watched_chats: [{chat_id: C0A, nam: x}]", "watched_chats.0.nam: unknown key; did you mean name?"),
+        ("investigator: {zzz: 1}", "investigator.zzz: unknown key; known here: max_rounds, hard_cap_runtime_min"),
+    ],
+)
+def test_an_unknown_key_is_met_with_the_nearest_known_one(folder: Path, line: str, hint: str) -> None:
+    """A slip of the pen is named with what was probably meant, at every depth."""
+    assert hint in problems(folder, f"{MINIMAL}{line}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("codebase: missing", "no folder"),
+        ("codebase: triage.yml", "no folder"),
+        ("codebase: ''", "codebase: "),
+        ("codebase: 5", "codebase: "),
+        ("codebase: null", "codebase: "),
+        ("ops_channel: ops", "no channel id"),
+        ("ops_channel: U0ANN", "no channel id"),
+        ("ops_channel: 5", "no channel id"),
+        ("approvers: ann", "approvers: "),
+        ("approvers: [C0OPS]", "no user or user-group id"),
+        ("approvers: [5]", "no user or user-group id"),
+        ("team_language: english", "team_language: "),
+        ("classifier: {languages: [en, xx]}", "classifier.languages.1: "),
+        ("classifier: {question_keywords: ['']}", "classifier.question_keywords.0: is empty"),
+        ("investigator: {max_rounds: 3}", "investigator.max_rounds: "),
+        ("investigator: {hard_cap_runtime_min: -1}", "investigator.hard_cap_runtime_min: "),
+        ("max_concurrent_sessions: 0", "max_concurrent_sessions: "),
+        ("watcher: [1]", "watcher: "),
+        ("1: x", "1: "),
+    ],
+)
+def test_a_bad_value_is_refused_under_its_key(folder: Path, line: str, words: str) -> None:
+    """What the value should look like is said, and a traceback never."""
+    key = line.partition(":")[0]
+    base = "".join(f"{kept}\n" for kept in MINIMAL.splitlines() if not kept.startswith(f"{key}:"))
+    found = problems(folder, f"{base}{line}\n")
+    assert len(found) == 1
+    assert words in found[0]
+
+
+def test_missing_keys_are_named(folder: Path) -> None:
+    """An empty file lacks what is required, and nothing else is wrong with it."""
+    expected = [f"{key}: is required; see triage.example.yml" for key in ("codebase", "ops_channel")]
+    assert problems(folder, "") == expected
+    assert problems(folder, "{}") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("codebase: [", "not valid YAML at line"),
+        ("a: b: c", "not valid YAML at line 1, column 5"),
+        ("- codebase", "must hold keys and values"),
+        ("just text", "must hold keys and values"),
+        (b"codebase: \xff\xfe", "not valid YAML"),
+        ("codebase: \x00", "not valid YAML"),
+        ("codebase: !!python/object/apply:os.system ['true']", "not valid YAML at line 1"),
+    ],
+)
+def test_what_is_no_yaml_is_refused_with_its_place(folder: Path, text: str | bytes, words: str) -> None:
+    """Line and column where the parser knows them; a YAML tag runs nothing."""
+    found = problems(folder, text)
+    assert len(found) == 1
+    assert words in found[0]
+
+
+def test_a_config_that_cannot_be_read_is_a_config_error(folder: Path) -> None:
+    """A folder in its place, or nothing at all, is said with its path."""
+    with pytest.raises(ConfigError, match="cannot read"):
+        load_settings(folder)
+    with pytest.raises(ConfigError, match="cannot read"):
+        load_settings(folder / "absent.yml")
+
+
+def test_an_empty_list_of_approvers_stays_empty(folder: Path) -> None:
+    """Nobody is not the same as not said."""
+    assert load_settings(write(folder, f"{MINIMAL}approvers: []\n")).approvers == ()
+
+
+def test_a_token_in_the_config_is_refused_without_being_repeated(folder: Path) -> None:
+    """A secret pasted into the wrong file does not travel into logs."""
+    found = problems(folder, f"{MINIMAL}slack_bot_token: xoxb-not-for-print\n")
+    assert found[0].startswith("slack_bot_token: unknown key")
+    assert "not-for-print" not in "".join(found)
+
+
+def test_only_the_classifiers_block_can_be_read(folder: Path) -> None:
+    """A pipe needs no tokens, no codebase and no other key to be right."""
+    block = load_classifier(write(folder, "classifier: {question_keywords: [wat]}\nwhatever: 1\n"))
+    assert block.question_keywords == ("wat",)
+    assert load_classifier(write(folder, "")).question_keywords == ()
+    with pytest.raises(ConfigError, match=r"^classifier\.question_keyword: unknown key; did you mean"):
+        load_classifier(write(folder, "classifier: {question_keyword: [wat]}\n"))
+
+
+def test_a_config_is_looked_for_here_and_then_at_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one given wins, then ./triage.yml, then the data directory; none is an error that says where to put one."""
+    home, here = folder / "home", folder / "here"
+    home.mkdir()
+    here.mkdir()
+    monkeypatch.chdir(here)
+    with pytest.raises(ConfigError, match=r"triage\.example\.yml"):
+        find_config(None, home)
+    at_home = write(home, MINIMAL)
+    assert find_config(None, home) == at_home
+    write(here, MINIMAL)
+    assert find_config(None, home) == Path("triage.yml")
+    assert find_config(at_home, home) == at_home
+    with pytest.raises(ConfigError, match=r"gone\.yml"):
+        find_config(folder / "gone.yml", home)
+
+
+TOKENS = {"SLACK_BOT_TOKEN": "xoxb-secret-bot", "SLACK_APP_TOKEN": "xapp-secret-app"}
+
+
+def test_secrets_are_hidden_wherever_the_environment_is_printed() -> None:
+    """repr, str and a dump of the environment show no token; only the bot that needs one gets it."""
+    environment = read_environment(TOKENS)
+    for shown in (repr(environment), str(environment), str(environment.model_dump()), environment.model_dump_json()):
+        assert "secret" not in shown.replace("SecretStr", "")
+    assert require_tokens(environment) == ("xoxb-secret-bot", "xapp-secret-app")
+    assert environment.secrets() == frozenset(TOKENS.values())
+
+
+def test_the_environment_wins_over_the_dotenv_file(tmp_path: Path) -> None:
+    """A variable set for one run overrides the file; what it leaves out comes from the file."""
+    dotenv = tmp_path / ".env"
+    dotenv.write_text("SLACK_BOT_TOKEN=xoxb-from-file\nSLACK_APP_TOKEN='xapp-from-file'\nTRIAGE_HOME=/from/file\n")
+    environment = read_environment({"SLACK_BOT_TOKEN": "xoxb-from-env"}, dotenv=dotenv)
+    assert require_tokens(environment) == ("xoxb-from-env", "xapp-from-file")
+    assert environment.home == Path("/from/file")
+
+
+def test_without_anything_the_environment_has_defaults() -> None:
+    """Home is ~/.triage and Slack is Slack."""
+    environment = read_environment({}, dotenv=Path("/nowhere/.env"))
+    assert environment.home == Path("~/.triage").expanduser()
+    assert environment.slack_api_url == "https://slack.com/api/"
+    assert environment.secrets() == frozenset()
+
+
+def test_an_api_url_gets_its_last_slash() -> None:
+    """slack_sdk glues method names to it."""
+    assert read_environment({"SLACK_API_URL": "http://localhost:1/api"}).slack_api_url == "http://localhost:1/api/"
+
+
+@pytest.mark.parametrize(
+    ("environ", "count"),
+    [
+        ({}, 2),
+        ({"SLACK_BOT_TOKEN": "", "SLACK_APP_TOKEN": "xapp-secret"}, 1),
+        ({"SLACK_BOT_TOKEN": TOKENS["SLACK_APP_TOKEN"], "SLACK_APP_TOKEN": TOKENS["SLACK_BOT_TOKEN"]}, 2),
+    ],
+)
+def test_missing_and_swapped_tokens_are_named_and_never_shown(environ: dict[str, str], count: int) -> None:
+    """Both problems at once, each with where to copy the token from."""
+    with pytest.raises(ConfigError) as caught:
+        require_tokens(read_environment(environ))
+    assert len(caught.value.problems) == count
+    assert "secret" not in str(caught.value)
