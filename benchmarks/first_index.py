@@ -23,7 +23,20 @@ FUNCTIONS = 12
 MAX_SECOND_SHARE = 0.05
 SEED = 7
 _NOUNS = ("invoice", "order", "ledger", "session", "tenant", "webhook", "quota", "shard", "cursor", "replica", "lease")
-_VERBS = ("load", "store", "merge", "retry", "expire", "flush", "decode", "route", "split", "verify", "cancel", "rotate")
+_VERBS = (
+    "load",
+    "store",
+    "merge",
+    "retry",
+    "expire",
+    "flush",
+    "decode",
+    "route",
+    "split",
+    "verify",
+    "cancel",
+    "rotate",
+)
 
 
 def source(random_: random.Random, number: int) -> str:

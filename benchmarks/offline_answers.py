@@ -43,15 +43,17 @@ class Score:
     first: int
     cited: int
     grep: int
+    grep_first: int
     invented: int
     nothing: int
 
     @property
     def line(self) -> str:
         """One row of the table."""
-        cited, first, grep = (100 * part / self.questions for part in (self.cited, self.first, self.grep))
+        parts = (self.cited, self.grep, self.first, self.grep_first)
+        shares = "".join(f"{part / self.questions:>13.0%}" for part in parts)
         rest = f"{self.nothing - self.invented}/{self.nothing}"
-        return f"{self.package:10}{self.role:10}{self.questions:5}{cited:9.0f} %{first:8.0f} %{grep:8.0f} %{rest:>12}"
+        return f"{self.package:11}{self.role:10}{self.questions:5}{shares}{rest:>11}"
 
 
 class Grep:
@@ -102,6 +104,7 @@ def measure(package: str, role: str, checkout: Path, asked: Sequence[dict[str, A
         questions=len(asked),
         first=sum(files[:1] != [] and files[0] in right for files, right, _ in cited),
         cited=sum(not right.isdisjoint(files) for files, right, _ in cited),
+        grep_first=sum(not right.isdisjoint(grep.files(ask, 1)) for _, right, ask in cited),
         grep=sum(not right.isdisjoint(grep.files(ask, len(files))) for files, right, ask in cited),
         invented=invented,
         nothing=len(nothing),
@@ -134,7 +137,8 @@ def is_met(scores: Sequence[Score]) -> bool:
 def main(keep: str | None = None) -> int:
     """Print the table; 0 if the targets are met."""
     data = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))
-    print(f"{'package':10}{'role':10}{'asked':>5}{'cited':>11}{'first':>10}{'grep':>10}{'no draft':>12}")
+    heads = ("triage cites", "grep lists", "triage first", "grep first")
+    print(f"{'package':11}{'role':10}{'asked':>5}{''.join(f'{head:>13}' for head in heads)}{'no draft':>11}")
     scores = []
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(keep or scratch)

@@ -23,8 +23,7 @@ NAME = "offline"
 MAX_EXCERPTS = 4
 MAX_PER_FILE = 2
 MAX_WORDS = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
-LINES_OF_BEST = 12
-LINES_OF_OTHERS = 6
+SIZES = (12, 6, 3, 1)  # lines of an excerpt; only the best passage may have the most
 WORTH_QUOTING = 0.35
 STRONG_MEMORY = 0.6
 
@@ -60,31 +59,38 @@ class OfflineInvestigator:
         passages = self._index.search(question)
         chosen: list[Excerpt] = []
         for passage in passages:
-            size = LINES_OF_OTHERS if chosen else LINES_OF_BEST
-            excerpt = self._excerpt(passage, question_stems(question), size)
-            is_close = passage.score >= WORTH_QUOTING * passages[0].score
-            if excerpt and is_close and excerpt.ref not in feedback and _has_room(chosen, excerpt):
-                chosen.append(excerpt)
-                ledger.record_read(excerpt.path, excerpt.start, excerpt.end, commit=excerpt.commit, text=excerpt.text)
+            if passage.score >= WORTH_QUOTING * passages[0].score:
+                chosen.extend(self._fitting(passage, question_stems(question), feedback, chosen))
+        for one in chosen:
+            ledger.record_read(one.path, one.start, one.end, commit=one.commit, text=one.text)
         return chosen
 
-    def _excerpt(self, passage: Passage, stems: frozenset[str], size: int) -> Excerpt | None:
-        """Return the best lines of a passage as they stand in git; None if it has none that may be quoted."""
+    def _fitting(
+        self, passage: Passage, stems: frozenset[str], feedback: str, chosen: Sequence[Excerpt]
+    ) -> list[Excerpt]:
+        """Return the best lines of a passage as they stand in git, as many as there is room for; maybe none."""
         lines = self._repo.lines_at(passage.commit, passage.path) if is_indexed(passage.path) else None
         if lines is None or "\n".join(lines[passage.start - 1 : passage.end]) != passage.text:
-            return None
-        window = best_lines(lines[passage.start - 1 : passage.end], stems, size)
-        if window is None:
-            return None
-        start, end = passage.start + window[0], passage.start + window[1] - 1
-        return Excerpt(
-            path=passage.path,
-            start=start,
-            end=end,
-            commit=passage.commit,
-            text="\n".join(lines[start - 1 : end]),
-            covered=len(stems & text_stems(f"{passage.path} {passage.text}")),
-        )
+            return []
+        excerpts = [excerpt for size in SIZES if (excerpt := _excerpt(passage, stems, size))]
+        if any(excerpt.ref in feedback for excerpt in excerpts):
+            return []
+        return [excerpt for excerpt in excerpts[bool(chosen) :] if _has_room(chosen, excerpt)][:1]
+
+
+def _excerpt(passage: Passage, stems: frozenset[str], size: int) -> Excerpt | None:
+    lines = passage.text.split("\n")
+    window = best_lines(lines, stems, size)
+    if window is None:
+        return None
+    return Excerpt(
+        path=passage.path,
+        start=passage.start + window[0],
+        end=passage.start + window[1] - 1,
+        commit=passage.commit,
+        text="\n".join(lines[slice(*window)]),
+        covered=len(stems & text_stems(f"{passage.path} {passage.text}")),
+    )
 
 
 def _is_strong(hit: MemoryHit) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from bot.domain.secrets import find_secrets
 from bot.domain.tokens import text_stems
@@ -36,13 +36,20 @@ def best_lines(lines: Sequence[str], stems: frozenset[str], size: int) -> tuple[
     """
     found = [text_stems(line) & stems for line in lines]
     counts = Counter(stem for line in found for stem in line)
-    windows = [_trimmed(lines, start, min(start + size, len(lines))) for start in _starts(lines, size)]
+    windows = [_trimmed(lines, start, min(start + size, end)) for start, end in _quotable_from(lines)]
     ranked = sorted(windows, key=lambda window: (-_worth(lines, found, counts, *window), window))
     return next((window for window in ranked if is_quotable("\n".join(lines[slice(*window)]))), None)
 
 
-def _starts(lines: Sequence[str], size: int) -> list[int]:
-    return [at for at in range(max(1, len(lines) - size + 1)) if lines[at].strip()] or [0]
+def _quotable_from(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield, for each line a quote may start with, the line and the end of what may follow it."""
+    safe = not find_secrets("\n".join(lines))
+    end = len(lines)
+    for at in range(len(lines) - 1, -1, -1):
+        if _UNQUOTABLE.search(lines[at]) or not (safe or is_quotable(lines[at] or "-")):
+            end = at
+        elif lines[at].strip():
+            yield at, end
 
 
 def _trimmed(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:

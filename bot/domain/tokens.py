@@ -20,7 +20,7 @@ _MARKUP = re.compile(r"<[@!#][^>]*>|https?://[^\s|>]+|:[a-z0-9_+-]+:(?!:)", re.I
 _WORD = re.compile(r"\w+(?:\.\w+)*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
 _CAMEL = re.compile(r"\b\w*[a-z][A-Z]\w*|\b[A-Z]{2,}[a-z]\w*")
-_IDEOGRAPHS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_IDEOGRAPHS = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]+")  # not hiragana: mostly grammar
 
 
 @dataclass(frozen=True, slots=True)

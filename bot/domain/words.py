@@ -14,8 +14,8 @@ STOP_WORDS = frozenset(
     far few first for from further gave get gets getting give gives go goes going gone gonna good got had has have
     haven having he hello help her here hers hey hi him his how however i if in instead into is isn it its itself just
     keep keeps kind know last let lets like likely ll look looking looks lot made make makes many may maybe me mean
-    means might more most much must my need needs never no nor not now of off ok okay on once one ones only or other
-    others our ours out over own people please possible probably put quite re really right said same say says see
+    means might more most much must my need needs never no nor not now of off often ok okay on once one ones only or
+    other others our ours out over own people please possible probably put quite re really right said same say says see
     seem seems she should shouldn since so some somebody somehow someone something sometimes somewhere still stuff such
     sure take taken takes tell than thank thanks that the their them then there these they thing things think this
     those though through thx to today together told too tried try trying two under until up upon us use used uses using
