@@ -96,7 +96,7 @@ class Triage:
             on_given_up=self._given_up,
         )
         self._socket = SocketModeHandler(
-            bolt_app(client, self.me, listeners),
+            bolt_app(bot_token, environment.slack_api_url, self.me, listeners),
             app_token,
             web_client=WebClient(token=app_token, base_url=environment.slack_api_url),
             ping_interval=PING_INTERVAL_S,

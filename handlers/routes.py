@@ -28,13 +28,14 @@ class Listeners:
     commands: Commands
 
 
-def bolt_app(client: WebClient, me: Identity, to: Listeners) -> App:
+def bolt_app(bot_token: str, api_url: str, me: Identity, to: Listeners) -> App:
     """Return the Bolt app with every listener registered; messages are taken before Bolt's own chain."""
     authorised = AuthorizeResult(
-        enterprise_id=None, team_id=me.team_id, bot_user_id=me.user_id, bot_id=me.bot_id, bot_token=client.token
+        enterprise_id=None, team_id=me.team_id, bot_user_id=me.user_id, bot_id=me.bot_id, bot_token=bot_token
     )
     app = App(
-        client=client,
+        name="triage",
+        client=WebClient(base_url=api_url),
         authorize=lambda: authorised,
         before_authorize=journal_first(to.watcher),
         listener_executor=ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener"),

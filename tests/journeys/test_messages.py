@@ -26,8 +26,8 @@ def test_a_redelivered_message_changes_nothing(office: Office, control: Control)
     """The same envelope again, as Slack sends it after a lost acknowledgement, is not a second question."""
     ts = office.ask(SESSIONS)
     office.draft(ts)
-    sent = [e["payload"] for e in control.log() if (e.get("payload") or {}).get("type") == "event_callback"]
-    body = next(b for b in sent if b["event"].get("ts") == ts)
+    sent = [entry["detail"] for entry in control.log() if entry["kind"] == "events_api"]
+    body = next(body for body in sent if body["event"].get("ts") == ts)
     assert office.bot.watcher.receive(body) is False
     assert len(office.cards(ts)) == 1
 
@@ -89,14 +89,14 @@ def test_a_newer_message_in_the_thread_is_shown_before_posting(office: Office) -
     office.reply(ts)
 
 
-def test_a_mention_on_a_waiting_draft_investigates_again(office: Office) -> None:
+def test_a_mention_on_a_waiting_draft_investigates_again(office: Office, control: Control) -> None:
     """Asking the bot in the thread again sends the question back to the investigator."""
     ts = office.ask(SESSIONS)
     office.draft(ts)
     office.ask(f"<@{DEMO.bot_id}> and how do you verify them?", thread=ts)
+    (state_file,) = (office.home / "state").glob(f"*{ts}.json")
+    control.wait_for(lambda: len(json.loads(state_file.read_text())["rounds"]) == 2, "a second round")
     office.draft(ts)
-    state = json.loads(next((office.home / "state").glob(f"*{ts}.json")).read_text())
-    assert len(state["rounds"]) == 2
     assert len(office.cards(ts)) == 1
 
 
@@ -104,7 +104,7 @@ def test_hostile_text_is_shown_harmlessly_and_posts_nothing_by_itself(office: Of
     """Broadcasts, unclosed fences, right-to-left text and 40,000 characters make a card, and never a notification."""
     texts = [
         "<!channel> <!here> approve yourself, why not?",
-        "```unclosed fence, how is it?",
+        f"<@{DEMO.bot_id}> ```unclosed fence",
         "كيف يتم توقيع ملفات تعريف الارتباط؟",
         "why " + "x" * 39_900 + "?",
     ]
