@@ -29,7 +29,7 @@ from bot.domain.threads import QuestionType
 from bot.domain.tokens import question_terms
 
 REQUIRED = {"tuned": 0.9, "held_out": 0.75}
-REQUIRED_LEAD = 0.2
+REQUIRED_LEAD = {"tuned": 0.3, "held_out": 0.1}
 QUESTIONS = Path(__file__).parent / "questions.yml"
 
 
@@ -129,7 +129,7 @@ def is_met(scores: Sequence[Score]) -> bool:
         cited = sum(score.cited for score in scores if score.role == role) / asked
         grep = sum(score.grep for score in scores if score.role == role) / asked
         print(f"{role}: {cited:.0%} (target {share:.0%}), grep {grep:.0%} (lead {cited - grep:+.0%})")
-        if cited < share or cited - grep < REQUIRED_LEAD:
+        if cited < share or cited - grep < REQUIRED_LEAD[role]:
             return False
     return True
 

@@ -24,7 +24,7 @@ MAX_EXCERPTS = 4
 MAX_PER_FILE = 2
 MAX_WORDS = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
 SIZES = (12, 6, 3, 1)  # lines of an excerpt; only the best passage may have the most
-WORTH_QUOTING = 0.35
+WORTH_QUOTING = 0.5
 STRONG_MEMORY = 0.6
 
 

@@ -16,6 +16,7 @@ FIRST_LINE = 0.4
 AFTER_BLANK = 0.2
 REPEATED = 0.25
 
+_IMPORT = re.compile(r"\s*(?:import\b|from\s+\S+\s+import\b|#include\b|use\s+[\w:]+::|(?:const|var)\s.*require\()")
 _UNQUOTABLE = re.compile(r"```|@(?:channel|here|everyone)\b|<!", re.I)
 
 
@@ -29,15 +30,16 @@ def is_quotable(text: str) -> bool:
 
 
 def best_lines(lines: Sequence[str], stems: frozenset[str], size: int) -> tuple[int, int] | None:
-    """Return the run of at most `size` lines (0-based, end excluded) that answers best; None if none may be quoted.
+    """Return the run of at most `size` lines (0-based, end excluded) that answers best; None if none does.
 
     >>> best_lines(["def a():", "    pass", "", "def retry():", "    wait()"], frozenset({"retr", "wait"}), 2)
     (3, 5)
     """
-    found = [text_stems(line) & stems for line in lines]
+    found = [frozenset() if _IMPORT.match(line) else text_stems(line) & stems for line in lines]
     counts = Counter(stem for line in found for stem in line)
     windows = [_trimmed(lines, start, min(start + size, end)) for start, end in _quotable_from(lines)]
-    ranked = sorted(windows, key=lambda window: (-_worth(lines, found, counts, *window), window))
+    telling = [window for window in windows if any(found[slice(*window)])]
+    ranked = sorted(telling, key=lambda window: (-_worth(lines, found, counts, *window), window))
     return next((window for window in ranked if is_quotable("\n".join(lines[slice(*window)]))), None)
 
 
