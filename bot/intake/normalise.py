@@ -49,6 +49,8 @@ def normalise(body: Body, me: Identity) -> Incoming | None:
     event = _mapping(body, "event")
     team_id = str(body.get("team_id") or me.team_id)
     subtype = event.get("subtype")
+    if not isinstance(subtype, str | None):
+        raise ValueError("event with an unusable subtype")  # noqa: TRY004 - a wrong payload
     if event.get("type") not in ("message", "app_mention"):
         return None
     if subtype == "message_changed":
@@ -71,7 +73,7 @@ def _incoming(body: Body, event: Body, message: Body, kind: MessageType, team_id
     thread_ts = message.get("thread_ts")
     if thread_ts is not None and not (isinstance(thread_ts, str) and _TS.fullmatch(thread_ts)):
         raise ValueError("event with an unusable thread_ts")
-    text = str(message.get("text") or "")
+    text = str(message.get("text") or "").encode("utf-8", "replace").decode()
     is_bot = bool(message.get("bot_id"))
     ids = frozenset(str(message[k]) for k in ("user", "bot_id", "app_id") if message.get(k))
     return Incoming(
