@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 REMEMBERED_KEYS = 100_000
 TAIL_BYTES = 16 * 1024 * 1024
 RETRY_S = 5.0
+_CHANGES = frozenset({MessageType.EDIT, MessageType.DELETE})
 
 
 class Watcher:
@@ -99,14 +100,15 @@ class Watcher:
             return False
         if event.chat_id in self._names:
             return True
-        if event.msg_type in (MessageType.EDIT, MessageType.DELETE):
-            return self._in_flight(event)
-        return watch.mentions_anywhere and self._me.user_id in event.mentions
+        if watch.mentions_anywhere and self._me.user_id in event.mentions and event.msg_type not in _CHANGES:
+            return True
+        return (event.thread_id is not None or event.msg_type in _CHANGES) and self._in_flight(event)
 
     def _sort_all(self) -> None:
         while (event := self._inbox.get()) is not None:
-            while not self._try_to_sort(event) and not self._stopping.wait(RETRY_S):
-                pass
+            while not self._try_to_sort(event):
+                if self._stopping.wait(RETRY_S):
+                    return  # nothing after it may be sorted, or the next start would take it for sorted, too
 
     def _try_to_sort(self, event: Event) -> bool:
         try:
@@ -122,7 +124,7 @@ class Watcher:
         inflight = self._in_flight(event)
         found = classify(event, self._rules, inflight=inflight)
         found = found.model_copy(update={"classified_at": self._clock.now()})
-        changes_open_thread = inflight and event.msg_type in (MessageType.EDIT, MessageType.DELETE)
+        changes_open_thread = inflight and event.msg_type in _CHANGES
         if found.classification == "actionable" or changes_open_thread:
             self._jobs.put(JobKind.USER, thread_key(event), {"event": event.model_dump(mode="json")})
         self._classified.append({**event.model_dump(mode="json"), **found.model_dump(mode="json")})
