@@ -1,0 +1,199 @@
+"""From Slack's bodies to events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.events import MessageType
+from bot.domain.threads import thread_key
+from bot.intake.normalise import Identity, Incoming, normalise
+from tests.payloads import payload
+
+ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
+
+
+def read(name: str) -> Incoming:
+    """Return what a recorded body says."""
+    incoming = normalise(payload(name), ME)
+    assert incoming is not None
+    return incoming
+
+
+def test_a_message_becomes_an_event_with_every_field() -> None:
+    """All that SPEC §3.1 names is there, times in UTC."""
+    event = read("message").event
+    assert event.model_dump(mode="json") == {
+        "platform": "slack",
+        "team_id": "T1",
+        "chat_id": "C0HELP",
+        "chat_name": None,
+        "message_id": "1795165200.000100",
+        "create_time": "2026-11-20T09:00:00.000100Z",
+        "msg_type": "text",
+        "content": "How often do we retry a payment?",
+        "thread_id": None,
+        "sender": {"id": "U0ANN", "type": "user"},
+        "mentions": [],
+        "event_id": "Ev0001",
+        "client_msg_id": "3f2a1b7e-0000-4000-8000-000000000001",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("message", MessageType.TEXT),
+        ("app_mention", MessageType.TEXT),
+        ("message_in_thread", MessageType.THREAD_REPLY),
+        ("thread_broadcast", MessageType.THREAD_REPLY),
+        ("me_message", MessageType.TEXT),
+        ("bot_message", MessageType.TEXT),
+        ("file_share_image", MessageType.IMAGE),
+        ("file_share_pdf", MessageType.FILE),
+        ("message_changed_by_edit", MessageType.EDIT),
+        ("message_changed_tombstone", MessageType.DELETE),
+        ("message_deleted", MessageType.DELETE),
+    ],
+)
+def test_what_people_write_has_a_kind(name: str, kind: MessageType) -> None:
+    """Each sort of message Slack knows is told apart; a picture among other files is a file."""
+    assert read(name).event.msg_type is kind
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "channel_join",
+        "message_changed_by_unfurl",
+        "message_changed_unfurl_of_edited",
+        "own_echo",
+        "own_card_changed",
+    ],
+)
+def test_what_nobody_wrote_is_nothing(name: str) -> None:
+    """Joins, unfurls (of edited messages, too) and our own posts and updates make no event."""
+    assert normalise(payload(name), ME) is None
+
+
+def test_an_edit_and_a_deletion_are_about_the_message_concerned() -> None:
+    """Their message_id is that of the message edited or deleted, their thread that of the message."""
+    edit, deleted, reply = read("message_changed_by_edit"), read("message_deleted"), read("message_deleted_reply")
+    assert edit.event.message_id == deleted.event.message_id == "1795165200.000100"
+    assert edit.event.content == "How often do we retry a refund?"
+    assert reply.event.message_id == "1795165260.000200"
+    assert thread_key(reply.event) == thread_key(edit.event) == "T1.C0HELP.1795165200.000100"
+
+
+def test_a_parent_deleted_under_replies_is_a_deletion_of_the_parent() -> None:
+    """Slack turns it into a tombstone by USLACKBOT; the event is about the asker's message."""
+    event = read("message_changed_tombstone").event
+    assert (event.msg_type, event.message_id, event.sender.id) == (MessageType.DELETE, "1795165200.000100", "U0ANN")
+    assert event.thread_id is None
+
+
+def test_both_copies_of_a_mention_carry_the_mention() -> None:
+    """Whichever comes first, the bot sees that it was addressed."""
+    message, mention = read("message_with_mention").event, read("app_mention").event
+    assert message.mentions == mention.mentions == ("U0BOT",)
+    assert message.event_id != mention.event_id
+
+
+def test_mentions_are_found_once_each_in_every_spelling() -> None:
+    """With a name behind the bar, of people of an enterprise (W…), and twice in one message."""
+    body = payload("message")
+    body["event"]["text"] = "<@U0A> <@W0B|bea> <@U0A> <!here> <#C0X> <@u0low> &lt;@U0C&gt;"
+    incoming = normalise(body, ME)
+    assert incoming is not None
+    assert incoming.event.mentions == ("U0A", "W0B")
+
+
+def test_a_bot_is_known_by_all_its_ids() -> None:
+    """An operator may list the bot, its user or its app."""
+    alert, other = read("bot_message"), read("message_of_another_app")
+    assert (alert.event.sender.id, alert.event.sender.type) == ("B0ALERT", "bot")
+    assert alert.sender_ids == {"B0ALERT", "A0ALERT"}
+    assert (other.event.sender.id, other.event.sender.type) == ("U0OTHERBOT", "bot")
+    assert other.sender_ids == {"U0OTHERBOT", "B0OTHER", "A0OTHER"}
+
+
+def test_a_partners_team_is_told() -> None:
+    """A Slack Connect message keeps our team as its own and names the partner's as the sender's."""
+    incoming = read("slack_connect")
+    assert (incoming.event.team_id, incoming.sender_team) == ("T1", "T9")
+
+
+def test_a_body_without_channel_and_ts_is_refused() -> None:
+    """What has no place cannot be answered."""
+    with pytest.raises(ValueError, match="channel and ts"):
+        normalise(payload("fields_missing"), ME)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ts": None},
+        {"ts": "../../etc"},
+        {"ts": 5},
+        {"ts": "999999999999.000100"},
+        {"channel": None},
+        {"channel": "C0/../x"},
+        {"thread_ts": "soon"},
+        {"thread_ts": 5},
+        {"subtype": ["x"]},
+        {"subtype": {}},
+    ],
+)
+def test_an_unusable_field_is_refused(change: dict[str, Any]) -> None:
+    """Nothing that becomes a file name or a thread id is taken on trust."""
+    body = payload("message")
+    body["event"].update(change)
+    with pytest.raises(ValueError, match=r"unusable|usable|year"):
+        normalise(body, ME)
+
+
+@pytest.mark.parametrize("subtype", ["message_changed", "message_deleted"])
+def test_a_change_without_its_message_is_refused(subtype: str) -> None:
+    """Half a body is no event."""
+    with pytest.raises(ValueError, match="without"):
+        normalise({"event": {"type": "message", "subtype": subtype, "channel": "C1", "ts": "1.2"}}, ME)
+
+
+def test_a_body_without_an_event_is_refused() -> None:
+    """An envelope of another kind is no message."""
+    with pytest.raises(ValueError, match="without event"):
+        normalise({"type": "url_verification"}, ME)
+
+
+def test_half_a_character_does_not_cost_the_message() -> None:
+    """A lone surrogate, which no file can hold, is replaced and the rest is read."""
+    body = payload("message")
+    body["event"]["text"] = "why \ud83d?"
+    incoming = normalise(body, ME)
+    assert incoming is not None
+    assert incoming.event.content == "why ??"
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=8), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@given(
+    name=st.sampled_from(["message", "message_changed_by_edit", "message_deleted", "file_share_pdf"]), data=st.data()
+)
+def test_whatever_one_field_holds_there_is_an_event_or_a_refusal(name: str, data: st.DataObject) -> None:
+    """Property: any JSON in any field of a body gives an event, None or ValueError, and never another error."""
+    body = payload(name)
+    key = data.draw(st.sampled_from(sorted(body["event"])))
+    body["event"][key] = data.draw(_JSON)
+    try:
+        incoming = normalise(body, ME)
+    except ValueError:
+        return
+    assert incoming is None or incoming.event.message_id.count(".") == 1
