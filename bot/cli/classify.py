@@ -1,0 +1,78 @@
+"""`triage classify`: a pipe that adds what the rules say to every event of a stream.
+
+Reads events.ndjson on stdin and writes the same lines, in order and with every original key, plus the fields of a
+Classification. A line that is no event is named on stderr and skipped; the pipe never stops on bad input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import sys
+from datetime import UTC, datetime
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+from bot.intake.rules import Rules
+from bot.intake.stream import Source, Stream, batches
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Classify stdin to stdout; 0 at the end of the input and also when the reader has gone, as with `| head`.
+
+    Raises:
+        ConfigError: `--config` names a file that cannot be read, or its `classifier` block is wrong.
+    """
+    args = _parser().parse_args(argv)
+    rules = rules_for(args.bot_id, args.config)
+    try:
+        pump(cast(BufferedReader, sys.stdin.buffer), sys.stdout.buffer, sys.stderr, rules)
+    except BrokenPipeError:
+        # Python flushes stdout once more at exit; there it must find somewhere to write to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def rules_for(bot_id: str | None, config: Path | None) -> Rules:
+    """Return the shipped rules, or those of a triage.yml; `bot_id` wins over the file's.
+
+    Raises:
+        ConfigError: the file cannot be read or its `classifier` block is wrong.
+    """
+    if config is None:
+        return Rules(bot_id=bot_id)
+    from bot.settings import load_classifier
+
+    rules = Rules(**load_classifier(config).model_dump())
+    return dataclasses.replace(rules, bot_id=bot_id) if bot_id else rules
+
+
+def pump(source: Source, sink: BinaryIO, problems: TextIO, rules: Rules) -> None:
+    """Classify until the source ends; all that has arrived is written before waiting for more, so `tail -f` works.
+
+    `classified_at` is the time at which a line was read. The counts come last, also when the operator interrupts.
+    """
+    stream = Stream(rules)
+    try:
+        for lines in batches(source):
+            tagged, bad = stream.take(lines, at=datetime.now(UTC))
+            sink.write(b"".join(tagged))
+            sink.flush()
+            problems.writelines(f"{problem}\n" for problem in bad)
+    except KeyboardInterrupt:
+        problems.write(f"{stream.summary()}\n")
+        raise
+    problems.write(f"{stream.summary()}\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="triage classify", description="Tag a stream of events with the plain rules.")
+    parser.add_argument("--bot-id", metavar="U…", help="Slack's user id of the bot, so that mentions of it are seen")
+    parser.add_argument("--config", metavar="FILE", type=Path, help="a triage.yml whose `classifier` block is used")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
