@@ -1,0 +1,132 @@
+"""Every check of a draft that code can make, before any model is asked: SPEC §4.3.
+
+Reads the repository at the cited commits, the run's ledger and memory/. A check that cannot be made has `ok` None and
+does no harm, but a draft needs at least one citation that is proved (`grounded`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from bot.agent.git import GitRepo
+from bot.agent.ledger import Ledger
+from bot.casework.citations import Finding, Proof, Sources, prove
+from bot.casework.shape import shape_checks
+from bot.casework.speech import speech_checks
+from bot.domain.citations import parse_lines
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.rubrics import Rubric, rubric_for
+from bot.domain.threads import QuestionType
+
+GROUNDED: Final = "grounded"
+_READABLE: Final = frozenset({EvidenceKind.FILE, EvidenceKind.GIT_COMMIT, EvidenceKind.LOG_QUERY})
+_REF_NAME: Final = re.compile(r"ref\[(\d+)\]\.")
+
+
+def check_return(
+    ret: InvestigatorReturn,
+    *,
+    repo: Path,
+    ledger: Ledger | None,
+    rubric: Rubric | None = None,
+    memory: Path | None = None,
+    known_secrets: Collection[str] = (),
+) -> list[Check]:
+    """Return every check of a draft, the citations' as `ref[0].resolves` and `ref[0].quote`.
+
+    Args:
+        ret: The draft with its evidence.
+        repo: A git checkout; only its commits are read.
+        ledger: What the run has read; without it no draft may call itself certain.
+        rubric: What the question asks of the answer; None asks for the least.
+        memory: The folder of approved notes; without it notes are uncheckable.
+        known_secrets: The process's own secret values, which no draft may hold.
+
+    Raises:
+        ConfigError: `repo` is no git checkout.
+        ProviderError: git cannot read it.
+    """
+    rubric = rubric or rubric_for(QuestionType.OTHER)
+    sources = Sources(repo=GitRepo(repo), ledger=ledger, memory=memory)
+    proofs = [prove(ref, sources) for ref in ret.evidence_refs]
+    marks = [_mark(proof) for proof in proofs]
+    return [
+        *shape_checks(ret),
+        _check("required_evidence", _required(ret.evidence_refs, rubric)),
+        *_ref_checks(proofs),
+        _check(GROUNDED, _grounded(marks)),
+        _check("confidence.read", _was_read(ret, sources)),
+        *speech_checks(ret, rubric, known_secrets),
+    ]
+
+
+def ref_marks(checks: Sequence[Check], count: int) -> list[bool | None]:
+    """Return one mark for each of `count` citations: False if a check of it failed, True if all hold, None otherwise.
+
+    >>> ref_marks([Check(name="ref[0].resolves", ok=True, reason=""), Check(name="tone", ok=False, reason="")], 2)
+    [True, None]
+    """
+    found: list[list[bool | None]] = [[] for _ in range(count)]
+    for check in checks:
+        match = _REF_NAME.match(check.name)
+        if match and int(match[1]) < count:
+            found[int(match[1])].append(check.ok)
+    return [False if False in oks else True if oks and None not in oks else None for oks in found]
+
+
+def _check(name: str, finding: Finding) -> Check:
+    return Check(name=name, ok=finding.ok, reason=finding.reason)
+
+
+def _ref_checks(proofs: Sequence[Proof]) -> Iterator[Check]:
+    for index, proof in enumerate(proofs):
+        yield _check(f"ref[{index}].resolves", proof.resolves)
+        if proof.quote is not None:
+            yield _check(f"ref[{index}].quote", proof.quote)
+
+
+def _mark(proof: Proof) -> bool | None:
+    oks = [proof.resolves.ok, *([proof.quote.ok] if proof.quote else [])]
+    return False if False in oks else True if None not in oks else None
+
+
+def _required(refs: Sequence[EvidenceRef], rubric: Rubric) -> Finding:
+    kinds = ", ".join(sorted(rubric.required_kinds))
+    if rubric.required_kinds and not any(ref.kind in rubric.required_kinds for ref in refs):
+        return Finding(False, f"a {rubric.question_type} answer needs a citation of kind {kinds}")
+    return Finding(True, f"a citation of kind {kinds} is there" if kinds else "any kind of citation will do")
+
+
+def _grounded(marks: Sequence[bool | None]) -> Finding:
+    proved = marks.count(True)
+    if not proved:
+        return Finding(False, "no citation could be proved; cite lines of a file, verbatim")
+    return Finding(True, f"{proved} of {len(marks)} citations proved")
+
+
+def _was_read(ret: InvestigatorReturn, sources: Sources) -> Finding:
+    """`high` is for what this run has seen with its own eyes."""
+    if ret.confidence != "high":
+        return Finding(True, f"confidence {ret.confidence} asks for no proof of reading")
+    if sources.ledger is None:
+        return Finding(False, "high confidence without a record of what was read; say medium")
+    to_read = [ref for ref in ret.evidence_refs if ref.kind in _READABLE]
+    unread = [ref.ref for ref in to_read if not _in_ledger(ref, sources.ledger, sources.repo)]
+    if unread or not to_read:
+        return Finding(
+            False, f"high confidence, but not read in this run: {', '.join(unread) or 'anything it rests on'}"
+        )
+    return Finding(True, "all that high confidence rests on was read in this run")
+
+
+def _in_ledger(ref: EvidenceRef, ledger: Ledger, repo: GitRepo) -> bool:
+    if ref.kind is EvidenceKind.FILE:
+        cited = parse_lines(ref.ref)
+        commits = {ref.commit, repo.resolve(ref.commit)} - {None} if ref.commit else set()
+        return cited is not None and any(ledger.covers(*cited, commit=commit) for commit in commits)
+    if ref.kind is EvidenceKind.GIT_COMMIT:
+        return any(ref.ref[:7] in entry.query for entry in ledger.queries)
+    return ledger.has_query(ref.ref)

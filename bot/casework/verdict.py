@@ -1,0 +1,93 @@
+"""What the checks and a validator's judgement come to: SPEC §4.4.
+
+Pure. Code can only make a verdict stricter: a `pass` that breaks a rule becomes a `bounce`, never the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final
+
+from bot.casework.checks import GROUNDED
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef, ValidatorReturn, Verdict
+
+CODE_CHECKS: Final = "code-checks"
+_UNCHECKABLE: Final = frozenset(EvidenceKind) - {EvidenceKind.FILE, EvidenceKind.GIT_COMMIT}
+
+
+def verdict_of_checks(checks: Sequence[Check], at: datetime) -> ValidatorReturn:
+    """Return the verdict of the code checks alone: `pass` if none failed and a citation is proved."""
+    problems = list(_problems(checks))
+    failed = {check.name for check in checks if check.ok is False}
+    return ValidatorReturn(
+        verdict=Verdict.BOUNCE if problems else Verdict.PASS,
+        reasons=tuple(problems) or ("every check passed",),
+        spot_check_note="code compared every quote with its source; no model judged what the quotes prove",
+        schema_check="fail" if any(name.startswith("schema.") for name in failed) else "ok",
+        confidence_language_match="mismatch" if "confidence.words" in failed else "match",
+        risk_gate_check="needs_high_confidence" if "risk_gate" in failed else "passes",
+        tone_assessment="ai_smell" if "tone" in failed else "matches",
+        bounce_feedback=_feedback(problems),
+        validator_model=CODE_CHECKS,
+        validated_at=at,
+    )
+
+
+def enforce(ret: ValidatorReturn, checks: Sequence[Check], refs: Sequence[EvidenceRef]) -> ValidatorReturn:
+    """Return a model's verdict as the rules let it stand.
+
+    `pass` stands only if all code checks are green and the model's own findings agree with it. `bounce` and `escalate`
+    stand always; a bounce without feedback gets its reasons as feedback.
+    """
+    if ret.verdict is Verdict.ESCALATE:
+        return ret
+    problems = [*_problems(checks), *_contradictions(ret, refs)]
+    if ret.verdict is Verdict.PASS and not problems:
+        return ret
+    bounced = ret.verdict is Verdict.BOUNCE
+    reasons = tuple(dict.fromkeys((*(ret.reasons if bounced else ()), *problems))) or ("the validator gave no reason",)
+    feedback = ret.bounce_feedback if bounced and ret.bounce_feedback else None
+    return ret.model_copy(
+        update={
+            "verdict": Verdict.BOUNCE,
+            "reasons": reasons,
+            "bounce_feedback": _feedback([*([feedback] if feedback else []), *reasons]),
+        }
+    )
+
+
+def _problems(checks: Sequence[Check]) -> Iterator[str]:
+    """Yield why the code checks are not all green; to have made none is a problem too."""
+    yield from (check.reason for check in checks if check.ok is False)
+    if not any(check.name == GROUNDED for check in checks):
+        yield "the citations were not checked"
+    elif any(check.name == GROUNDED and check.ok is None for check in checks):
+        yield "no citation could be proved"
+
+
+def _contradictions(ret: ValidatorReturn, refs: Sequence[EvidenceRef]) -> Iterator[str]:
+    """Yield what in the validator's own findings forbids a pass."""
+    if ret.schema_check != "ok":
+        yield "the validator found the return malformed"
+    if not _spot_check_holds(ret, refs):
+        yield f"the spot check of {ret.spot_check_ref or 'no citation'} came to: {ret.spot_check_result}"
+    if ret.confidence_language_match != "match":
+        yield "the draft's words do not match its confidence"
+    if ret.risk_gate_check == "fails":
+        yield "the draft fails the risk gate"
+    if ret.tone_assessment == "ai_smell":
+        yield "the draft reads like a machine"
+
+
+def _spot_check_holds(ret: ValidatorReturn, refs: Sequence[EvidenceRef]) -> bool:
+    """Whether one of the draft's own citations was found to support it, or is of a kind nobody can look up."""
+    named = (ret.spot_check_ref or "").strip(" `")
+    kinds = {ref.kind for ref in refs if ref.ref == named}
+    if ret.spot_check_result == "supports":
+        return bool(kinds)
+    return ret.spot_check_result == "uncheckable" and bool(kinds) and kinds <= _UNCHECKABLE
+
+
+def _feedback(problems: Sequence[str]) -> str | None:
+    return "\n".join(f"- {problem}" for problem in dict.fromkeys(problems)) or None
