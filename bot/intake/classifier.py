@@ -127,7 +127,7 @@ def _is_ack(content: str, matchers: Matchers) -> bool:
 
 def _ends_asking(text: str, matchers: Matchers) -> bool:
     """Tell whether the text ends with a question mark, once closings such as emoji and "Thanks!" are set aside."""
-    last = max(map(text.rfind, _MARKS))
+    last = text.rfind("?") if text.isascii() else max(map(text.rfind, _MARKS))
     if last < 0:
         return False
     tail = text[last + 1 :]
