@@ -26,7 +26,7 @@ CONFIDENCE: Final[Mapping[str, float]] = MappingProxyType(
 )
 
 _NEVER_WORK: Final = frozenset({MessageType.EDIT, MessageType.DELETE})
-_MEMO_CHARS: Final = 200  # so that remembering costs two megabytes at most
+_MEMO_CHARS: Final = 200  # so that remembering costs a few megabytes at most
 _MARKS: Final = tuple(prose.MARKS)
 
 
