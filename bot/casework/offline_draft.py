@@ -14,6 +14,7 @@ from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.tokens import question_stems
 
 MEDIUM_COVERAGE = 0.6
+QUOTED = 2
 NOTHING_FOUND = "No passage of the code answers this. Which component, file, setting or exact error text is it about?"
 
 
@@ -35,13 +36,14 @@ class Excerpt:
 
 
 def draft(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> str:
-    """Return the reply: earlier answers by name, then each excerpt under its place."""
-    earlier = [f"An earlier answer is close to this: {note.title} (`{note.ref}`)." for note in notes]
-    quoted = [f"`{excerpt.ref}`\n```\n{excerpt.text}\n```" for excerpt in excerpts]
-    found = (
-        [f"I searched the code at `{excerpts[0].commit[:8]}` without a model. Closest passages:"] if excerpts else []
-    )
-    return "\n\n".join([*earlier, *found, *quoted])
+    """Return the reply: earlier answers by name, the closest excerpts under their places, the others by place."""
+    parts = [f"An earlier answer is close to this: {note.title} (`{note.ref}`)." for note in notes]
+    if excerpts:
+        parts.append(f"I searched the code at `{excerpts[0].commit[:8]}` without a model. Closest lines:")
+    parts += [f"`{excerpt.ref}`\n```\n{excerpt.text}\n```" for excerpt in excerpts[:QUOTED]]
+    if others := excerpts[QUOTED:]:
+        parts.append("Also close: " + ", ".join(f"`{excerpt.ref}`" for excerpt in others))
+    return "\n\n".join(parts)
 
 
 def answer(question: str, excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> InvestigatorReturn:
@@ -66,13 +68,13 @@ def _confidence(covered: int, asked: int) -> Literal["medium", "low"]:
 
 
 def _refs(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> Iterator[EvidenceRef]:
-    for excerpt in excerpts:
+    for number, excerpt in enumerate(excerpts):
         yield EvidenceRef(
             kind=EvidenceKind.FILE,
             ref=excerpt.ref,
             commit=excerpt.commit,
             quote=excerpt.text,
-            supports_claim="These lines are among the closest to the question.",
+            supports_claim="Also close to the question." if number else "Closest to the question.",
         )
     for note in notes:
         yield EvidenceRef(
