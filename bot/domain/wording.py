@@ -39,7 +39,7 @@ _SMELLS: Final = (
     r"|please note that|it(?:'s| is) (?:important|worth) (?:to note|noting|to remember)|i (?:cannot|can't) guarantee"
     r"|for informational purposes|consult (?:a|an|your|with) \w+|your mileage may vary|i apologi[sz]e"
     r"|thank(?:s| you) for (?:asking|reaching out|your (?:question|patience))|i understand your|rest assured|delve into"
-    r"|^(?:certainly|of course|sure|absolutely)[!,]|espero que (?:esto )?(?:te )?(?:ajude|ayude)|buena pregunta"
+    r"|^(?:certainly|of course|sure|absolutely)(?:[!,]|$)|espero que (?:esto )?(?:te )?(?:ajude|ayude)|buena pregunta"
     r"|boa pergunta|gute frage|ich hoffe,? das hilft|bonne question|j'espère que cela|pertanyaan (?:yang )?bagus"
     r"|semoga (?:ini )?membantu|良い質問|いい質問|お役に立て|好问题|希望(?:这|对你|能)"
 )
