@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check lint bench clean
+.PHONY: demo test check lint bench screenshots clean
 
 demo: $(VENV)/installed
 	$(BIN)/triage demo $(ARGS)
@@ -21,6 +21,9 @@ check: lint test
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks $(ARGS)
+
+screenshots: $(VENV)/installed-dev
+	TRIAGE_SCREENSHOTS=docs/images $(BIN)/pytest tests/journeys/test_browser.py
 
 clean:
 	rm -rf $(VENV)

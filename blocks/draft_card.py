@@ -27,6 +27,7 @@ from blocks.reply import reply_sections
 from blocks.text import escape, inert, quote, truncate
 from bot.casework.checks import ref_marks
 from bot.casework.decisions import Click
+from bot.casework.verdict import CODE_CHECKS
 from bot.domain.returns import EvidenceRef
 from bot.domain.threads import PendingReason, Resolution, Status, ThreadState
 
@@ -181,11 +182,17 @@ def _badge(state: ThreadState) -> str:
     ):
         return ":pencil2: edited by a human"
     return {
-        PendingReason.APPROVAL: "*✓ validated*",
+        PendingReason.APPROVAL: "*✓ validated*" + _by_code_alone(state),
         PendingReason.DISAGREEMENT: ":warning: *disagreement*",
         PendingReason.CONTEXT: ":grey_question: *needs context*",
         PendingReason.FAILED: ":x: *failed*",
     }[state.pending_reason or PendingReason.FAILED]
+
+
+def _by_code_alone(state: ThreadState) -> str:
+    """Return what to add where no model tried to break the draft: its citations are true, its claims unjudged."""
+    verdict = state.validator_return
+    return " by code checks alone" if verdict and verdict.validator_model == CODE_CHECKS else ""
 
 
 def _origin(state: ThreadState) -> str:

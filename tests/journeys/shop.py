@@ -30,6 +30,14 @@ def backoff_delays() -> list[float]:
     """Return the pauses between attempts at the payment gateway, in seconds, doubling each time."""
     return [FIRST_DELAY_S * 2**attempt for attempt in range(MAX_ATTEMPTS - 1)]
 ''',
+    "config/warehouse.toml": """# The warehouse service: how long we wait for it, in seconds.
+
+[timeouts]
+connect = 2
+read = 10
+# A pick list may take long on Mondays; the warehouse asked for this.
+pick_list = 45
+""",
     "shop/export.py": '''"""The nightly export of orders."""
 
 EXPORT_HOUR_UTC = 2
@@ -43,3 +51,4 @@ def export_orders(orders: list[dict]) -> str:
 
 SESSIONS = "How are session cookies signed and verified?"
 RETRIES = "How often do we retry the payment gateway, and with what backoff delays?"
+TIMEOUTS = "What are our timeouts for the warehouse service, and why is pick_list so long?"

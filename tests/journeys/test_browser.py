@@ -1,0 +1,64 @@
+"""The main job as a person does it: in a browser, with a mouse.
+
+With TRIAGE_SCREENSHOTS=<folder> the pictures README shows are written there (`make screenshots`).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from demo.workspace import ANA, CHLOE
+from tests.journeys.browser import SlackPage
+from tests.journeys.office import Office
+from tests.journeys.shop import TIMEOUTS
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    """Where the screenshots go."""
+    return Path(os.environ.get("TRIAGE_SCREENSHOTS") or tmp_path)
+
+
+def _is_picture(path: Path) -> bool:
+    return path.read_bytes().startswith(b"\x89PNG") and path.stat().st_size > 5_000
+
+
+def test_ask_read_the_card_edit_and_post_in_the_browser(office: Office, page: SlackPage, pictures: Path) -> None:
+    """Chloe asks in #help; Ana reads the card, edits the draft and posts it; the reply stands in Chloe's thread."""
+    page.act_as(CHLOE.real_name)
+    page.open_channel("help")
+    page.post(TIMEOUTS)
+    page.act_as(ANA.real_name)
+    page.open_channel("triage-ops")
+    card = page.message("✓ validated")
+    expect(card).to_contain_text("config/warehouse.toml")
+    taken = [page.screenshot(pictures / "card.png")]
+    page.click(card, "Edit")
+    page.fill("Reply (Markdown)", "2 s to connect, 10 s to read, 45 s for pick lists, see `config/warehouse.toml:3-7`.")
+    taken.append(page.screenshot(pictures / "edit.png", page.modal))
+    page.submit()
+    page.message("edited and posted")
+    page.open_channel("help")
+    page.open_thread(TIMEOUTS)
+    expect(page.thread_message("45 s for pick lists")).to_be_visible()
+    taken.append(page.screenshot(pictures / "reply.png"))
+    assert all(map(_is_picture, taken))
+    (record,) = office.replies.records()
+    assert record["edited"]
+
+
+def test_a_dismissal_in_the_browser_leaves_the_thread_alone(office: Office, page: SlackPage, pictures: Path) -> None:
+    """Dismiss asks why, closes the card and posts nothing."""
+    ts = office.ask(TIMEOUTS)
+    page.act_as(ANA.real_name)
+    page.open_channel("triage-ops")
+    page.click(page.message("✓ validated"), "Dismiss")
+    page.fill("Why? (helps the next draft)", "answered in the stand-up")
+    page.submit()
+    closed = page.message("answered in the stand-up")
+    assert _is_picture(page.screenshot(pictures / "dismissed.png", closed))
+    assert office.posted(ts) == []
