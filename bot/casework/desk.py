@@ -42,7 +42,9 @@ class Desk:
             try:
                 return self.store.put(changed)
             except Conflict:
-                log.info("thread changed meanwhile, trying again", extra={"action": "amend_again", "thread": thread_id})
+                log.info(
+                    "thread changed meanwhile, trying again", extra={"action": "amend_again", "thread_id": thread_id}
+                )
         return None
 
     def show(self, thread_id: str) -> None:

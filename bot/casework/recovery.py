@@ -22,7 +22,7 @@ def recover(desk: Desk, replies: Replies) -> list[str]:
         try:
             _settle(desk, replies, state)
         except TriageError as error:
-            log.exception("thread not settled", extra={"action": "recovery_failed", "thread": state.thread_id})
+            log.exception("thread not settled", extra={"action": "recovery_failed", "thread_id": state.thread_id})
             problems.append(f"{state.thread_id}: {error}")
     return problems
 

@@ -52,7 +52,9 @@ class Rounds:
                 run_id, assignment, lambda: self._investigator.investigate(assignment, run_id=run_id)
             )
         except TriageError as error:
-            log.exception("investigation failed", extra={"action": "investigation_failed", "thread": state.thread_id})
+            log.exception(
+                "investigation failed", extra={"action": "investigation_failed", "thread_id": state.thread_id}
+            )
             self._fail(state, f"the investigation failed: {error}")
             return
         self._save(state, lambda now: self._investigated(now, found, run_id, tokens))
@@ -80,7 +82,7 @@ class Rounds:
         try:
             validation = self._validator.validate(state)
         except TriageError as error:
-            log.exception("validation failed", extra={"action": "validation_failed", "thread": state.thread_id})
+            log.exception("validation failed", extra={"action": "validation_failed", "thread_id": state.thread_id})
             self._fail(state, f"the draft could not be validated: {error}")
             return
         self._save(state, lambda now: self._validated(now, validation))
@@ -131,7 +133,7 @@ class Rounds:
         try:
             messages = self._desk.workspace.thread(state.chat_id, state.thread_ts)
         except ProviderError:
-            log.warning("thread could not be read", extra={"action": "thread_unread", "thread": state.thread_id})
+            log.warning("thread could not be read", extra={"action": "thread_unread", "thread_id": state.thread_id})
             return ()
         return tuple(
             f"{message.sender_id}: {message.text}"
