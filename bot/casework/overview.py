@@ -76,10 +76,12 @@ def _threads(folder: Path) -> tuple[list[ThreadLine], list[str]]:
         if path.name.startswith("."):
             continue
         try:
-            line = _thread_line(json.loads(path.read_bytes()))
+            line = _thread_line(json.loads(path.read_bytes())) if path.suffix == ".json" else None
         except FileNotFoundError:
             continue
-        except (ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            line = None
+        if line is None:
             unreadable.append(path.name)
             continue
         if line.status != "closed":
@@ -95,8 +97,16 @@ def _thread_line(document: dict[str, Any]) -> ThreadLine:
         permalink=document["permalink"],
         status=document["status"] + (f" ({reason})" if reason else ""),
         question=" ".join(document["question"].split())[:QUESTION_CHARS],
-        started_at=datetime.fromisoformat(document["started_at"]),
+        started_at=_aware(document["started_at"]),
     )
+
+
+def _aware(text: str) -> datetime:
+    """Return a time with its zone; raises ValueError for one without, which cannot be compared."""
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise ValueError(f"{text} has no time zone")
+    return at
 
 
 def _tail(path: Path) -> list[dict[str, Any]]:
@@ -111,7 +121,7 @@ def _tail(path: Path) -> list[dict[str, Any]]:
     for line in lines:
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(record, dict):
             records.append(record)
@@ -121,7 +131,7 @@ def _tail(path: Path) -> list[dict[str, Any]]:
 def _last_event_at(path: Path) -> datetime | None:
     for record in reversed(_tail(path)):
         try:
-            return datetime.fromisoformat(record["create_time"])
+            return _aware(record["create_time"])
         except (KeyError, TypeError, ValueError):
             continue
     return None

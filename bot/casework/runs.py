@@ -67,8 +67,12 @@ class RunRecorder:
             return None
 
     def _log(self, folder: Path, line: str) -> None:
-        with (folder / "run.log").open("a", encoding="utf-8", errors="replace") as file:
-            file.write(f"{self._clock.now():%Y-%m-%dT%H:%M:%SZ} {line}\n")
+        path = folder / "run.log"
+        try:
+            with path.open("a", encoding="utf-8", errors="replace") as file:
+                file.write(f"{self._clock.now():%Y-%m-%dT%H:%M:%SZ} {line}\n")
+        except OSError as error:
+            raise StoreError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _transcript(assignment: Assignment, found: Investigation) -> str:
