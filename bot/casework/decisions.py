@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.casework.desk import Desk
-from bot.casework.freshness import StillStands, find_changes
+from bot.casework.freshness import StillStands, find_changes, with_doubts
 from bot.casework.orchestrator import reopen
 from bot.casework.replies import Replies
 from bot.domain.jobs import JobKind
@@ -38,10 +38,12 @@ class Decisions:
 
     def approve(self, click: Click, *, by: str) -> str:
         """Post the draft, unless something changed that the card did not show; returns what happened."""
+        if self._settled(click):
+            return "Posted."
         state = self._bound(click)
         doubts = self._doubts(state)
         if len(doubts) > click.seen:
-            self._desk.amend(state.thread_id, lambda now: now.evolve(stale_reasons=doubts))
+            self._desk.amend(state.thread_id, lambda now: with_doubts(now, doubts))
             self._desk.show(state.thread_id)
             count = len(doubts) - click.seen
             return f"Not posted yet: {count} thing{'s' * (count > 1)} changed since this draft. The card lists what."
@@ -56,7 +58,7 @@ class Decisions:
         state = self._bound(click)
         check_outbound(text)
         if text != state.draft_pending:
-            state = self._desk.store.put(state.with_draft(text))
+            state = self._put(state.with_draft(text))
         assert state.draft_hash is not None
         return Click(
             thread_id=state.thread_id, version=state.draft_version, draft_hash=state.draft_hash, seen=click.seen
@@ -72,7 +74,7 @@ class Decisions:
         state = self._bound(click)
         at = self._desk.clock.now()
         closed = state.close(Resolution.DISMISSED, at=at, why=f"dismissed by <@{by}>", dismiss_reason=reason)
-        self._desk.store.put(closed)
+        self._put(closed)
         self._desk.finish(state.thread_id)
         return "Dismissed. Nothing was posted."
 
@@ -125,11 +127,28 @@ class Decisions:
         changes = find_changes(self._desk, state, self._still_stands)
         if any(change.hard for change in changes):
             raise InputError(f"Not posted: {changes[0].text}. Dismiss the card, or fix that first.")
-        return tuple(dict.fromkeys((*state.stale_reasons, *(change.text for change in changes))))
+        return with_doubts(state, [change.text for change in changes]).stale_reasons
+
+    def _settled(self, click: Click) -> bool:
+        """Whether the click brought an unconfirmed post of this very draft to its end."""
+        state = self._desk.store.get(click.thread_id)
+        if state is None or state.post_intent is None or state.post_intent.draft_hash != click.draft_hash:
+            return False
+        try:
+            self._replies.settle(state)
+        except Conflict as error:
+            raise Conflict(self._who_decided(click.thread_id)) from error
+        return True
+
+    def _put(self, state: ThreadState) -> ThreadState:
+        try:
+            return self._desk.store.put(state)
+        except Conflict as error:
+            raise Conflict(self._who_decided(state.thread_id)) from error
 
     def _send_back(self, state: ThreadState, why: str) -> None:
         at = self._desk.clock.now()
-        self._desk.store.put(reopen(state, at=at, why=why))
+        self._put(reopen(state, at=at, why=why))
         self._queue(state.thread_id)
         self._desk.show(state.thread_id)
 

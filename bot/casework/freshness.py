@@ -6,8 +6,9 @@ has seen them may post anyway.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.agent.git import GitRepo
@@ -21,9 +22,15 @@ StillStands = Callable[[EvidenceRef], bool]
 QUESTION_EDITED = "the question was edited; the draft answers its earlier wording"
 
 
-def wrote_in_thread(user_id: str) -> str:
-    """Return the doubt a newer message casts on a draft."""
-    return f"<@{user_id}> wrote in the thread"
+def wrote_in_thread(user_id: str, at: datetime) -> str:
+    """Return the doubt a newer message casts on a draft; the time tells two messages of one person apart."""
+    return f"<@{user_id}> wrote in the thread at {at:%H:%M:%S} UTC"
+
+
+def with_doubts(state: ThreadState, doubts: Iterable[str]) -> ThreadState:
+    """Return the thread with those doubts added that it does not name yet; known ones are never dropped."""
+    new = [doubt for doubt in dict.fromkeys(doubts) if doubt not in state.stale_reasons]
+    return state.evolve(stale_reasons=(*state.stale_reasons, *new))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,9 +63,9 @@ def _in_chat(state: ThreadState, messages: Sequence[ChatMessage]) -> list[Stalen
         return [Staleness(text="the question was deleted", hard=True)]
     texts = [QUESTION_EDITED] if original.text != state.question else []
     known = {state.original_message_id, *(followup.message_id for followup in state.followups)}
-    since = state.status_history[-1].at.timestamp()
-    newer = [m for m in messages if not m.is_bot and m.message_id not in known and float(m.message_id) > since]
-    texts += [wrote_in_thread(message.sender_id) for message in newer]
+    since = int(state.status_history[-1].at.timestamp())
+    newer = [m for m in messages if not m.is_bot and m.message_id not in known and float(m.message_id) >= since]
+    texts += [wrote_in_thread(m.sender_id, datetime.fromtimestamp(float(m.message_id), UTC)) for m in newer]
     return [Staleness(text=text) for text in dict.fromkeys(texts)]
 
 

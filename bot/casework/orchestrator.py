@@ -12,11 +12,12 @@ from datetime import datetime
 from typing import Any
 
 from bot.casework.desk import Desk
-from bot.casework.freshness import QUESTION_EDITED, wrote_in_thread
+from bot.casework.freshness import QUESTION_EDITED, with_doubts, wrote_in_thread
 from bot.casework.rounds import Rounds
 from bot.domain.events import Event, MessageType
 from bot.domain.rubrics import question_type_of, rubric_for
 from bot.domain.threads import Followup, Resolution, Status, ThreadState, thread_key
+from bot.ports import Person
 
 log = logging.getLogger(__name__)
 
@@ -57,9 +58,9 @@ class Orchestrator:
         """Start a thread for a question: state first, then the card, then the work."""
         if event.msg_type in (MessageType.EDIT, MessageType.DELETE):
             return
-        person = self._desk.workspace.person(event.sender.id)
+        person = self._asker(event)
         if (person.is_guest or person.is_external) and not self._desk.settings.watcher.allow_external:
-            log.info("ignored a guest's question", extra={"action": "guest_ignored", "thread": thread_id})
+            log.info("ignored a guest's question", extra={"action": "guest_ignored", "thread_id": thread_id})
             return
         closed = self._desk.store.last_closed(thread_id)
         if closed is not None and event.message_id in _messages_of(closed):
@@ -85,6 +86,12 @@ class Orchestrator:
         self._desk.show(thread_id)
         self._work_on(thread_id)
 
+    def _asker(self, event: Event) -> Person:
+        """Return who asked; a listed alert bot has a bot id, which the chat knows no user for."""
+        if event.sender.type == "bot":
+            return Person(user_id=event.sender.id, name=event.sender.id, is_bot=True)
+        return self._desk.workspace.person(event.sender.id)
+
     def _work_on(self, thread_id: str) -> None:
         """Carry the thread as far as it goes without a human; harmless when there is nothing to do."""
         state = self._desk.store.get(thread_id)
@@ -107,9 +114,9 @@ class Orchestrator:
 
         def record(now: ThreadState) -> ThreadState:
             noted = now.evolve(followups=(*now.followups, followup), last_event_at=event.create_time)
-            if asked_again:
+            if asked_again and now.status is Status.PENDING_USER and not now.post_intent:
                 return reopen(noted, at=self._desk.clock.now(), why="the bot was asked again in the thread")
-            return noted.evolve(stale_reasons=(*noted.stale_reasons, wrote_in_thread(event.sender.id)))
+            return with_doubts(noted, [wrote_in_thread(event.sender.id, event.create_time)])
 
         self._desk.amend(state.thread_id, record)
         self._work_on(state.thread_id)
@@ -122,7 +129,7 @@ class Orchestrator:
             state.thread_id,
             lambda now: now.evolve(
                 question=event.content,
-                last_event_at=event.create_time,
+                last_event_at=self._desk.clock.now(),
                 stale_reasons=(*now.stale_reasons, QUESTION_EDITED),
             ),
         )
@@ -131,15 +138,19 @@ class Orchestrator:
     def _deleted(self, state: ThreadState, event: Event) -> None:
         """Close the thread when its question is gone; forget a follow-up when only that is gone."""
         if event.message_id == state.original_message_id:
-            now = self._desk.clock.now()
-            self._desk.amend(
-                state.thread_id,
-                lambda state: state.close(Resolution.WITHDRAWN, at=now, why="the question was deleted"),
-            )
+            self._desk.amend(state.thread_id, self._withdrawn)
             self._desk.finish(state.thread_id)
             return
-        left = tuple(f for f in state.followups if f.message_id != event.message_id)
-        self._desk.amend(state.thread_id, lambda now: now.evolve(followups=left))
+        self._desk.amend(
+            state.thread_id,
+            lambda now: now.evolve(followups=tuple(f for f in now.followups if f.message_id != event.message_id)),
+        )
+
+    def _withdrawn(self, now: ThreadState) -> ThreadState | None:
+        """Return the thread closed, but not from under a reply that is being posted: that one closes it."""
+        if not now.is_open or now.post_intent:
+            return None
+        return now.close(Resolution.WITHDRAWN, at=self._desk.clock.now(), why="the question was deleted")
 
 
 def reopen(state: ThreadState, *, at: datetime, why: str) -> ThreadState:
@@ -156,8 +167,9 @@ def reopen(state: ThreadState, *, at: datetime, why: str) -> ThreadState:
 
 
 def _seen_with_draft(state: ThreadState, event: Event) -> bool:
-    """Whether the draft already waited when the message was written."""
-    return state.status is Status.PENDING_USER and event.create_time >= state.status_history[-1].at
+    """Whether the draft already waited when the message was written, to the second (clocks differ by more)."""
+    waiting_since = state.status_history[-1].at.replace(microsecond=0)
+    return state.status is Status.PENDING_USER and event.create_time >= waiting_since
 
 
 def _messages_of(state: ThreadState) -> set[str]:

@@ -7,14 +7,16 @@ thread before it posts, and for our line in the log before it writes one.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 from bot.casework.desk import Desk
 from bot.domain.returns import Verdict
-from bot.domain.threads import PostIntent, Resolution, ThreadState
-from bot.errors import Conflict, ProviderError, Unconfirmed
+from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState
+from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +28,8 @@ class Replies:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
+        self._lock = threading.Lock()
+        self._under_way: set[str] = set()
 
     def post(self, state: ThreadState, *, by: str) -> ThreadState:
         """Claim the draft for `by`, post it, log it, close the thread; returns the closed state.
@@ -44,16 +48,54 @@ class Replies:
                 return None
             return now.evolve(post_intent=intent, approved_by=by, user_approved_at=at)
 
-        claimed = self._desk.amend(state.thread_id, claim)
-        if claimed is None:
-            raise Conflict("Somebody else decided first.")
-        return self._finish(claimed, posted=None)
+        with self._alone(state.thread_id):
+            claimed = self._desk.amend(state.thread_id, claim)
+            if claimed is None:
+                raise Conflict("Somebody else decided first.")
+            return self._finish(claimed, posted=None)
 
     def settle(self, state: ThreadState) -> ThreadState:
-        """Carry a claim that a crash interrupted to its end; raises as `post` does."""
-        assert state.draft_pending is not None
-        posted = state.posted_message_id or self._desk.messenger.find_reply(state, state.draft_pending)
-        return self._finish(state, posted=posted)
+        """Carry a claim that a crash or a broken connection interrupted to its end.
+
+        Raises:
+            Conflict: it is being posted right now, or is no longer claimed.
+            InputError: the message to answer is gone; the thread is closed without a reply.
+            ProviderError, Unconfirmed: as `post` does.
+        """
+        with self._alone(state.thread_id):
+            now = self._desk.store.get(state.thread_id)
+            if now is None or now.post_intent is None or now.draft_pending is None:
+                raise Conflict("Nothing is left to settle.")
+            posted = now.posted_message_id or self._desk.messenger.find_reply(now, now.draft_pending)
+            if posted is None and not self._parent_stands(now):
+                self._withdraw(now)
+                raise InputError("The message to answer is gone; the thread was closed and nothing was posted.")
+            return self._finish(now, posted=posted)
+
+    @contextmanager
+    def _alone(self, thread_id: str) -> Iterator[None]:
+        """Let nobody else post to the thread meanwhile; a slow post is not an interrupted one."""
+        with self._lock:
+            if thread_id in self._under_way:
+                raise Conflict("The reply is being posted right now.")
+            self._under_way.add(thread_id)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._under_way.discard(thread_id)
+
+    def _parent_stands(self, state: ThreadState) -> bool:
+        """Whether there is a thread to post to: a reply without a parent would land in the channel."""
+        messages = self._desk.workspace.thread(state.chat_id, state.thread_ts)
+        return any(message.message_id == state.thread_ts for message in messages)
+
+    def _withdraw(self, state: ThreadState) -> None:
+        at = self._desk.clock.now()
+        self._desk.amend(
+            state.thread_id, lambda now: now.close(Resolution.WITHDRAWN, at=at, why="the question was deleted")
+        )
+        self._desk.finish(state.thread_id)
 
     def _finish(self, state: ThreadState, *, posted: str | None) -> ThreadState:
         if posted is None:
@@ -144,7 +186,7 @@ def reply_record(state: ThreadState, *, at: datetime) -> Mapping[str, Any]:
 
 def _verdict_line(state: ThreadState) -> str:
     verdict = state.validator_return
-    if verdict is None:
+    if verdict is None or state.pending_reason in (PendingReason.FAILED, PendingReason.CONTEXT):
         return "none"
     if verdict.verdict is Verdict.PASS:
         return "pass" if state.investigator_round == 1 else "bounce-then-pass"
