@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -98,7 +98,10 @@ class MemoryJournal:
 
 
 class MemoryThreadStore:
-    """Port ThreadStore over two dictionaries of JSON texts, so that nothing it hands out is shared."""
+    """Port ThreadStore over two dictionaries of JSON texts, so that nothing it hands out is shared.
+
+    `meanwhile` is called once before the next put: what somebody else does between a look and a write.
+    """
 
     def __init__(
         self,
@@ -109,6 +112,7 @@ class MemoryThreadStore:
         self.documents = {} if documents is None else documents
         self.closed = {} if closed is None else closed
         self.full = False
+        self.meanwhile: Callable[[], object] | None = None
         self._faults = faults or Faults()
         self._lock = threading.RLock()
 
@@ -119,6 +123,9 @@ class MemoryThreadStore:
 
     def put(self, state: ThreadState) -> ThreadState:
         check_thread_id(state.thread_id)
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
         with self._lock:
             current = self.get(state.thread_id)
             if (current.version if current else 0) != state.version:
@@ -375,16 +382,23 @@ class FakeWorkspace:
 
 
 class ScriptedInvestigator:
-    """Investigator that hands back a script, its last line again and again; errors in it are raised."""
+    """Investigator that hands back a script, its last line again and again; errors in it are raised.
+
+    `meanwhile` is called once in the middle of a run: what others do while it lasts.
+    """
 
     def __init__(self, *script: InvestigatorReturn | BaseException, faults: Faults | None = None) -> None:
         self.script = list(script)
         self.assignments: list[Assignment] = []
+        self.meanwhile: Callable[[], None] | None = None
         self._faults = faults or Faults()
 
     def investigate(self, assignment: Assignment, *, run_id: str) -> Investigation:
         self._faults.point("investigator: before")
         self.assignments.append(assignment)
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
         step = self.script[min(len(self.assignments), len(self.script)) - 1]
         if isinstance(step, BaseException):
             raise step

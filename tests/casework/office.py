@@ -1,0 +1,191 @@
+"""A whole casework office over fakes: hand it events and clicks, crash it, start it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from blocks.draft_card import click_of
+from bot.casework.decisions import Click, Decisions
+from bot.casework.desk import Desk
+from bot.casework.orchestrator import Orchestrator
+from bot.casework.recovery import recover
+from bot.casework.replies import Replies
+from bot.casework.rounds import Rounds
+from bot.casework.runs import RunRecorder
+from bot.casework.validator import Validation
+from bot.domain.events import Event
+from bot.domain.jobs import JobKind
+from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, Verdict
+from bot.domain.threads import ThreadState, thread_key
+from bot.ports import ChatMessage
+from bot.settings import Settings
+from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_verdict, an_event
+from tests.fakes import (
+    Crash,
+    FakeClock,
+    FakeWorkspace,
+    Faults,
+    FixedMemoryIndex,
+    MemoryJobQueue,
+    MemoryJournal,
+    MemoryThreadStore,
+    RecordingMessenger,
+    ScriptedInvestigator,
+)
+
+ANN, BEN = "U1", "U2"
+"""Who asks, and who approves."""
+
+
+class ScriptedValidator:
+    """Validator that hands back a script of verdicts, its last one again and again; errors in it are raised."""
+
+    def __init__(self, *script: Verdict | BaseException) -> None:
+        self.script = list(script) or [Verdict.PASS]
+        self.seen: list[ThreadState] = []
+
+    def validate(self, state: ThreadState) -> Validation:
+        self.seen.append(state)
+        step = self.script[min(len(self.seen), len(self.script)) - 1]
+        if isinstance(step, BaseException):
+            raise step
+        passed = step is Verdict.PASS
+        feedback = None if passed else "- line 10 says 3, not 5"
+        ret = a_verdict(step, reasons=("line 10 says 3, not 5",) * (not passed), bounce_feedback=feedback)
+        return Validation(ret=ret, checks=(Check(name="ref[0].quote", ok=passed, reason="as scripted"),))
+
+
+class Office:
+    """Everything casework needs, with fakes outside and the real thing inside."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *script: InvestigatorReturn | BaseException,
+        verdicts: Sequence[Verdict | BaseException] = (),
+        faults: Faults | None = None,
+        **settings: Any,
+    ) -> None:
+        self.settings = Settings.model_validate({"codebase": str(folder), "ops_channel": "C0OPS", **settings})
+        self.folder, self.faults = folder, faults or Faults()
+        self.clock = FakeClock()
+        self.store = MemoryThreadStore(faults=self.faults)
+        self.jobs = MemoryJobQueue(self.clock, faults=self.faults)
+        self.messenger = RecordingMessenger(faults=self.faults)
+        self.workspace = FakeWorkspace()
+        self.memory = FixedMemoryIndex()
+        self.log = MemoryJournal(faults=self.faults, name="replies")
+        self.investigator = ScriptedInvestigator(*(script or (a_return(),)), faults=self.faults)
+        self.validator = ScriptedValidator(*verdicts)
+        self.changed_refs: set[str] = set()
+        self._furnish()
+
+    def _furnish(self) -> None:
+        self.desk = Desk(
+            settings=self.settings,
+            store=self.store,
+            jobs=self.jobs,
+            messenger=self.messenger,
+            workspace=self.workspace,
+            memory=self.memory,
+            replies=self.log,
+            clock=self.clock,
+        )
+        runs = RunRecorder(self.folder / "runs", self.clock)
+        rounds = Rounds(self.desk, self.investigator, self.validator, runs)
+        self.orchestrator = Orchestrator(self.desk, rounds, bot_user_id="U0BOT")
+        self.replies = Replies(self.desk)
+        self.decisions = Decisions(self.desk, self.replies, self._still_stands)
+
+    def _still_stands(self, ref: EvidenceRef) -> bool:
+        return ref.ref not in self.changed_refs
+
+    def arrive(self, event: Event) -> None:
+        """Let a message stand in its thread and in the queue."""
+        self.workspace.say(
+            event.chat_id,
+            event.thread_id or event.message_id,
+            ChatMessage(message_id=event.message_id, sender_id=event.sender.id, text=event.content),
+        )
+        self.queue(event)
+
+    def queue(self, event: Event) -> None:
+        """Put an event into the queue, as the watcher does."""
+        self.jobs.put(JobKind.USER, thread_key(event), {"event": event.model_dump(mode="json")})
+
+    def work(self) -> None:
+        """Work the queue off."""
+        while (job := self.jobs.claim()) is not None:
+            self.orchestrator.handle(job.payload)
+            self.jobs.done(job)
+
+    def restart(self) -> list[str]:
+        """Start again after a crash: what is in memory is gone, what is stored is settled; returns the problems."""
+        self.jobs = self.jobs.reopened()
+        self._furnish()
+        problems = recover(self.desk, self.replies)
+        self.work()
+        return problems
+
+    def asked(self, text: str = "How often do we retry?") -> Office:
+        """Let Ann ask, and the draft be made."""
+        self.arrive(an_event(text))
+        self.clock.advance(60)
+        self.work()
+        return self
+
+    def says(self, text: str, *, seconds: float = 1, sender: str = ANN, mention: bool = False) -> Event:
+        """Let somebody write in the thread after some time, and the bot hear of it."""
+        self.clock.advance(seconds)
+        event = an_event(
+            text,
+            f"{self.clock.now().timestamp():.6f}",
+            thread_id=QUESTION_TS,
+            msg_type="thread_reply",
+            sender={"id": sender},
+            mentions=("U0BOT",) if mention else (),
+        )
+        self.arrive(event)
+        self.work()
+        return event
+
+    @property
+    def state(self) -> ThreadState:
+        """The open thread."""
+        state = self.store.get(THREAD_ID)
+        assert state is not None
+        return state
+
+    @property
+    def ended(self) -> ThreadState:
+        """How the thread last ended; it is in the archive and no longer in the store."""
+        assert self.store.get(THREAD_ID) is None
+        state = self.store.last_closed(THREAD_ID)
+        assert state is not None
+        return state
+
+    @property
+    def shown(self) -> ThreadState:
+        """The state that the newest card shows."""
+        return self.messenger.cards[-1].shown[-1]
+
+    def click(self) -> Click:
+        """Return what a click on the card, as it stands in the ops channel, carries."""
+        return click_of(self.shown)
+
+
+def crash_everywhere(build: Callable[[Faults], Office], story: Callable[[Office], None]) -> list[tuple[str, Office]]:
+    """Play a story once for each point at which the process can die, start again each time, and return the ends."""
+    ends = []
+    for crash_at in range(1, 500):
+        faults = Faults(crash_at)
+        office = build(faults)
+        try:
+            story(office)
+        except Crash as crash:
+            ends.append((str(crash), office))
+        else:
+            return ends
+    raise AssertionError("the story never ends")

@@ -1,0 +1,380 @@
+"""What humans decide: each decision counts once, names its draft, and says who was faster."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.casework.decisions import MAX_REPLY_CHARS, check_outbound
+from bot.domain.returns import Verdict
+from bot.domain.threads import PendingReason, Resolution, Status
+from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
+from bot.ports import ChatMessage
+from tests.builders import QUESTION_TS, REF, THREAD_ID, a_return
+from tests.casework.office import BEN, Office
+
+CARL = "U3"
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    """An office with a validated draft that waits."""
+    return Office(tmp_path).asked()
+
+
+class TestApprove:
+    """The one click that posts."""
+
+    def test_the_draft_is_posted_logged_and_closed(self, office: Office) -> None:
+        """One post in the thread, one line in the log, a closed card, nothing left in the store."""
+        assert office.decisions.approve(office.click(), by=BEN) == "Posted."
+        [post] = office.messenger.posts
+        assert (post.chat_id, post.thread_ts, post.text) == ("C1", QUESTION_TS, a_return().draft_reply)
+        assert len(list(office.log.records())) == 1
+        assert (office.ended.resolution, office.ended.approved_by) == (Resolution.APPROVED, BEN)
+        assert office.ended.posted_message_id == post.ts
+        assert office.shown.status is Status.CLOSED
+
+    def test_two_clicks_one_post_and_the_second_is_told_who(self, office: Office) -> None:
+        """The loser reads who decided and when."""
+        click = office.click()
+        office.decisions.approve(click, by=BEN)
+        with pytest.raises(Conflict, match=f"approved by <@{BEN}> at 09:01 UTC"):
+            office.decisions.approve(click, by=CARL)
+        assert len(office.messenger.posts) == 1
+
+    def test_eight_clicks_at_once_make_one_post(self, office: Office) -> None:
+        """Exactly one wins; every other one is told so."""
+        click, barrier = office.click(), threading.Barrier(8)
+        outcomes: list[str] = []
+
+        def press(who: str) -> None:
+            barrier.wait()
+            try:
+                outcomes.append(office.decisions.approve(click, by=who))
+            except Conflict as error:
+                outcomes.append("lost" if "U9" in str(error) else str(error))
+
+        clickers = [threading.Thread(target=press, args=(f"U9{number}",)) for number in range(8)]
+        for clicker in clickers:
+            clicker.start()
+        for clicker in clickers:
+            clicker.join()
+        assert sorted(outcomes) == sorted(["Posted.", *["lost"] * 7])
+        assert len(office.messenger.posts) == 1
+        assert len(list(office.log.records())) == 1
+
+    def test_an_old_card_is_refused_and_refreshed(self, office: Office) -> None:
+        """A click bound to an earlier draft posts nothing, and the card is shown anew."""
+        old = office.click()
+        office.decisions.edit(old, "My own words.")
+        shown = len(office.messenger.cards[0].shown)
+        with pytest.raises(Conflict, match="out of date"):
+            office.decisions.approve(old, by=BEN)
+        assert office.messenger.posts == []
+        assert len(office.messenger.cards[0].shown) == shown + 1
+        assert office.shown.draft_pending == "My own words."
+
+    @pytest.mark.parametrize("change", [{"version": 7}, {"draft_hash": "0" * 16}, {"draft_hash": ""}])
+    def test_another_version_or_hash_is_refused(self, office: Office, change: dict[str, object]) -> None:
+        """Neither half of the binding is enough."""
+        with pytest.raises(Conflict, match="out of date"):
+            office.decisions.approve(replace(office.click(), **change), by=BEN)
+        assert office.messenger.posts == []
+
+    def test_an_unknown_thread_is_refused(self, office: Office) -> None:
+        """A card of another home, or one cleaned away."""
+        with pytest.raises(Conflict, match="not open any more"):
+            office.decisions.approve(replace(office.click(), thread_id="T1.C1.9.9"), by=BEN)
+
+    def test_a_running_investigation_cannot_be_approved(self, office: Office) -> None:
+        """Between Re-investigate and its draft there is nothing to post."""
+        click = office.click()
+        office.decisions.reinvestigate(click, by=BEN)
+        running = replace(click, draft_hash="")
+        with pytest.raises(Conflict, match="still running"):
+            office.decisions.approve(running, by=BEN)
+
+    def test_a_thread_without_a_draft_cannot_be_approved(self, tmp_path: Path) -> None:
+        """A failed run leaves nothing to post."""
+        office = Office(tmp_path, ProviderError("away")).asked()
+        with pytest.raises(InputError, match="no draft"):
+            office.decisions.approve(office.click(), by=BEN)
+
+    def test_a_disagreement_may_be_approved_by_a_human(self, tmp_path: Path) -> None:
+        """The checks advise, the human decides."""
+        office = Office(tmp_path, verdicts=[Verdict.BOUNCE]).asked()
+        office.decisions.approve(office.click(), by=BEN)
+        assert len(office.messenger.posts) == 1
+
+    def test_a_secret_in_the_draft_is_refused(self, tmp_path: Path) -> None:
+        """Approval does not wave a credential through."""
+        office = Office(tmp_path, a_return("Use AKIAIOSFODNN7EXAMPLQ and key ghp_" + "aB3dE5" * 6)).asked()
+        with pytest.raises(InputError, match="secret"):
+            office.decisions.approve(office.click(), by=BEN)
+        assert office.messenger.posts == []
+
+
+class TestDoubts:
+    """What changed since the draft is shown before it may be posted."""
+
+    def test_a_newer_message_is_shown_first_and_may_be_overruled(self, office: Office) -> None:
+        """First click: not posted, the card lists it; second click, on that card: posted."""
+        office.clock.advance(5)
+        ts = f"{office.clock.now().timestamp():.6f}"
+        office.workspace.say("C1", QUESTION_TS, ChatMessage(message_id=ts, sender_id=CARL, text="it is 3, I think"))
+        answer = office.decisions.approve(office.click(), by=BEN)
+        assert answer.startswith("Not posted yet: 1 thing changed")
+        assert office.messenger.posts == []
+        assert office.shown.stale_reasons == (f"<@{CARL}> wrote in the thread at 09:01:05 UTC",)
+        assert office.decisions.approve(office.click(), by=BEN) == "Posted."
+
+    def test_the_click_on_the_old_card_does_not_count_as_having_seen(self, office: Office) -> None:
+        """Only a card that showed the doubt can overrule it."""
+        old = office.click()
+        office.says("wait", sender=CARL)
+        for _ in range(2):
+            assert office.decisions.approve(old, by=BEN).startswith("Not posted yet")
+        assert office.messenger.posts == []
+
+    def test_a_second_message_of_the_same_person_is_a_new_doubt(self, office: Office) -> None:
+        """Having seen that Carl wrote is not having seen that he wrote again."""
+        office.says("wait", sender=CARL)
+        seen_one = office.click()
+        office.clock.advance(5)
+        ts = f"{office.clock.now().timestamp():.6f}"
+        office.workspace.say("C1", QUESTION_TS, ChatMessage(message_id=ts, sender_id=CARL, text="never mind"))
+        assert office.decisions.approve(seen_one, by=BEN).startswith("Not posted yet: 1 thing changed")
+        assert office.messenger.posts == []
+
+    def test_a_second_edit_is_a_new_doubt(self, office: Office) -> None:
+        """The card that showed the first edit did not show the second."""
+        state = office.state
+        once = office.store.put(state.evolve(stale_reasons=("the question was edited",)))
+        office.desk.show(THREAD_ID)
+        seen_one = office.click()
+        office.store.put(once.evolve(stale_reasons=("the question was edited", "the question was edited")))
+        assert office.decisions.approve(seen_one, by=BEN).startswith("Not posted yet")
+
+    def test_an_edited_question_is_noticed_without_its_event(self, office: Office) -> None:
+        """The chat is read at the click, so a missed event does no harm."""
+        office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "How often do we retry refunds?")
+        assert office.decisions.approve(office.click(), by=BEN).startswith("Not posted yet: 1 thing")
+        assert "edited" in office.shown.stale_reasons[0]
+
+    def test_code_that_changed_is_named(self, office: Office) -> None:
+        """A quote that no longer stands at HEAD."""
+        office.changed_refs.add(REF.ref)
+        office.decisions.approve(office.click(), by=BEN)
+        assert office.shown.stale_reasons == (f"`{REF.ref}` changed in the codebase",)
+
+    def test_two_changes_are_counted(self, office: Office) -> None:
+        """The answer says how many."""
+        office.changed_refs.add(REF.ref)
+        office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "other words")
+        assert "2 things changed" in office.decisions.approve(office.click(), by=BEN)
+
+    def test_a_parent_that_is_gone_stops_the_post(self, office: Office) -> None:
+        """However often it is clicked: a reply to it would land in the channel."""
+        office.workspace.threads.clear()
+        for _ in range(2):
+            with pytest.raises(InputError, match="is gone"):
+                office.decisions.approve(office.click(), by=BEN)
+        assert office.messenger.posts == []
+        assert office.state.post_intent is None
+
+    def test_an_ops_channel_that_is_not_private_stops_the_post(self, office: Office) -> None:
+        """Drafts are not for everybody."""
+        office.workspace.private.clear()
+        with pytest.raises(InputError, match="no longer private"):
+            office.decisions.approve(office.click(), by=BEN)
+        assert office.messenger.posts == []
+
+    def test_a_chat_that_cannot_say_stops_the_post(self, office: Office) -> None:
+        """Posting would be a guess; the draft waits as before."""
+        office.workspace.down = True
+        with pytest.raises(ProviderError):
+            office.decisions.approve(office.click(), by=BEN)
+        office.workspace.down = False
+        assert office.decisions.approve(office.click(), by=BEN) == "Posted."
+
+
+class TestEdit:
+    """A human's own words."""
+
+    def test_edited_words_become_the_draft_and_are_posted_as_such(self, office: Office) -> None:
+        """The new draft has its own click; the log keeps both texts."""
+        click = office.decisions.edit(office.click(), "It is five.")
+        office.decisions.approve(click, by=BEN)
+        [record] = office.log.records()
+        assert office.messenger.posts[0].text == "It is five."
+        assert (record["edited"], record["reply_text"]) == (True, "It is five.")
+        assert record["draft_text"] == a_return().draft_reply
+        assert office.ended.resolution is Resolution.EDITED
+
+    def test_saving_shows_the_words_and_posts_nothing(self, office: Office) -> None:
+        """Edit and save: the card carries the new draft."""
+        click = office.decisions.edit(office.click(), "It is five.")
+        office.decisions.show(click)
+        assert office.shown.draft_pending == "It is five."
+        assert office.click() == click
+        assert office.messenger.posts == []
+
+    def test_unchanged_words_keep_the_draft(self, office: Office) -> None:
+        """Submitting the editor as it opened is an approval of the same draft."""
+        assert office.decisions.edit(office.click(), a_return().draft_reply) == office.click()
+
+    def test_a_human_may_write_where_there_is_no_draft(self, tmp_path: Path) -> None:
+        """A failed investigation can still be answered; no verdict existed, and the log says so."""
+        office = Office(tmp_path, ProviderError("away")).asked()
+        click = office.decisions.edit(office.click(), "It is five.")
+        office.decisions.approve(click, by=BEN)
+        [record] = office.log.records()
+        assert (record["validator_verdict"], record["edited"], record["draft_text"]) == ("none", True, None)
+
+    @pytest.mark.parametrize("text", ["", "  \n ", "x" * (MAX_REPLY_CHARS + 1), "token ghp_" + "aB3dE5" * 6])
+    def test_what_must_not_leave_is_refused_and_changes_nothing(self, office: Office, text: str) -> None:
+        """Empty, endless or secret."""
+        before = office.state
+        with pytest.raises(InputError):
+            office.decisions.edit(office.click(), text)
+        assert office.state == before
+
+    def test_an_edit_of_an_old_or_decided_draft_is_refused(self, office: Office) -> None:
+        """The editor was open while somebody else decided."""
+        click = office.click()
+        office.decisions.edit(click, "First.")
+        with pytest.raises(Conflict, match="out of date"):
+            office.decisions.edit(click, "Second.")
+        office.decisions.dismiss(office.click(), by=CARL, reason=None)
+        with pytest.raises(Conflict, match=f"dismissed by <@{CARL}>"):
+            office.decisions.edit(click, "Third.")
+
+
+class TestDismiss:
+    """No reply."""
+
+    def test_a_dismissed_thread_is_closed_with_its_reason(self, office: Office) -> None:
+        """Archived, the card closed, nothing posted, nothing logged as a reply."""
+        office.decisions.dismiss(office.click(), by=BEN, reason="answered by phone")
+        assert (office.ended.resolution, office.ended.dismiss_reason) == (Resolution.DISMISSED, "answered by phone")
+        assert office.shown.status is Status.CLOSED
+        assert office.messenger.posts == []
+        assert office.log.lines == []
+
+    def test_whoever_comes_second_is_told(self, office: Office) -> None:
+        """Dismiss after approve and approve after dismiss."""
+        click = office.click()
+        office.decisions.dismiss(click, by=BEN, reason=None)
+        for decide in (
+            lambda: office.decisions.approve(click, by=CARL),
+            lambda: office.decisions.dismiss(click, by=CARL, reason=None),
+            lambda: office.decisions.reinvestigate(click, by=CARL),
+            lambda: office.decisions.add_context(THREAD_ID, "x", by=CARL),
+        ):
+            with pytest.raises(Conflict, match=f"dismissed by <@{BEN}>"):
+                decide()
+        assert office.messenger.posts == []
+
+    def test_a_race_between_look_and_write_is_told_like_any_other(self, office: Office) -> None:
+        """The message for the loser never names a version or an id."""
+        click = office.click()
+
+        office.store.meanwhile = lambda: office.decisions.approve(click, by=CARL)
+        with pytest.raises(Conflict, match=f"approved by <@{CARL}>"):
+            office.decisions.dismiss(click, by=BEN, reason=None)
+
+
+class TestAskAgain:
+    """Re-investigate, add context."""
+
+    def test_a_new_investigation_makes_a_new_draft(self, office: Office) -> None:
+        """The old click no longer counts, not even for the same words."""
+        old = office.click()
+        assert office.decisions.reinvestigate(old, by=BEN) == "Investigating again."
+        assert office.shown.status is Status.INVESTIGATING
+        office.work()
+        assert office.state.draft_version == 2
+        with pytest.raises(Conflict, match="out of date"):
+            office.decisions.approve(old, by=BEN)
+
+    def test_context_on_a_waiting_draft_starts_anew_with_it(self, office: Office) -> None:
+        """Recorded with who and when."""
+        office.decisions.add_context(THREAD_ID, "  we mean v2 ", by=BEN)
+        office.work()
+        [note] = office.state.human_context
+        assert (note.by, note.text) == (BEN, "we mean v2")
+        assert len(office.investigator.assignments) == 2
+
+    @pytest.mark.parametrize("text", ["", "   \n"])
+    def test_empty_context_is_refused(self, office: Office, text: str) -> None:
+        """Nothing to go on is nothing to start for."""
+        with pytest.raises(InputError, match="empty"):
+            office.decisions.add_context(THREAD_ID, text, by=BEN)
+        assert office.state.status is Status.PENDING_USER
+
+    def test_context_answers_open_questions(self, tmp_path: Path) -> None:
+        """From `context` back to work and on to a draft."""
+        office = Office(tmp_path, a_return("", evidence_refs=()), a_return()).asked()
+        assert office.state.pending_reason is PendingReason.CONTEXT
+        office.decisions.add_context(THREAD_ID, "the EU", by=BEN)
+        office.work()
+        assert office.state.pending_reason is PendingReason.APPROVAL
+
+    def test_a_failure_after_a_validated_draft_is_no_verdict(self, tmp_path: Path) -> None:
+        """The earlier pass does not rub off on what a human then writes."""
+        office = Office(tmp_path, a_return(), ProviderError("away")).asked()
+        office.decisions.reinvestigate(office.click(), by=BEN)
+        office.work()
+        assert office.state.pending_reason is PendingReason.FAILED
+        office.decisions.approve(office.decisions.edit(office.click(), "It is five."), by=BEN)
+        [record] = office.log.records()
+        assert record["validator_verdict"] == "none"
+
+
+class TestUnconfirmed:
+    """A post that may or may not have arrived."""
+
+    def test_a_later_click_settles_it_without_posting_twice(self, office: Office) -> None:
+        """The thread is searched; what stands there is adopted."""
+        office.messenger.lose, office.messenger.unreadable = Unconfirmed("lost"), True
+        with pytest.raises(ProviderError):
+            office.decisions.approve(office.click(), by=BEN)
+        assert office.state.post_intent is not None
+        office.messenger.lose, office.messenger.unreadable = None, False
+        assert office.decisions.approve(office.click(), by=CARL) == "Posted."
+        assert len(office.messenger.posts) == 1
+        assert office.ended.approved_by == BEN
+
+    def test_a_later_click_posts_what_never_arrived(self, office: Office) -> None:
+        """Nothing stands in the thread, so it is posted now, once, in the name of who approved."""
+        office.messenger.lose, office.messenger.lost_before_posting = Unconfirmed("lost"), True
+        with pytest.raises(Unconfirmed):
+            office.decisions.approve(office.click(), by=BEN)
+        office.messenger.lose = None
+        assert office.decisions.approve(office.click(), by=CARL) == "Posted."
+        assert len(office.messenger.posts) == 1
+        assert office.ended.approved_by == BEN
+
+    def test_nothing_else_may_be_decided_meanwhile(self, office: Office) -> None:
+        """The draft may already stand in the thread."""
+        office.messenger.lose, office.messenger.lost_before_posting = Unconfirmed("lost"), True
+        with pytest.raises(Unconfirmed):
+            office.decisions.approve(office.click(), by=BEN)
+        for decide in (
+            lambda: office.decisions.dismiss(office.click(), by=CARL, reason=None),
+            lambda: office.decisions.edit(office.click(), "other words"),
+            lambda: office.decisions.reinvestigate(office.click(), by=CARL),
+            lambda: office.decisions.add_context(THREAD_ID, "x", by=CARL),
+        ):
+            with pytest.raises(Conflict, match=f"<@{BEN}> approved this draft"):
+                decide()
+
+
+@pytest.mark.parametrize("text", ["Yes.", "x" * MAX_REPLY_CHARS, "```\nunterminated", "‏مرحبا", "🧵"])
+def test_ordinary_replies_may_leave(text: str) -> None:
+    """Long, unterminated, right-to-left, only emoji: all may be posted."""
+    check_outbound(text)

@@ -1,0 +1,311 @@
+"""The life of a question, from the queue to the card, whatever comes into its thread and whenever the process dies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from blocks.draft_card import click_of
+from bot.casework.decisions import Click
+from bot.domain.events import MessageType
+from bot.domain.returns import Verdict
+from bot.domain.threads import PendingReason, PostIntent, Resolution, Status
+from bot.ports import Person
+from tests.builders import QUESTION_TS, THREAD_ID, a_return, an_event
+from tests.casework.office import ANN, BEN, Office, crash_everywhere
+from tests.fakes import Faults
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    """An office whose investigator always finds the same answer, which passes."""
+    return Office(tmp_path)
+
+
+def test_a_first_question_ends_as_a_draft_that_waits(office: Office) -> None:
+    """Opened, shown, investigated, checked: the state, its history and one card."""
+    office.asked()
+    state = office.state
+    assert (state.status, state.pending_reason) == (Status.PENDING_USER, PendingReason.APPROVAL)
+    assert [step.to for step in state.status_history] == [Status.AWAITING_VALIDATION, Status.PENDING_USER]
+    assert state.draft_pending == a_return().draft_reply
+    assert state.original_sender_name == f"name of {ANN}"
+    assert state.permalink == f"https://acme.slack.com/archives/C1/p{QUESTION_TS.replace('.', '')}"
+    assert (state.card_channel, state.card_ts) == ("C0OPS", office.messenger.cards[0].ts)
+    assert len(office.messenger.cards) == 1
+
+
+def test_the_card_stands_before_the_investigation_begins(office: Office) -> None:
+    """Humans see the question at once."""
+    office.asked()
+    first = office.messenger.cards[0].shown[0]
+    assert (first.status, first.question) == (Status.INVESTIGATING, "How often do we retry?")
+
+
+def test_the_card_ends_up_showing_the_stored_state(office: Office) -> None:
+    """Nothing that was decided is missing on the card."""
+    office.asked()
+    shown, stored = office.shown, office.state
+    assert shown.draft_hash == stored.draft_hash
+    assert shown.status is stored.status
+
+
+def test_the_same_event_twice_is_harmless(office: Office) -> None:
+    """A duplicate that got through to the queue starts nothing and posts nothing."""
+    office.asked()
+    before = office.state
+    office.queue(an_event())
+    office.work()
+    assert office.state.draft_version == before.draft_version
+    assert len(office.investigator.assignments) == 1
+    assert len(office.messenger.cards) == 1
+
+
+def test_a_duplicate_after_the_thread_closed_opens_nothing(office: Office) -> None:
+    """The archive remembers which messages it has dealt with."""
+    office.asked()
+    office.decisions.dismiss(office.click(), by=BEN, reason=None)
+    office.queue(an_event())
+    office.work()
+    assert office.ended.resolution is Resolution.DISMISSED
+    assert len(office.messenger.cards) == 1
+
+
+def test_a_follow_up_is_recorded_and_makes_the_draft_doubtful(office: Office) -> None:
+    """It starts no second investigation; the card names who wrote."""
+    office.asked()
+    version = office.state.draft_version
+    event = office.says("we use v2, by the way", sender=BEN)
+    assert [followup.message_id for followup in office.state.followups] == [event.message_id]
+    assert office.state.stale_reasons == (f"<@{BEN}> wrote in the thread at 09:01:01 UTC",)
+    assert office.state.draft_version == version
+    assert len(office.investigator.assignments) == 1
+    assert office.shown.stale_reasons == office.state.stale_reasons
+
+
+def test_a_follow_up_delivered_twice_is_one(office: Office) -> None:
+    """Neither recorded nor counted again."""
+    office.asked()
+    event = office.says("we use v2")
+    office.queue(event)
+    office.work()
+    assert len(office.state.followups) == 1
+    assert len(office.state.stale_reasons) == 1
+
+
+def test_two_messages_of_one_person_are_two_doubts(office: Office) -> None:
+    """Whoever has seen the first has not seen the second."""
+    office.asked()
+    office.says("we use v2")
+    office.says("no, v3")
+    assert len(office.state.stale_reasons) == 2
+
+
+def test_a_mention_on_a_waiting_draft_investigates_again(office: Office) -> None:
+    """The new draft knows what was said in the thread, and the doubts are settled."""
+    office.asked()
+    office.says("<@U0BOT> and for refunds?", mention=True)
+    assert len(office.investigator.assignments) == 2
+    assert office.investigator.assignments[1].thread_context == (f"{ANN}: <@U0BOT> and for refunds?",)
+    assert office.state.status is Status.PENDING_USER
+    assert office.state.draft_version == 2
+    assert office.state.stale_reasons == ()
+
+
+def test_a_mention_written_before_the_draft_is_offered_on_the_card(office: Office) -> None:
+    """A mention while a run is under way starts no second one: the human is told instead."""
+    office.arrive(an_event())
+    event = an_event("<@U0BOT> well?", "1795165201.000100", thread_id=QUESTION_TS, mentions=("U0BOT",))
+    office.arrive(event)
+    office.clock.advance(60)
+    office.work()
+    assert len(office.investigator.assignments) == 1
+    assert office.state.stale_reasons == (f"<@{ANN}> wrote in the thread at 09:00:01 UTC",)
+
+
+def test_a_mention_while_the_reply_is_being_posted_waits(office: Office) -> None:
+    """A claimed draft is never taken back: its words are on their way."""
+    office.asked()
+    office.store.put(office.state.evolve(post_intent=PostIntent(at=office.clock.now(), draft_hash="0" * 16)))
+    office.says("<@U0BOT> hello?", mention=True)
+    assert office.state.status is Status.PENDING_USER
+    assert office.state.draft_pending == a_return().draft_reply
+
+
+def test_an_edited_question_makes_the_draft_doubtful(office: Office) -> None:
+    """The state holds the new words, for the next round; the draft stays and says that it answers the old ones."""
+    office.asked()
+    office.queue(an_event("How often do we retry refunds?", msg_type=MessageType.EDIT))
+    office.work()
+    assert office.state.question == "How often do we retry refunds?"
+    assert office.state.stale_reasons == ("the question was edited; the draft answers its earlier wording",)
+    assert office.shown.question == "How often do we retry refunds?"
+    office.decisions.reinvestigate(office.click(), by=BEN)
+    office.work()
+    assert office.investigator.assignments[-1].question == "How often do we retry refunds?"
+
+
+def test_an_edit_that_changes_no_word_changes_nothing(office: Office) -> None:
+    """Slack tells of edits that leave the text as it was."""
+    office.asked()
+    before = office.state
+    office.queue(an_event(msg_type=MessageType.EDIT))
+    office.work()
+    assert office.state == before
+
+
+def test_an_edit_of_another_message_or_of_nothing_is_ignored(office: Office) -> None:
+    """Only the question's own words count, and an edit never opens a thread."""
+    office.queue(an_event("who?", msg_type=MessageType.EDIT))
+    office.work()
+    assert office.store.get(THREAD_ID) is None
+    office.asked()
+    before = office.state
+    office.queue(an_event("x", "1795165299.000100", thread_id=QUESTION_TS, msg_type=MessageType.EDIT))
+    office.work()
+    assert office.state == before
+
+
+def test_a_deleted_question_withdraws_the_thread(office: Office) -> None:
+    """Closed, archived, and the card without buttons."""
+    office.asked()
+    office.queue(an_event("", msg_type=MessageType.DELETE))
+    office.work()
+    assert office.ended.resolution is Resolution.WITHDRAWN
+    assert office.shown.status is Status.CLOSED
+
+
+def test_a_deletion_before_the_question_was_worked_on_withdraws_it(office: Office) -> None:
+    """Both wait in the queue; in the end there is no draft."""
+    office.queue(an_event())
+    office.queue(an_event("", msg_type=MessageType.DELETE))
+    office.work()
+    assert office.ended.resolution is Resolution.WITHDRAWN
+
+
+def test_a_deleted_follow_up_is_forgotten(office: Office) -> None:
+    """The thread goes on without it."""
+    office.asked()
+    event = office.says("we use v2")
+    office.queue(an_event("", event.message_id, thread_id=QUESTION_TS, msg_type=MessageType.DELETE))
+    office.work()
+    assert office.state.followups == ()
+    assert office.state.is_open
+
+
+def test_a_deletion_of_something_unknown_is_ignored(office: Office) -> None:
+    """Nothing is opened to be closed."""
+    office.queue(an_event("", msg_type=MessageType.DELETE))
+    office.work()
+    assert office.messenger.cards == []
+
+
+def test_a_question_in_a_closed_thread_starts_afresh(office: Office) -> None:
+    """The earlier ending stays in the archive; a new card is shown."""
+    office.asked()
+    office.decisions.dismiss(office.click(), by=BEN, reason=None)
+    office.says("and why five?")
+    assert office.state.question == "and why five?"
+    assert len(office.messenger.cards) == 2
+    assert office.store.closed[THREAD_ID]
+
+
+def test_a_guest_is_ignored_unless_allowed(tmp_path: Path) -> None:
+    """Slack's event does not say who is a guest, so the orchestrator asks."""
+    guest = Person(user_id=ANN, name="ann", team_id="T1", is_guest=True)
+    office = Office(tmp_path)
+    office.workspace.people[ANN] = guest
+    office.asked()
+    assert office.messenger.cards == []
+    allowed = Office(tmp_path, watcher={"allow_external": True})
+    allowed.workspace.people[ANN] = guest
+    allowed.asked()
+    assert allowed.state.status is Status.PENDING_USER
+
+
+def test_an_alert_bot_is_answered_though_it_is_no_user(office: Office) -> None:
+    """A webhook's messages carry a bot id, for which Slack knows no user."""
+    office.arrive(an_event("checkout is down", sender={"id": "B0ALERT", "type": "bot"}))
+    office.clock.advance(1)
+    office.work()
+    assert (office.state.original_sender_id, office.state.original_sender_name) == ("B0ALERT", "B0ALERT")
+
+
+def test_two_threads_never_swap_their_drafts(tmp_path: Path) -> None:
+    """AC-03: each reply lands in its own thread with its own words."""
+    office = Office(tmp_path, a_return("about retries"), a_return("about refunds"))
+    office.arrive(an_event("retries?", "1795165200.000100"))
+    office.arrive(an_event("refunds?", "1795165201.000100"))
+    office.clock.advance(5)
+    office.work()
+    for card in list(office.messenger.cards):
+        office.decisions.approve(click_of_card(office, card.thread_id), by=BEN)
+    assert {(post.thread_ts, post.text) for post in office.messenger.posts} == {
+        ("1795165200.000100", "about retries"),
+        ("1795165201.000100", "about refunds"),
+    }
+
+
+def click_of_card(office: Office, thread_id: str) -> Click:
+    state = office.store.get(thread_id)
+    assert state is not None
+    return click_of(state)
+
+
+def test_other_open_threads_are_told_in_one_line_each(office: Office) -> None:
+    """An investigator knows what else is being worked on, and no more of it."""
+    office.arrive(an_event("retries?\nin two lines", "1795165200.000100"))
+    office.arrive(an_event("refunds?", "1795165201.000100"))
+    office.clock.advance(5)
+    office.work()
+    assert office.investigator.assignments[0].summaries == ()
+    assert office.investigator.assignments[1].summaries == (f"{THREAD_ID} [pending-user] retries? in two lines",)
+
+
+def test_wherever_the_process_dies_the_question_ends_the_same(tmp_path: Path) -> None:
+    """A crash before or after every single effect, then a restart: one thread, one draft, one card, nothing queued."""
+
+    def story(office: Office) -> None:
+        office.arrive(an_event())
+        office.clock.advance(60)
+        office.work()
+
+    ends = crash_everywhere(
+        lambda faults: Office(tmp_path, a_return(), verdicts=[Verdict.BOUNCE, Verdict.PASS], faults=faults), story
+    )
+    assert len(ends) > 15
+    for where, office in ends:
+        if "queue" in where:  # Slack was not acknowledged or the watcher's journal holds it: it comes again
+            office.queue(an_event())
+        assert office.restart() == [], where
+        state = office.state
+        assert (state.status, state.pending_reason) == (Status.PENDING_USER, PendingReason.APPROVAL), where
+        assert state.draft_pending == a_return().draft_reply, where
+        assert [step.to for step in state.status_history if step.to is Status.PENDING_USER] == ["pending-user"], where
+        assert len(office.messenger.cards) == 1, where
+        assert office.shown.draft_hash == state.draft_hash, where
+        assert not office.jobs.waiting, where
+        assert not office.jobs.running, where
+
+
+def test_wherever_the_process_dies_a_follow_up_is_recorded_once(tmp_path: Path) -> None:
+    """The job is claimed again after the crash and finds what it had done already."""
+
+    def build(faults: Faults) -> Office:
+        crash_at, faults.crash_at = faults.crash_at, None
+        office = Office(tmp_path, faults=faults).asked()
+        faults.points.clear()
+        faults.crash_at = crash_at
+        return office
+
+    def story(office: Office) -> None:
+        office.says("we use v2")
+
+    for where, office in crash_everywhere(build, story):
+        office.restart()
+        if where == "queue: before a job":
+            continue
+        assert len(office.state.followups) == 1, where
+        assert len(office.state.stale_reasons) == 1, where
+        assert office.shown.stale_reasons == office.state.stale_reasons, where

@@ -1,0 +1,179 @@
+"""The machine's part: investigate, check, once more if the checks object, then the human."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from bot.domain.passages import MemoryHit
+from bot.domain.returns import Verdict
+from bot.domain.threads import PendingReason, Resolution, Status
+from bot.errors import ProviderError, StoreError
+from tests.builders import QUESTION_TS, a_return
+from tests.casework.office import ANN, BEN, Office
+
+PASS, BOUNCE, ESCALATE = Verdict.PASS, Verdict.BOUNCE, Verdict.ESCALATE
+
+
+def walk(office: Office) -> list[str]:
+    return [step.to for step in office.state.status_history]
+
+
+def test_a_pass_in_round_one_waits_for_approval(tmp_path: Path) -> None:
+    """One round, one draft, verdict and checks recorded with it."""
+    office = Office(tmp_path).asked()
+    state = office.state
+    assert walk(office) == ["awaiting-validation", "pending-user"]
+    assert state.pending_reason is PendingReason.APPROVAL
+    assert state.validator_return is not None
+    assert state.validator_return.verdict is PASS
+    assert [entry.round for entry in state.rounds] == [1]
+    assert state.rounds[0].checks[0].ok is True
+    assert state.rounds[0].validator_return == state.validator_return
+
+
+def test_a_bounce_goes_back_once_with_the_reasons(tmp_path: Path) -> None:
+    """Round two is told why round one came back, and its draft is the one that waits."""
+    office = Office(tmp_path, a_return("It is 5."), a_return("It is 3."), verdicts=[BOUNCE, PASS]).asked()
+    assert walk(office) == ["awaiting-validation", "bounced-round-1", "awaiting-validation", "pending-user"]
+    assert [given.feedback for given in office.investigator.assignments] == [None, "- line 10 says 3, not 5"]
+    assert [given.round for given in office.investigator.assignments] == [1, 2]
+    assert office.state.pending_reason is PendingReason.APPROVAL
+    assert office.state.draft_pending == "It is 3."
+    assert office.state.investigator_round == 2
+    assert [entry.investigator_return.investigator_round for entry in office.state.rounds] == [1, 2]
+
+
+def test_a_second_bounce_shows_the_disagreement(tmp_path: Path) -> None:
+    """There is no third round; the human sees draft and objections."""
+    office = Office(tmp_path, verdicts=[BOUNCE]).asked()
+    assert office.state.pending_reason is PendingReason.DISAGREEMENT
+    assert len(office.investigator.assignments) == 2
+    assert office.state.draft_pending == a_return().draft_reply
+
+
+def test_with_one_round_allowed_the_first_bounce_is_the_last(tmp_path: Path) -> None:
+    """max_rounds is a setting."""
+    office = Office(tmp_path, verdicts=[BOUNCE], investigator={"max_rounds": 1}).asked()
+    assert office.state.pending_reason is PendingReason.DISAGREEMENT
+    assert len(office.investigator.assignments) == 1
+
+
+def test_a_validator_that_escalates_is_not_asked_twice(tmp_path: Path) -> None:
+    """Straight to the human, with the disagreement."""
+    office = Office(tmp_path, verdicts=[ESCALATE]).asked()
+    assert office.state.pending_reason is PendingReason.DISAGREEMENT
+    assert len(office.investigator.assignments) == 1
+
+
+def test_questions_instead_of_a_draft_go_to_the_human(tmp_path: Path) -> None:
+    """Nothing is validated, nothing can be posted, and the questions are on the card."""
+    ret = a_return("", open_questions=("Which region?",), evidence_refs=())
+    office = Office(tmp_path, ret).asked()
+    assert office.state.pending_reason is PendingReason.CONTEXT
+    assert office.state.draft_pending is None
+    assert office.validator.seen == []
+    assert office.shown.investigator_return is not None
+    assert office.shown.investigator_return.open_questions == ("Which region?",)
+
+
+def test_a_blank_draft_in_round_two_is_judged_and_shown(tmp_path: Path) -> None:
+    """The table knows no way from a bounce to `context`; the human gets the thread all the same."""
+    office = Office(tmp_path, a_return("It is 5."), a_return("  "), verdicts=[BOUNCE, BOUNCE]).asked()
+    assert office.state.status is Status.PENDING_USER
+    assert office.state.pending_reason is PendingReason.DISAGREEMENT
+
+
+def test_a_failed_investigation_is_the_humans_with_its_reason(tmp_path: Path) -> None:
+    """Never silence: the card says what went wrong."""
+    for error in (ProviderError("the model is away"), StoreError("the index cannot be read")):
+        office = Office(tmp_path, error).asked()
+        assert office.state.pending_reason is PendingReason.FAILED
+        assert office.state.status_history[-1].why == f"the investigation failed: {error}"
+        assert office.shown.pending_reason is PendingReason.FAILED
+
+
+def test_a_failed_validation_is_the_humans_too(tmp_path: Path) -> None:
+    """A draft nobody could judge is not offered as one."""
+    office = Office(tmp_path, verdicts=[ProviderError("git is away")]).asked()
+    assert office.state.pending_reason is PendingReason.FAILED
+    assert office.state.draft_pending is None
+
+
+def test_what_the_human_added_reaches_the_investigator(tmp_path: Path) -> None:
+    """Context and the thread's conversation, the bot's own words left out."""
+    office = Office(tmp_path).asked()
+    office.says("in the EU region")
+    office.decisions.add_context(office.state.thread_id, "we mean v2", by=BEN)
+    office.work()
+    given = office.investigator.assignments[-1]
+    assert given.human_context == ("we mean v2",)
+    assert given.thread_context == (f"{ANN}: in the EU region",)
+
+
+def test_a_chat_that_cannot_be_read_does_not_stop_the_investigation(tmp_path: Path) -> None:
+    """The conversation is a help, not a condition."""
+    office = Office(tmp_path).asked()
+    office.says("in the EU region")
+    office.workspace.down = True
+    office.decisions.add_context(office.state.thread_id, "we mean v2", by=BEN)
+    office.work()
+    assert office.investigator.assignments[-1].thread_context == ()
+
+
+def test_earlier_answers_are_handed_on(tmp_path: Path) -> None:
+    """Memory is searched before every investigation."""
+    office = Office(tmp_path)
+    office.memory.hits = [MemoryHit(ref="memory/retry.md", title="Retries", excerpt="5 times", score=0.9)]
+    office.asked()
+    assert [hit.ref for hit in office.investigator.assignments[0].memory_hits] == ["memory/retry.md"]
+
+
+def test_what_the_orchestrator_read_is_counted_in_bytes_over_four(tmp_path: Path) -> None:
+    """AC-02: question, rubric and summary, and nothing of the evidence."""
+    office = Office(tmp_path, a_return(research_notes="x" * 4_000)).asked("é" * 100)
+    state = office.state
+    assert state.rubric is not None
+    read = len("é".encode()) * 100 + len(state.rubric.encode())
+    assert state.orchestrator_tokens == read // 4 + len(a_return().summary_for_orchestrator) // 4
+    assert state.orchestrator_tokens < 2_000
+
+
+def test_a_human_who_decides_during_the_run_wins(tmp_path: Path) -> None:
+    """A result that comes too late changes nothing."""
+    office = Office(tmp_path)
+
+    def delete_the_question() -> None:
+        closed = office.state.close(Resolution.WITHDRAWN, at=office.clock.now(), why="the question was deleted")
+        office.store.put(closed)
+
+    office.investigator.meanwhile = delete_the_question
+    office.asked()
+    closed = office.store.get(office.messenger.cards[0].thread_id)
+    assert closed is not None
+    assert (closed.status, closed.draft_pending) == (Status.CLOSED, None)
+    assert office.shown.status is Status.CLOSED
+
+
+def test_context_added_during_the_run_is_kept_and_shown(tmp_path: Path) -> None:
+    """The result is stored beside it, and the card says that the draft may not know of it."""
+    office = Office(tmp_path)
+
+    def add_context() -> None:
+        office.decisions.add_context(office.state.thread_id, "we mean v2", by=BEN)
+
+    office.investigator.meanwhile = add_context
+    office.asked()
+    assert [entry.text for entry in office.state.human_context] == ["we mean v2"]
+    assert office.state.stale_reasons == (f"<@{BEN}> added context during the investigation",)
+    assert office.state.draft_pending == a_return().draft_reply
+
+
+def test_every_run_leaves_its_record(tmp_path: Path) -> None:
+    """The state names the run whose folder holds what was read."""
+    office = Office(tmp_path).asked()
+    run_id = office.state.investigator_task_id
+    assert run_id is not None
+    trace = json.loads((tmp_path / "runs" / run_id / "trace.json").read_text())
+    assert trace["return"]["draft_reply"] == a_return().draft_reply
+    assert QUESTION_TS in run_id
