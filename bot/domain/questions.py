@@ -49,14 +49,17 @@ _CODE_NAME: Final = (
     r"|\b[\w/]+\.(?:py|js|ts|go|rb|rs|java|sql|ya?ml|toml|json|md)\b"
 )
 
+# Whoever asks where or how wants to know about the code, even if the sentence says that something is done.
+_LOCATES: Final = re.compile(r"\W*(?:<@\w+>\W*)?(?:where|how)\b", re.IGNORECASE)
+_STATUS: Final = QuestionType.STATUS_CHECK
 _RULES: Final = (
-    (QuestionType.STATUS_CHECK, r"\b(?:status|state|progress|eta) (?:of|on|for)\b(?! \w+ (?:code|param))"),
-    (QuestionType.STATUS_CHECK, r"\bany (?:update|progress|news)\b|\bwhat'?s the (?:status|eta)\b"),
-    (QuestionType.STATUS_CHECK, rf"\b(?<!how )(?<!where ){_BE}\b~\b(?<!set )(?<!look )(?<!start ){_STATE}\b{_AFTER}"),
-    (QuestionType.STATUS_CHECK, rf"\b{_HAVE}\b~\b{_EVENT}\b{_AFTER}"),
-    (QuestionType.STATUS_CHECK, rf"\b(?:when|which release|what version)\b~\b{_EVENT}\b{_AFTER}"),
-    (QuestionType.STATUS_CHECK, r"\bwho is on[- ]?call\b|\b(?:ongoing|current) (?:outage|incident)\b"),
-    (QuestionType.STATUS_CHECK, r"\b(?:getting|seeing) (?:5\d\ds?|errors|timeouts)\b"),
+    (_STATUS, r"\b(?:status|state|progress|eta) (?:of|on|for)\b(?! \w+ (?:code|param))"),
+    (_STATUS, r"\bany (?:update|progress|news)\b|\bwhat'?s the (?:status|eta)\b"),
+    (_STATUS, rf"\b{_BE}\b~\b(?<!set )(?<!look )(?<!start ){_STATE}\b{_AFTER}"),
+    (_STATUS, rf"\b{_HAVE}\b~\b{_EVENT}\b{_AFTER}"),
+    (_STATUS, rf"\b(?:when|which release|what version)\b~\b{_EVENT}\b{_AFTER}"),
+    (_STATUS, r"\bwho is on[- ]?call\b|\b(?:ongoing|current) (?:outage|incident)\b"),
+    (_STATUS, r"\b(?:getting|seeing) (?:5\d\ds?|errors|timeouts)\b"),
     (QuestionType.DATA_LOOKUP, rf"\bhow (?:many|much)\b~\b{_RECORDS}\b(?!~\b{_LIMIT}\b)"),
     (QuestionType.DATA_LOOKUP, rf"\bwhich {_OWNERS}\b|\b{_METRIC} (?:of|for|in|on|over)\b~\b{_PERIOD}\b"),
     (QuestionType.DATA_LOOKUP, rf"\b(?:look up|find|give me|pull|fetch|export|list)\b~\b{_OWNERS}\b"),
@@ -82,4 +85,6 @@ def question_type_of(text: str) -> QuestionType:
     ('status_check', 'technical_qa')
     """
     asked = text.replace("’", "'")[:_READ_CHARS]
-    return next((kind for kind, pattern in _PATTERNS if pattern.search(asked)), QuestionType.OTHER)
+    locates = _LOCATES.match(asked) is not None
+    kinds = (kind for kind, pattern in _PATTERNS if not (locates and kind is _STATUS) and pattern.search(asked))
+    return next(kinds, QuestionType.OTHER)

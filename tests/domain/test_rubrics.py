@@ -56,6 +56,7 @@ QUESTIONS = {
         "How is the password hashed?",
         "What happens when the database is locked?",
         "How is the worker running in staging?",
+        "Where are the blocks left alone by whatever is done to the lines of a file?",
     ],
     QuestionType.OTHER: [
         "Who wants lunch?",
