@@ -11,29 +11,36 @@ import re
 import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
+from bot.agent.git_process import GitProcess
 from bot.errors import ConfigError, ProviderError
 
-TIMEOUT_S = 60
-_COMMIT = re.compile(r"[0-9a-f]{7,64}")
-_HARDENING = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.pager=cat",
-    "diff.external=",
-    "log.showSignature=false",
-    "protocol.allow=never",
-)
+_COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
+
+
+class EntryKind(StrEnum):
+    """What stands at a path of a commit."""
+
+    FILE = "file"
+    LINK = "symbolic link"
+    SUBMODULE = "submodule"
+    FOLDER = "folder"
+
+
+_KINDS: Final = {"120000": EntryKind.LINK, "160000": EntryKind.SUBMODULE, "040000": EntryKind.FOLDER}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TreeEntry:
-    """One tracked file: its path from the top, blob id and size in bytes."""
+    """One entry of a tree: its path from the top, object id and size in bytes (0 where it is no file or link)."""
 
     path: str
     blob: str
     size: int
+    kind: EntryKind = EntryKind.FILE
 
 
 class GitRepo:
@@ -46,14 +53,14 @@ class GitRepo:
     def __init__(self, path: Path) -> None:
         if not path.is_dir():
             raise ConfigError(f"codebase: {path} is no folder; give the path of a git checkout")
-        self.root = path.resolve()
         try:
-            top = self._git("rev-parse", "--show-toplevel").decode().strip()
+            top = GitProcess(path.resolve()).run("rev-parse", "--show-toplevel").decode().strip()
         except ProviderError as error:
             raise ConfigError(
                 f"codebase: {path} is no git checkout; clone one there, or run `git init` and commit"
             ) from error
         self.root = Path(top)
+        self.process = GitProcess(self.root)
 
     def head(self) -> str:
         """Return the SHA of HEAD.
@@ -78,38 +85,25 @@ class GitRepo:
 
     def tree(self, commit: str) -> list[TreeEntry]:
         """Return every regular file of `commit`: no symbolic links, no submodules."""
-        out = self._git("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
-        entries = []
-        for record in out.split(b"\0"):
-            if not record:
-                continue
-            meta, _, path = record.partition(b"\t")
-            mode, kind, blob, size = meta.split()
-            if kind == b"blob" and mode != b"120000":
-                entries.append(
-                    TreeEntry(path=path.decode("utf-8", "surrogateescape"), blob=blob.decode(), size=int(size))
-                )
-        return entries
+        entries = _entries(self._git("ls-tree", "-r", "-z", "-l", "--full-tree", commit))
+        return [entry for entry in entries if entry.kind is EntryKind.FILE]
 
-    def blob_at(self, commit: str, path: str) -> bytes | None:
-        """Return the content of `path` at `commit`; None if there is no such file (or it is a link or a folder)."""
+    def entry_at(self, commit: str, path: str) -> TreeEntry | None:
+        """Return what stands at exactly `path` in `commit`, whatever its kind; None if nothing does."""
         if not (commit == "HEAD" or _COMMIT.fullmatch(commit)) or not _is_path(path):
             return None
         try:
-            out = self._git("ls-tree", "-z", "--full-tree", commit, "--", path)
+            out = self._git("ls-tree", "-z", "-l", "--full-tree", commit, "--", path)
         except ProviderError:
             return None
-        record = out.rstrip(b"\0")
-        meta, _, found = record.partition(b"\t")
-        fields = meta.split()
-        if (
-            len(fields) != 3
-            or fields[1] != b"blob"
-            or fields[0] == b"120000"
-            or found.decode("utf-8", "surrogateescape") != path
-        ):
+        return next((entry for entry in _entries(out) if entry.path == path), None)
+
+    def blob_at(self, commit: str, path: str) -> bytes | None:
+        """Return the content of `path` at `commit`; None if there is no such file (or it is a link or a folder)."""
+        entry = self.entry_at(commit, path)
+        if entry is None or entry.kind is not EntryKind.FILE:
             return None
-        return next(iter(self.blobs([fields[2].decode()])))[1]
+        return next(iter(self.blobs([entry.blob])))[1]
 
     def lines_at(self, commit: str, path: str) -> list[str] | None:
         """Return the lines of `path` at `commit` without line ends, undecodable bytes replaced; None if absent."""
@@ -118,13 +112,7 @@ class GitRepo:
 
     def blobs(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Yield `(blob id, content)` for each id, in order, through one git process."""
-        process = subprocess.Popen(  # noqa: S603 - argv, no shell
-            self._argv("cat-file", "--batch"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=_environment(),
-        )
+        process = self.process.start("cat-file", "--batch", stdin=subprocess.PIPE)
         with process:
             assert process.stdin is not None
             assert process.stdout is not None
@@ -147,23 +135,21 @@ class GitRepo:
             return None
         return re.sub(r"(?<=://)[^/@]*@", "", url)
 
-    def _argv(self, *args: str) -> list[str]:
-        options = [part for item in (*_HARDENING, f"safe.directory={self.root}") for part in ("-c", item)]
-        return ["git", "--no-pager", "--literal-pathspecs", *options, "-C", str(self.root), *args]
-
     def _git(self, *args: str) -> bytes:
-        try:
-            done = subprocess.run(  # noqa: S603 - argv, no shell
-                self._argv(*args), capture_output=True, timeout=TIMEOUT_S, env=_environment(), check=False
-            )
-        except FileNotFoundError as error:
-            raise ConfigError("git is not installed; install it (`apt-get install git`)") from error
-        except subprocess.TimeoutExpired as error:
-            raise ProviderError(f"git {args[0]} took over {TIMEOUT_S} s in {self.root}") from error
-        if done.returncode != 0:
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise ProviderError(f"git {args[0]} failed in {self.root}: {said[-1] if said else done.returncode}")
-        return done.stdout
+        return self.process.run(*args)
+
+
+def _entries(listing: bytes) -> Iterator[TreeEntry]:
+    """Yield the entries of `git ls-tree -z -l`."""
+    for record in filter(None, listing.split(b"\0")):
+        meta, _, path = record.partition(b"\t")
+        mode, _, object_id, size = meta.decode().split()
+        yield TreeEntry(
+            path=path.decode("utf-8", "surrogateescape"),
+            blob=object_id,
+            size=int(size) if size.isdigit() else 0,
+            kind=_KINDS.get(mode, EntryKind.FILE),
+        )
 
 
 def split_lines(content: bytes) -> list[str]:
@@ -182,17 +168,3 @@ def _is_path(text: str) -> bool:
         return bool(text) and b"\0" not in os.fsencode(text)
     except UnicodeEncodeError:
         return False
-
-
-def _environment() -> dict[str, str]:
-    """Return the environment git runs in: no secret of ours, no configuration of anybody's."""
-    keep = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR") if key in os.environ}
-    return {
-        **keep,
-        "HOME": "/nonexistent",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "LC_ALL": "C.UTF-8",
-    }

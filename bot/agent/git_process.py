@@ -1,0 +1,116 @@
+"""Runs git: always an argv, never a shell, in a scrubbed environment.
+
+Hooks, file-system monitors, pagers, prompts, transports and path-spec magic are off, whatever the checkout configures.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from bot.errors import ConfigError, ProviderError
+
+TIMEOUT_S: Final = 60
+_HARDENING: Final = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.pager=cat",
+    "core.quotePath=true",
+    "diff.external=",
+    "log.showSignature=false",
+    "submodule.recurse=false",
+    "blame.ignoreRevsFile=",
+    "protocol.allow=never",
+)
+
+
+class Captured(NamedTuple):
+    """What git printed; `complete` is False when there was more than was asked for."""
+
+    out: bytes
+    complete: bool
+
+
+class GitProcess:
+    """Git at `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def argv(self, *args: str) -> list[str]:
+        """Return the whole command line of a git call."""
+        options = [part for item in (*_HARDENING, f"safe.directory={self.root}") for part in ("-c", item)]
+        return ["git", "--no-pager", "--literal-pathspecs", *options, "-C", str(self.root), *args]
+
+    def run(self, *args: str) -> bytes:
+        """Return all that git prints.
+
+        Raises:
+            ConfigError: git is not installed.
+            ProviderError: it failed, or took over TIMEOUT_S.
+        """
+        try:
+            done = subprocess.run(  # noqa: S603 - argv, no shell
+                self.argv(*args), capture_output=True, timeout=TIMEOUT_S, env=environment(), check=False
+            )
+        except FileNotFoundError as error:
+            raise ConfigError("git is not installed; install it (`apt-get install git`)") from error
+        except subprocess.TimeoutExpired as error:
+            raise ProviderError(self._too_slow(args[0])) from error
+        if done.returncode != 0:
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise ProviderError(f"git {args[0]} failed in {self.root}: {said[-1] if said else done.returncode}")
+        return done.stdout
+
+    def start(self, *args: str, stdin: int | None = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+        """Start git with its output on a pipe; raises ConfigError when it is not installed."""
+        try:
+            return subprocess.Popen(  # noqa: S603 - argv, no shell
+                self.argv(*args), stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
+            )
+        except FileNotFoundError as error:
+            raise ConfigError("git is not installed; install it (`apt-get install git`)") from error
+
+    def run_capped(self, *args: str, max_bytes: int, fine: tuple[int, ...] = (0,)) -> Captured:
+        """Return the first `max_bytes` that git prints and stop it there; `fine` are the exit codes of success.
+
+        Raises:
+            ConfigError: git is not installed.
+            ProviderError: it failed, or took over TIMEOUT_S.
+        """
+        process = self.start(*args)
+        timer = threading.Timer(TIMEOUT_S, process.kill)
+        timer.start()
+        with process:
+            assert process.stdout is not None
+            out = process.stdout.read(max_bytes + 1)
+            if len(out) > max_bytes:
+                process.kill()
+            code = process.wait()
+            expired = timer.finished.is_set()
+            timer.cancel()
+        if len(out) > max_bytes:
+            return Captured(out[:max_bytes], complete=False)
+        if code not in fine:
+            raise ProviderError(self._too_slow(args[0]) if expired else f"git {args[0]} failed in {self.root}: {code}")
+        return Captured(out, complete=True)
+
+    def _too_slow(self, command: str) -> str:
+        return f"git {command} took over {TIMEOUT_S} s in {self.root}"
+
+
+def environment() -> dict[str, str]:
+    """Return the environment git runs in: no secret of ours, no configuration of anybody's."""
+    keep = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR") if key in os.environ}
+    return {
+        **keep,
+        "HOME": "/nonexistent",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C.UTF-8",
+    }
