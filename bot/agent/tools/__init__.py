@@ -1,0 +1,70 @@
+"""What a model may do with the codebase: read, list, search and look back; never write, never run.
+
+A toolset is bound to one ledger and to the commit that was HEAD when it was made, so that what was read is what quotes
+are checked against. It serves one run, in one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+from pathlib import Path
+
+from bot.agent.git import GitRepo
+from bot.agent.ledger import Ledger
+from bot.agent.tool import Tool
+from bot.agent.tools.blame import GitBlame, git_blame
+from bot.agent.tools.files import ListFiles, ReadFile, list_files, read_file
+from bot.agent.tools.history import GitLog, GitShow, git_log, git_show
+from bot.agent.tools.memory import MemorySearch, SearchMemory
+from bot.agent.tools.recording import recorded_tool
+from bot.agent.tools.search import CodeSearch, SearchCode
+from bot.agent.tools.snapshot import Snapshot
+from bot.ports import MemoryIndex, PassageIndex
+
+__all__ = ["code_tools", "reading_tools"]
+
+_READ = "Read numbered lines of a committed file. Quote lines without their number. Cite them as path:start-end."
+_LIST = "List a folder of the codebase, or all files whose path fits a pattern."
+_SEARCH = "Search the codebase for an exact text and for the passages nearest to words. Shows numbered lines."
+_LOG = "List commits, newest first: of a path, by words of the message, or by a text they add or remove."
+_SHOW = "Show a commit: its message, the files it changed and its diff. Cite the commit id, quote the message."
+_BLAME = "Show which commit last changed each line of a file."
+_MEMORY = "Search approved notes and earlier replies. Cite the ref shown."
+
+
+def code_tools(
+    repo: GitRepo,
+    index: PassageIndex,
+    memory: MemoryIndex,
+    memory_folder: Path,
+    ledger: Ledger,
+    *,
+    known_secrets: Collection[str] = (),
+) -> list[Tool]:
+    """Return the investigator's tools over HEAD of `repo`, recording in `ledger`; none shows a known secret.
+
+    Raises:
+        ConfigError: `repo` has no commit.
+    """
+    see = Snapshot(repo, repo.head(), ledger, known_secrets)
+    return [
+        recorded_tool("search_code", _SEARCH, SearchCode, CodeSearch(see, index), ledger),
+        _read_file(see),
+        recorded_tool("list_files", _LIST, ListFiles, partial(list_files, see), ledger),
+        recorded_tool("git_log", _LOG, GitLog, partial(git_log, see), ledger),
+        recorded_tool("git_show", _SHOW, GitShow, partial(git_show, see), ledger),
+        recorded_tool("git_blame", _BLAME, GitBlame, partial(git_blame, see), ledger),
+        recorded_tool("search_memory", _MEMORY, SearchMemory, MemorySearch(see, memory, memory_folder), ledger),
+    ]
+
+
+def reading_tools(
+    repo: GitRepo, ledger: Ledger, *, commit: str | None = None, known_secrets: Collection[str] = ()
+) -> list[Tool]:
+    """Return the validator's only tool, read_file, at `commit` or HEAD; raises ConfigError if `repo` has no commit."""
+    return [_read_file(Snapshot(repo, commit or repo.head(), ledger, known_secrets))]
+
+
+def _read_file(see: Snapshot) -> Tool:
+    return recorded_tool("read_file", _READ, ReadFile, partial(read_file, see), see.ledger, reads=True)

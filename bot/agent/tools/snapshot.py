@@ -1,0 +1,130 @@
+"""The codebase as one run sees it: the commit that was HEAD when its tools were made.
+
+Reads committed files, so no link leads out of it; refuses files that hold secrets by name, and blacks out values that
+look like secrets. Lines shown whole stand in the ledger as read; cut or redacted ones do not: no proof rests on them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Sequence
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from bot.agent.git import EntryKind, GitRepo, TreeEntry, split_lines
+from bot.agent.ledger import Ledger
+from bot.agent.tool import ToolProblem
+from bot.agent.tools.output import MAX_LINE_CHARS, fitting, number, path_text
+from bot.agent.tools.redaction import redact_lines
+from bot.domain.filekinds import FileKind, file_kind
+
+MAX_FILE_BYTES: Final = 2_000_000
+MAX_KEPT_FILES: Final = 32
+_LOOKED_AT_BYTES: Final = 8_000
+
+
+class Content(NamedTuple):
+    """A file's lines as committed, and as they may be shown: as many, with credentials blacked out."""
+
+    lines: list[str]
+    shown: list[str]
+
+
+class Snapshot:
+    """Files of `repo` at `commit`."""
+
+    def __init__(self, repo: GitRepo, commit: str, ledger: Ledger, known_secrets: Collection[str] = ()) -> None:
+        self.repo = repo
+        self.commit = commit
+        self.ledger = ledger
+        self.known_secrets = known_secrets
+        self._kept: dict[str, Content] = {}
+        self._tree: list[TreeEntry] | None = None
+
+    @property
+    def tree(self) -> list[TreeEntry]:
+        """Every regular file of the commit."""
+        if self._tree is None:
+            self._tree = self.repo.tree(self.commit)
+        return self._tree
+
+    def content(self, path: str) -> Content:
+        """Return the lines of a file; raises ToolProblem when it must not, or cannot, be read."""
+        path = clean_path(path)
+        if path not in self._kept:
+            lines = split_lines(self._read(path))
+            if len(self._kept) >= MAX_KEPT_FILES:
+                del self._kept[next(iter(self._kept))]
+            self._kept[path] = Content(lines, redact_lines(lines, self.known_secrets))
+        return self._kept[path]
+
+    def show(self, path: str, start: int, end: int, *, max_lines: int, max_chars: int) -> list[str]:
+        """Return the lines `start`..`end`, numbered, as many as fit, and note in the ledger those shown whole."""
+        lines, shown = self.content(path)
+        numbered = [number(line, start + i) for i, line in enumerate(shown[start - 1 : end])]
+        kept = fitting(numbered, max_lines=max_lines, max_chars=max_chars)
+        last = start - 1 + len(kept)
+        self._note(clean_path(path), start, lines[start - 1 : last], shown[start - 1 : last])
+        return kept
+
+    def _note(self, path: str, start: int, lines: Sequence[str], shown: Sequence[str]) -> None:
+        whole = [line == seen and len(line) <= MAX_LINE_CHARS for line, seen in zip(lines, shown, strict=True)]
+        for is_whole, run in groupby(range(len(lines)), key=whole.__getitem__):
+            if is_whole:
+                places = list(run)
+                text = "\n".join(lines[places[0] : places[-1] + 1])
+                self.ledger.record_read(path, start + places[0], start + places[-1], commit=self.commit, text=text)
+
+    def _read(self, path: str) -> bytes:
+        entry = self.repo.entry_at(self.commit, path)
+        if entry is None:
+            raise ToolProblem(f"there is no file {path_text(path)} at {self.commit[:12]}{self._nearest(path)}")
+        if entry.kind is not EntryKind.FILE:
+            raise ToolProblem(f"{path_text(path)} is a {entry.kind}; only files are read, and links are not followed")
+        if entry.size > MAX_FILE_BYTES:
+            raise ToolProblem(f"{path_text(path)} has {entry.size} bytes, too many to read; use search_code")
+        _, content = next(iter(self.repo.blobs([entry.blob])))
+        if b"\0" in content[:_LOOKED_AT_BYTES]:
+            raise ToolProblem(f"{path_text(path)} is a binary file of {entry.size} bytes; there are no lines to show")
+        return content
+
+    def _nearest(self, path: str) -> str:
+        """Return a hint at a file the path may have meant."""
+        name = path.rpartition("/")[2]
+        readable = [entry.path for entry in self.tree if not is_withheld(entry.path)]
+        same_name = [one for one in readable if one.rpartition("/")[2] == name]
+        near = same_name or difflib.get_close_matches(path, readable[:20_000], n=3)
+        return f"; did you mean {', '.join(map(path_text, near[:3]))}?" if near else "; see list_files"
+
+
+def is_withheld(path: str) -> bool:
+    """Whether no tool shows the content of the file at `path`."""
+    return file_kind(path) is FileKind.SECRET
+
+
+def clean_path(text: str) -> str:
+    """Return a path inside the repository that may be read, as git writes it.
+
+    >>> clean_path("./bot/app.py")
+    'bot/app.py'
+
+    Raises:
+        ToolProblem: it leads out, into .git, or to a file that holds secrets.
+    """
+    path = folder_path(text)
+    if not path:
+        raise ToolProblem("the path is empty; give one from the top of the repository, as list_files shows")
+    if is_withheld(path):
+        raise ToolProblem(f"{path_text(path)} may hold secrets, so it is never shown")
+    return path
+
+
+def folder_path(text: str) -> str:
+    """Return a path or a folder inside the repository, the top being empty; raises ToolProblem if it leads out."""
+    path = text.removeprefix("./").rstrip("/") if text not in {".", "./"} else ""
+    parts = path.split("/") if path else []
+    if text.startswith("/") or "\\" in text or not {"", ".", ".."}.isdisjoint(parts):
+        raise ToolProblem(f"{path_text(text)} leads out of the repository; give a path from its top, like bot/app.py")
+    if any(part.lower() == ".git" for part in parts):
+        raise ToolProblem(".git is not part of the codebase; use git_log, git_show and git_blame")
+    return path
