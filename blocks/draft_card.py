@@ -23,24 +23,30 @@ from slack_sdk.models.blocks import (
 )
 
 from blocks import ids
+from blocks.badge import status_line
+from blocks.objections import objections
 from blocks.reply import reply_sections
 from blocks.text import escape, inert, quote, truncate
 from bot.casework.checks import ref_marks
 from bot.casework.decisions import Click
-from bot.casework.verdict import CODE_CHECKS
+from bot.domain.language import is_in_language
 from bot.domain.returns import EvidenceRef
-from bot.domain.threads import PendingReason, Resolution, Status, ThreadState
+from bot.domain.threads import PendingReason, Status, ThreadState
 
 LinkTo = Callable[[EvidenceRef], str | None]
 
 QUESTION_CHARS = 1_200
+GLOSS_CHARS = 600
 SHOWN_REFS = 8
 _MARKS = {True: "✓", False: "✗", None: "?"}
 
 
-def card_blocks(state: ThreadState, *, link_to: LinkTo) -> list[Block]:
-    """Return the blocks of a thread's card."""
-    parts: list[Block] = [_question(state), _context(_status_line(state))]
+def card_blocks(
+    state: ThreadState, *, link_to: LinkTo, team_language: str = "en", progress: str | None = None
+) -> list[Block]:
+    """Return the blocks of a thread's card; `progress` is plain text on the run under way."""
+    parts: list[Block] = [_question(state), *_gloss(state, team_language)]
+    parts.append(_context(status_line(state, progress=progress)))
     if state.status is Status.PENDING_USER:
         parts += _waiting(state, link_to)
     elif state.is_open:
@@ -52,7 +58,7 @@ def card_blocks(state: ThreadState, *, link_to: LinkTo) -> list[Block]:
 
 def card_text(state: ThreadState) -> str:
     """Return the card's one line for notifications and screen readers."""
-    return truncate(f"{_status_line(state)}: {' '.join(inert(state.question).split())}", 300)
+    return truncate(f"{status_line(state)}: {' '.join(inert(state.question).split())}", 300)
 
 
 def click_of(state: ThreadState) -> Click:
@@ -75,13 +81,24 @@ def _question(state: ThreadState) -> Block:
     )
 
 
+def _gloss(state: ThreadState, team_language: str) -> list[Block]:
+    """Return the translation of a foreign question, or that there is none."""
+    ret = state.investigator_return
+    if ret is None:
+        return []
+    if ret.gloss and ret.gloss.strip():
+        return [_context(truncate(f":globe_with_meridians: {escape(' '.join(ret.gloss.split()))}", GLOSS_CHARS))]
+    is_foreign = is_in_language(state.question, team_language) is False
+    return [_context(":globe_with_meridians: not translated")] if is_foreign else []
+
+
 def _waiting(state: ThreadState, link_to: LinkTo) -> list[Block]:
     """Return the part of the card that asks the human for a decision."""
     parts: list[Block] = [DividerBlock()]
     if state.draft_pending:
         parts += [*reply_sections(state.draft_pending), DividerBlock()]
     parts += _evidence(state, link_to)
-    parts += _objections(state)
+    parts += objections(state)
     parts += _open_questions(state)
     if state.stale_reasons:
         count = len(state.stale_reasons)
@@ -105,17 +122,6 @@ def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
     at = f" at {ref.commit[:7]}" if ref.commit else ""
     shown = f"<{link}|{escape(ref.ref)}>" if link else name
     return truncate(f"{_MARKS[mark]} {shown}{at} · {escape(ref.supports_claim)}", 220)
-
-
-def _objections(state: ThreadState) -> list[Block]:
-    """Return why the draft did not pass, where it did not."""
-    if state.pending_reason is PendingReason.FAILED:
-        return [_section(f":x: *No draft*: {escape(state.status_history[-1].why)}")]
-    verdict = state.validator_return
-    if state.pending_reason is not PendingReason.DISAGREEMENT or verdict is None:
-        return []
-    reasons = "".join(f"\n• {escape(reason)}" for reason in verdict.reasons) or "\n• no reason was given"
-    return [_section(truncate(f":warning: *The checks object*{reasons}", 2_900))]
 
 
 def _open_questions(state: ThreadState) -> list[Block]:
@@ -158,66 +164,6 @@ def _despite_objections() -> ConfirmObject:
         confirm="Post it",
         deny="Back",
     )
-
-
-def _status_line(state: ThreadState) -> str:
-    """Return the badge: where the thread stands and what that rests on."""
-    if not state.is_open:
-        return _ending(state)
-    if state.status is not Status.PENDING_USER:
-        return {
-            Status.INVESTIGATING: ":hourglass_flowing_sand: Investigating",
-            Status.AWAITING_VALIDATION: ":hourglass_flowing_sand: Checking every citation",
-            Status.BOUNCED: ":hourglass_flowing_sand: Checks objected, trying once more",
-            Status.ESCALATED: ":hourglass_flowing_sand: Long investigation under way",
-        }[state.status]
-    return " · ".join(part for part in (_badge(state), _origin(state), _cost(state)) if part)
-
-
-def _badge(state: ThreadState) -> str:
-    if (
-        state.draft_pending
-        and state.investigator_return
-        and state.draft_pending != state.investigator_return.draft_reply
-    ):
-        return ":pencil2: edited by a human"
-    return {
-        PendingReason.APPROVAL: "*✓ validated*" + _by_code_alone(state),
-        PendingReason.DISAGREEMENT: ":warning: *disagreement*",
-        PendingReason.CONTEXT: ":grey_question: *needs context*",
-        PendingReason.FAILED: ":x: *failed*",
-    }[state.pending_reason or PendingReason.FAILED]
-
-
-def _by_code_alone(state: ThreadState) -> str:
-    """Return what to add where no model tried to break the draft: its citations are true, its claims unjudged."""
-    verdict = state.validator_return
-    return " by code checks alone" if verdict and verdict.validator_model == CODE_CHECKS else ""
-
-
-def _origin(state: ThreadState) -> str:
-    ret = state.investigator_return
-    if ret is None:
-        return ""
-    rounds = f"round {state.investigator_round}"
-    return f"confidence {ret.confidence} · {rounds}"
-
-
-def _cost(state: ThreadState) -> str:
-    usage = state.usage
-    if usage is None:
-        return ""
-    if not usage.input_tokens and not usage.output_tokens:
-        return "offline, no model was used"
-    return f"${usage.cost_usd:.2f}" if usage.cost_usd is not None else "cost unknown"
-
-
-def _ending(state: ThreadState) -> str:
-    why = state.status_history[-1].why if state.status_history else "closed"
-    if state.resolution in (Resolution.APPROVED, Resolution.EDITED):
-        return f":white_check_mark: *Posted* · {why}"
-    reason = f" · {escape(state.dismiss_reason)}" if state.dismiss_reason else ""
-    return f":no_entry_sign: *Closed* · {why}{reason}"
 
 
 def _click(state: ThreadState) -> str:

@@ -20,6 +20,7 @@ from bot.adapters.spool_queue import SpoolQueue
 from bot.adapters.tinydb_store import TinyThreadStore
 from bot.agent.git import GitRepo
 from bot.casework.approvers import Approvers
+from bot.casework.code_validator import CodeValidator
 from bot.casework.decisions import Decisions
 from bot.casework.desk import Desk
 from bot.casework.freshness import quotes_at_head
@@ -29,7 +30,6 @@ from bot.casework.recovery import recover
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
 from bot.casework.runs import RunRecorder
-from bot.casework.validator import CodeValidator
 from bot.domain.jobs import Job
 from bot.domain.links import code_links
 from bot.errors import ProviderError

@@ -148,8 +148,11 @@ class Workspace(Protocol):
 class Messenger(Protocol):
     """What the bot says."""
 
-    def show_card(self, state: ThreadState) -> tuple[str, str]:
-        """Post the thread's card in the ops channel, or update it in place; return `(channel id, ts)`."""
+    def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
+        """Post the thread's card in the ops channel, or update it in place; return `(channel id, ts)`.
+
+        `progress` is one line of plain text on how far the run under way is.
+        """
         ...
 
     def find_card(self, state: ThreadState) -> tuple[str, str] | None:

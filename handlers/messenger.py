@@ -28,15 +28,23 @@ class SlackMessenger:
     """Speaks in one ops channel and in the threads that are answered."""
 
     def __init__(
-        self, client: WebClient, posting: WebClient, *, ops_channel: str, bot_user_id: str, link_to: LinkTo
+        self,
+        client: WebClient,
+        posting: WebClient,
+        *,
+        ops_channel: str,
+        bot_user_id: str,
+        link_to: LinkTo,
+        team_language: str = "en",
     ) -> None:
         self._client, self._posting = client, posting
         self._ops_channel, self._bot_user_id = ops_channel, bot_user_id
-        self._link_to = link_to
+        self._link_to, self._team_language = link_to, team_language
 
-    def show_card(self, state: ThreadState) -> tuple[str, str]:
+    def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
         """Post the thread's card, or update it in place; returns `(channel id, ts)`."""
-        blocks, text = card_blocks(state, link_to=self._link_to), card_text(state)
+        blocks = card_blocks(state, link_to=self._link_to, team_language=self._team_language, progress=progress)
+        text = card_text(state)
         if state.card_channel and state.card_ts:
             try:
                 with translated("update the card"):

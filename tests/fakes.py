@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.agent.ledger import Ledger
-from bot.casework.investigator import Assignment, Investigation
+from bot.casework.investigator import Assignment, Investigation, OnProgress
 from bot.domain.jobs import Job, JobKind, queue_order
 from bot.domain.passages import MemoryHit
 from bot.domain.returns import InvestigatorReturn, Usage
@@ -253,6 +253,7 @@ class Card:
     thread_id: str
     ts: str
     shown: list[ThreadState] = field(default_factory=list)
+    progress: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -284,13 +285,14 @@ class RecordingMessenger:
         self._faults = faults or Faults()
         self._count = 0
 
-    def show_card(self, state: ThreadState) -> tuple[str, str]:
+    def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
         self._faults.point("messenger: before the card")
         card = next((card for card in self.cards if card.ts == state.card_ts), None)
         if card is None:
             card = Card(thread_id=state.thread_id, ts=self._next_ts())
             self.cards.append(card)
         card.shown.append(state)
+        card.progress += [progress] if progress else []
         self._faults.point("messenger: after the card")
         return self.ops_channel, card.ts
 
@@ -393,7 +395,9 @@ class ScriptedInvestigator:
         self.meanwhile: Callable[[], None] | None = None
         self._faults = faults or Faults()
 
-    def investigate(self, assignment: Assignment, *, run_id: str) -> Investigation:
+    def investigate(
+        self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
+    ) -> Investigation:
         self._faults.point("investigator: before")
         self.assignments.append(assignment)
         meanwhile, self.meanwhile = self.meanwhile, None

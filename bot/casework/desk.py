@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.domain.threads import ThreadState
-from bot.errors import Conflict
+from bot.errors import Conflict, TriageError
 from bot.ports import Clock, JobQueue, Journal, MemoryIndex, Messenger, ThreadStore, Workspace
 from bot.settings import Settings
 
@@ -55,6 +55,23 @@ class Desk:
         channel, ts = self.messenger.show_card(state)
         if (state.card_channel, state.card_ts) != (channel, ts):
             self.amend(thread_id, lambda now: now.evolve(card_channel=channel, card_ts=ts))
+
+    def show_progress(self, thread_id: str, line: str) -> None:
+        """Show how far the run of a thread is; a chat that cannot be reached is no reason to stop it."""
+        state = self.store.get(thread_id)
+        if state is None or not state.is_open or state.card_ts is None:
+            return
+        try:
+            self.messenger.show_card(state, progress=line)
+            self._show_newer(state)
+        except TriageError:
+            log.warning("progress not shown", extra={"action": "progress_unshown", "thread_id": thread_id})
+
+    def _show_newer(self, shown: ThreadState) -> None:
+        """Show the thread again if somebody changed it while its progress was being shown."""
+        now = self.store.get(shown.thread_id) or self.store.last_closed(shown.thread_id)
+        if now is not None and now.version != shown.version:
+            self.messenger.show_card(now)
 
     def finish(self, thread_id: str) -> None:
         """Show the last state of a closed thread's card and move the thread to the archive."""

@@ -2,31 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from bot.agent.ledger import Ledger
+from bot.agent.run import Progress
 from bot.domain.passages import MemoryHit
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.threads import QuestionType
+
+OnProgress = Callable[[Progress], None]
+"""Told how far a run is, as often as it likes; must not take time."""
+
+
+class Said(NamedTuple):
+    """What somebody said, and who."""
+
+    sender: str
+    text: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Assignment:
     """One question to look into: all an investigator knows when it starts.
 
-    `summaries` has one line for each other open thread; `feedback` is why the draft of the round before came back.
+    `summaries` has one line for each other open thread; `feedback` is why the draft of the round before came back;
+    `spent_usd` is what the thread has cost so far.
     """
 
     question: str
+    asked_by: str | None = None
     question_type: QuestionType
     rubric: str
     round: int
-    thread_context: tuple[str, ...] = ()
-    human_context: tuple[str, ...] = ()
+    thread_context: tuple[Said, ...] = ()
+    human_context: tuple[Said, ...] = ()
     summaries: tuple[str, ...] = ()
     memory_hits: tuple[MemoryHit, ...] = ()
     feedback: str | None = None
+    spent_usd: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +57,8 @@ class Investigation:
 class Investigator(Protocol):
     """Looks into a question; never posts, never writes."""
 
-    def investigate(self, assignment: Assignment, *, run_id: str) -> Investigation:
+    def investigate(
+        self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
+    ) -> Investigation:
         """Return a draft with its evidence, or open questions instead; raises ProviderError."""
         ...

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from bot.agent.git import GitRepo
 from bot.agent.ledger import Ledger
-from bot.casework.investigator import Assignment, Investigation
+from bot.casework.investigator import Assignment, Investigation, OnProgress
 from bot.casework.offline_draft import Excerpt, answer, draft
 from bot.domain.excerpts import best_lines, is_quotable
 from bot.domain.filekinds import is_indexed
@@ -35,7 +35,13 @@ class OfflineInvestigator:
         self._repo = repo
         self._index = index
 
-    def investigate(self, assignment: Assignment, *, run_id: str) -> Investigation:  # noqa: ARG002 - the port's
+    def investigate(
+        self,
+        assignment: Assignment,
+        *,
+        run_id: str,  # noqa: ARG002 - the port's
+        on_progress: OnProgress | None = None,  # noqa: ARG002 - it is done before anybody could ask
+    ) -> Investigation:
         """Return the closest passages as a draft.
 
         Raises:
@@ -43,7 +49,7 @@ class OfflineInvestigator:
             ConfigError: the codebase has no commit.
             StoreError: the index cannot be read or written.
         """
-        question = "\n".join((assignment.question, *assignment.human_context))
+        question = "\n".join((assignment.question, *(said.text for said in assignment.human_context)))
         ledger = Ledger()
         self._index.refresh()
         excerpts = self._excerpts(question, assignment.feedback or "", ledger)

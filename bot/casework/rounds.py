@@ -1,23 +1,28 @@
 """Investigate, check, and once more if the checks object: from `investigating` to `pending-user`.
 
-Reads the thread's state and structured returns only; what that reading amounts to is counted as `orchestrator_tokens`
-(UTF-8 bytes / 4). Every step re-reads the state before it writes, so a human's click in the meantime wins.
+Reads the thread's state and structured returns only; what that reading amounts to is counted as `orchestrator_tokens`.
+Every step re-reads the state before it writes, so a human's click in the meantime wins. What a run cost is added to
+the thread's usage whether it succeeded or not.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from bot.agent.run import RunFailed
+from bot.casework.assignments import assign, summaries, tokens
 from bot.casework.desk import Desk
-from bot.casework.investigator import Assignment, Investigation, Investigator
+from bot.casework.investigator import Investigation, Investigator
+from bot.casework.progress import shown_progress
 from bot.casework.runs import RunRecorder
 from bot.casework.validator import Validation, Validator
-from bot.domain.passages import MemoryHit
-from bot.domain.returns import Verdict
+from bot.domain.returns import Usage, ValidatorReturn, Verdict
 from bot.domain.threads import PendingReason, Round, Status, ThreadState
-from bot.errors import ProviderError, TriageError
+from bot.domain.usage import total
+from bot.errors import TriageError
 
 log = logging.getLogger(__name__)
 
@@ -45,29 +50,29 @@ class Rounds:
     def _investigate(self, state: ThreadState) -> None:
         """One run of the investigator; what it could not do goes to the human, never to silence."""
         number = state.investigator_round + 1
-        run_id = f"{state.thread_id}-{self._desk.clock.now():%Y%m%dT%H%M%SZ}-r{number}"
-        assignment, tokens = self._assign(state, number)
+        run_id = self._run_id(state, f"r{number}")
+        assignment, read = assign(self._desk, state, number)
         try:
-            found = self._runs.record(
-                run_id, assignment, lambda: self._investigator.investigate(assignment, run_id=run_id)
-            )
+            with shown_progress(partial(self._desk.show_progress, state.thread_id)) as report:
+                found = self._runs.record(
+                    run_id,
+                    assignment,
+                    lambda: self._investigator.investigate(assignment, run_id=run_id, on_progress=report),
+                )
         except TriageError as error:
-            log.exception(
-                "investigation failed", extra={"action": "investigation_failed", "thread_id": state.thread_id}
-            )
-            self._fail(state, f"the investigation failed: {error}")
+            self._failed(state, "the investigation failed", error)
             return
-        self._save(state, lambda now: self._investigated(now, found, run_id, tokens))
+        self._save(state, lambda now: self._investigated(now, found, run_id, read))
 
-    def _investigated(self, now: ThreadState, found: Investigation, run_id: str, tokens: int) -> ThreadState:
+    def _investigated(self, now: ThreadState, found: Investigation, run_id: str, read: int) -> ThreadState:
         ret = found.ret.model_copy(update={"investigator_round": now.investigator_round + 1})
         known: dict[str, Any] = {
             "investigator_task_id": run_id,
             "investigator_round": ret.investigator_round,
             "investigator_return": ret,
             "rounds": (*now.rounds, Round(round=ret.investigator_round, investigator_return=ret)),
-            "usage": found.usage,
-            "orchestrator_tokens": (now.orchestrator_tokens or 0) + tokens + _tokens([ret.summary_for_orchestrator]),
+            "usage": total(now.usage, found.usage),
+            "orchestrator_tokens": (now.orchestrator_tokens or 0) + read + tokens([ret.summary_for_orchestrator]),
         }
         at = self._desk.clock.now()
         if not ret.draft_reply.strip() and now.status is Status.INVESTIGATING:
@@ -79,23 +84,36 @@ class Rounds:
 
     def _validate(self, state: ThreadState) -> None:
         """Have the draft attacked, then branch: to the human, or back once with the reasons."""
+        run_id = self._run_id(state, f"v{state.investigator_round}")
+        others = summaries(self._desk, state)
         try:
-            validation = self._validator.validate(state)
+            with shown_progress(partial(self._desk.show_progress, state.thread_id)) as report:
+                validation = self._runs.record_validation(
+                    run_id,
+                    lambda: self._validator.validate(state, run_id=run_id, summaries=others, on_progress=report),
+                )
         except TriageError as error:
-            log.exception("validation failed", extra={"action": "validation_failed", "thread_id": state.thread_id})
-            self._fail(state, f"the draft could not be validated: {error}")
+            self._failed(state, "the draft could not be validated", error)
             return
-        self._save(state, lambda now: self._validated(now, validation))
+        self._save(state, lambda now: self._validated(now, validation, run_id))
 
-    def _validated(self, now: ThreadState, validation: Validation) -> ThreadState:
-        verdict, at = validation.ret, self._desk.clock.now()
+    def _validated(self, now: ThreadState, validation: Validation, run_id: str) -> ThreadState:
+        verdict = validation.ret
         last = now.rounds[-1].model_copy(update={"checks": validation.checks, "validator_return": verdict})
         known: dict[str, Any] = {
             "rounds": (*now.rounds[:-1], last),
+            "validator_task_id": run_id,
             "validator_return": verdict,
-            "orchestrator_tokens": (now.orchestrator_tokens or 0) + _tokens([*verdict.reasons]),
+            "usage": total(now.usage, validation.usage),
         }
-        again = now.investigator_round < self._desk.settings.investigator.max_rounds
+        if verdict is None:
+            return self._given_up(now, f"the draft could not be validated: {validation.problem}", **known)
+        known["orchestrator_tokens"] = (now.orchestrator_tokens or 0) + tokens(verdict.reasons)
+        return self._judged(now, verdict, known)
+
+    def _judged(self, now: ThreadState, verdict: ValidatorReturn, known: dict[str, Any]) -> ThreadState:
+        """Branch on a verdict: a first bounce goes back with its feedback, all else to the human."""
+        at, again = self._desk.clock.now(), now.investigator_round < self._desk.settings.investigator.max_rounds
         if verdict.verdict is Verdict.BOUNCE and again:
             return now.transition(Status.BOUNCED, at=at, why=verdict.bounce_feedback or "bounced", **known)
         assert now.investigator_return is not None
@@ -108,42 +126,18 @@ class Rounds:
             **known,
         )
 
-    def _assign(self, state: ThreadState, number: int) -> tuple[Assignment, int]:
-        """Return the investigator's assignment and what reading it cost the orchestrator, in tokens."""
-        hits = self._desk.memory.search(state.question)
-        summaries = tuple(_summary(other) for other in self._desk.open_threads() if other.thread_id != state.thread_id)
-        feedback = state.validator_return.bounce_feedback if state.validator_return and number > 1 else None
-        context = tuple(entry.text for entry in state.human_context)
-        assignment = Assignment(
-            question=state.question,
-            question_type=state.question_type,
-            rubric=state.rubric or "",
-            round=number,
-            thread_context=self._conversation(state),
-            human_context=context,
-            summaries=summaries,
-            memory_hits=tuple(hits),
-            feedback=feedback,
-        )
-        read = [state.question, state.rubric or "", feedback or "", *context, *summaries, *map(_line, hits)]
-        return assignment, _tokens(read)
+    def _run_id(self, state: ThreadState, suffix: str) -> str:
+        return f"{state.thread_id}-{self._desk.clock.now():%Y%m%dT%H%M%SZ}-{suffix}"
 
-    def _conversation(self, state: ThreadState) -> tuple[str, ...]:
-        """Return what else was said in the thread, oldest first; empty where the chat cannot say."""
-        try:
-            messages = self._desk.workspace.thread(state.chat_id, state.thread_ts)
-        except ProviderError:
-            log.warning("thread could not be read", extra={"action": "thread_unread", "thread_id": state.thread_id})
-            return ()
-        return tuple(
-            f"{message.sender_id}: {message.text}"
-            for message in messages
-            if message.message_id != state.original_message_id and not message.is_bot
-        )
+    def _failed(self, state: ThreadState, what: str, error: TriageError) -> None:
+        """Hand the thread to the human with the reason; what the failed run cost is counted."""
+        log.exception("%s", what, extra={"action": "step_failed", "thread_id": state.thread_id})
+        usage = error.usage if isinstance(error, RunFailed) else None
+        self._save(state, lambda now: self._given_up(now, f"{what}: {error}", usage=_with(now.usage, usage)))
 
-    def _fail(self, state: ThreadState, why: str) -> None:
+    def _given_up(self, now: ThreadState, why: str, **known: Any) -> ThreadState:
         at = self._desk.clock.now()
-        self._save(state, lambda now: now.transition(Status.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED))
+        return now.transition(Status.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **known)
 
     def _save(self, before: ThreadState, change: Callable[[ThreadState], ThreadState]) -> None:
         """Apply a result unless the thread moved on while the work ran."""
@@ -153,15 +147,6 @@ class Rounds:
         )
 
 
-def _summary(state: ThreadState) -> str:
-    """Return one line on an open thread for the others to know of."""
-    return f"{state.thread_id} [{state.status}] {' '.join(state.question.split())[:100]}"
-
-
-def _line(hit: MemoryHit) -> str:
-    return f"{hit.ref} {hit.title} {hit.excerpt}"
-
-
-def _tokens(read: Sequence[str]) -> int:
-    """Return what reading these texts costs, by the measure of SPEC §4.1: UTF-8 bytes / 4."""
-    return sum(len(text.encode("utf-8", "replace")) for text in read) // 4
+def _with(usage: Usage | None, more: Usage | None) -> Usage | None:
+    """Return both together; None where no run has cost anything yet."""
+    return usage if more is None else total(usage, more)

@@ -1,55 +1,45 @@
-"""Attacks a draft before a human sees it. The deterministic checks come first; alone, they give the verdict.
+"""What a validation comes to, and the one thing a validator does: attack a draft before a human sees it.
 
-A validator that uses a model answers to the same Protocol and is handed the same check results; it can only make a
-verdict stricter (bot/casework/verdict.py).
+The deterministic checks come first (bot/casework/code_validator.py); a model that judges after them is handed their
+results and can only make a verdict stricter (bot/casework/verdict.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from bot.casework.checks import check_return
-from bot.casework.runs import RunRecorder
-from bot.casework.verdict import verdict_of_checks
-from bot.domain.returns import Check, ValidatorReturn
-from bot.domain.rubrics import rubric_for
+from bot.agent.ledger import Ledger
+from bot.casework.investigator import OnProgress
+from bot.domain.returns import Check, Usage, ValidatorReturn
 from bot.domain.threads import ThreadState
-from bot.ports import Clock
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Validation:
-    """A verdict and the checks it rests on."""
+    """A verdict and the checks it rests on; `ret` is None where no verdict came about, and `problem` says why."""
 
-    ret: ValidatorReturn
+    ret: ValidatorReturn | None
     checks: tuple[Check, ...]
+    usage: Usage = field(default_factory=Usage)
+    ledger: Ledger = field(default_factory=Ledger)
+    problem: str | None = None
 
 
 class Validator(Protocol):
     """Judges the latest draft of a thread."""
 
-    def validate(self, state: ThreadState) -> Validation:
-        """Return the verdict on `state.investigator_return`; raises ProviderError when there can be none."""
+    def validate(
+        self,
+        state: ThreadState,
+        *,
+        run_id: str,
+        summaries: Sequence[str] = (),
+        on_progress: OnProgress | None = None,
+    ) -> Validation:
+        """Return the verdict on `state.investigator_return`; raises ProviderError when not even code can check it.
+
+        `summaries` has one line for each other open thread.
+        """
         ...
-
-
-class CodeValidator:
-    """The checks of SPEC §4.3 and nothing else: free, deterministic, the same answer every time."""
-
-    def __init__(self, codebase: Path, memory: Path, runs: RunRecorder, clock: Clock) -> None:
-        self._codebase, self._memory, self._runs, self._clock = codebase, memory, runs, clock
-
-    def validate(self, state: ThreadState) -> Validation:
-        """Return the verdict of the code checks on the thread's latest draft."""
-        assert state.investigator_return is not None
-        ledger = self._runs.ledger(state.investigator_task_id) if state.investigator_task_id else None
-        checks = check_return(
-            state.investigator_return,
-            repo=self._codebase,
-            ledger=ledger,
-            rubric=rubric_for(state.question_type),
-            memory=self._memory,
-        )
-        return Validation(ret=verdict_of_checks(checks, at=self._clock.now()), checks=tuple(checks))

@@ -9,6 +9,7 @@ from typing import Any
 from blocks.draft_card import click_of
 from bot.casework.decisions import Click, Decisions
 from bot.casework.desk import Desk
+from bot.casework.investigator import OnProgress
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.recovery import recover
 from bot.casework.replies import Replies
@@ -46,7 +47,14 @@ class ScriptedValidator:
         self.script = list(script) or [Verdict.PASS]
         self.seen: list[ThreadState] = []
 
-    def validate(self, state: ThreadState) -> Validation:
+    def validate(
+        self,
+        state: ThreadState,
+        *,
+        run_id: str,
+        summaries: Sequence[str] = (),
+        on_progress: OnProgress | None = None,
+    ) -> Validation:
         self.seen.append(state)
         step = self.script[min(len(self.seen), len(self.script)) - 1]
         if isinstance(step, BaseException):

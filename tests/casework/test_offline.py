@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.agent.git import GitRepo
-from bot.casework.investigator import Assignment, Investigation
+from bot.casework.investigator import Assignment, Investigation, Said
 from bot.casework.offline import OfflineInvestigator
 from bot.domain.passages import IndexReport, MemoryHit, Passage
 from bot.domain.returns import EvidenceKind
@@ -67,7 +67,7 @@ def investigate(
         question_type=QuestionType.TECHNICAL_QA,
         rubric="",
         round=round_,
-        human_context=tuple(human_context),
+        human_context=tuple(Said("U2", text) for text in human_context),
         memory_hits=tuple(memory_hits),
         feedback=feedback,
     )

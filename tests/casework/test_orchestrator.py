@@ -107,7 +107,7 @@ def test_a_mention_on_a_waiting_draft_investigates_again(office: Office) -> None
     office.asked()
     office.says("<@U0BOT> and for refunds?", mention=True)
     assert len(office.investigator.assignments) == 2
-    assert office.investigator.assignments[1].thread_context == (f"{ANN}: <@U0BOT> and for refunds?",)
+    assert office.investigator.assignments[1].thread_context == ((ANN, "<@U0BOT> and for refunds?"),)
     assert office.state.status is Status.PENDING_USER
     assert office.state.draft_version == 2
     assert office.state.stale_reasons == ()
@@ -260,7 +260,9 @@ def test_other_open_threads_are_told_in_one_line_each(office: Office) -> None:
     office.clock.advance(5)
     office.work()
     assert office.investigator.assignments[0].summaries == ()
-    assert office.investigator.assignments[1].summaries == (f"{THREAD_ID} [pending-user] retries? in two lines",)
+    assert office.investigator.assignments[1].summaries == (
+        f"{THREAD_ID} [pending-user] retries? in two lines -> Retries stop after 5.",
+    )
 
 
 def test_wherever_the_process_dies_the_question_ends_the_same(tmp_path: Path) -> None:

@@ -107,8 +107,8 @@ def test_what_the_human_added_reaches_the_investigator(tmp_path: Path) -> None:
     office.decisions.add_context(office.state.thread_id, "we mean v2", by=BEN)
     office.work()
     given = office.investigator.assignments[-1]
-    assert given.human_context == ("we mean v2",)
-    assert given.thread_context == (f"{ANN}: in the EU region",)
+    assert given.human_context == ((BEN, "we mean v2"),)
+    assert given.thread_context == ((ANN, "in the EU region"),)
 
 
 def test_a_chat_that_cannot_be_read_does_not_stop_the_investigation(tmp_path: Path) -> None:

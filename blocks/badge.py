@@ -1,0 +1,81 @@
+"""The card's status line: where a thread stands, what that rests on, who judged it and what it cost. Pure.
+
+A ✓ is for a draft that every check and the validator let through, and for nothing else.
+"""
+
+from __future__ import annotations
+
+from blocks.text import escape, truncate
+from bot.casework.verdict import CODE_CHECKS
+from bot.domain.returns import Usage
+from bot.domain.threads import PendingReason, Resolution, Status, ThreadState
+
+PROGRESS_CHARS = 200
+
+_RUNNING = {
+    Status.INVESTIGATING: ":hourglass_flowing_sand: Investigating",
+    Status.AWAITING_VALIDATION: ":hourglass_flowing_sand: Checking every citation, then trying to break the draft",
+    Status.BOUNCED: ":hourglass_flowing_sand: Checks objected, trying once more",
+    Status.ESCALATED: ":hourglass_flowing_sand: Long investigation under way",
+}
+
+
+def status_line(state: ThreadState, *, progress: str | None = None) -> str:
+    """Return the badge; `progress` is plain text on the run under way, anybody's words in it included."""
+    if not state.is_open:
+        return _ending(state)
+    if state.status is not Status.PENDING_USER:
+        doing = truncate(escape(progress), PROGRESS_CHARS) if progress else ""
+        return _joined(_RUNNING[state.status], doing)
+    return _joined(_badge(state), _origin(state), cost_line(state.usage))
+
+
+def cost_line(usage: Usage | None) -> str:
+    """Return what the model runs cost, in words.
+
+    >>> cost_line(Usage(input_tokens=12_000, output_tokens=900, cost_usd=None))
+    '12.9k tokens, cost unknown'
+    """
+    if usage is None:
+        return ""
+    spent = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    if not spent:
+        return "offline, no model was used"
+    if usage.cost_usd is None:
+        return f"{spent / 1000:.1f}k tokens, cost unknown"
+    return f"${usage.cost_usd:.2f}" if usage.cost_usd >= 0.005 else "less than $0.01"
+
+
+def judge_of(state: ThreadState) -> str | None:
+    """Return the model that judged the latest draft; None where code alone did, or nobody."""
+    verdict = state.validator_return
+    return verdict.validator_model if verdict and verdict.validator_model != CODE_CHECKS else None
+
+
+def _badge(state: ThreadState) -> str:
+    ret = state.investigator_return
+    if state.draft_pending and ret and state.draft_pending != ret.draft_reply:
+        return ":pencil2: edited by a human"
+    return {
+        PendingReason.APPROVAL: f"*✓ validated* by {escape(judge_of(state) or 'code checks alone')}",
+        PendingReason.DISAGREEMENT: "*⚠ disagreement*",
+        PendingReason.CONTEXT: ":grey_question: *needs context*",
+        PendingReason.FAILED: ":x: *failed*",
+    }[state.pending_reason or PendingReason.FAILED]
+
+
+def _origin(state: ThreadState) -> str:
+    ret = state.investigator_return
+    return f"confidence {ret.confidence} · round {state.investigator_round}" if ret else ""
+
+
+def _ending(state: ThreadState) -> str:
+    why = state.status_history[-1].why if state.status_history else "closed"
+    if state.resolution in (Resolution.APPROVED, Resolution.EDITED):
+        return f":white_check_mark: *Posted* · {why}"
+    reason = f" · {escape(state.dismiss_reason)}" if state.dismiss_reason else ""
+    return f":no_entry_sign: *Closed* · {why}{reason}"
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(part for part in parts if part)

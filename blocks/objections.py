@@ -1,0 +1,58 @@
+"""Why a draft did not pass, as the card shows it: each round with its own words and the objections to them. Pure."""
+
+from __future__ import annotations
+
+from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
+
+from blocks.badge import judge_of
+from blocks.text import escape, quote, truncate
+from bot.casework.verdict import CODE_CHECKS
+from bot.domain.threads import PendingReason, Round, ThreadState
+
+SECTION_TEXT_CHARS = 2_900
+EARLIER_DRAFT_CHARS = 800
+
+
+def objections(state: ThreadState) -> list[Block]:
+    """Return why the human is asked to look: what failed, or what every round of this draft was told."""
+    if state.pending_reason is PendingReason.FAILED:
+        return _failure(state)
+    if state.pending_reason is not PendingReason.DISAGREEMENT or state.validator_return is None:
+        return []
+    by = judge_of(state)
+    title = f":warning: *{escape(by) if by else 'The checks'} object{'s' * bool(by)}*"
+    rounds = state.rounds[-state.investigator_round :] if state.investigator_round else ()
+    return [_section(f"{title}{_reasons(state.rounds[-1])}"), *(_earlier(entry) for entry in rounds[:-1])]
+
+
+def _failure(state: ThreadState) -> list[Block]:
+    """Return what went wrong; a draft that nobody could judge is shown, but not offered."""
+    ret = state.investigator_return
+    unjudged = ret.draft_reply if ret and state.validator_return is None and not state.draft_pending else ""
+    parts: list[Block] = [_section(f":x: *No draft to approve*: {escape(state.status_history[-1].why)}")]
+    if unjudged.strip():
+        shown = quote(truncate(escape(unjudged), EARLIER_DRAFT_CHARS))
+        parts.append(_section(f"*Not validated, so not offered:*\n{shown}"))
+    return parts
+
+
+def _earlier(entry: Round) -> Block:
+    """Return an earlier round: what it drafted and why that came back."""
+    shown = quote(truncate(escape(entry.investigator_return.draft_reply), EARLIER_DRAFT_CHARS))
+    return _context(f"*Round {entry.round}* drafted\n{shown}\nand was told{_reasons(entry)}")
+
+
+def _reasons(entry: Round) -> str:
+    verdict = entry.validator_return
+    reasons = verdict.reasons if verdict else ()
+    said = "".join(f"\n• {escape(reason)}" for reason in reasons) or "\n• no reason was given"
+    note = verdict.spot_check_note if verdict and verdict.validator_model != CODE_CHECKS else ""
+    return said + (f"\n• spot check: {escape(note)}" if note else "")
+
+
+def _section(text: str) -> SectionBlock:
+    return SectionBlock(text=MarkdownTextObject(text=truncate(text, SECTION_TEXT_CHARS)))
+
+
+def _context(text: str) -> ContextBlock:
+    return ContextBlock(elements=[MarkdownTextObject(text=truncate(text, SECTION_TEXT_CHARS))])

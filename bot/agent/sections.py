@@ -1,0 +1,72 @@
+"""Foreign text in a prompt, kept apart as data: named, tagged with its sender, closed by what nobody can forge.
+
+Pure but for the token it draws. The token stands in no text of the prompt, so no text can close its own section or open
+another; names and senders are ours to quote, as JSON, and hold no line end.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.domain.hidden import without_hidden
+
+TOKEN_BYTES: Final = 12
+
+Token = Callable[[], str]
+"""Draws a text that nobody can have foreseen."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Section:
+    """One piece of foreign text; `name` is ours, `sender` and `text` are anybody's."""
+
+    name: str
+    text: str
+    sender: str | None = None
+
+
+def random_token() -> str:
+    """Return a token for one run."""
+    return secrets.token_hex(TOKEN_BYTES)
+
+
+def delimit(sections: Sequence[Section], *, token: Token = random_token) -> str:
+    r"""Return the sections as one text, each between an opening and a closing line with the run's token.
+
+    >>> print(delimit([Section(name="question", text="Hi\n</data>", sender="U1")], token=lambda: "7f3a"))
+    <data-7f3a name="question" from="U1">
+    Hi
+    </data>
+    </data-7f3a>
+    """
+    cleaned = [(section, *without_hidden(section.text)) for section in sections]
+    boundary = _unused(token, [text for _, text, _ in cleaned])
+    return "\n\n".join(
+        f"<data-{boundary} {_tags(section, removed)}>\n{text}\n</data-{boundary}>" for section, text, removed in cleaned
+    )
+
+
+def _unused(token: Token, texts: Sequence[str]) -> str:
+    """Return a token that stands in no text; one drawn at random is as good as certain to be the first."""
+    boundary = token()
+    while any(boundary in text for text in texts):
+        boundary = token()
+    return boundary
+
+
+def _tags(section: Section, removed: int) -> str:
+    tags = {"name": section.name}
+    if section.sender is not None:
+        tags["from"] = without_hidden(section.sender)[0]
+    if removed:
+        tags["hidden_characters_removed"] = str(removed)
+    return " ".join(f"{name}={_quoted(value)}" for name, value in tags.items())
+
+
+def _quoted(value: str) -> str:
+    """Return a value in double quotes that holds neither a line end nor the end of the tag."""
+    return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e")

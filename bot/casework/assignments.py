@@ -1,0 +1,89 @@
+"""What an investigator is told: the question and all that was said about it, put together for one round.
+
+Reads the thread's state, the chat, memory and one line on each other open thread, and never the codebase. What that
+reading amounts to is counted as orchestrator tokens (UTF-8 bytes / 4).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from bot.casework.desk import Desk
+from bot.casework.investigator import Assignment, Said
+from bot.domain.passages import MemoryHit
+from bot.domain.threads import ThreadState
+from bot.errors import ProviderError
+
+log = logging.getLogger(__name__)
+
+QUESTION_CHARS = 100
+FINDING_CHARS = 160
+
+
+def assign(desk: Desk, state: ThreadState, number: int) -> tuple[Assignment, int]:
+    """Return the assignment of round `number` and what reading it cost the orchestrator, in tokens."""
+    hits = desk.memory.search(state.question)
+    lines = summaries(desk, state)
+    feedback = state.validator_return.bounce_feedback if state.validator_return and number > 1 else None
+    context = tuple(Said(entry.by, entry.text) for entry in state.human_context)
+    assignment = Assignment(
+        question=state.question,
+        asked_by=_name_of(state),
+        question_type=state.question_type,
+        rubric=state.rubric or "",
+        round=number,
+        thread_context=_conversation(desk, state),
+        human_context=context,
+        summaries=lines,
+        memory_hits=tuple(hits),
+        feedback=feedback,
+        spent_usd=(state.usage.cost_usd if state.usage else None) or 0.0,
+    )
+    added = [said.text for said in context]
+    return assignment, tokens([state.question, state.rubric or "", feedback or "", *added, *lines, *map(_line, hits)])
+
+
+def summaries(desk: Desk, state: ThreadState) -> tuple[str, ...]:
+    """Return one line on each other open thread."""
+    return tuple(_summary(other) for other in desk.open_threads() if other.thread_id != state.thread_id)
+
+
+def tokens(read: Sequence[str]) -> int:
+    """Return what reading these texts costs, by the measure of SPEC §4.1: UTF-8 bytes / 4.
+
+    >>> tokens(["é" * 10, "abcd"])
+    6
+    """
+    return sum(len(text.encode("utf-8", "replace")) for text in read) // 4
+
+
+def _conversation(desk: Desk, state: ThreadState) -> tuple[Said, ...]:
+    """Return what else was said in the thread, oldest first; empty where the chat cannot say."""
+    try:
+        messages = desk.workspace.thread(state.chat_id, state.thread_ts)
+    except ProviderError:
+        log.warning("thread could not be read", extra={"action": "thread_unread", "thread_id": state.thread_id})
+        return ()
+    return tuple(
+        Said(message.sender_id, message.text)
+        for message in messages
+        if message.message_id != state.original_message_id and not message.is_bot
+    )
+
+
+def _name_of(state: ThreadState) -> str:
+    """Return who asked, by id and by the name they chose."""
+    name = state.original_sender_name
+    return f"{state.original_sender_id} ({name})" if name else state.original_sender_id
+
+
+def _summary(state: ThreadState) -> str:
+    """Return one line on an open thread for the others to know of: its id first, what is known of the answer last."""
+    ret = state.investigator_return
+    found = f" -> {' '.join(ret.summary_for_orchestrator.split())[:FINDING_CHARS]}" if ret else ""
+    return f"{state.thread_id} [{state.status}] {' '.join(state.question.split())[:QUESTION_CHARS]}{found}"
+
+
+def _line(hit: MemoryHit) -> str:
+    return f"{hit.ref} {hit.title} {hit.excerpt}"

@@ -1,0 +1,46 @@
+"""The validator that needs no model: the checks of SPEC §4.3, and the verdict they come to by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from bot.casework.checks import check_return
+from bot.casework.investigator import OnProgress
+from bot.casework.runs import RunRecorder
+from bot.casework.validator import Validation
+from bot.casework.verdict import verdict_of_checks
+from bot.domain.rubrics import rubric_for
+from bot.domain.threads import ThreadState
+from bot.ports import Clock
+
+
+class CodeValidator:
+    """Port Validator: free, deterministic, the same answer every time."""
+
+    def __init__(
+        self, codebase: Path, memory: Path, runs: RunRecorder, clock: Clock, *, secrets: Collection[str] = ()
+    ) -> None:
+        self._codebase, self._memory, self._runs, self._clock = codebase, memory, runs, clock
+        self._secrets = secrets
+
+    def validate(
+        self,
+        state: ThreadState,
+        *,
+        run_id: str,  # noqa: ARG002 - the port's
+        summaries: Sequence[str] = (),  # noqa: ARG002 - code cannot compare answers
+        on_progress: OnProgress | None = None,  # noqa: ARG002 - it is done before anybody could ask
+    ) -> Validation:
+        """Return the verdict of the code checks on the thread's latest draft; raises ProviderError when git fails."""
+        assert state.investigator_return is not None
+        ledger = self._runs.ledger(state.investigator_task_id) if state.investigator_task_id else None
+        checks = check_return(
+            state.investigator_return,
+            repo=self._codebase,
+            ledger=ledger,
+            rubric=rubric_for(state.question_type),
+            memory=self._memory,
+            known_secrets=self._secrets,
+        )
+        return Validation(ret=verdict_of_checks(checks, at=self._clock.now()), checks=tuple(checks))

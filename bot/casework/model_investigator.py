@@ -1,0 +1,101 @@
+"""The investigator that uses a model: a brief of delimited data in, a draft with pinned citations out.
+
+Reads what its tools read; writes only what its runner keeps of the run. Code, not the model, says at which commit a
+citation was read, and no value of a secret of this process leaves in a return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+from bot.agent.git import GitRepo
+from bot.agent.ledger import Ledger
+from bot.agent.sections import Section
+from bot.agent.tool import Tool
+from bot.casework.answers import Citation, InvestigatorAnswer
+from bot.casework.investigator import Assignment, Investigation, OnProgress
+from bot.casework.specialist import Brief, Specialist
+from bot.domain.citations import parse_lines
+from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.secrets import OWN_SECRET
+
+ToolsFor = Callable[[Ledger], Sequence[Tool]]
+"""Returns the tools of one run, which write down what they do in its ledger."""
+
+
+class ModelInvestigator:
+    """Port Investigator over a model."""
+
+    def __init__(
+        self, specialist: Specialist, tools_for: ToolsFor, repo: GitRepo, *, secrets: Collection[str] = ()
+    ) -> None:
+        self._specialist, self._tools_for, self._repo = specialist, tools_for, repo
+        self._secrets = secrets
+
+    def investigate(
+        self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
+    ) -> Investigation:
+        """Return the model's draft.
+
+        Raises:
+            RunFailed: there is no answer; it says why and carries the usage.
+            ConfigError: the codebase has no commit.
+        """
+        ledger, head = Ledger(), self._repo.head()
+        brief = Brief(
+            run_id=run_id,
+            rubric=assignment.rubric,
+            sections=tuple(_sections(assignment)),
+            spent_usd=assignment.spent_usd,
+            on_progress=on_progress,
+        )
+        result = self._specialist.run(brief, self._tools_for(ledger))
+        assert isinstance(result.answer, InvestigatorAnswer)
+        ret = _return_of(result.answer, ledger, head, assignment.round)
+        return Investigation(
+            ret=_without(self._secrets, ret), ledger=ledger, usage=result.usage, investigator=self._specialist.model
+        )
+
+
+def _sections(given: Assignment) -> Iterator[Section]:
+    """Yield the brief's data, the question first; what is empty is left out."""
+    yield Section(name="question", text=given.question, sender=given.asked_by)
+    yield from (Section(name="thread_message", text=said.text, sender=said.sender) for said in given.thread_context)
+    yield from (Section(name="added_context", text=said.text, sender=said.sender) for said in given.human_context)
+    for hit in given.memory_hits:
+        yield Section(name="memory", text=f"{hit.title}\n{hit.excerpt}", sender=hit.ref)
+    if given.summaries:
+        yield Section(name="other_open_threads", text="\n".join(given.summaries))
+    if given.feedback:
+        yield Section(name="feedback", text=given.feedback, sender="the checks and the validator")
+
+
+def _return_of(answer: InvestigatorAnswer, ledger: Ledger, head: str, number: int) -> InvestigatorReturn:
+    refs = tuple(_pinned(citation, ledger, head) for citation in answer.evidence_refs)
+    said = answer.model_dump(exclude={"evidence_refs"})
+    return InvestigatorReturn(**said, evidence_refs=refs, investigator_round=number)
+
+
+def _pinned(citation: Citation, ledger: Ledger, head: str) -> EvidenceRef:
+    """Return the citation with the commit at which the ledger says its lines were read, else HEAD as the run began."""
+    cited = parse_lines(citation.ref) if citation.kind is EvidenceKind.FILE else None
+    commits = [read.commit for read in reversed(ledger.reads)] if cited else []
+    read_at = next((commit for commit in commits if cited and ledger.covers(*cited, commit=commit)), head)
+    commit = read_at if citation.kind is EvidenceKind.FILE else None
+    return EvidenceRef(**citation.model_dump(), commit=commit)
+
+
+def _without(secrets: Collection[str], ret: InvestigatorReturn) -> InvestigatorReturn:
+    """Return the draft with this process's own secret values cut out, wherever they stand."""
+    return InvestigatorReturn.model_validate(_cut(ret.model_dump(), secrets))
+
+
+def _cut(value: Any, secrets: Collection[str]) -> Any:
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, f"[redacted: {OWN_SECRET}]")
+        return value
+    if isinstance(value, dict):
+        return {key: _cut(each, secrets) for key, each in value.items()}
+    return tuple(_cut(each, secrets) for each in value) if isinstance(value, list | tuple) else value

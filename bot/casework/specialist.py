@@ -1,0 +1,59 @@
+"""One model run of casework: constant words first, then this run's data, then an answer of a fixed shape.
+
+The investigator and the validator share it and nothing else. System prompt, tools and rubric come first and are the
+same for every question of a type, so that they are read from the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from bot.agent.run import Limits, Request, Result, Runner
+from bot.agent.sections import Section, Token, delimit, random_token
+from bot.agent.tool import Tool
+from bot.casework.investigator import OnProgress
+from bot.casework.spending import Spending
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Brief:
+    """What one run is about: its rubric, its data, what the thread has cost so far."""
+
+    run_id: str
+    rubric: str
+    sections: Sequence[Section]
+    spent_usd: float
+    on_progress: OnProgress | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Specialist:
+    """A model with a job description (`system`); every run starts with a fresh context."""
+
+    runner: Runner
+    spending: Spending
+    model: str
+    system: str
+    answer: type[BaseModel]
+    limits: Limits
+    runs: Path
+    token: Token = random_token
+
+    def run(self, brief: Brief, tools: Sequence[Tool]) -> Result:
+        """Return the answer; raises RunFailed with the usage so far, StoreError if that cannot be written down."""
+        request = Request(
+            model=self.model,
+            system=self.system,
+            prefix=(f"# Rubric\n\n{brief.rubric}",),
+            prompt=delimit(brief.sections, token=self.token),
+            tools=tools,
+            answer=self.answer,
+            limits=self.limits,
+            folder=self.runs / brief.run_id,
+            on_progress=brief.on_progress,
+        )
+        return self.spending.run(self.runner, request, run_id=brief.run_id, spent_usd=brief.spent_usd)

@@ -1,0 +1,115 @@
+"""What model runs may still cost: a limit for each thread and one for each day (UTC), kept in spend.ndjson.
+
+A run is granted its share before it starts and is stopped before it exceeds it; runs at the same time never share a
+dollar. Costs that no price is known for count as nothing, and the card says so.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Final
+
+from bot.agent.run import Request, Result, RunFailed, Runner, SpendLimitReached
+from bot.domain.returns import Usage
+from bot.ports import Clock, Journal
+
+log = logging.getLogger(__name__)
+
+TAIL_BYTES: Final = 4 * 1024 * 1024
+"""How much of the journal is read for the day's sum: some 15,000 runs."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grant:
+    """What one run may spend (None: as much as it likes), and whose limit that is."""
+
+    usd: float | None
+    why: str = ""
+
+
+class Spending:
+    """Makes model runs within the limits; `at_once` is how many may be under way together."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        clock: Clock,
+        *,
+        per_thread_usd: float | None = None,
+        per_day_usd: float | None = None,
+        at_once: int = 1,
+    ) -> None:
+        self._journal, self._clock = journal, clock
+        self._per_thread_usd, self._per_day_usd, self._at_once = per_thread_usd, per_day_usd, at_once
+        self._lock = threading.Lock()
+        self._granted: list[Grant] = []
+        self._day: date | None = None
+        self._spent_usd = 0.0
+
+    def run(self, runner: Runner, request: Request, *, run_id: str, spent_usd: float) -> Result:
+        """Make a run of a thread that has cost `spent_usd` so far; what it cost is on disk when this returns.
+
+        Raises:
+            RunFailed: as the runner does; SpendLimitReached names the limit that was met.
+            StoreError: the journal cannot be written.
+        """
+        grant = self._grant(spent_usd)
+        usage = Usage()
+        try:
+            if grant.usd == 0.0:
+                raise SpendLimitReached(grant.why, usage=usage)
+            limits = replace(request.limits, spend_usd=grant.usd)
+            result = runner.run(replace(request, limits=limits))
+            usage = result.usage
+        except RunFailed as error:
+            usage = error.usage
+            if isinstance(error, SpendLimitReached):
+                raise SpendLimitReached(grant.why, usage=usage) from error
+            raise
+        finally:
+            self._settle(grant, run_id, request.model, usage)
+        return result
+
+    def _grant(self, spent_usd: float) -> Grant:
+        """Set a share aside: what the thread has left, or an equal part of what the day has left."""
+        with self._lock:
+            grant = min(self._grants(spent_usd), key=lambda each: each.usd or 0.0, default=Grant(usd=None))
+            self._granted.append(grant)
+            return grant
+
+    def _grants(self, spent_usd: float) -> list[Grant]:
+        grants = []
+        if self._per_thread_usd is not None:
+            left = max(0.0, self._per_thread_usd - spent_usd)
+            grants.append(Grant(usd=left, why=f"spend limit of ${self._per_thread_usd:.2f} for this thread reached"))
+        if self._per_day_usd is not None:
+            set_aside = sum(grant.usd or 0.0 for grant in self._granted)
+            free = max(0.0, self._per_day_usd - self._today() - set_aside)
+            share = free / max(1, self._at_once - len(self._granted))
+            grants.append(Grant(usd=share, why=f"spend limit of ${self._per_day_usd:.2f} for today reached"))
+        return grants
+
+    def _today(self) -> float:
+        """Return what the day has cost so far, read from the journal when the day is new."""
+        day = self._clock.now().date()
+        if day != self._day:
+            records = self._journal.records(last_bytes=TAIL_BYTES)
+            costs = [record.get("cost_usd") for record in records if str(record.get("at", "")).startswith(f"{day}")]
+            self._day, self._spent_usd = day, sum(cost for cost in costs if isinstance(cost, int | float))
+        return self._spent_usd
+
+    def _settle(self, grant: Grant, run_id: str, model: str, usage: Usage) -> None:
+        """Give back what is left of a share and write down what was spent."""
+        with self._lock:
+            self._granted.remove(grant)
+            if not usage.input_tokens and not usage.output_tokens:
+                return
+            self._today()
+            self._spent_usd += usage.cost_usd or 0.0
+            if usage.cost_usd is None:
+                log.warning("no price is known for %s; its cost is not limited", model, extra={"action": "unpriced"})
+            at = self._clock.now().isoformat()
+            self._journal.append({"at": at, "run_id": run_id, "model": model, **usage.model_dump()})

@@ -1,0 +1,28 @@
+"""Characters that a reader does not see and a model does: the ways to hide text in a message. Pure.
+
+Removed are control and format characters, bidirectional overrides, tag characters and variation selectors; kept are line
+ends, tabs, the joiners that scripts and emoji need, and the selector that makes a character an emoji.
+Source: Unicode 16, general categories Cc and Cf, and Default_Ignorable_Code_Point in DerivedCoreProperties.txt.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_HIDDEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+_LINE_ENDS: Final = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+
+
+def without_hidden(text: str) -> tuple[str, int]:
+    r"""Return `text` with every kind of line end as `\n` and no hidden character, and how many it had.
+
+    >>> without_hidden("Is it\u202e 5?\r\n\U000e0041\U000e0042")
+    ('Is it 5?\n', 3)
+    """
+    encodable = text.encode("utf-8", "replace").decode()
+    return _HIDDEN.subn("", _LINE_ENDS.sub("\n", encodable))

@@ -1,0 +1,113 @@
+"""A Runner in memory: plays scripted answers, calls tools on the way, keeps every request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from bot.agent.git import GitRepo
+from bot.agent.ledger import Ledger
+from bot.agent.run import Limits, Progress, Request, Result
+from bot.agent.tool import Tool
+from bot.casework.answers import InvestigatorAnswer, ValidatorAnswer
+from bot.casework.specialist import Specialist
+from bot.casework.spending import Spending
+from bot.domain.returns import Usage
+from tests.fakes import FakeClock, MemoryJournal
+
+MODEL = "claude-opus-5-5"
+COST = Usage(input_tokens=1_000, output_tokens=100, cost_usd=0.01)
+
+Step = Mapping[str, Any] | BaseException | Callable[[Request], Mapping[str, Any]]
+
+
+class ScriptedRunner:
+    """Runner whose steps are answers, errors, or functions from the request to an answer; the last one repeats."""
+
+    def __init__(self, *script: Step, usage: Usage = COST) -> None:
+        self.script, self.usage = list(script), usage
+        self.requests: list[Request] = []
+
+    def run(self, request: Request) -> Result:
+        self.requests.append(request)
+        if request.on_progress:
+            request.on_progress(Progress(tool_calls=2, thinking="the limit <is> set"))
+        step = self.script[min(len(self.requests), len(self.script)) - 1]
+        if isinstance(step, BaseException):
+            raise step
+        said = step(request) if callable(step) else step
+        return Result(answer=request.answer.model_validate(said), usage=self.usage, turns=1, tool_calls=0)
+
+
+def answered(**changes: Any) -> dict[str, Any]:
+    """Return an investigator's answer as a model gives it: no commit anywhere."""
+    good = {
+        "confidence": "medium",
+        "confidence_reason": "One line says so.",
+        "summary_for_orchestrator": "Retries stop after 5.",
+        "draft_reply": "Retries stop after 5, see `app/retry.py:3`.",
+        "evidence_refs": [
+            {"kind": "file", "ref": "app/retry.py:3", "quote": "LIMIT = 5", "supports_claim": "It sets the limit."}
+        ],
+    }
+    return {**good, **changes}
+
+
+def judged(**changes: Any) -> dict[str, Any]:
+    """Return a validator's answer that keeps every rule."""
+    good = {
+        "verdict": "pass",
+        "reasons": ["the line sets the limit"],
+        "spot_check_ref": "app/retry.py:3",
+        "spot_check_result": "supports",
+        "schema_check": "ok",
+        "confidence_language_match": "match",
+        "scope_drift": "none",
+        "risk_gate_check": "passes",
+        "tone_assessment": "matches",
+    }
+    return {**good, **changes}
+
+
+def reading(path: str, *lines: tuple[int, int], answer: Mapping[str, Any]) -> Callable[[Request], Mapping[str, Any]]:
+    """Return a step that reads lines with the tool it was given, then answers."""
+
+    def step(request: Request) -> Mapping[str, Any]:
+        read_file = next(tool for tool in request.tools if tool.name == "read_file")
+        for start, end in lines:
+            read_file.call({"path": path, "start": start, "end": end})
+        return answer
+
+    return step
+
+
+def plain_tools(repo: GitRepo, *names: str) -> Callable[[Ledger], list[Tool]]:
+    """Return a toolbox whose read_file reads HEAD into the ledger, and whose other tools say nothing."""
+
+    def tools(ledger: Ledger) -> list[Tool]:
+        def read_file(given: Mapping[str, Any]) -> str:
+            commit, path = repo.head(), given["path"]
+            lines = (repo.lines_at(commit, path) or [])[given["start"] - 1 : given["end"]]
+            ledger.record_read(path, given["start"], given["end"], commit=commit, text="\n".join(lines))
+            return "\n".join(lines)
+
+        others = [Tool(name=name, description=name, call=lambda _: "", schema={"type": "object"}) for name in names]
+        return [Tool(name="read_file", description="reads", call=read_file, schema={"type": "object"}), *others]
+
+    return tools
+
+
+def a_specialist(runner: ScriptedRunner, folder: Path, *, validator: bool = False, **changes: Any) -> Specialist:
+    """Return a specialist with no limit of money and a token that never changes."""
+    fields: dict[str, Any] = {
+        "runner": runner,
+        "spending": Spending(MemoryJournal(), FakeClock()),
+        "model": MODEL,
+        "system": "You break it." if validator else "You look into it.",
+        "answer": ValidatorAnswer if validator else InvestigatorAnswer,
+        "limits": Limits(),
+        "runs": folder,
+        "token": lambda: "7f3a9c",
+    }
+    return Specialist(**{**fields, **changes})
