@@ -6,6 +6,7 @@ tool turns, and a final answer that must be an object of the asked type.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,6 +47,8 @@ class Request:
     folder: Path | None = None
     """runs/<run_id>/: run.log is streamed and transcript.md is kept here, when given."""
     on_progress: Callable[[Progress], None] | None = None
+    cancel: threading.Event | None = None
+    """Set from any thread, it ends this run, and only this one, with RunCancelled."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,6 +86,10 @@ class RunTimedOut(RunFailed):
     ) -> None:
         super().__init__(message, usage=usage)
         self.timeout_kind, self.timeout_s, self.stall_s = timeout_kind, timeout_s, stall_s
+
+
+class RunCancelled(RunFailed):
+    """Somebody set the request's `cancel`."""
 
 
 class SpendLimitReached(RunFailed):

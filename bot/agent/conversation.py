@@ -1,0 +1,207 @@
+"""The turns of one run: request, reply, tools, and again, each request guarded and retried on its own terms.
+
+`history` is the whole truth of a run: a retry starts the SDK's runner anew from it, and only whole replies get into it.
+A request is tried again once after silence or a cut reply, a few times after a transient failure, never past the total.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from anthropic.types.beta import BetaMessage
+
+from bot.agent.failures import FAILURES, MAX_ATTEMPTS, MAX_WAIT_S, Truncated, is_transient, translate, wait_s
+from bot.agent.journal import RunJournal
+from bot.agent.layout import first_message, fixed_params, told
+from bot.agent.repeats import Repeats
+from bot.agent.replies import ReplyReader, text_of
+from bot.agent.run import Request, RunFailed
+from bot.agent.spend import Meter
+from bot.agent.toolbox import Toolbox
+from bot.agent.watchdog import Expired, Watchdog
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class Stuck(Exception):
+    """The run makes no progress; the message says why, for the model and the log."""
+
+
+class Conversation:
+    """One run's dialogue with the model."""
+
+    def __init__(
+        self,
+        client: Any,
+        request: Request,
+        watch: Watchdog,
+        meter: Meter,
+        journal: RunJournal,
+        *,
+        structured: bool,
+    ) -> None:
+        self._params = fixed_params(client, request, structured=structured)
+        self._messages = client.with_options(
+            max_retries=0, middleware=[*client.middleware, watch.middleware]
+        ).beta.messages
+        self._tools = Toolbox(request.tools, watch, journal)
+        self._limits, self._watch = request.limits, watch
+        self._repeats = Repeats()
+        self._again = 0
+        self._attempts = 1
+        self.meter, self.journal = meter, journal
+        self.history: list[Any] = [first_message(request)]
+        self.turns = 0
+        journal.write("Asked", request.prompt)
+
+    def until_answer(self) -> str:
+        """Return the text of the model's last reply.
+
+        Raises:
+            Stuck: it goes in circles, or the turns or the reply's length are used up.
+            RunFailed, Expired, Truncated, and what the SDK raises: there will be no answer.
+        """
+        return self._insist(self._turns)
+
+    def ask(self, words: str) -> str:
+        """Return the reply to our own words, not streamed, without tools."""
+        self.journal.say(f"asked for the answer: {words}")
+        self.history = told(self.history, words)
+        reply: BetaMessage = self._insist(self._ask_once)
+        self._accept(reply)
+        self._refuse_dead_ends(reply)
+        return text_of(reply)
+
+    def _turns(self) -> str:
+        """Drive the SDK's runner from the history on, to the end of a turn that calls no tool."""
+        runner = self._messages.tool_runner(
+            **self._params,
+            messages=list(self.history),
+            tools=self._tools.runnable,
+            stream=True,
+            thread=False,
+            max_iterations=max(1, self._limits.max_turns - self.turns),
+        )
+        try:
+            while (reply := self._next_reply(runner)) is not None:
+                self._accept(reply)
+                if reply.stop_reason not in ("tool_use", "pause_turn"):
+                    return self._last_words(reply)
+                if reply.stop_reason == "tool_use":
+                    self._use_tools(runner, reply)
+        finally:
+            runner.close()
+        raise Stuck(f"the limit of {self._limits.max_turns} turns is reached")
+
+    def _next_reply(self, runner: Any) -> BetaMessage | None:
+        self._reserve()
+
+        def request() -> BetaMessage | None:
+            stream = next(runner, None)
+            return ReplyReader(stream, self._watch, self.journal).read(self.meter) if stream is not None else None
+
+        return self._guarded(request)
+
+    def _ask_once(self) -> BetaMessage:
+        self._reserve()
+        tools = [tool.to_dict() for tool in self._tools.runnable]
+        choice = {"tool_choice": {"type": "none"}} if tools else {}
+
+        def request() -> BetaMessage:
+            with self._watch.deaf():
+                reply: BetaMessage = self._messages.create(**self._params, **choice, messages=self.history, tools=tools)
+            self.meter.add(reply.usage)
+            return reply
+
+        return self._guarded(request)
+
+    def _guarded(self, request: Callable[[], T]) -> T:
+        """Make one request under the watchdog; what broke because a limit was reached is that limit."""
+        try:
+            with self._watch.listening():
+                return request()
+        except (*FAILURES, Truncated):
+            self._watch.check()
+            raise
+
+    def _reserve(self) -> None:
+        self._watch.check()
+        tools = [tool.to_dict() for tool in self._tools.runnable]
+        self.meter.reserve([self._params, tools, self.history])
+
+    def _accept(self, reply: BetaMessage) -> None:
+        """Take a whole reply into the history; the next request has its retries before it."""
+        self.turns += 1
+        self._again, self._attempts = 0, 1
+        self._watch.check()
+        thoughts = "\n\n".join(block.thinking for block in reply.content if block.type == "thinking")
+        self.journal.write(
+            f"Turn {self.turns} ({reply.stop_reason})", "\n\n".join(filter(None, (thoughts, text_of(reply))))
+        )
+        if reply.content:
+            self.history.append({"role": "assistant", "content": [block.to_dict() for block in reply.content]})
+
+    def _last_words(self, reply: BetaMessage) -> str:
+        self._refuse_dead_ends(reply)
+        if reply.stop_reason == "max_tokens":
+            self.history.pop()
+            raise Stuck(f"the reply was longer than {self._limits.max_tokens} tokens; be brief")
+        return text_of(reply)
+
+    def _refuse_dead_ends(self, reply: BetaMessage) -> None:
+        if reply.stop_reason == "refusal":
+            raise RunFailed("the model declined to work on this; a human has to", usage=self.meter.usage)
+        if reply.stop_reason == "model_context_window_exceeded":
+            why = "the run outgrew the model's context window; ask a narrower question"
+            raise RunFailed(why, usage=self.meter.usage)
+
+    def _use_tools(self, runner: Any, reply: BetaMessage) -> None:
+        calls = [block for block in reply.content if block.type == "tool_use"]
+        circle = self._repeats.note([(call.name, call.input) for call in calls])
+        if circle is not None:
+            self.history.append(_unanswered(calls))
+            raise Stuck(circle)
+        results = runner.generate_tool_call_response()
+        self._watch.check()
+        if self._tools.crash is not None:
+            raise RunFailed("a tool of ours failed; the log says how", usage=self.meter.usage) from self._tools.crash
+        self.history.append(results)
+
+    def _insist(self, request: Callable[[], T]) -> T:
+        """Make a request, again where that may help; raises what the last attempt raised."""
+        while True:
+            try:
+                return request()
+            except Expired as expired:
+                self._once_more(expired)
+            except Truncated as error:
+                self._once_more(error)
+            except FAILURES as error:
+                self._back_off(error)
+
+    def _once_more(self, error: Exception) -> None:
+        """Allow one more attempt after silence or a cut reply."""
+        self._again += 1
+        if self._again > 1 or (isinstance(error, Expired) and error.kind != "stall"):
+            raise error
+        self.journal.say(f"asking again: {'the model fell silent' if isinstance(error, Expired) else error}")
+
+    def _back_off(self, error: Exception) -> None:
+        """Wait before another attempt, if one may help and the run lasts that long."""
+        pause_s, left_s = wait_s(error, self._attempts), self._watch.left_s()
+        if not is_transient(error) or self._attempts >= MAX_ATTEMPTS or pause_s >= (left_s or MAX_WAIT_S):
+            raise error
+        self._attempts += 1
+        self.journal.say(f"{translate(error, self._params['model'])}: asking again in {pause_s:g} s")
+        self._watch.sleep(pause_s)
+
+
+def _unanswered(calls: list[Any]) -> dict[str, Any]:
+    """Return results for calls that were not made: the history must hold one for each."""
+    text = "not called again: the same call was answered before"
+    results = [{"type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": True} for call in calls]
+    return {"role": "user", "content": results}

@@ -1,0 +1,96 @@
+"""What a provider's failures mean: what to tell people, whether to ask again, and after how long.
+
+The vendor's own words never reach a person; they stay behind `from`. No key, header or request is ever quoted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Final
+
+import anthropic
+import httpx2
+
+from bot.errors import ConfigError, ProviderError, TriageError
+
+FAILURES = (anthropic.AnthropicError, httpx2.TransportError, httpx2.StreamError)
+"""Everything that a call to a model may raise."""
+
+MAX_ATTEMPTS: Final = 4
+MAX_WAIT_S: Final = 120.0
+"""The longest wait for another attempt where a run has no total limit."""
+
+_FIRST_WAIT_S: Final = 0.5
+_TRANSIENT_STATUS: Final = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
+_TRANSIENT_TYPES: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
+
+
+class Truncated(Exception):
+    """A reply ended before its stop event, or with a tool call cut in two; nothing of it may be used."""
+
+
+def translate(error: Exception, model: str) -> TriageError:
+    """Return a failure in words for whoever must act: ConfigError or ProviderError."""
+    match error:
+        case anthropic.AuthenticationError() | anthropic.CredentialsError():
+            return ConfigError(
+                "the model provider refused the key; check ANTHROPIC_API_KEY (or the cloud's credentials)"
+            )
+        case anthropic.PermissionDeniedError():
+            return ConfigError(
+                f"this key may not use the model {model}; check ANTHROPIC_API_KEY and the account's rights"
+            )
+        case anthropic.NotFoundError():
+            return ConfigError(
+                f"the provider has no model {model} at this address; change `investigator.model` or `validator.model`"
+                " in triage.yml, or `base_url`"
+            )
+        case anthropic.APIStatusError(status_code=402):
+            return ConfigError("the model provider says the account has no credit; add some, then re-investigate")
+        case anthropic.APIStatusError(status_code=413):
+            return ProviderError("the request was too large for the model provider; ask a narrower question")
+        case anthropic.APIStatusError():
+            return ProviderError(_of_status(error), retry_after_s=retry_after_s(error))
+        case anthropic.APITimeoutError() | httpx2.TimeoutException():
+            return ProviderError("the model provider did not answer in time; try again")
+    return ProviderError("the model provider could not be reached; check the network and `base_url`, then try again")
+
+
+def is_transient(error: Exception) -> bool:
+    """Whether asking again may help: overload, rate limits, server errors, broken connections, cut replies."""
+    if isinstance(error, anthropic.APIStatusError):
+        return error.status_code in _TRANSIENT_STATUS or (error.status_code == 200 and _kind(error) in _TRANSIENT_TYPES)
+    return isinstance(error, anthropic.APIConnectionError | httpx2.TransportError)
+
+
+def retry_after_s(error: Exception) -> float | None:
+    """Return the provider's own advice on when to ask again, in seconds."""
+    if isinstance(error, anthropic.APIStatusError):
+        with contextlib.suppress(ValueError):
+            if (milliseconds := error.response.headers.get("retry-after-ms")) is not None:
+                return float(milliseconds) / 1000
+            if (seconds := error.response.headers.get("retry-after")) is not None:
+                return float(seconds)
+    return None
+
+
+def wait_s(error: Exception, attempt: int) -> float:
+    """Return how long to wait before attempt number `attempt` + 1: as advised, else doubling from half a second."""
+    advised = retry_after_s(error)
+    return advised if advised is not None else _FIRST_WAIT_S * 2 ** (attempt - 1)
+
+
+def _kind(error: anthropic.APIStatusError) -> str:
+    return str(error.type or "")
+
+
+def _of_status(error: anthropic.APIStatusError) -> str:
+    kind = _kind(error)
+    if error.status_code == 429 or kind == "rate_limit_error":
+        return "the model provider is limiting our rate; try again in a minute"
+    if error.status_code == 529 or kind == "overloaded_error":
+        return "the model provider is overloaded; try again in a few minutes"
+    if error.status_code >= 500 or kind in _TRANSIENT_TYPES:
+        return "the model provider had a fault of its own; try again in a few minutes"
+    reference = f" (request {error.request_id})" if error.request_id else ""
+    return f"the model provider refused the request as invalid{reference}; the log has its reason"

@@ -1,0 +1,119 @@
+"""One model run, carried out: the SDK's streaming tool runner, observed, and a finish of our own where it finds none.
+
+Reads the request, calls the provider and the tools, writes run.log and transcript.md. Whatever happens, what the run
+cost is in its result or in its error. The turns are in bot/agent/conversation.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import anthropic
+from anthropic import Anthropic
+
+from bot.agent.answers import Unreadable, read_answer
+from bot.agent.conversation import Conversation, Stuck
+from bot.agent.failures import FAILURES, Truncated, retry_after_s, translate
+from bot.agent.journal import RunJournal
+from bot.agent.layout import FINISH, REPAIR
+from bot.agent.prices import DEFAULT_PRICES, Prices, price_of
+from bot.agent.run import Request, Result, RunCancelled, RunFailed, RunTimedOut
+from bot.agent.spend import Meter
+from bot.agent.watchdog import Expired, Watchdog
+from bot.ports import Clock
+
+Client = Anthropic | anthropic.AnthropicBedrock | anthropic.AnthropicVertex
+
+
+class AnthropicRunner:
+    """Implements bot.agent.run.Runner; any number of runs may be under way at once, sharing nothing but connections."""
+
+    def __init__(
+        self,
+        client: Client,
+        prices: Prices = DEFAULT_PRICES,
+        *,
+        clock: Clock,
+        monotonic: Callable[[], float],
+        secrets: Collection[str] = (),
+        structured: bool = True,
+    ) -> None:
+        key = getattr(client, "api_key", None)
+        self._client, self._prices, self._structured = client, prices, structured
+        self._clock, self._monotonic = clock, monotonic
+        self._secrets = frozenset(secrets) | ({key} if isinstance(key, str) else set())
+
+    def run(self, request: Request) -> Result:
+        """Return the answer; raises RunFailed (RunTimedOut, RunCancelled, SpendLimitReached) with the usage so far."""
+        limits = request.limits
+        price = price_of(request.model, self._prices)
+        meter = Meter(request.model, price, limit_usd=limits.spend_usd, max_tokens=limits.max_tokens)
+        journal = RunJournal(request, clock=self._clock, monotonic=self._monotonic, secrets=self._secrets)
+        watch = Watchdog(
+            total_s=limits.total_s, stall_s=limits.stall_s, monotonic=self._monotonic, cancel=request.cancel
+        )
+        try:
+            with watch:
+                talk = Conversation(self._client, request, watch, meter, journal, structured=self._structured)
+                result = _finish(talk, request)
+        except (RunFailed, Expired, Truncated, *FAILURES) as error:
+            failure = _explain(error, request, meter)
+            journal.say(f"ended: {failure}")
+            raise failure from error.__cause__ if failure is error else error
+        journal.say(f"answered after {result.turns} turns and {result.tool_calls} tool calls")
+        return result
+
+
+def _finish(talk: Conversation, request: Request) -> Result:
+    """Talk until there is an answer: force one where the run got stuck, have an unreadable one repaired once."""
+    forced = False
+    try:
+        text = talk.until_answer()
+    except Stuck as stuck:
+        forced = True
+        text = talk.ask(FINISH.format(why=stuck))
+    try:
+        answer = read_answer(text, request.answer)
+    except Unreadable as problem:
+        text = talk.ask(REPAIR.format(why=problem))
+        try:
+            answer = read_answer(text, request.answer)
+        except Unreadable as again:
+            why = f"the model's answer could not be read, nor could its correction: {again}"
+            raise RunFailed(why, usage=talk.meter.usage) from again
+    return Result(
+        answer=answer,
+        usage=talk.meter.usage,
+        turns=talk.turns,
+        tool_calls=talk.journal.tool_calls,
+        convergence_forced=forced,
+    )
+
+
+def _explain(error: Exception, request: Request, meter: Meter) -> RunFailed:
+    """Return the end of a run as the caller knows it, with what the run cost."""
+    if isinstance(error, RunFailed):
+        return error
+    if isinstance(error, Expired):
+        return _of_limit(error, request, meter)
+    if isinstance(error, Truncated):
+        return RunFailed(f"the model's reply was cut off twice: {error}; try again", usage=meter.usage)
+    return RunFailed(str(translate(error, request.model)), usage=meter.usage, retry_after_s=retry_after_s(error))
+
+
+def _of_limit(expired: Expired, request: Request, meter: Meter) -> RunFailed:
+    """Return the error that a reached limit of time is for the caller."""
+    limits = request.limits
+    if expired.kind == "cancel":
+        return RunCancelled("the run was cancelled", usage=meter.usage)
+    said = {
+        "total": f"the run reached its limit of {limits.total_s} s",
+        "stall": f"the model fell silent for {limits.stall_s} s, twice",
+    }
+    return RunTimedOut(
+        said[expired.kind],
+        usage=meter.usage,
+        timeout_kind=expired.kind,
+        timeout_s=limits.total_s,
+        stall_s=limits.stall_s,
+    )

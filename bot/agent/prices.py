@@ -1,0 +1,80 @@
+"""What tokens cost: US dollars per million, by model.
+
+The defaults are what the vendor's own command line computes with, not an official price list (FACTS A12); `pricing` in
+triage.yml overrides them. A model without a price has no cost, rather than a wrong one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from bot.domain.returns import Usage
+
+PRICES_AS_OF: Final = "2026-11-20"
+"""The day on which the defaults were read."""
+
+_PER_TOKEN: Final = 1_000_000
+_DATED: Final = re.compile(r"[-@]20\d{6}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Dollars per million tokens; `cache_write_5m` is for entries that live five minutes."""
+
+    input: float
+    output: float
+    cache_read: float
+    cache_write_5m: float
+
+    def cost_usd(self, usage: Usage) -> float:
+        """Return what these tokens cost.
+
+        >>> Price(4, 20, 0.2, 5).cost_usd(Usage(input_tokens=1_000_000, output_tokens=100_000))
+        6.0
+        """
+        return (
+            usage.input_tokens * self.input
+            + usage.output_tokens * self.output
+            + usage.cache_read_tokens * self.cache_read
+            + usage.cache_write_tokens * self.cache_write_5m
+        ) / _PER_TOKEN
+
+    def worst_usd(self, input_tokens: int, output_tokens: int) -> float:
+        """Return the most that a call with so many tokens can cost: nothing read from the cache, all written to it."""
+        dearest = max(self.input, self.cache_write_5m)
+        return (input_tokens * dearest + output_tokens * self.output) / _PER_TOKEN
+
+
+Prices = Mapping[str, Price]
+
+DEFAULT_PRICES: Final[Prices] = MappingProxyType(
+    {
+        "claude-opus-5-5": Price(4, 20, 0.2, 5),
+        "claude-sonnet-5-5": Price(2, 10, 0.1, 2.5),
+        "claude-haiku-5-5": Price(0.1, 0.5, 0.01, 0.125),
+        "claude-fable-5-2": Price(8, 40, 0.2, 10),
+        "claude-opus-5": Price(5, 25, 0.5, 6.25),
+        "claude-opus-4-8": Price(5, 25, 0.5, 6.25),
+        "claude-sonnet-5": Price(2, 10, 0.2, 2.5),
+        "claude-sonnet-4-6": Price(3, 15, 0.3, 3.75),
+        "claude-haiku-4-5": Price(1, 5, 0.1, 1.25),
+    }
+)
+
+
+def with_overrides(overrides: Mapping[str, Mapping[str, float]]) -> Prices:
+    """Return the defaults with a team's own prices over them: model -> input, output, cache_read, cache_write_5m."""
+    return {**DEFAULT_PRICES, **{model: Price(**dict(price)) for model, price in overrides.items()}}
+
+
+def price_of(model: str, prices: Prices) -> Price | None:
+    """Return the price of a model, or of the undated model when its id ends in a date; None if there is none.
+
+    >>> price_of("claude-haiku-4-5-20251001", DEFAULT_PRICES) == DEFAULT_PRICES["claude-haiku-4-5"]
+    True
+    """
+    return prices.get(model) or prices.get(_DATED.sub("", model))

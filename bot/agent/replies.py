@@ -1,0 +1,91 @@
+"""Reading one streamed reply to its end, and judging whether it is whole.
+
+A reply counts only after its stop event. A tool call counts only when its block was closed and its arguments are
+complete JSON; one that counts is kept whatever reason the reply gives for stopping.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx2
+from anthropic.lib.streaming import BetaMessageStream
+from anthropic.types.beta import BetaMessage
+
+from bot.agent.failures import Truncated
+from bot.agent.journal import RunJournal
+from bot.agent.spend import Meter
+from bot.agent.watchdog import Watchdog
+
+_CONTENT = frozenset({"content_block_start", "content_block_delta"})
+_SAYS_NOTHING = frozenset({None, "end_turn", "stop_sequence"})
+
+
+class ReplyReader:
+    """Follows one stream; `read` may be called once."""
+
+    def __init__(self, stream: BetaMessageStream[Any], watch: Watchdog, journal: RunJournal) -> None:
+        self._stream, self._watch, self._journal = stream, watch, journal
+        self._started = self._stopped = False
+        self._bytes = 0
+        self._open: dict[int, str] = {}
+
+    def read(self, meter: Meter) -> BetaMessage:
+        """Return the whole reply; what it cost is counted, also when it breaks off.
+
+        Raises:
+            Truncated: it ended early or with half a tool call.
+        """
+        try:
+            for event in self._stream:
+                self._take(event)
+        except ValueError as error:
+            raise Truncated("the arguments of a tool call are no JSON") from error
+        except httpx2.TransportError as error:
+            raise Truncated("the connection broke in the middle of a reply") from error
+        finally:
+            if self._started:
+                seen = 0 if self._stopped else self._bytes // 4
+                meter.add(self._stream.current_message_snapshot.usage, at_least_output=seen)
+        if not self._stopped:
+            raise Truncated("the reply ended without its stop event")
+        return self._judge(self._stream.current_message_snapshot)
+
+    def _take(self, event: Any) -> None:
+        if event.type in _CONTENT:
+            self._watch.touch()
+        if event.type == "message_start":
+            self._started = True
+        elif event.type == "message_stop":
+            self._stopped = True
+        elif event.type == "content_block_start" and event.content_block.type == "tool_use":
+            self._open[event.index] = ""
+        elif event.type == "content_block_delta":
+            self._take_delta(event.index, event.delta)
+        elif event.type == "content_block_stop" and event.index in self._open:
+            json.loads(self._open.pop(event.index) or "{}")
+
+    def _take_delta(self, index: int, delta: Any) -> None:
+        words = str(getattr(delta, "thinking", None) or getattr(delta, "text", None) or "")
+        part = str(getattr(delta, "partial_json", None) or "")
+        self._bytes += len(words.encode("utf-8", "replace")) + len(part)
+        if index in self._open:
+            self._open[index] += part
+        if words and self._journal.hear(words):
+            with self._watch.deaf():
+                self._journal.preview()
+
+    def _judge(self, message: BetaMessage) -> BetaMessage:
+        """Return the message, its calls kept if the terminator forgot them."""
+        calls = any(block.type == "tool_use" for block in message.content)
+        if self._open and message.stop_reason != "max_tokens":
+            raise Truncated("a tool call was cut in two")
+        if calls and message.stop_reason in _SAYS_NOTHING:
+            message.stop_reason = "tool_use"
+        return message
+
+
+def text_of(message: BetaMessage) -> str:
+    """Return what a reply says, thinking and calls aside."""
+    return "".join(block.text for block in message.content if block.type == "text")
