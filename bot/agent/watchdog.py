@@ -80,8 +80,9 @@ class Watchdog:
         return None if self._total_s is None else max(0.0, self._started + self._total_s - self._monotonic())
 
     def check(self) -> None:
-        """Raise Expired if a limit was reached."""
+        """Raise Expired if a limit was reached; a stall is told once, the end of the run for ever."""
         if (kind := self._fired or self.due()) is not None:
+            self._forgive()
             raise Expired(kind)
 
     @contextlib.contextmanager

@@ -58,7 +58,8 @@ class Turn(_Block):
     @property
     def fails(self) -> bool:
         """Whether a client is expected to ask again after this turn."""
-        return self.status != 200 or bool(self.cut or self.error or self.stall_s or self.silent_start_s)
+        is_cut = self.cut or any(call.cut is not None for call in self.calls)
+        return self.status != 200 or bool(is_cut or self.error or self.stall_s or self.silent_start_s)
 
 
 class Part(_Block):

@@ -50,12 +50,13 @@ class ModelServer:
         Raises:
             LookupError: the script has nothing for it.
         """
-        system, first = system_of(body), text_of(body["messages"][0]["content"])
+        opening = body["messages"][0]["content"]
+        system, first = system_of(body), text_of(opening[:1] if isinstance(opening, list) else opening)
         role, number, part = self.script.part(system, first)
         key = hashlib.sha256(f"{number}\0{system}\0{first}".encode()).hexdigest()
         usage = self.cache.usage(body)
         with self._lock:
-            index, turn = self._advance(key, part, is_fresh=len(body["messages"]) == 1)
+            index, turn = self._advance(key, part, is_fresh=_is_fresh(body))
             entry = {"at": time.time(), "role": role, "part": number, "turn": index, "headers": headers}
             self.requests.append({**entry, "body": body, "usage": usage})
         return turn, usage
@@ -68,6 +69,12 @@ class ModelServer:
         index = min(count, len(part.turns) - 1)
         self._turns[key] = (count + 1, part.turns[index])
         return index, part.turns[index]
+
+
+def _is_fresh(body: dict[str, Any]) -> bool:
+    """Whether a request holds no more than the one block that opens a conversation."""
+    messages = body["messages"]
+    return len(messages) == 1 and (isinstance(messages[0]["content"], str) or len(messages[0]["content"]) == 1)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,0 +1,99 @@
+"""Runs against a scripted model: short limits, one harmless tool, everything that was asked and answered at hand."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from anthropic import Anthropic
+from pydantic import BaseModel
+
+from bot.adapters.clock import SystemClock
+from bot.agent.loop import AnthropicRunner
+from bot.agent.run import Limits, Progress, Request, Result, RunFailed
+from bot.agent.tool import Tool
+from tests.model_server import ModelServer, Turn
+from tests.model_server.script import Call, Script, single
+
+KEY = "test-key-123"
+MODEL = "claude-opus-5-5"
+FINAL = Turn(
+    answer={"text": "done"},
+    usage={
+        "input_tokens": 10,
+        "output_tokens": 5,
+        **dict.fromkeys(("cache_read_input_tokens", "cache_creation_input_tokens"), 0),
+    },
+)
+
+
+class Answer(BaseModel):
+    """What the runs of these tests are asked for."""
+
+    text: str
+
+
+class Query(BaseModel):
+    """The arguments of `look`."""
+
+    query: str
+
+
+def look(query: str = "retry limit", **turn: Any) -> Turn:
+    """Return a turn that calls the tool `look`."""
+    return Turn(calls=(Call(name="look", input={"query": query}),), **turn)
+
+
+@dataclass
+class Bench:
+    """One runner on one server; `calls` are the queries that the tool really got."""
+
+    server: ModelServer
+    runner: AnthropicRunner
+    calls: list[str] = field(default_factory=list)
+
+    def request(self, *, tool: Callable[[Query], str] | None = None, **changes: Any) -> Request:
+        """Return a request with limits of a few seconds, changed as told (`limits` as a mapping)."""
+        limits = Limits(**{"total_s": 20.0, "stall_s": 10.0, **changes.pop("limits", {})})
+        tools = (Tool(name="look", description="Looks.", call=tool or self._look, arguments=Query),)
+        given: dict[str, Any] = {"model": MODEL, "system": "You test.", "prompt": "why?", "answer": Answer}
+        return Request(**{**given, "tools": tools, "limits": limits, **changes})
+
+    def run(self, **changes: Any) -> Result:
+        """Make one run."""
+        return self.runner.run(self.request(**changes))
+
+    def fail(self, kind: type[RunFailed] = RunFailed, **changes: Any) -> Any:
+        """Make a run that must fail and return its error, which is exactly of this kind."""
+        try:
+            result = self.run(**changes)
+        except RunFailed as error:
+            assert type(error) is kind, f"{type(error).__name__}: {error}"
+            return error
+        raise AssertionError(f"it answered: {result}")
+
+    @property
+    def asked(self) -> list[dict[str, Any]]:
+        """The bodies of the requests that the server got."""
+        return [entry["body"] for entry in self.server.requests]
+
+    def _look(self, arguments: Query) -> str:
+        self.calls.append(arguments.query)
+        return f"src/app.py:7: found {arguments.query}"
+
+
+def bench(server: ModelServer, **options: Any) -> Bench:
+    """Return a bench on a running server."""
+    client = Anthropic(api_key=KEY, base_url=server.url, max_retries=0)
+    given: dict[str, Any] = {"clock": SystemClock(), "monotonic": time.monotonic, **options}
+    return Bench(server, AnthropicRunner(client, **given))
+
+
+def playing(*turns: Turn) -> ModelServer:
+    """Return a server, not yet started, that plays these turns."""
+    return ModelServer(single(*turns))
+
+
+__all__ = ["FINAL", "KEY", "MODEL", "Answer", "Bench", "Progress", "Query", "Script", "bench", "look", "playing"]
