@@ -6,11 +6,10 @@ the environment alone and are hidden in repr, logs and errors.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
 import yaml
 from dotenv import dotenv_values
@@ -24,9 +23,20 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
 )
-from pydantic_core import ErrorDetails
 
+from bot.domain.mcp_config import McpConfig
 from bot.errors import ConfigError
+from bot.model_settings import (
+    BudgetSettings,
+    InvestigatorSettings,
+    ModelId,
+    PriceSettings,
+    Provider,
+    StallSeconds,
+    ValidatorSettings,
+    WebAddress,
+)
+from bot.setting_problems import explain, message_of
 
 Language = Literal["en", "es", "pt", "de", "fr", "id", "ja", "zh"]
 """Languages with a word list."""
@@ -98,13 +108,6 @@ class ClassifierSettings(_Block):
     skip_chatter: bool = False
 
 
-class InvestigatorSettings(_Block):
-    """Limits of one investigation."""
-
-    max_rounds: Annotated[int, Field(ge=1, le=2)] = 2
-    hard_cap_runtime_min: Annotated[float, Field(gt=0, le=60)] = 5
-
-
 class Settings(_Block):
     """The whole of triage.yml; an absent key takes its default."""
 
@@ -119,6 +122,14 @@ class Settings(_Block):
     watcher: WatcherSettings = WatcherSettings()
     classifier: ClassifierSettings = ClassifierSettings()
     investigator: InvestigatorSettings = InvestigatorSettings()
+    validator: ValidatorSettings = ValidatorSettings()
+    provider: Provider = "anthropic"
+    """Who serves the models; only `anthropic` needs ANTHROPIC_API_KEY, a cloud finds its own credentials."""
+    base_url: WebAddress | None = None
+    """Another address for the models; absent: ANTHROPIC_BASE_URL, then the provider's own."""
+    mcp_servers: McpConfig = {}
+    pricing: dict[ModelId, PriceSettings] = {}
+    budget: BudgetSettings = BudgetSettings()
     max_concurrent_sessions: Annotated[int, Field(ge=1, le=16)] = 2
 
 
@@ -129,25 +140,56 @@ class Environment(_Block):
     slack_bot_token: SecretStr | None = None
     slack_app_token: SecretStr | None = None
     slack_api_url: str = "https://slack.com/api/"
+    anthropic_api_key: SecretStr | None = None
+    anthropic_base_url: WebAddress | None = None
+    stall_s: StallSeconds | None = None
 
     def secrets(self) -> frozenset[str]:
         """Return the secret values of this process, 8 characters or more, for scrubbing."""
-        values = (self.slack_bot_token, self.slack_app_token)
+        values = (self.slack_bot_token, self.slack_app_token, self.anthropic_api_key)
         return frozenset(v.get_secret_value() for v in values if v and len(v.get_secret_value()) >= 8)
 
 
+_VARIABLES: Final = {
+    "home": "TRIAGE_HOME",
+    "slack_bot_token": "SLACK_BOT_TOKEN",
+    "slack_app_token": "SLACK_APP_TOKEN",
+    "slack_api_url": "SLACK_API_URL",
+    "anthropic_api_key": "ANTHROPIC_API_KEY",
+    "anthropic_base_url": "ANTHROPIC_BASE_URL",
+    "stall_s": "TRIAGE_STALL_S",
+}
+
+
 def read_environment(environ: Mapping[str, str] | None = None, *, dotenv: Path | None = None) -> Environment:
-    """Return the environment's part of the settings; variables win over the lines of a `.env` file."""
+    """Return the environment's part of the settings; variables win over the lines of a `.env` file.
+
+    Raises:
+        ConfigError: a variable that is set has a value that cannot be used.
+    """
     values: dict[str, str | None] = dict(dotenv_values(dotenv)) if dotenv and dotenv.is_file() else {}
     values.update(os.environ if environ is None else environ)
-    home = values.get("TRIAGE_HOME") or "~/.triage"
-    url = values.get("SLACK_API_URL") or "https://slack.com/api/"
-    return Environment(
-        home=Path(home).expanduser().absolute(),
-        slack_bot_token=SecretStr(token) if (token := values.get("SLACK_BOT_TOKEN")) else None,
-        slack_app_token=SecretStr(token) if (token := values.get("SLACK_APP_TOKEN")) else None,
-        slack_api_url=url if url.endswith("/") else f"{url}/",
-    )
+    found: dict[str, Any] = {field: values[name] for field, name in _VARIABLES.items() if values.get(name)}
+    found["home"] = Path(found.get("home", "~/.triage")).expanduser().absolute()
+    url = found.setdefault("slack_api_url", "https://slack.com/api/")
+    found["slack_api_url"] = url if url.endswith("/") else f"{url}/"
+    try:
+        return Environment.model_validate(found)
+    except ValidationError as error:
+        problems = [(_VARIABLES[str(detail["loc"][0])], detail) for detail in error.errors()]
+        raise ConfigError(*[f"{name}: {message_of(detail)}" for name, detail in problems]) from error
+
+
+def stall_limit_s(settings: Settings, environment: Environment) -> float | None:
+    """Return how long a model may be silent: as configured, else TRIAGE_STALL_S, else the default; None: for ever."""
+    if "stall_s" in settings.investigator.model_fields_set or environment.stall_s is None:
+        return settings.investigator.stall_s
+    return environment.stall_s
+
+
+def uses_models(settings: Settings, environment: Environment) -> bool:
+    """Whether a model investigates: with an API key, or where a cloud brings its own credentials."""
+    return environment.anthropic_api_key is not None or settings.provider != "anthropic"
 
 
 def require_tokens(environment: Environment) -> tuple[str, str]:
@@ -196,7 +238,7 @@ def load_settings(path: Path) -> Settings:
     try:
         return Settings.model_validate(_read_yaml(path), context={"base": path.parent})
     except ValidationError as error:
-        raise ConfigError(*[_explain(detail, Settings) for detail in error.errors()]) from error
+        raise ConfigError(*[explain(detail, Settings) for detail in error.errors()]) from error
 
 
 def load_classifier(path: Path) -> ClassifierSettings:
@@ -205,7 +247,7 @@ def load_classifier(path: Path) -> ClassifierSettings:
     try:
         return ClassifierSettings.model_validate(block)
     except ValidationError as error:
-        raise ConfigError(*[f"classifier.{_explain(d, ClassifierSettings)}" for d in error.errors()]) from error
+        raise ConfigError(*[f"classifier.{explain(d, ClassifierSettings)}" for d in error.errors()]) from error
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
@@ -222,39 +264,3 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise ConfigError(f"{path} must hold keys and values; see triage.example.yml")
     return data
-
-
-def _explain(detail: ErrorDetails, model: type[BaseModel]) -> str:
-    """Return one problem as `key: what is wrong and what would be right`."""
-    key = ".".join(str(part) for part in detail["loc"]) or "triage.yml"
-    if detail["type"] == "extra_forbidden":
-        known = _keys_at(detail["loc"][:-1], model)
-        near = difflib.get_close_matches(str(detail["loc"][-1]), known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
-        return f"{key}: unknown key; {hint}"
-    if detail["type"] == "missing":
-        return f"{key}: is required; see triage.example.yml"
-    message = detail["msg"].removeprefix("Value error, ")
-    return f"{key}: {message[:1].lower()}{message[1:]}" + _given(detail)
-
-
-def _given(detail: ErrorDetails) -> str:
-    value = detail["input"]
-    simple = isinstance(value, str | int | float | bool) and detail["type"] != "value_error"
-    return f" (it is {str(value)[:60]!r})" if simple else ""
-
-
-def _keys_at(location: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
-    for part in location:
-        if isinstance(part, int):
-            continue
-        field = model.model_fields[part].annotation
-        inner = next((t for t in (field, *getattr(field, "__args__", ())) if _is_model(t)), None)
-        if inner is None:
-            return []
-        model = inner
-    return list(model.model_fields)
-
-
-def _is_model(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

@@ -95,7 +95,10 @@ shiny: 1
         ("ops_chanel: C0OPS", "ops_chanel: unknown key; did you mean ops_channel?"),
         ("watcher: {allow_bot: [B1]}", "watcher.allow_bot: unknown key; did you mean allow_bots?"),
         ("watched_chats: [{chat_id: C0A, nam: x}]", "watched_chats.0.nam: unknown key; did you mean name?"),
-        ("investigator: {zzz: 1}", "investigator.zzz: unknown key; known here: max_rounds, hard_cap_runtime_min"),
+        (
+            "investigator: {zzz: 1}",
+            "investigator.zzz: unknown key; known here: model, max_rounds, hard_cap_runtime_min, stall_s",
+        ),
     ],
 )
 def test_an_unknown_key_is_met_with_the_nearest_known_one(folder: Path, line: str, hint: str) -> None:

@@ -1,12 +1,11 @@
 """What model runs may still cost: a limit for each thread and one for each day (UTC), kept in spend.ndjson.
 
 A run is granted its share before it starts and is stopped before it exceeds it; runs at the same time never share a
-dollar. Costs that no price is known for count as nothing, and the card says so.
+dollar. Where no price is known there is no cost to limit: the runner refuses such a model if a limit is set.
 """
 
 from __future__ import annotations
 
-import logging
 import threading
 from dataclasses import dataclass, replace
 from datetime import date
@@ -15,8 +14,6 @@ from typing import Final
 from bot.agent.run import Request, Result, RunFailed, Runner, SpendLimitReached
 from bot.domain.returns import Usage
 from bot.ports import Clock, Journal
-
-log = logging.getLogger(__name__)
 
 TAIL_BYTES: Final = 4 * 1024 * 1024
 """How much of the journal is read for the day's sum: some 15,000 runs."""
@@ -66,7 +63,7 @@ class Spending:
             usage = result.usage
         except RunFailed as error:
             usage = error.usage
-            if isinstance(error, SpendLimitReached):
+            if isinstance(error, SpendLimitReached) and usage.cost_usd is not None:
                 raise SpendLimitReached(grant.why, usage=usage) from error
             raise
         finally:
@@ -109,7 +106,5 @@ class Spending:
                 return
             self._today()
             self._spent_usd += usage.cost_usd or 0.0
-            if usage.cost_usd is None:
-                log.warning("no price is known for %s; its cost is not limited", model, extra={"action": "unpriced"})
             at = self._clock.now().isoformat()
             self._journal.append({"at": at, "run_id": run_id, "model": model, **usage.model_dump()})

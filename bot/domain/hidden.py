@@ -1,7 +1,7 @@
 """Characters that a reader does not see and a model does: the ways to hide text in a message. Pure.
 
-Removed are control and format characters, bidirectional overrides, tag characters and variation selectors; kept are line
-ends, tabs, the joiners that scripts and emoji need, and the selector that makes a character an emoji.
+Removed are control and format characters, bidirectional overrides, tag characters and variation selectors; kept are
+line ends, tabs, the joiners that scripts and emoji need, and the selector that makes a character an emoji.
 Source: Unicode 16, general categories Cc and Cf, and Default_Ignorable_Code_Point in DerivedCoreProperties.txt.
 """
 
