@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 import anthropic
-from anthropic import Anthropic
 
 from bot.agent.answers import Unreadable, read_answer
 from bot.agent.conversation import Conversation, Stuck
@@ -22,7 +21,7 @@ from bot.agent.spend import Meter
 from bot.agent.watchdog import Expired, Watchdog
 from bot.ports import Clock
 
-Client = Anthropic | anthropic.AnthropicBedrock | anthropic.AnthropicVertex
+Client = anthropic.Anthropic | anthropic.AnthropicBedrock | anthropic.AnthropicVertex
 
 
 class AnthropicRunner:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from anthropic import Anthropic
 from pydantic import BaseModel
 
@@ -67,12 +68,10 @@ class Bench:
 
     def fail(self, kind: type[RunFailed] = RunFailed, **changes: Any) -> Any:
         """Make a run that must fail and return its error, which is exactly of this kind."""
-        try:
-            result = self.run(**changes)
-        except RunFailed as error:
-            assert type(error) is kind, f"{type(error).__name__}: {error}"
-            return error
-        raise AssertionError(f"it answered: {result}")
+        with pytest.raises(RunFailed) as caught:
+            self.run(**changes)
+        assert type(caught.value) is kind, f"{type(caught.value).__name__}: {caught.value}"
+        return caught.value
 
     @property
     def asked(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""How a reply may end, and what each ending leads to: nothing cut is used, nothing whole is lost, all of it is paid for."""
+"""How a reply may end, and what each ending leads to: nothing cut is used, nothing whole lost, all is paid for."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -109,11 +110,8 @@ def test_no_thread_outlives_its_run() -> None:
     """Whatever the end: answered, silent, cut."""
     before = set(threading.enumerate())
     for turn in (FINAL, Turn(text="so far " * 9, stall_s=9), Turn(text="half", cut="end")):
-        with playing(turn) as server:
-            try:
-                bench(server).run(limits={"stall_s": 0.1})
-            except RunFailed:
-                pass
+        with playing(turn) as server, contextlib.suppress(RunFailed):
+            bench(server).run(limits={"stall_s": 0.1})
     names = [thread.name for thread in set(threading.enumerate()) - before]
     assert not [name for name in names if name in ("watchdog", "tool")]
 

@@ -27,7 +27,8 @@ class Call(_Block):
 
 
 class Turn(_Block):
-    """One reply. Texts and inputs may hold `${…}` (templates.py); `answer` is sent as a JSON text."""
+    """One reply. Texts and inputs may hold `${…}` (templates.py); `answer` is sent as a JSON text;
+    beside calls, only to whoever allows no tools."""
 
     thinking: str = ""
     text: str = ""

@@ -11,8 +11,11 @@ import re
 from typing import Any
 
 _VARIABLE = re.compile(r"\$\{([a-z.]+)\}")
+_PASSAGE = re.compile(r"(?m)^(\S+) lines (\d+)-(\d+)")
+_HIT = re.compile(r"(?m)^(\S+)\n(\d+)\| ")
 _PLACE = re.compile(r"([\w./-]+\.\w+):(\d+)(?:-(\d+))?")
-_PATH = re.compile(r"(?m)^\s*(?:[-*] )?([\w./-]+\.\w+)")
+_PATH = re.compile(r"(?m)^([\w./-]+\.\w+)")
+_REF = re.compile(r'"ref": "([^"]+):(\d+)(?:-(\d+))?"')
 _NUMBERED = re.compile(r"^\s*(\d+)\s?[:|\t→]\s?(.*)$")
 _QUOTED_LINES = 2
 _READ_LINES = 40
@@ -60,8 +63,8 @@ def _variables(body: dict[str, Any]) -> dict[str, Any]:
         for block in _blocks(message):
             if block.get("type") == "tool_result" and (call := calls.get(block["tool_use_id"])):
                 known |= _of_result(call, text_of(block.get("content", "")))
-    if found := _PLACE.search(first):
-        known |= _place("ref", found) | {"ref": found[0]}
+    if found := _REF.search(first):
+        known |= _place("ref", found) | {"ref": json.loads("{" + found[0] + "}")["ref"]}
     return known
 
 
@@ -72,15 +75,15 @@ def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
 def _of_result(call: dict[str, Any], text: str) -> dict[str, Any]:
     if call["name"] == "read_file":
         return _of_read(str(call["input"].get("path")), text)
-    if found := _PLACE.search(text):
+    if found := _PASSAGE.search(text) or _HIT.search(text) or _PLACE.search(text):
         return _place("hit", found)
     path = _PATH.search(text)
     return {"hit.path": path[1], "hit.start": 1, "hit.end": _READ_LINES} if path else {}
 
 
 def _place(name: str, found: re.Match[str]) -> dict[str, Any]:
-    start = int(found[2])
-    end = int(found[3]) if found[3] else start + (_READ_LINES if name == "hit" else 0)
+    start, last = int(found[2]), found[3] if len(found.groups()) > 2 else None
+    end = int(last) if last else start + (_READ_LINES if name == "hit" else 0)
     return {f"{name}.path": found[1], f"{name}.start": start, f"{name}.end": end}
 
 

@@ -36,10 +36,12 @@ def _content(turn: Turn, body: dict[str, Any]) -> list[Event]:
     blocks: list[Event] = []
     if turn.thinking:
         blocks.append({"type": "thinking", "thinking": turn.thinking, "signature": "c2ln"})
-    text = fill(turn.text, body) if turn.answer is None else json.dumps(fill(turn.answer, body), indent=1)
+    no_tools = body.get("tool_choice", {}).get("type") == "none"
+    is_final = turn.answer is not None and (no_tools or not turn.calls)
+    text = json.dumps(fill(turn.answer, body), indent=1) if is_final else fill(turn.text, body)
     if text:
         blocks.append({"type": "text", "text": text})
-    if body.get("tool_choice", {}).get("type") == "none":
+    if no_tools:
         return blocks
     for call in turn.calls:
         name = f"toolu_{next(_numbers):06d}"

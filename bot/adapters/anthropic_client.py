@@ -1,0 +1,104 @@
+"""The SDK's client for whoever serves the models: the vendor itself, or one of three clouds.
+
+Credentials are the caller's to pass, or the cloud's own (AWS profile, Google default credentials). The SDK's retries are
+off: the loop makes them, because only it knows how long a run may last (bot/agent/conversation.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from bot.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bot.agent.loop import Client
+
+Provider = Literal["anthropic", "bedrock", "vertex", "foundry"]
+
+MAX_RETRIES: Final = 0
+CONNECT_AND_SILENCE_S: Final = 600.0
+"""The SDK's own limit; a run's limits are tighter."""
+
+
+def make_client(
+    provider: str,
+    *,
+    api_key: str | None = None,
+    base_url: str | None = None,
+    region: str | None = None,
+    project_id: str | None = None,
+    resource: str | None = None,
+) -> Client:
+    """Return a client that has not connected yet.
+
+    Args:
+        provider: anthropic, bedrock, vertex or foundry.
+        api_key: The key of anthropic or foundry, a bearer token of bedrock or vertex; None: the cloud's credentials.
+        base_url: Another address that speaks the same protocol; None: the provider's own.
+        region: The cloud's region, for bedrock and vertex.
+        project_id: The Google project, for vertex.
+        resource: The Azure resource, for foundry without `base_url`.
+
+    Raises:
+        ConfigError: something is missing, or there is no such provider; it says what to set or install.
+    """
+    makers: dict[str, Callable[[dict[str, Any]], Client]] = {
+        "anthropic": lambda common: _anthropic(common, api_key),
+        "bedrock": lambda common: _bedrock(common, api_key, region),
+        "vertex": lambda common: _vertex(common, api_key, region, project_id),
+        "foundry": lambda common: _foundry(common, api_key, resource),
+    }
+    if provider not in makers:
+        raise ConfigError(f"provider: {provider!r} is none of {', '.join(makers)}")
+    common = {"max_retries": MAX_RETRIES, "timeout": CONNECT_AND_SILENCE_S, "base_url": base_url}
+    return makers[provider](common)
+
+
+def _anthropic(common: dict[str, Any], api_key: str | None) -> Client:
+    if not api_key:
+        raise ConfigError("ANTHROPIC_API_KEY is not set; without it only the offline investigator works")
+    from anthropic import Anthropic
+
+    return Anthropic(**common, api_key=api_key)
+
+
+def _bedrock(common: dict[str, Any], api_key: str | None, region: str | None) -> Client:
+    _require("bedrock", "boto3")
+    if not region:
+        raise ConfigError("provider: bedrock needs AWS_REGION")
+    from anthropic import AnthropicBedrock
+
+    return AnthropicBedrock(**common, api_key=api_key, aws_region=region)
+
+
+def _vertex(common: dict[str, Any], token: str | None, region: str | None, project_id: str | None) -> Client:
+    if not token:
+        _require("vertex", "google.auth")
+    if not region or not project_id:
+        raise ConfigError("provider: vertex needs CLOUD_ML_REGION and ANTHROPIC_VERTEX_PROJECT_ID")
+    from anthropic import AnthropicVertex
+
+    return AnthropicVertex(**common, region=region, project_id=project_id, access_token=token)
+
+
+def _foundry(common: dict[str, Any], api_key: str | None, resource: str | None) -> Client:
+    if not api_key:
+        raise ConfigError("provider: foundry needs ANTHROPIC_FOUNDRY_API_KEY")
+    if not resource and not common["base_url"]:
+        raise ConfigError("provider: foundry needs `base_url` or ANTHROPIC_FOUNDRY_RESOURCE")
+    from anthropic import AnthropicFoundry
+
+    where: dict[str, Any] = {} if common["base_url"] else {"resource": resource}
+    return AnthropicFoundry(**common, **where, api_key=api_key)
+
+
+def _require(provider: str, module: str) -> None:
+    """Refuse a cloud whose own SDK is not installed, before a question depends on it."""
+    try:
+        found = find_spec(module) is not None
+    except ModuleNotFoundError:
+        found = False
+    if not found:
+        raise ConfigError(f"provider: {provider} needs more packages; run `pip install 'anthropic[{provider}]'`")
