@@ -12,6 +12,7 @@ COMMANDS = {
     "run": "start the bot",
     "demo": "try it: a throw-away Slack, a real codebase, one click",
     "status": "what waits, what runs",
+    "verify": "look every citation of a thread up again, without a model",
     "classify": "events.ndjson on stdin, classified events on stdout",
 }
 _MODULES = {"demo": "demo.run"}

@@ -52,7 +52,7 @@ def check_return(
     rubric = rubric or rubric_for(QuestionType.OTHER)
     sources = Sources(repo=GitRepo(repo), ledger=ledger, memory=memory)
     proofs = [prove(ref, sources) for ref in ret.evidence_refs]
-    marks = [_mark(proof) for proof in proofs]
+    marks = [proof.ok for proof in proofs]
     return [
         *shape_checks(ret),
         _check("required_evidence", _required(ret.evidence_refs, rubric)),
@@ -86,11 +86,6 @@ def _ref_checks(proofs: Sequence[Proof]) -> Iterator[Check]:
         yield _check(f"ref[{index}].resolves", proof.resolves)
         if proof.quote is not None:
             yield _check(f"ref[{index}].quote", proof.quote)
-
-
-def _mark(proof: Proof) -> bool | None:
-    oks = [proof.resolves.ok, *([proof.quote.ok] if proof.quote else [])]
-    return False if False in oks else True if None not in oks else None
 
 
 def _required(refs: Sequence[EvidenceRef], rubric: Rubric) -> Finding:

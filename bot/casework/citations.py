@@ -35,6 +35,12 @@ class Proof(NamedTuple):
     resolves: Finding
     quote: Finding | None
 
+    @property
+    def ok(self) -> bool | None:
+        """Whether it holds: False if anything is refuted, None if anything cannot be looked up."""
+        oks = [finding.ok for finding in self if finding is not None]
+        return False if False in oks else None if None in oks else True
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sources:

@@ -1,0 +1,56 @@
+"""`triage verify <thread>`: looks every citation of a thread up again, without any model and without a running bot."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from bot.adapters.clock import SystemClock
+from bot.adapters.thread_files import find_thread
+from bot.agent.git import GitRepo
+from bot.casework.citations import Proof, Sources, prove
+from bot.casework.runs import RunRecorder
+from bot.domain.returns import EvidenceRef
+from bot.domain.threads import ThreadState
+from bot.settings import find_config, load_settings, read_environment
+
+_MARKS = {True: "✓", False: "✗", None: "?"}
+
+
+def main(argv: list[str]) -> int:
+    """Print one line for each citation; exit code 0 if none is refuted and there is at least one, else 1."""
+    parser = argparse.ArgumentParser(prog="triage verify", description="Look every citation of a thread up again.")
+    parser.add_argument("thread", help="a thread id (T01.C01.1700000000.000100) or a Slack link to one of its messages")
+    parser.add_argument("--codebase", type=Path, help="the git checkout (default: the config's)")
+    parser.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
+    args = parser.parse_args(argv)
+    home = read_environment(dotenv=Path(".env")).home
+    state = find_thread(home, args.thread)
+    codebase = args.codebase or load_settings(find_config(args.config, home)).codebase
+    run = state.investigator_task_id
+    ledger = RunRecorder(home / "runs", SystemClock()).ledger(run) if run else None
+    sources = Sources(repo=GitRepo(codebase), ledger=ledger, memory=home / "memory")
+    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
+    proofs = [prove(ref, sources) for ref in refs]
+    print(render(state, refs, proofs))
+    return 0 if proofs and all(proof.ok is not False for proof in proofs) else 1
+
+
+def render(state: ThreadState, refs: Sequence[EvidenceRef], proofs: Sequence[Proof]) -> str:
+    """Return the table and its sum."""
+    ending = f" ({state.resolution or state.pending_reason})" if state.resolution or state.pending_reason else ""
+    lines = [f"{state.thread_id}  {state.status}{ending}, round {state.investigator_round}"]
+    width = max((len(ref.ref) for ref in refs), default=0)
+    lines += [_line(ref, proof, min(width, 60)) for ref, proof in zip(refs, proofs, strict=True)]
+    oks = [proof.ok for proof in proofs]
+    proved, refuted, open_ = oks.count(True), oks.count(False), oks.count(None)
+    lines.append(f"{len(oks)} citations: {proved} proved, {refuted} refuted, {open_} cannot be looked up by code")
+    return "\n".join(lines)
+
+
+def _line(ref: EvidenceRef, proof: Proof, width: int) -> str:
+    at = (ref.commit or "")[:8]
+    findings = [proof.quote, proof.resolves] if proof.resolves.ok is not False else [proof.resolves]
+    reason = next(finding.reason for finding in findings if finding is not None)
+    return f"  {_MARKS[proof.ok]} {ref.kind:<12} {ref.ref:<{width}}  {at:<8}  {reason}"

@@ -1,0 +1,116 @@
+"""`triage verify`: what a thread cites is looked up again, open or archived, by id or by link."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.__main__ import main
+from bot.adapters.clock import SystemClock
+from bot.adapters.thread_files import name_pattern
+from bot.adapters.tinydb_store import TinyThreadStore
+from bot.agent.git import GitRepo
+from bot.agent.ledger import Ledger
+from bot.casework.investigator import Assignment, Investigation
+from bot.casework.runs import RunRecorder
+from bot.domain.returns import EvidenceKind, EvidenceRef, Usage
+from bot.domain.threads import PendingReason, QuestionType, Resolution, Status
+from bot.errors import InputError
+from tests.builders import NOW, THREAD_ID, a_return, in_status
+from tests.gitrepo import commit_files, make_repo
+
+LINK = "https://acme.slack.com/archives/C1/p1795165209000200?thread_ts=1795165200.000100&cid=C1"
+
+
+class Archive:
+    """A codebase and a data directory with one thread in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.code = make_repo(folder / "code", {"app/retry.py": "import time\n\nLIMIT = 5\n"})
+        self.home = folder / "home"
+        self.home.mkdir()
+        (self.home / "triage.yml").write_text(f"codebase: {self.code}\nops_channel: C0OPS\n")
+        self.head = GitRepo(self.code).head()
+
+    def ref(self, kind: EvidenceKind = EvidenceKind.FILE, **changes: Any) -> EvidenceRef:
+        known = {"ref": "app/retry.py:3", "commit": self.head, "quote": "LIMIT = 5"}
+        return EvidenceRef(kind=kind, **{**known, **changes})
+
+    def keep(self, *refs: EvidenceRef, closed: bool = False) -> None:
+        ret = a_return(evidence_refs=refs)
+        store = TinyThreadStore(self.home)
+        ledger = Ledger().record_query("loki", "errors{app}")
+        found = Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator="m")
+        about = Assignment(question="?", question_type=QuestionType.OTHER, rubric="", round=1)
+        RunRecorder(self.home / "runs", SystemClock()).record("r1", about, lambda: found)
+        known = {"investigator_return": ret, "investigator_task_id": "r1"}
+        state = store.put(in_status(Status.PENDING_USER, PendingReason.APPROVAL, **known))
+        if closed:
+            store.put(state.close(Resolution.APPROVED, at=NOW, why="approved by <@U2>"))
+            store.archive(THREAD_ID)
+
+
+@pytest.fixture
+def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Archive:
+    """The data directory that TRIAGE_HOME names."""
+    archive = Archive(tmp_path)
+    monkeypatch.setenv("TRIAGE_HOME", str(archive.home))
+    monkeypatch.chdir(tmp_path)
+    return archive
+
+
+@pytest.mark.parametrize("asked", [THREAD_ID, LINK, f"<{LINK}>"])
+@pytest.mark.parametrize("closed", [False, True])
+def test_true_citations_are_marked_and_the_command_succeeds(
+    archive: Archive, capsys: pytest.CaptureFixture[str], asked: str, closed: bool
+) -> None:
+    """By id or by link, open or archived; HEAD may have moved on since."""
+    archive.keep(archive.ref(), archive.ref(EvidenceKind.LOG_QUERY, ref="errors{app}", commit=None), closed=closed)
+    commit_files(archive.code, {"app/retry.py": "LIMIT = 9\n"}, "second")
+    assert main(["verify", asked]) == 0
+    out = capsys.readouterr().out
+    assert "  ✓ file" in out
+    assert "  ? log_query" in out
+    assert "2 citations: 1 proved, 0 refuted, 1 cannot be looked up by code" in out
+
+
+@pytest.mark.parametrize("changes", [{"quote": "LIMIT = 6"}, {"ref": "app/gone.py:3"}, {"commit": "f" * 40}])
+def test_one_false_citation_fails_the_command(
+    archive: Archive, capsys: pytest.CaptureFixture[str], changes: dict[str, str]
+) -> None:
+    """With the reason beside it, and the others still checked."""
+    archive.keep(archive.ref(), archive.ref(**changes))
+    assert main(["verify", THREAD_ID]) == 1
+    out = capsys.readouterr().out
+    assert "✗" in out
+    assert "1 proved, 1 refuted" in out
+
+
+def test_a_thread_that_cites_nothing_proves_nothing(archive: Archive) -> None:
+    """So the command does not succeed."""
+    archive.keep()
+    assert main(["verify", THREAD_ID]) == 1
+
+
+def test_the_codebase_can_be_given(archive: Archive, tmp_path: Path) -> None:
+    """No config is needed then."""
+    archive.keep(archive.ref())
+    (archive.home / "triage.yml").unlink()
+    assert main(["verify", THREAD_ID, "--codebase", str(archive.code)]) == 0
+
+
+@pytest.mark.parametrize("asked", ["T1.C1.1.9", "../../etc/passwd", "https://x.io/archives/C1/p17", "*"])
+def test_what_is_not_on_file_is_said(archive: Archive, capsys: pytest.CaptureFixture[str], asked: str) -> None:
+    """An id is never a path or a pattern."""
+    archive.keep(archive.ref())
+    assert main(["verify", asked]) == 1
+    assert "triage: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("link", ["https://acme.slack.com/archives/C*/p1795165200000100", "https://x.io/a?thread_ts=*"])
+def test_a_link_holds_no_pattern(link: str) -> None:
+    """Only ids and digits reach the file system."""
+    with pytest.raises(InputError):
+        name_pattern(link)
