@@ -1,7 +1,7 @@
 """The SDK's client for whoever serves the models: the vendor itself, or one of three clouds.
 
-Credentials are the caller's to pass, or the cloud's own (AWS profile, Google default credentials). The SDK's retries are
-off: the loop makes them, because only it knows how long a run may last (bot/agent/conversation.py).
+Credentials and places not passed are the cloud's own (profiles, default credentials, its variables). The SDK's retries
+are off: the loop makes them, because only it knows how long a run may last (bot/agent/attempts.py).
 """
 
 from __future__ import annotations
@@ -65,9 +65,7 @@ def _anthropic(common: dict[str, Any], api_key: str | None) -> Client:
 
 
 def _bedrock(common: dict[str, Any], api_key: str | None, region: str | None) -> Client:
-    _require("bedrock", "boto3")
-    if not region:
-        raise ConfigError("provider: bedrock needs AWS_REGION")
+    _require("bedrock", "botocore")
     from anthropic import AnthropicBedrock
 
     return AnthropicBedrock(**common, api_key=api_key, aws_region=region)
@@ -76,22 +74,26 @@ def _bedrock(common: dict[str, Any], api_key: str | None, region: str | None) ->
 def _vertex(common: dict[str, Any], token: str | None, region: str | None, project_id: str | None) -> Client:
     if not token:
         _require("vertex", "google.auth")
-    if not region or not project_id:
-        raise ConfigError("provider: vertex needs CLOUD_ML_REGION and ANTHROPIC_VERTEX_PROJECT_ID")
     from anthropic import AnthropicVertex
 
-    return AnthropicVertex(**common, region=region, project_id=project_id, access_token=token)
+    where: dict[str, Any] = {"region": region, "project_id": project_id}
+    try:
+        return AnthropicVertex(
+            **common, access_token=token, **{name: value for name, value in where.items() if value is not None}
+        )
+    except ValueError as error:
+        raise ConfigError("provider: vertex needs CLOUD_ML_REGION and ANTHROPIC_VERTEX_PROJECT_ID") from error
 
 
 def _foundry(common: dict[str, Any], api_key: str | None, resource: str | None) -> Client:
-    if not api_key:
-        raise ConfigError("provider: foundry needs ANTHROPIC_FOUNDRY_API_KEY")
-    if not resource and not common["base_url"]:
-        raise ConfigError("provider: foundry needs `base_url` or ANTHROPIC_FOUNDRY_RESOURCE")
-    from anthropic import AnthropicFoundry
+    from anthropic import AnthropicError, AnthropicFoundry
 
-    where: dict[str, Any] = {} if common["base_url"] else {"resource": resource}
-    return AnthropicFoundry(**common, **where, api_key=api_key)
+    try:
+        return AnthropicFoundry(**common, resource=resource, api_key=api_key)
+    except (AnthropicError, ValueError) as error:
+        raise ConfigError(
+            "provider: foundry needs ANTHROPIC_FOUNDRY_API_KEY, and either `base_url` or ANTHROPIC_FOUNDRY_RESOURCE"
+        ) from error
 
 
 def _require(provider: str, module: str) -> None:

@@ -1,18 +1,16 @@
-"""The turns of one run: request, reply, tools, and again, each request guarded and retried on its own terms.
+"""The turns of one run: request, reply, tools, and again, until the model answers or makes no progress.
 
 `history` is the whole truth of a run: a retry starts the SDK's runner anew from it, and only whole replies get into it.
-A request is tried again once after silence or a cut reply, a few times after a transient failure, never past the total.
+How often a request is made is the business of bot/agent/attempts.py.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from anthropic.types.beta import BetaMessage
 
-from bot.agent.failures import FAILURES, MAX_ATTEMPTS, MAX_WAIT_S, Truncated, is_transient, translate, wait_s
+from bot.agent.attempts import Attempts
 from bot.agent.journal import RunJournal
 from bot.agent.layout import first_message, fixed_params, told
 from bot.agent.repeats import Repeats
@@ -20,11 +18,7 @@ from bot.agent.replies import ReplyReader, text_of
 from bot.agent.run import Request, RunFailed
 from bot.agent.spend import Meter
 from bot.agent.toolbox import Toolbox
-from bot.agent.watchdog import Expired, Watchdog
-
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
+from bot.agent.watchdog import Watchdog
 
 
 class Stuck(Exception):
@@ -51,8 +45,7 @@ class Conversation:
         self._tools = Toolbox(request.tools, watch, journal)
         self._limits, self._watch = request.limits, watch
         self._repeats = Repeats()
-        self._again = 0
-        self._attempts = 1
+        self._attempts = Attempts(watch, journal, request.model)
         self.meter, self.journal = meter, journal
         self.history: list[Any] = [first_message(request)]
         self.turns = 0
@@ -65,13 +58,13 @@ class Conversation:
             Stuck: it goes in circles, or the turns or the reply's length are used up.
             RunFailed, Expired, Truncated, and what the SDK raises: there will be no answer.
         """
-        return self._insist(self._turns)
+        return self._attempts.insist(self._turns)
 
     def ask(self, words: str) -> str:
         """Return the reply to our own words, not streamed, without tools."""
         self.journal.say(f"asked for the answer: {words}")
         self.history = told(self.history, words)
-        reply: BetaMessage = self._insist(self._ask_once)
+        reply: BetaMessage = self._attempts.insist(self._ask_once)
         self._accept(reply)
         self._refuse_dead_ends(reply)
         return text_of(reply)
@@ -104,7 +97,7 @@ class Conversation:
             stream = next(runner, None)
             return ReplyReader(stream, self._watch, self.journal).read(self.meter) if stream is not None else None
 
-        return self._guarded(request)
+        return self._attempts.guarded(request)
 
     def _ask_once(self) -> BetaMessage:
         self._reserve()
@@ -117,16 +110,7 @@ class Conversation:
             self.meter.add(reply.usage)
             return reply
 
-        return self._guarded(request)
-
-    def _guarded(self, request: Callable[[], T]) -> T:
-        """Make one request under the watchdog; what broke because a limit was reached is that limit."""
-        try:
-            with self._watch.listening():
-                return request()
-        except (*FAILURES, Truncated):
-            self._watch.check()
-            raise
+        return self._attempts.guarded(request)
 
     def _reserve(self) -> None:
         self._watch.check()
@@ -136,7 +120,7 @@ class Conversation:
     def _accept(self, reply: BetaMessage) -> None:
         """Take a whole reply into the history; the next request has its retries before it."""
         self.turns += 1
-        self._again, self._attempts = 0, 1
+        self._attempts.start_over()
         self._watch.check()
         thoughts = "\n\n".join(block.thinking for block in reply.content if block.type == "thinking")
         self.journal.write(
@@ -170,34 +154,6 @@ class Conversation:
         if self._tools.crash is not None:
             raise RunFailed("a tool of ours failed; the log says how", usage=self.meter.usage) from self._tools.crash
         self.history.append(results)
-
-    def _insist(self, request: Callable[[], T]) -> T:
-        """Make a request, again where that may help; raises what the last attempt raised."""
-        while True:
-            try:
-                return request()
-            except Expired as expired:
-                self._once_more(expired)
-            except Truncated as error:
-                self._once_more(error)
-            except FAILURES as error:
-                self._back_off(error)
-
-    def _once_more(self, error: Exception) -> None:
-        """Allow one more attempt after silence or a cut reply."""
-        self._again += 1
-        if self._again > 1 or (isinstance(error, Expired) and error.kind != "stall"):
-            raise error
-        self.journal.say(f"asking again: {'the model fell silent' if isinstance(error, Expired) else error}")
-
-    def _back_off(self, error: Exception) -> None:
-        """Wait before another attempt, if one may help and the run lasts that long."""
-        pause_s, left_s = wait_s(error, self._attempts), self._watch.left_s()
-        if not is_transient(error) or self._attempts >= MAX_ATTEMPTS or pause_s >= (left_s or MAX_WAIT_S):
-            raise error
-        self._attempts += 1
-        self.journal.say(f"{translate(error, self._params['model'])}: asking again in {pause_s:g} s")
-        self._watch.sleep(pause_s)
 
 
 def _unanswered(calls: list[Any]) -> dict[str, Any]:

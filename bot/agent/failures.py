@@ -16,10 +16,6 @@ from bot.errors import ConfigError, ProviderError, TriageError
 FAILURES = (anthropic.AnthropicError, httpx2.TransportError, httpx2.StreamError)
 """Everything that a call to a model may raise."""
 
-MAX_ATTEMPTS: Final = 4
-MAX_WAIT_S: Final = 120.0
-"""The longest wait for another attempt where a run has no total limit."""
-
 _FIRST_WAIT_S: Final = 0.5
 _TRANSIENT_STATUS: Final = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _TRANSIENT_TYPES: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})

@@ -40,6 +40,7 @@ def test_a_run_goes_through_the_providers_own_client(provider: str) -> None:
         ("vertex", {"api_key": KEY}, "CLOUD_ML_REGION"),
         ("foundry", {}, "ANTHROPIC_FOUNDRY_API_KEY"),
         ("foundry", {"api_key": KEY}, "base_url"),
+        ("bedrock", {"api_key": KEY}, "anthropic.bedrock"),
         ("openai", {}, "none of anthropic, bedrock, vertex, foundry"),
     ],
 )
