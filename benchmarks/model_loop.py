@@ -1,7 +1,7 @@
 """The model loop on a scripted provider: its overhead a turn, what the cache saves, how punctual its watchdog is.
 
-Overhead is measured against bare `messages.stream` calls that play the same turns with the same history. Targets: ratio at
-most 1.1 with chunks paced at 20 ms (unpaced: reported); the watchdog fires within 0.5 s of its limit, and never while
+Overhead is measured against bare `messages.stream` calls that play the same turns with the same history. Targets: ratio
+at most 1.1 with chunks paced at 20 ms (unpaced: reported); the watchdog fires within 0.5 s of its limit, and never while
 chunks drip for ten minutes, simulated.
 """
 
