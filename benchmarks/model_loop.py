@@ -1,8 +1,8 @@
 """The model loop on a scripted provider: its overhead a turn, what the cache saves, how punctual its watchdog is.
 
 Overhead is measured against bare `messages.stream` calls that play the same turns with the same history. Targets: ratio
-at most 1.1 with chunks paced at 20 ms (unpaced: reported); the watchdog fires within 0.5 s of its limit, and never while
-chunks drip for ten minutes, simulated.
+at most 1.1 with chunks paced at 20 ms (unpaced: reported); the watchdog fires within 0.5 s of its limit, and never
+while chunks drip for ten minutes, simulated.
 """
 
 from __future__ import annotations
@@ -89,12 +89,10 @@ def _overhead(drip_ms: float) -> float:
             ours.append(_timed(lambda number=number: runner.run(_request(number))))  # type: ignore[misc]
             bodies = [entry["body"] for entry in server.requests[at:]]
             bare.append(_timed(lambda bodies=bodies: _bare(client, bodies)))  # type: ignore[misc]
-    ratio = statistics.median(ours) / statistics.median(bare)
+    our_ms, bare_ms = statistics.median(ours), statistics.median(bare)
     pace = f"chunks {drip_ms:g} ms apart" if drip_ms else "unpaced"
-    print(
-        f"{pace:<20} {statistics.median(ours):7.2f} ms a turn, bare {statistics.median(bare):7.2f}, ratio {ratio:.3f}"
-    )
-    return ratio
+    print(f"{pace:<20} {our_ms:7.2f} ms a turn, bare {bare_ms:7.2f}, ratio {our_ms / bare_ms:.3f}")
+    return our_ms / bare_ms
 
 
 def _cache_share() -> None:

@@ -63,15 +63,16 @@ class _Runnable(BetaBuiltinFunctionTool):
 
     def __init__(self, tool: Tool, box: Toolbox) -> None:
         self._tool, self._box = tool, box
+        schema = tool.arguments.model_json_schema() if tool.arguments else tool.schema
+        self._sent: BetaToolUnionParam = {
+            "name": tool.name,
+            "description": tool.description,
+            "input_schema": schema or {"type": "object"},
+        }
 
     def to_dict(self) -> BetaToolUnionParam:
         """Return the definition that is sent."""
-        schema = self._tool.arguments.model_json_schema() if self._tool.arguments else self._tool.schema
-        return {
-            "name": self._tool.name,
-            "description": self._tool.description,
-            "input_schema": schema or {"type": "object"},
-        }
+        return self._sent
 
     def call(self, input: object) -> str:
         """Return what the tool says."""
