@@ -65,8 +65,11 @@ def _badge(state: ThreadState) -> str:
 
 
 def _origin(state: ThreadState) -> str:
-    ret = state.investigator_return
-    return f"confidence {ret.confidence} · round {state.investigator_round}" if ret else ""
+    ret, judge = state.investigator_return, judge_of(state)
+    if ret is None:
+        return ""
+    judged = f"judged by {escape(judge)}" if judge and state.pending_reason is PendingReason.DISAGREEMENT else ""
+    return _joined(judged, f"confidence {ret.confidence}", f"round {state.investigator_round}")
 
 
 def _ending(state: ThreadState) -> str:

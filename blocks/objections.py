@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
 
-from blocks.badge import judge_of
 from blocks.text import escape, quote, truncate
 from bot.casework.verdict import CODE_CHECKS
 from bot.domain.threads import PendingReason, Round, ThreadState
@@ -19,8 +18,7 @@ def objections(state: ThreadState) -> list[Block]:
         return _failure(state)
     if state.pending_reason is not PendingReason.DISAGREEMENT or state.validator_return is None:
         return []
-    by = judge_of(state)
-    title = f":warning: *{escape(by) if by else 'The checks'} object{'s' * bool(by)}*"
+    title = ":warning: *Why it did not pass*"
     rounds = state.rounds[-state.investigator_round :] if state.investigator_round else ()
     return [_section(f"{title}{_reasons(state.rounds[-1])}"), *(_earlier(entry) for entry in rounds[:-1])]
 

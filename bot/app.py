@@ -20,16 +20,13 @@ from bot.adapters.spool_queue import SpoolQueue
 from bot.adapters.tinydb_store import TinyThreadStore
 from bot.agent.git import GitRepo
 from bot.casework.approvers import Approvers
-from bot.casework.code_validator import CodeValidator
 from bot.casework.decisions import Decisions
 from bot.casework.desk import Desk
 from bot.casework.freshness import quotes_at_head
-from bot.casework.offline import OfflineInvestigator
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.recovery import recover
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
-from bot.casework.runs import RunRecorder
 from bot.domain.jobs import Job
 from bot.domain.links import code_links
 from bot.errors import ProviderError
@@ -37,6 +34,7 @@ from bot.intake.classifier import Rules
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
 from bot.settings import Environment, Settings, require_tokens
+from bot.staffing import Sources, Staff, staff
 from bot.worker import WorkerPool
 from handlers.approvals import Approvals
 from handlers.commands import Commands
@@ -78,20 +76,33 @@ class Triage:
             ops_channel=settings.ops_channel,
             bot_user_id=self.me.user_id,
             link_to=code_links(self.repo.remote_url()),
+            team_language=settings.team_language,
         )
         self._jobs = SpoolQueue(
             home / "queue", self._clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S
         )
         self._store = TinyThreadStore(home)
-        self.index = CodePassages(self.repo, home / "index" / "passages.sqlite")
+        self.index = CodePassages(self.repo, home / "index" / "passages.sqlite", environment.secrets())
         self._events = NdjsonJournal(home / "events.ndjson")
-        self._desk = self._furnish(settings, home, SlackWorkspace(client, team_id=self.me.team_id))
+        self._reply_log = NdjsonJournal(home / "replies.ndjson")
+        memory = MemoryNotes(home / "memory", self._reply_log)
+        self._desk = self._furnish(settings, SlackWorkspace(client, team_id=self.me.team_id), memory)
+        self.staff: Staff = staff(
+            Sources(
+                settings=settings,
+                environment=environment,
+                repo=self.repo,
+                index=self.index,
+                memory=memory,
+                clock=self._clock,
+            )
+        )
         self._replies = Replies(self._desk)
         listeners = self._listen(settings, home, client)
         self.watcher = listeners.watcher
         self._workers = WorkerPool(
             self._jobs,
-            self._orchestrator(settings, home).handle,
+            self._orchestrator().handle,
             threads=settings.max_concurrent_sessions,
             on_given_up=self._given_up,
         )
@@ -118,6 +129,7 @@ class Triage:
         _close(self._socket)
         self.watcher.stop()
         self._workers.stop()
+        self.staff.close()
         self._lock.release()
 
     def tell_ops(self, text: str) -> None:
@@ -126,16 +138,15 @@ class Triage:
         with suppress(ProviderError):
             self._messenger.tell_ops(text)
 
-    def _furnish(self, settings: Settings, home: Path, workspace: SlackWorkspace) -> Desk:
-        replies = NdjsonJournal(home / "replies.ndjson")
+    def _furnish(self, settings: Settings, workspace: SlackWorkspace, memory: MemoryNotes) -> Desk:
         return Desk(
             settings=settings,
             store=self._store,
             jobs=self._jobs,
             messenger=self._messenger,
             workspace=workspace,
-            memory=MemoryNotes(home / "memory", replies),
-            replies=replies,
+            memory=memory,
+            replies=self._reply_log,
             clock=self._clock,
         )
 
@@ -164,14 +175,8 @@ class Triage:
         commands = Commands({"status": ("what waits, what runs", status_command(home, approvers, self._clock))})
         return Listeners(watcher=watcher, approvals=approvals, commands=commands)
 
-    def _orchestrator(self, settings: Settings, home: Path) -> Orchestrator:
-        runs = RunRecorder(home / "runs", self._clock)
-        rounds = Rounds(
-            self._desk,
-            OfflineInvestigator(self.repo, self.index),
-            CodeValidator(settings.codebase, home / "memory", runs, self._clock),
-            runs,
-        )
+    def _orchestrator(self) -> Orchestrator:
+        rounds = Rounds(self._desk, self.staff.investigator, self.staff.validator, self.staff.runs)
         return Orchestrator(self._desk, rounds, bot_user_id=self.me.user_id)
 
     def _report_damage(self) -> None:

@@ -142,12 +142,21 @@ class Environment(_Block):
     slack_api_url: str = "https://slack.com/api/"
     anthropic_api_key: SecretStr | None = None
     anthropic_base_url: WebAddress | None = None
+    aws_bearer_token: SecretStr | None = None
+    aws_region: str | None = None
+    vertex_region: str | None = None
+    vertex_project_id: str | None = None
+    foundry_api_key: SecretStr | None = None
+    foundry_resource: str | None = None
     stall_s: StallSeconds | None = None
+    variables: dict[str, str] = Field(default={}, repr=False, exclude=True)
+    """All of it, for what names its own variables: the headers and processes of MCP servers."""
 
     def secrets(self) -> frozenset[str]:
         """Return the secret values of this process, 8 characters or more, for scrubbing."""
-        values = (self.slack_bot_token, self.slack_app_token, self.anthropic_api_key)
-        return frozenset(v.get_secret_value() for v in values if v and len(v.get_secret_value()) >= 8)
+        fields = (getattr(self, name) for name in type(self).model_fields)
+        values = (field.get_secret_value() for field in fields if isinstance(field, SecretStr))
+        return frozenset(value for value in values if len(value) >= 8)
 
 
 _VARIABLES: Final = {
@@ -157,6 +166,12 @@ _VARIABLES: Final = {
     "slack_api_url": "SLACK_API_URL",
     "anthropic_api_key": "ANTHROPIC_API_KEY",
     "anthropic_base_url": "ANTHROPIC_BASE_URL",
+    "aws_bearer_token": "AWS_BEARER_TOKEN_BEDROCK",
+    "aws_region": "AWS_REGION",
+    "vertex_region": "CLOUD_ML_REGION",
+    "vertex_project_id": "ANTHROPIC_VERTEX_PROJECT_ID",
+    "foundry_api_key": "ANTHROPIC_FOUNDRY_API_KEY",
+    "foundry_resource": "ANTHROPIC_FOUNDRY_RESOURCE",
     "stall_s": "TRIAGE_STALL_S",
 }
 
@@ -170,6 +185,7 @@ def read_environment(environ: Mapping[str, str] | None = None, *, dotenv: Path |
     values: dict[str, str | None] = dict(dotenv_values(dotenv)) if dotenv and dotenv.is_file() else {}
     values.update(os.environ if environ is None else environ)
     found: dict[str, Any] = {field: values[name] for field, name in _VARIABLES.items() if values.get(name)}
+    found["variables"] = {name: value for name, value in values.items() if value is not None}
     found["home"] = Path(found.get("home", "~/.triage")).expanduser().absolute()
     url = found.setdefault("slack_api_url", "https://slack.com/api/")
     found["slack_api_url"] = url if url.endswith("/") else f"{url}/"

@@ -26,6 +26,8 @@ class Element:
     type: str
     value: str | None = None
     selected_option: Json | None = None
+    asks_first: bool = False
+    """Whether a click opens a question, "do it all the same?", that only a human answers."""
 
     def click_fields(self) -> dict[str, Any]:
         """Return the keyword arguments for `Control.click`."""
@@ -91,7 +93,11 @@ def find_element(message: Json, action_id: str) -> Element | None:
     for block, element in _elements(message):
         if element.get("action_id") == action_id:
             return Element(
-                action_id=action_id, block_id=block["block_id"], type=element["type"], value=element.get("value")
+                action_id=action_id,
+                block_id=block["block_id"],
+                type=element["type"],
+                value=element.get("value"),
+                asks_first="confirm" in element,
             )
     return None
 

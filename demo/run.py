@@ -25,18 +25,20 @@ from bot.cli.logs import log_to_stderr
 from bot.settings import load_settings, read_environment
 from demo.binary import cache_folder, ensure_binary
 from demo.control import Control
-from demo.journey import Journey
+from demo.journey import CARD_LIMIT_S, MODEL_CARD_LIMIT_S, Journey
 from demo.questions import questions_for
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 
+_PASSED_ON = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "TRIAGE_STALL_S")
+"""With a key in it the demo's bot uses models, as any bot does."""
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 
 def main(argv: list[str]) -> int:
     """Run the demo; exit code 0 when it ended as it should (headless: the approved reply stands)."""
     args = _parse(argv)
-    log_to_stderr(verbose=args.verbose, secrets=())
+    log_to_stderr(verbose=args.verbose, secrets=read_environment().secrets())
     for name in _PROXIES:  # the demo talks to this machine only, and Slack's SDK ignores NO_PROXY
         os.environ.pop(name, None)
     repo = GitRepo(args.codebase)
@@ -95,11 +97,13 @@ def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path
             "SLACK_BOT_TOKEN": DEMO.bot_token,
             "SLACK_APP_TOKEN": DEMO.app_token,
             "SLACK_API_URL": slack.api_url,
+            **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
         }
     )
     bot = Triage(load_settings(config), environment)
     seconds = f"{bot.indexed.seconds:.1f} s"
     _say(args, f"index     {bot.indexed.files:,} files at {bot.indexed.commit[:12]}, {seconds}")
+    _say(args, f"drafts by {bot.staff.described}")
     bot.start()
     try:
         yield
@@ -109,7 +113,8 @@ def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path
 
 def _headless(args: argparse.Namespace, control: Control, home: Path, repo: GitRepo) -> int:
     question = args.question or questions_for(repo)[0]
-    result = Journey(control, home, quiet=args.json).approve(question)
+    limit_s = MODEL_CARD_LIMIT_S if os.environ.get("ANTHROPIC_API_KEY") else CARD_LIMIT_S
+    result = Journey(control, home, quiet=args.json, card_limit_s=limit_s).approve(question)
     if args.json:
         print(json.dumps(result, ensure_ascii=False))
     return 0 if result["ok"] else 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,10 +30,14 @@ _T = TypeVar("_T")
 
 
 class CodePassages:
-    """The passages of `repo` at its last indexed commit, in the file `database`; safe to use from any thread."""
+    """The passages of `repo` at its last indexed commit, in the file `database`; safe to use from any thread.
 
-    def __init__(self, repo: GitRepo, database: Path) -> None:
+    A file that holds one of `secrets`, the process's own, is skipped.
+    """
+
+    def __init__(self, repo: GitRepo, database: Path, secrets: Collection[str] = ()) -> None:
         self._repo = repo
+        self._secrets = [secret.encode() for secret in secrets]
         self._store = PassageStore(database)
         self._lock = threading.Lock()
 
@@ -102,7 +106,8 @@ class CodePassages:
     def _store_batch(self, batch: Sequence[TreeEntry], gone: Sequence[str], commit: str | None) -> int:
         """Store a batch in one transaction and return how many blobs were read."""
         wanted = [entry for entry in batch if is_readable(entry)]
-        contents = dict(self._repo.blobs(dict.fromkeys(entry.blob for entry in wanted)))
+        blobs = self._repo.blobs(dict.fromkeys(entry.blob for entry in wanted))
+        contents = {blob: None if self._is_secret(content) else content for blob, content in blobs}
         files = [read_file(entry, contents.get(entry.blob) if entry in wanted else None) for entry in batch]
         with self._store.open() as connection:
             rows.set_commit(connection, commit)
@@ -111,6 +116,9 @@ class CodePassages:
             for file in files:
                 rows.put_file(connection, file)
         return len(contents)
+
+    def _is_secret(self, content: bytes) -> bool:
+        return any(secret in content for secret in self._secrets)
 
     def _find(self, terms: Sequence[Term], question: str, limit: int) -> list[Passage] | None:
         with self._store.open() as connection:

@@ -28,7 +28,8 @@ def main(argv: list[str]) -> int:
     bot = Triage(settings, environment, on_progress=_progress)
     bot.start()
     watched = ", ".join(f"#{chat.name or chat.chat_id}" for chat in settings.watched_chats) or "mentions only"
-    print(f"triage is watching {watched}; drafts go to {settings.ops_channel}. No API key: offline investigator.")
+    print(f"triage is watching {watched}; drafts go to {settings.ops_channel}.")
+    print(f"investigator: {bot.staff.described}.")
     print(
         f"codebase {bot.repo.root} at {bot.indexed.commit[:12]}, {bot.indexed.files:,} files. Ctrl-C stops.", flush=True
     )
