@@ -81,12 +81,12 @@ class Spending:
         grants = []
         if self._per_thread_usd is not None:
             left = max(0.0, self._per_thread_usd - spent_usd)
-            grants.append(Grant(usd=left, why=f"spend limit of ${self._per_thread_usd:.2f} for this thread reached"))
+            grants.append(Grant(usd=left, why=f"spend limit of {_usd(self._per_thread_usd)} for this thread reached"))
         if self._per_day_usd is not None:
             set_aside = sum(grant.usd or 0.0 for grant in self._granted)
             free = max(0.0, self._per_day_usd - self._today() - set_aside)
             share = free / max(1, self._at_once - len(self._granted))
-            grants.append(Grant(usd=share, why=f"spend limit of ${self._per_day_usd:.2f} for today reached"))
+            grants.append(Grant(usd=share, why=f"spend limit of {_usd(self._per_day_usd)} for today reached"))
         return grants
 
     def _today(self) -> float:
@@ -108,3 +108,7 @@ class Spending:
             self._spent_usd += usage.cost_usd or 0.0
             at = self._clock.now().isoformat()
             self._journal.append({"at": at, "run_id": run_id, "model": model, **usage.model_dump()})
+
+
+def _usd(amount: float) -> str:
+    return f"${amount:.2f}" if amount >= 0.01 else f"${amount:g}"

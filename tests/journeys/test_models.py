@@ -1,0 +1,153 @@
+"""The model path, end to end: the ordinary bot, a scripted provider on real HTTP, a real workspace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blocks import ids
+from bot.app import Triage
+from bot.settings import load_settings, read_environment
+from demo.control import Control
+from demo.headless import find_element, shown_text
+from demo.journey import Journey
+from demo.slack_server import LocalSlack
+from demo.workspace import DEMO, HELP
+from tests.journeys.office import Office, environment_of, write_config
+from tests.journeys.shop import SESSIONS
+from tests.model_server import ModelServer, load_script
+
+SCRIPTS = Path(__file__).parents[1] / "model_server" / "scripts"
+KEY = "sk-scripted-0123456789abcdef"
+
+
+class ModelOffice(Office):
+    """The office whose bot has a key and a scripted provider."""
+
+    def __init__(self, slack: LocalSlack, control: Control, home: Path, codebase: Path, url: str, **more: Any) -> None:
+        self.control, self.home = control, home
+        environment = {**environment_of(slack, home), "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": url}
+        self.bot = Triage(load_settings(write_config(home, codebase, **more)), read_environment(environment))
+        self.journey = Journey(control, home, quiet=True)
+
+    def state(self, ts: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(
+            (self.home / "state" / f"{DEMO.team_id}.{HELP.channel_id}.{ts}.json").read_text()
+        )
+        return found
+
+    def leaked(self) -> list[Path]:
+        """Return the files under TRIAGE_HOME that hold a secret of the process."""
+        secrets = [secret.encode() for secret in (KEY, DEMO.bot_token, DEMO.app_token)]
+        files = [path for path in self.home.rglob("*") if path.is_file()]
+        return [path for path in files if any(secret in path.read_bytes() for secret in secrets)]
+
+
+Open = Callable[..., tuple[ModelOffice, ModelServer]]
+
+
+@pytest.fixture
+def open_office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> Iterator[Open]:
+    """Opens an office whose provider plays a script; closes both at the end."""
+    with ExitStack() as stack:
+
+        def opened(script: str, **more: Any) -> tuple[ModelOffice, ModelServer]:
+            server = stack.enter_context(ModelServer(load_script(SCRIPTS / f"{script}.yml")))
+            office = ModelOffice(slack, control, tmp_path / "home", shop, server.url, **more)
+            office.bot.start()
+            stack.callback(office.bot.stop)
+            control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+            return office, server
+
+        yield opened
+
+
+def test_a_validated_draft_is_approved_and_posted(open_office: Open) -> None:
+    """One round, two fresh contexts, one click; model, cost and verdict on record."""
+    office, server = open_office("pass")
+    facts = office.journey.approve(SESSIONS)
+    assert facts["ok"], facts
+    assert (facts["investigator"], facts["verdict"], facts["rounds"]) == ("claude-opus-5-5", "pass", 1)
+    assert facts["evidence_refs"][0]["commit"] == office.bot.repo.head()
+    [record] = [json.loads(line) for line in (office.home / "replies.ndjson").read_text().splitlines()]
+    spent = [json.loads(line) for line in (office.home / "spend.ndjson").read_text().splitlines()]
+    assert record["usage"]["cost_usd"] == pytest.approx(sum(one["cost_usd"] for one in spent))
+    assert len(spent) == 2
+    tools = [{tool["name"] for tool in entry["body"]["tools"]} for entry in server.requests]
+    assert {"read_file"} in tools
+    assert office.leaked() == []
+
+
+def test_the_feedback_of_a_bounce_is_what_round_two_is_told(open_office: Open) -> None:
+    """Exactly it, in a section of its own; then it passes."""
+    office, server = open_office("bounce")
+    facts = office.journey.approve(SESSIONS)
+    assert (facts["ok"], facts["verdict"], facts["rounds"]) == (True, "bounce-then-pass", 2)
+    prompts = [entry["body"]["messages"][0]["content"][0]["text"] for entry in server.requests]
+    told = [text for text in prompts if 'name="feedback"' in text]
+    assert told
+    assert "- The draft says where, not what. Look at the lines again and say what they do." in told[0]
+    assert office.leaked() == []
+
+
+def test_a_liar_is_shown_with_both_rounds_and_never_with_a_check_mark(open_office: Open) -> None:
+    """The validator says pass and is corrected, twice; nothing is posted without a human's word."""
+    office, _ = open_office("liar")
+    ts = office.ask(SESSIONS)
+    card = office.draft(ts)
+    shown = shown_text(card)
+    assert "⚠ disagreement" in shown
+    assert "✓" not in shown
+    assert "✗" in shown
+    assert "Round 1" in shown
+    assert shown.count("corrected to bounce") == 2
+    assert office.posted(ts) == []
+    button = find_element(card, ids.APPROVE)
+    assert button is not None
+    assert button.asks_first
+    state = office.state(ts)
+    assert [entry["validator_return"]["verdict"] for entry in state["rounds"]] == ["bounce", "bounce"]
+    assert office.leaked() == []
+
+
+def test_nobody_without_a_screen_overrules_the_validator(open_office: Open) -> None:
+    """The headless demo leaves such a card alone and says so."""
+    office, _ = open_office("liar")
+    facts = office.journey.approve(SESSIONS)
+    assert (facts["ok"], facts["verdict"], facts["rounds"], facts["posted_text"]) == (False, "bounce", 2, None)
+    assert "⚠" in facts["card_text"]
+    assert "✓" not in facts["card_text"]
+    assert not (office.home / "replies.ndjson").exists()
+
+
+def test_a_spend_limit_stops_before_it_is_exceeded_and_the_card_says_so(open_office: Open) -> None:
+    """No call is made that could cost more than is left."""
+    office, server = open_office("pass", budget={"per_thread_usd": 0.001})
+    ts = office.ask(SESSIONS)
+    assert "spend limit of $0.001 for this thread reached" in shown_text(office.card(ts, ":x:"))
+    assert server.requests == []
+    assert office.posted(ts) == []
+
+
+def test_a_model_without_a_price_works_and_its_cost_is_unknown(open_office: Open) -> None:
+    """Tokens are shown instead; a limit nobody asked for does not stop it."""
+    office, _ = open_office("pass", investigator={"model": "claude-nobody-knows-9"})
+    ts = office.ask(SESSIONS)
+    shown = shown_text(office.draft(ts))
+    assert "tokens, cost unknown" in shown
+    assert "✓ validated* by claude-nobody-knows-9" in shown
+
+
+def test_a_provider_that_is_away_reaches_the_human(open_office: Open) -> None:
+    """A failure leads to more attention: the card says what happened and offers to try again."""
+    office, server = open_office("pass")
+    server.__exit__()
+    ts = office.ask(SESSIONS)
+    shown = shown_text(office.card(ts, ":x:"))
+    assert "the investigation failed" in shown
+    assert office.posted(ts) == []
