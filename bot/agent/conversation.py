@@ -18,7 +18,7 @@ from bot.agent.replies import ReplyReader, text_of
 from bot.agent.run import Request, RunFailed
 from bot.agent.spend import Meter
 from bot.agent.toolbox import Toolbox
-from bot.agent.watchdog import Watchdog
+from bot.agent.watchdog import UNLIMITED_S, Watchdog
 
 
 class Stuck(Exception):
@@ -102,11 +102,12 @@ class Conversation:
     def _ask_once(self) -> BetaMessage:
         self._reserve()
         tools = [tool.to_dict() for tool in self._tools.runnable]
-        choice = {"tool_choice": {"type": "none"}} if tools else {}
+        rest: dict[str, Any] = {"tools": tools, "tool_choice": {"type": "none"}} if tools else {}
+        rest["timeout"] = UNLIMITED_S  # without any, the SDK refuses long answers that are not streamed
 
         def request() -> BetaMessage:
             with self._watch.deaf():
-                reply: BetaMessage = self._messages.create(**self._params, **choice, messages=self.history, tools=tools)
+                reply: BetaMessage = self._messages.create(**self._params, **rest, messages=self.history)
             self.meter.add(reply.usage)
             return reply
 

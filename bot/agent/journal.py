@@ -51,7 +51,7 @@ class RunJournal:
     def preview(self) -> None:
         """Show the latest words, in run.log and to the watcher."""
         self._previewed_at = self._monotonic()
-        latest = " ".join(self._safe(self._recent).split())[-_PREVIEW_CHARS:]
+        latest = " ".join(self._safe(_whole_words(self._recent)).split())[-_PREVIEW_CHARS:]
         self.say(f"thinking: {latest}")
         if self._report is None:
             return
@@ -71,3 +71,12 @@ class RunJournal:
                 file.write(text)
         except OSError:
             log.warning("a run's record could not be written", exc_info=True, extra={"action": "journal_unwritten"})
+
+
+def _whole_words(text: str) -> str:
+    """Return a text that is still growing without its last word: half a secret would not be recognised as one.
+
+    >>> _whole_words("the key is sk-an")
+    'the key is'
+    """
+    return text[: -len(text.split()[-1])].rstrip() if text.split() and not text[-1].isspace() else text

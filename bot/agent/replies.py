@@ -77,12 +77,14 @@ class ReplyReader:
                 self._journal.preview()
 
     def _judge(self, message: BetaMessage) -> BetaMessage:
-        """Return the message, its calls kept if the terminator forgot them."""
+        """Return the message, its reason for stopping put right where its calls say otherwise."""
         calls = any(block.type == "tool_use" for block in message.content)
         if self._open and message.stop_reason != "max_tokens":
             raise Truncated("a tool call was cut in two")
         if calls and message.stop_reason in _SAYS_NOTHING:
             message.stop_reason = "tool_use"
+        elif not calls and message.stop_reason == "tool_use":
+            message.stop_reason = "end_turn"
         return message
 
 

@@ -16,6 +16,9 @@ import httpx2
 
 Kind = Literal["total", "stall", "cancel"]
 
+UNLIMITED_S: Final = 600.0
+"""The longest that a socket may be silent where a run has no limit; the SDK's own default."""
+
 _CANCEL_POLL_S: Final = 0.1
 _CONNECT_S: Final = 10.0
 _SLACK_S: Final = 0.25
@@ -132,8 +135,8 @@ class Watchdog:
 
     def _timeout(self, *, streams: bool) -> httpx2.Timeout:
         limits = [limit for limit in (self.left_s(), self._stall_s if streams else None) if limit is not None]
-        silence = min(limits) + _SLACK_S if limits else None
-        return httpx2.Timeout(silence, connect=min(_CONNECT_S, silence or _CONNECT_S))
+        silence = min(limits, default=UNLIMITED_S) + _SLACK_S
+        return httpx2.Timeout(silence, connect=min(_CONNECT_S, silence))
 
     def _guard(self) -> None:
         with self._changed:

@@ -141,6 +141,12 @@ def test_an_unreadable_answer_is_repaired_once(text: str) -> None:
     assert "could not be read" in str(place.asked[1]["messages"][-1])
 
 
+def test_a_reply_that_stops_for_tools_and_calls_none_is_an_answer() -> None:
+    """There is nothing to run."""
+    with playing(FINAL.model_copy(update={"stop": "tool_use"})) as server:
+        assert bench(server).run().turns == 1
+
+
 def test_an_answer_that_stays_unreadable_fails_with_what_it_cost() -> None:
     """Usage is never lost to a failed parse."""
     with playing(Turn(text="prose", usage=USED)) as server:

@@ -159,6 +159,17 @@ def test_the_record_is_written_as_it_happens_and_holds_no_secret(tmp_path: Path)
     assert "tool: look" in (tmp_path / "run.log").read_text()
 
 
+def test_a_preview_never_shows_the_first_half_of_a_secret(tmp_path: Path) -> None:
+    """Words arrive in pieces, and a piece of a key is not recognised as one: the last word waits for its end."""
+    ticks = iter(range(0, 100_000, 4))
+    talk = Turn(answer={"text": f"now {KEY} then"}, chunk_chars=1)
+    with playing(talk) as server:
+        limits = {"total_s": None, "stall_s": None}
+        bench(server, monotonic=lambda: float(next(ticks))).run(folder=tmp_path, limits=limits)
+    assert "[redacted" in (tmp_path / "run.log").read_text()
+    assert KEY[:6] not in (tmp_path / "run.log").read_text()
+
+
 def test_a_failed_run_leaves_its_record(tmp_path: Path) -> None:
     """The last line says how it ended."""
     with playing(look(), Turn(text="No.", stop="refusal")) as server:
