@@ -19,7 +19,7 @@ def tool_names(server: str, tools: Sequence[str]) -> list[str]:
     """Return the name of each tool of a server, in their order; of two that would be alike each gets a mark of its own.
 
     >>> tool_names("grafana", ["query", "list.alerts", "list/alerts"])
-    ['grafana__query', 'grafana__list_alerts_35e55a', 'grafana__list_alerts_4c2d07']
+    ['grafana__query', 'grafana__list_alerts_48f3db', 'grafana__list_alerts_b209a9']
     """
     plain = [f"{server}{SEPARATOR}{re.sub('[^a-zA-Z0-9_-]', '_', tool)}" for tool in tools]
     times = Counter(name[:MAX_NAME_CHARS] for name in plain)

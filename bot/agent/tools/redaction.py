@@ -13,6 +13,7 @@ from typing import Final
 from bot.domain.secrets import redact
 
 HIDDEN: Final = "[redacted]"
+_HUNK: Final = re.compile(r"^(@@ -\S+ \+\S+ @@).*$", re.M)
 _ENCODED: Final = re.compile(r"^[ +-](?![0-9a-fA-F]+$)[A-Za-z0-9+/]{48,}={0,2}$", re.M)
 
 
@@ -31,8 +32,11 @@ def redact_lines(lines: Sequence[str], known: Collection[str] = ()) -> list[str]
 
 
 def redact_patch(text: str, known: Collection[str] = ()) -> str:
-    """Return a diff without credentials, nor lines that may come from the middle of a key whose head is not shown."""
-    return _ENCODED.sub(lambda line: f"{line[0][0]}{HIDDEN}", redact(text, known))
+    """Return a diff without credentials, nor lines that may come from the middle of a key whose head is not shown.
+
+    What git adds behind the range of a hunk is a line cut short, so it goes too.
+    """
+    return _ENCODED.sub(lambda line: f"{line[0][0]}{HIDDEN}", _HUNK.sub(r"\1", redact(text, known)))
 
 
 def _aligned(lines: Sequence[str], redacted: Sequence[str]) -> list[str]:

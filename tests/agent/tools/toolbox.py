@@ -1,0 +1,46 @@
+"""The real tools over a real repository, called as a model calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from bot.adapters.memory_index import MemoryNotes
+from bot.adapters.passage_index import CodePassages
+from bot.agent.git import GitRepo
+from bot.agent.ledger import Ledger
+from bot.agent.tools import code_tools
+from tests.fakes import MemoryJournal
+from tests.gitrepo import git, make_repo
+
+SECRET = "hG7$kq2Lz9pW"
+"""A value that looks like a password; it must never be shown."""
+
+
+class Toolbox:
+    """Tools over the repository `code` below `base`, whose notes lie in `memory`."""
+
+    def __init__(self, base: Path, files: dict[str, str | bytes], known_secrets: Collection[str] = ()) -> None:
+        self.base = base
+        self.code = make_repo(base / "code", files)
+        self.memory = base / "memory"
+        self.memory.mkdir()
+        self.known_secrets = known_secrets
+        self.renew()
+
+    def renew(self) -> None:
+        """Make the tools of a new run, at what is HEAD now."""
+        repo = GitRepo(self.code)
+        self.ledger = Ledger()
+        self.head = git(self.code, "rev-parse", "HEAD")
+        notes = MemoryNotes(self.memory, MemoryJournal())
+        index = CodePassages(repo, self.base / "passages.db")
+        tools = code_tools(repo, index, notes, self.memory, self.ledger, known_secrets=self.known_secrets)
+        self.tools = {tool.name: tool for tool in tools}
+
+    def __call__(self, tool: str, **arguments: Any) -> str:
+        """Return what a tool answers; raises ValidationError or ToolProblem as it does to the loop."""
+        chosen = self.tools[tool]
+        assert chosen.arguments is not None
+        return chosen.call(chosen.arguments.model_validate(arguments))
