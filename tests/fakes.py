@@ -391,6 +391,7 @@ class ScriptedInvestigator:
 
     def __init__(self, *script: InvestigatorReturn | BaseException, faults: Faults | None = None) -> None:
         self.script = list(script)
+        self.usage = Usage()
         self.assignments: list[Assignment] = []
         self.meanwhile: Callable[[], None] | None = None
         self._faults = faults or Faults()
@@ -407,7 +408,7 @@ class ScriptedInvestigator:
         if isinstance(step, BaseException):
             raise step
         self._faults.point("investigator: after")
-        return Investigation(ret=step, ledger=Ledger(), usage=Usage(), investigator="scripted")
+        return Investigation(ret=step, ledger=Ledger(), usage=self.usage, investigator="scripted")
 
 
 class FixedMemoryIndex:

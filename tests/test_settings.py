@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from bot.errors import ConfigError
-from bot.settings import find_config, load_classifier, load_settings, read_environment, require_tokens
+from bot.settings import (
+    find_config,
+    load_classifier,
+    load_settings,
+    read_environment,
+    require_tokens,
+    stall_limit_s,
+    uses_models,
+)
 
 MINIMAL = "codebase: shop\nops_channel: C0OPS\n"
 
@@ -259,3 +267,89 @@ def test_missing_and_swapped_tokens_are_named_and_never_shown(environ: dict[str,
         require_tokens(read_environment(environ))
     assert len(caught.value.problems) == count
     assert "secret" not in str(caught.value)
+
+
+def test_models_and_limits_have_defaults_that_are_safe(folder: Path) -> None:
+    """Limits are on unless somebody switches them off."""
+    settings = load_settings(write(folder, MINIMAL))
+    assert (settings.investigator.model, settings.validator.model) == ("claude-opus-5-5", None)
+    assert (settings.budget.per_thread_usd, settings.budget.per_day_usd) == (5.0, 100.0)
+    assert (settings.provider, settings.base_url, settings.mcp_servers) == ("anthropic", None, {})
+
+
+def test_every_fault_of_a_model_setting_is_named_by_its_key(folder: Path) -> None:
+    """Through mappings, too, where any name is a key."""
+    found = problems(
+        folder,
+        MINIMAL
+        + """
+investigator: {model: "x y", stall_s: 0.5, stals: 1}
+validator: {max_rounds: 9}
+provider: azure
+base_url: ftp://x
+pricing: {claude-x: {input: 1}}
+budget: {per_thread_usd: -1, per_day: 1}
+mcp_servers: {logs: {urll: https://x.io}, Bad: {command: [x]}}
+""",
+    )
+    assert {problem.split(": ")[0] for problem in found} == {
+        "investigator.model",
+        "investigator.stall_s",
+        "investigator.stals",
+        "validator.max_rounds",
+        "provider",
+        "base_url",
+        "pricing.claude-x.output",
+        "pricing.claude-x.cache_read",
+        "pricing.claude-x.cache_write_5m",
+        "budget.per_thread_usd",
+        "budget.per_day",
+        "mcp_servers.logs.urll",
+        "mcp_servers.Bad",
+    }
+    assert "mcp_servers.logs.urll: unknown key; did you mean url?" in found
+    assert "budget.per_day: unknown key; did you mean per_day_usd?" in found
+
+
+@pytest.mark.parametrize(
+    ("line", "variable", "limit"),
+    [
+        ("", None, 60.0),
+        ("", "5", 5.0),
+        ("investigator: {max_rounds: 1}", "5", 5.0),
+        ("investigator: {stall_s: 30}", "5", 30.0),
+        ("investigator: {stall_s: null}", "5", None),
+        ("investigator: {stall_s: null}", None, None),
+    ],
+)
+def test_the_stall_limit_is_the_configs_then_the_environments(
+    folder: Path, line: str, variable: str | None, limit: float | None
+) -> None:
+    """null switches it off; absent falls back to TRIAGE_STALL_S, then to a minute."""
+    environment = read_environment({"TRIAGE_STALL_S": variable} if variable else {})
+    assert stall_limit_s(load_settings(write(folder, f"{MINIMAL}{line}\n")), environment) == limit
+
+
+@pytest.mark.parametrize("value", ["0", "601", "soon", "nan"])
+def test_a_stall_limit_of_the_environment_is_checked(value: str) -> None:
+    """And named."""
+    with pytest.raises(ConfigError, match="TRIAGE_STALL_S: "):
+        read_environment({"TRIAGE_STALL_S": value})
+
+
+def test_a_key_or_a_cloud_is_what_turns_models_on(folder: Path) -> None:
+    """Without either the bot stays offline."""
+    minimal, cloud = MINIMAL, f"{MINIMAL}provider: bedrock\n"
+    assert not uses_models(load_settings(write(folder, minimal)), read_environment({"ANTHROPIC_API_KEY": ""}))
+    assert uses_models(load_settings(write(folder, minimal)), read_environment({"ANTHROPIC_API_KEY": "k"}))
+    assert uses_models(load_settings(write(folder, cloud)), read_environment({}))
+
+
+def test_every_key_is_a_secret_and_hidden(folder: Path) -> None:
+    """Also in what the environment keeps for MCP servers."""
+    keys = {"ANTHROPIC_API_KEY": "hidden-key-1", "ANTHROPIC_FOUNDRY_API_KEY": "hidden-key-2", "LOKI": "hidden-key-3"}
+    environment = read_environment({**keys, "AWS_BEARER_TOKEN_BEDROCK": "short"})
+    assert environment.secrets() == {"hidden-key-1", "hidden-key-2"}
+    assert environment.variables["LOKI"] == "hidden-key-3"
+    for shown in (repr(environment), str(environment.model_dump()), environment.model_dump_json()):
+        assert "hidden-key" not in shown

@@ -41,11 +41,15 @@ ANN, BEN = "U1", "U2"
 
 
 class ScriptedValidator:
-    """Validator that hands back a script of verdicts, its last one again and again; errors in it are raised."""
+    """Validator that hands back a script, its last line again and again; errors in it are raised.
 
-    def __init__(self, *script: Verdict | BaseException) -> None:
+    A verdict stands for one with scripted reasons; a Validation is handed back as it is.
+    """
+
+    def __init__(self, *script: Verdict | Validation | BaseException) -> None:
         self.script = list(script) or [Verdict.PASS]
         self.seen: list[ThreadState] = []
+        self.summaries: list[Sequence[str]] = []
 
     def validate(
         self,
@@ -56,9 +60,12 @@ class ScriptedValidator:
         on_progress: OnProgress | None = None,
     ) -> Validation:
         self.seen.append(state)
+        self.summaries.append(summaries)
         step = self.script[min(len(self.seen), len(self.script)) - 1]
         if isinstance(step, BaseException):
             raise step
+        if isinstance(step, Validation):
+            return step
         passed = step is Verdict.PASS
         feedback = None if passed else "- line 10 says 3, not 5"
         ret = a_verdict(step, reasons=("line 10 says 3, not 5",) * (not passed), bounce_feedback=feedback)
@@ -72,7 +79,7 @@ class Office:
         self,
         folder: Path,
         *script: InvestigatorReturn | BaseException,
-        verdicts: Sequence[Verdict | BaseException] = (),
+        verdicts: Sequence[Verdict | Validation | BaseException] = (),
         faults: Faults | None = None,
         **settings: Any,
     ) -> None:

@@ -159,9 +159,7 @@ def test_it_sees_the_draft_but_not_how_the_investigator_reasoned(tmp_path: Path)
 
 def test_it_is_told_in_so_many_words_to_break_the_draft() -> None:
     """The prompt's first sentence."""
-    assert prompt("validator").startswith(
-        "You are the validator. Your job is to break this draft, not to endorse it."
-    )
+    assert prompt("validator").startswith("You are the validator. Your job is to break this draft, not to endorse it.")
 
 
 def test_a_failed_run_keeps_checks_and_usage_and_gives_no_verdict(tmp_path: Path) -> None:

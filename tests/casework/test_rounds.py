@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from bot.agent.run import RunFailed, RunTimedOut
+from bot.casework.validator import Validation
 from bot.domain.passages import MemoryHit
-from bot.domain.returns import Verdict
+from bot.domain.returns import Check, Usage, Verdict
 from bot.domain.threads import PendingReason, Resolution, Status
 from bot.errors import ProviderError, StoreError
-from tests.builders import QUESTION_TS, a_return
+from tests.builders import QUESTION_TS, a_return, a_verdict, an_event
 from tests.casework.office import ANN, BEN, Office
 
 PASS, BOUNCE, ESCALATE = Verdict.PASS, Verdict.BOUNCE, Verdict.ESCALATE
@@ -177,3 +179,95 @@ def test_every_run_leaves_its_record(tmp_path: Path) -> None:
     trace = json.loads((tmp_path / "runs" / run_id / "trace.json").read_text())
     assert trace["return"]["draft_reply"] == a_return().draft_reply
     assert QUESTION_TS in run_id
+
+
+def spent(usd: float | None) -> Usage:
+    return Usage(input_tokens=100, output_tokens=10, cost_usd=usd)
+
+
+def judged(verdict: Verdict, usd: float) -> Validation:
+    ret = a_verdict(verdict, reasons=("line 10",), bounce_feedback=None if verdict is PASS else "- line 10")
+    return Validation(ret=ret, checks=(), usage=spent(usd))
+
+
+def test_the_bill_holds_every_run_of_every_round(tmp_path: Path) -> None:
+    """Two investigations, two validations, and those of an earlier attempt."""
+    office = Office(tmp_path, verdicts=[judged(BOUNCE, 0.2), judged(PASS, 0.3)])
+    office.investigator.usage = spent(1.0)
+    office.asked()
+    assert office.state.usage is not None
+    assert office.state.usage.cost_usd == 2.5
+    assert office.state.usage.input_tokens == 400
+    office.decisions.reinvestigate(office.click(), by=BEN)
+    office.work()
+    assert office.state.usage.cost_usd == 3.8
+    assert [given.spent_usd for given in office.investigator.assignments] == [0.0, 1.2, 2.5]
+
+
+def test_one_unknown_cost_makes_the_bill_unknown(tmp_path: Path) -> None:
+    """Its tokens still count."""
+    office = Office(tmp_path, verdicts=[judged(PASS, 0.2)])
+    office.investigator.usage = spent(None)
+    office.asked()
+    assert office.state.usage is not None
+    assert (office.state.usage.cost_usd, office.state.usage.input_tokens) == (None, 200)
+
+
+def test_a_failed_run_is_on_the_bill(tmp_path: Path) -> None:
+    """A timeout is surfaced with its reason, once, and paid for."""
+    late = RunTimedOut("the run reached its limit", usage=spent(0.7), timeout_kind="total", timeout_s=300, stall_s=60)
+    office = Office(tmp_path, late).asked()
+    assert office.state.usage is not None
+    assert office.state.usage.cost_usd == 0.7
+    assert office.state.pending_reason is PendingReason.FAILED
+    assert len(office.investigator.assignments) == 1
+    trace = json.loads(next(tmp_path.glob("runs/*/trace.json")).read_text())
+    assert (trace["error"], trace["usage"]["cost_usd"]) == ("the run reached its limit", 0.7)
+
+
+def test_a_validator_that_failed_leaves_its_checks_and_its_bill(tmp_path: Path) -> None:
+    """The draft is kept and shown, and not offered; whoever looks sees what code found."""
+    check = Check(name="ref[0].quote", ok=True, reason="verbatim")
+    nothing = Validation(ret=None, checks=(check,), usage=spent(0.4), problem="the model is away")
+    office = Office(tmp_path, verdicts=[nothing]).asked()
+    state = office.state
+    assert (state.pending_reason, state.draft_pending, state.validator_return) == (PendingReason.FAILED, None, None)
+    assert state.status_history[-1].why == "the draft could not be validated: the model is away"
+    assert state.rounds[-1].checks == (check,)
+    assert state.usage is not None
+    assert state.usage.cost_usd == 0.4
+
+
+def test_a_failed_validation_that_raises_is_on_the_bill_too(tmp_path: Path) -> None:
+    """Wherever it failed."""
+    office = Office(tmp_path, verdicts=[RunFailed("cut", usage=spent(0.4))]).asked()
+    assert office.state.usage is not None
+    assert office.state.usage.cost_usd == 0.4
+
+
+def test_the_validator_is_told_of_the_other_open_threads(tmp_path: Path) -> None:
+    """With what is known of their answers, so that it can see a contradiction."""
+    office = Office(tmp_path)
+    office.arrive(an_event("retries?", "1795165200.000100"))
+    office.arrive(an_event("refunds?", "1795165201.000100"))
+    office.clock.advance(5)
+    office.work()
+    assert office.validator.summaries[0] == ()
+    [line] = office.validator.summaries[1]
+    assert line.endswith("[pending-user] retries? -> Retries stop after 5.")
+
+
+def test_a_validator_allowed_one_round_leaves_no_second(tmp_path: Path) -> None:
+    """A draft nobody may judge again is not made."""
+    office = Office(tmp_path, verdicts=[BOUNCE], validator={"max_rounds": 1}).asked()
+    assert office.state.pending_reason is PendingReason.DISAGREEMENT
+    assert len(office.investigator.assignments) == 1
+
+
+def test_every_validation_leaves_its_record(tmp_path: Path) -> None:
+    """The state names its run, as it does the investigator's."""
+    office = Office(tmp_path).asked()
+    run_id = office.state.validator_task_id
+    assert run_id is not None
+    trace = json.loads((tmp_path / "runs" / run_id / "trace.json").read_text())
+    assert trace["return"]["verdict"] == "pass"
