@@ -1,4 +1,8 @@
-"""Two limits of time on a run, each on its own, and a cancel; real silence on a real socket."""
+"""Two limits of time on a run, each on its own, and a cancel; real silence on a real socket.
+
+Upper bounds leave room for a busy machine and stay far below the scripted silence of 9 s; benchmarks/model_loop.py
+measures how punctual the limits are.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ def test_a_silent_model_is_asked_once_more_and_then_given_up(turn: Turn) -> None
         took = time.monotonic() - start
     assert (error.timeout_kind, error.timeout_s, error.stall_s) == ("stall", 8.0, 0.3)
     assert len(server.requests) == 2
-    assert 0.6 <= took < 1.6
+    assert 0.6 <= took < 6
 
 
 @pytest.mark.parametrize("turn", SILENT, ids=["in mid-stream", "but for pings", "from the start"])
@@ -45,7 +49,7 @@ def test_the_total_limit_is_never_retried(turn: Turn) -> None:
         took = time.monotonic() - start
     assert (error.timeout_kind, error.timeout_s, error.stall_s) == ("total", 0.4, None)
     assert len(server.requests) == 1
-    assert 0.4 <= took < 0.9
+    assert 0.4 <= took < 4
 
 
 @pytest.mark.parametrize("kind", ["text", "thinking"])
@@ -101,7 +105,7 @@ def test_cancelling_one_of_two_runs_leaves_the_other_alone() -> None:
         cancel.set()
         start = time.monotonic()
         error = ended.result()
-        assert time.monotonic() - start < 0.5
+        assert time.monotonic() - start < 4
         assert error.usage.input_tokens + error.usage.cache_write_tokens > 0
         assert kept.result().answer.text == "x" * 600
 
