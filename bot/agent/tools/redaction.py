@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from difflib import SequenceMatcher
 from typing import Final
 
 from bot.domain.secrets import redact
@@ -40,8 +39,6 @@ def redact_patch(text: str, known: Collection[str] = ()) -> str:
 
 
 def _aligned(lines: Sequence[str], redacted: Sequence[str]) -> list[str]:
-    """Return the lines that stand unchanged in both, and in place of each other line that it is hidden."""
-    kept = [HIDDEN] * len(lines)
-    for block in SequenceMatcher(None, lines, redacted, autojunk=False).get_matching_blocks():
-        kept[block.a : block.a + block.size] = lines[block.a : block.a + block.size]
-    return kept
+    """Return the lines that also stand in the redacted text, which cannot leak, and in place of each other a mark."""
+    clean = frozenset(redacted)
+    return [line if line in clean else HIDDEN for line in lines]
