@@ -42,7 +42,7 @@ class Journey:
         except ProviderError as error:
             self._transcript.note(f"stopped: {error}")
             return {**facts, "error": str(error)}
-        return {**facts, **_facts_of(record, self._runs), "posted_text": shown_text(reply), "ok": True}
+        return {**facts, **_facts_of(record, self._runs), "posted_text": reply["text"], "ok": True}
 
     def _wait_for_draft(self, thread_id: str) -> tuple[Json, Element]:
         """Return the card and its Approve button; raises ProviderError if the bot gives up instead."""
