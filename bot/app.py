@@ -32,7 +32,7 @@ from bot.casework.runs import RunRecorder
 from bot.casework.validator import CodeValidator
 from bot.domain.jobs import Job
 from bot.domain.links import code_links
-from bot.errors import ProviderError
+from bot.errors import ConfigError, ProviderError
 from bot.intake.classifier import Rules
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
@@ -102,6 +102,8 @@ class Triage:
             ping_interval=PING_INTERVAL_S,
         )
         self.indexed = self.index.refresh(on_progress)
+        if not self.indexed.files:
+            raise ConfigError(f"codebase: {self.repo.root} has no text file committed; there is nothing to quote")
 
     def start(self) -> None:
         """Settle what the last run left, then take work and listen."""
