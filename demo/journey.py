@@ -34,7 +34,7 @@ class Journey:
         facts: dict[str, Any] = {"ok": False, "question": question, "thread_id": thread_id}
         try:
             card, button = self._wait_for_draft(thread_id)
-            facts["card_s"] = self._since(asked_s, f"a draft waits in #{OPS.name}: {_first_words(card)}")
+            facts["card_s"] = self._since(asked_s, f"a draft waits in #{OPS.name}: {_badge(card)}")
             self._control.click(OPS.channel_id, card["ts"], ANA.user_id, **button.click_fields())
             self._transcript.note(f"{ANA.name} clicks Approve")
             reply, record = self._wait_for_reply(thread_ts, thread_id)
@@ -78,9 +78,9 @@ class Journey:
         return round(self._transcript.note(what) - start_s, 2)
 
 
-def _first_words(card: Json) -> str:
-    words = shown_text(card)
-    return words[:100] + ("…" if len(words) > 100 else "")
+def _badge(card: Json) -> str:
+    """Return the card's status line, its second block, as plain words."""
+    return shown_text({"blocks": card["blocks"][1:2]}).replace("*", "")
 
 
 def _facts_of(record: Json, runs: Path) -> dict[str, Any]:
