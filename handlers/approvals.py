@@ -12,6 +12,7 @@ from typing import Any
 
 from slack_bolt import Ack
 from slack_sdk import WebClient
+from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.modals import context_modal, dismiss_modal, edit_modal, evidence_modal
@@ -20,6 +21,7 @@ from bot.casework.decisions import Click, Decisions
 from bot.errors import InputError, ProviderError, TriageError, Unconfirmed
 from bot.ports import ThreadStore
 from handlers.messenger import Ephemeral
+from handlers.transport import translated
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +71,9 @@ class Approvals:
         elif choice == ids.ADD_CONTEXT:
             self._open(body, client, ids.encode_click(click), context_modal)
         elif choice == ids.SHOW_EVIDENCE:
-            self._show_evidence(body, client, click)
+            self._open(body, client, ids.encode_click(click), self._evidence_of)
+        else:
+            self._answer(body, "This entry is from another version of triage; nothing happened.")
 
     def submit_edit(self, ack: Ack, body: Body, view: Body) -> None:
         """Keep the edited words, then post them unless asked not to; what is wrong is said in the dialogue."""
@@ -129,16 +133,18 @@ class Approvals:
 
     def _open(self, body: Body, client: WebClient, value: object, build: Callable[[Click], Any]) -> None:
         try:
-            client.views_open(trigger_id=body["trigger_id"], view=build(ids.decode_click(value)))
-        except InputError as error:
-            self._answer(body, str(error))
+            view = build(ids.decode_click(value))
+            with translated("open the dialogue"):
+                client.views_open(trigger_id=body["trigger_id"], view=view)
+        except TriageError as error:
+            log.info("a dialogue did not open: %s", error, extra={"action": "dialogue_refused"})
+            self._answer(body, _for_a_person(error))
 
-    def _show_evidence(self, body: Body, client: WebClient, click: Click) -> None:
+    def _evidence_of(self, click: Click) -> View:
         state = self._store.get(click.thread_id) or self._store.last_closed(click.thread_id)
         if state is None:
-            self._answer(body, "This thread is not on file any more.")
-        else:
-            client.views_open(trigger_id=body["trigger_id"], view=evidence_modal(state))
+            raise InputError("This thread is not on file any more.")
+        return evidence_modal(state)
 
     def _draft_of(self, click: Click) -> str:
         state = self._store.get(click.thread_id)
@@ -172,5 +178,8 @@ def _text(view: Body, block: str) -> str | None:
 
 def _for_a_person(error: TriageError) -> str:
     if isinstance(error, Unconfirmed):
-        return "Slack did not confirm the post. triage will look in the thread before it posts again; look there too."
+        return (
+            "Slack did not confirm the post, so it may stand in the thread or not. "
+            "Click Approve again: triage looks there first and posts only what is missing."
+        )
     return str(error)[:1_900]

@@ -7,9 +7,12 @@ Source: slack_sdk's default handler re-sends chat.postMessage when the server ha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
+from json import JSONDecodeError
+from socket import gaierror
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
@@ -27,6 +30,22 @@ _ADVICE = {
     "invalid_auth": "check SLACK_BOT_TOKEN",
     "account_inactive": "the app was removed from the workspace; install it again",
 }
+
+
+_PERHAPS_DONE = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable"})
+"""Answers after which, says Slack, "some aspect of the operation" may have succeeded."""
+
+
+def _code_of(error: SlackApiError) -> str | None:
+    """Return Slack's own word for what went wrong; None where the answer was not Slack's JSON."""
+    data = getattr(error.response, "data", error.response)
+    code = data.get("error") if isinstance(data, dict) else None
+    return code if isinstance(code, str) and re.fullmatch(r"\w+", code) else None
+
+
+def _never_left(error: Exception) -> bool:
+    """Whether no connection was made, so that nothing can have taken effect."""
+    return isinstance(getattr(error, "reason", error), ConnectionRefusedError | gaierror)
 
 
 def repeatable_client(token: str, api_url: str) -> WebClient:
@@ -53,11 +72,11 @@ def translated(what: str, *, posting: bool = False) -> Iterator[None]:
         yield
     except SlackApiError as error:
         status = getattr(error.response, "status_code", 200)
-        if posting and status >= 500:
-            raise Unconfirmed(f"Slack could not confirm to {what} (HTTP {status})") from error
-        code = str(error.response.get("error") or f"HTTP {status}")
+        code = _code_of(error) or f"HTTP {status}"
+        if posting and (status >= 500 or code in _PERHAPS_DONE or code == "HTTP 200"):
+            raise Unconfirmed(f"Slack could not confirm to {what} ({code})") from error
         advice = f"; {_ADVICE[code]}" if code in _ADVICE else ""
         raise ProviderError(f"Slack could not {what}: {code}{advice}") from error
-    except (OSError, HTTPException) as error:
-        kind = Unconfirmed if posting else ProviderError
+    except (OSError, HTTPException, JSONDecodeError) as error:
+        kind = Unconfirmed if posting and not _never_left(error) else ProviderError
         raise kind(f"Slack could not be reached to {what}; trying again may help") from error
