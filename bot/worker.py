@@ -63,7 +63,7 @@ class WorkerPool:
                 job = self._jobs.claim()
                 if job is not None:
                     self._do(job)
-            except Exception:  # noqa: BLE001 - the outermost loop: a worker never dies of one job
+            except Exception:
                 log.exception("worker stumbled", extra={"action": "worker_stumbled"})
                 self._stopping.wait(self._pause_after_error_s)
 
@@ -71,7 +71,7 @@ class WorkerPool:
         self._running[job.name] = job
         try:
             self._handle(job.payload)
-        except Exception as error:  # noqa: BLE001 - whatever a job raises, the job goes back to its place
+        except Exception as error:
             log.exception("job failed", extra={"action": "job_failed", "job": job.name})
             self._failed(job, error)
         else:
