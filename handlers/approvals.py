@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from slack_bolt import Ack
@@ -89,7 +90,7 @@ class Approvals:
         if only_save:
             self._decide(body, lambda _: self._decisions.show(edited))
         else:
-            self._decide(body, lambda _: self._decisions.approve(edited, by=by))
+            self._decide(body, lambda _: self._post_edited(edited, by))
 
     def submit_dismiss(self, ack: Ack, body: Body, view: Body) -> None:
         """Dismiss the draft, with the reason if there is one."""
@@ -114,6 +115,15 @@ class Approvals:
             return
         ack()
         self._decide(body, lambda _: decide(click, by), typed=_text(view, block))
+
+    def _post_edited(self, edited: Click, by: str) -> str:
+        """Post the edited draft; where that fails the card shows it, so that the words are not lost from sight."""
+        try:
+            return self._decisions.approve(edited, by=by)
+        except TriageError:
+            with suppress(ProviderError):
+                self._decisions.show(edited)
+            raise
 
     def _authorised(self, body: Body, view: Body) -> tuple[Click, str]:
         if not self._may(body):
