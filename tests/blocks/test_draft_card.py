@@ -147,7 +147,7 @@ def test_more_doubts_than_a_click_can_count_leave_a_card_that_works() -> None:
     assert ids.decode_click(ids.encode_click(click_of(state))) == click_of(state)
 
 
-@pytest.mark.parametrize(("reason", "verdict"), product(PendingReason, [None, *Verdict]))
+@pytest.mark.parametrize(("reason", "verdict"), list(product(PendingReason, [None, *Verdict])))
 def test_only_a_pass_is_called_validated(reason: PendingReason, verdict: Verdict | None) -> None:
     """Whatever else a state claims."""
     state = in_status(Status.PENDING_USER, reason, validator_return=a_verdict(verdict) if verdict else None)
