@@ -72,7 +72,7 @@ class Approvals:
         elif choice == ids.ADD_CONTEXT:
             self._open(body, client, ids.encode_click(click), context_modal)
         elif choice == ids.SHOW_EVIDENCE:
-            self._open(body, client, ids.encode_click(click), self._evidence_of)
+            self._show_evidence(body, client, click)
         else:
             self._answer(body, "This entry is from another version of triage; nothing happened.")
 
@@ -142,13 +142,23 @@ class Approvals:
             self._answer(body, _for_a_person(error) + kept)
 
     def _open(self, body: Body, client: WebClient, value: object, build: Callable[[Click], Any]) -> None:
+        """Open a dialogue without a request before it; a dialogue that shows a draft opens for approvers only."""
         try:
+            if not self._approvers.probably(*_who(body)):
+                raise InputError(NOT_YOURS)
             view = build(ids.decode_click(value))
             with translated("open the dialogue"):
                 client.views_open(trigger_id=body["trigger_id"], view=view)
         except TriageError as error:
             log.info("a dialogue did not open: %s", error, extra={"action": "dialogue_refused"})
             self._answer(body, _for_a_person(error))
+
+    def _show_evidence(self, body: Body, client: WebClient, click: Click) -> None:
+        """Show the citations; there is no submit to check permission at, so it is asked in full before."""
+        if self._may(body):
+            self._open(body, client, ids.encode_click(click), self._evidence_of)
+        else:
+            self._answer(body, NOT_YOURS)
 
     def _evidence_of(self, click: Click) -> View:
         state = self._store.get(click.thread_id) or self._store.last_closed(click.thread_id)
@@ -163,15 +173,19 @@ class Approvals:
         return state.draft_pending or ""
 
     def _may(self, body: Body) -> bool:
-        user = body.get("user") or {}
-        team = user.get("team_id") or (body.get("team") or {}).get("id") or ""
-        return self._approvers.allow(str(user.get("id")), str(team))
+        return self._approvers.allow(*_who(body))
 
     def _answer(self, body: Body, text: str) -> None:
         try:
             self._tell(self._ops_channel, body["user"]["id"], text)
         except ProviderError:
             log.exception("could not answer a click", extra={"action": "answer_failed"})
+
+
+def _who(body: Body) -> tuple[str, str]:
+    """Return the user and the team a click or submit comes from."""
+    user = body.get("user") or {}
+    return str(user.get("id")), str(user.get("team_id") or (body.get("team") or {}).get("id") or "")
 
 
 def _field(view: Body, block: str) -> Body | None:

@@ -281,12 +281,15 @@ class RecordingMessenger:
         self.lose: ProviderError | None = None
         self.lost_before_posting = False
         self.unreadable = False
+        self.card_refused: ProviderError | None = None
         self.meanwhile: Callable[[], object] | None = None
         self._faults = faults or Faults()
         self.count = 0
 
     def show_card(self, state: ThreadState) -> tuple[str, str]:
         self._faults.point("messenger: before the card")
+        if self.card_refused is not None:
+            raise self.card_refused
         card = next((card for card in self.cards if card.ts == state.card_ts), None)
         if card is None:
             card = Card(thread_id=state.thread_id, ts=self._next_ts())

@@ -63,3 +63,17 @@ def test_a_chat_that_cannot_say_means_nobody(workspace: FakeWorkspace) -> None:
     assert allowed(workspace, ("U1",)) == allowed(workspace, None) == set()
     workspace.down = False
     assert allowed(workspace, ("U1", "S0GONE")) == set()
+
+
+def test_permission_is_asked_anew_each_time_and_remembered_for_dialogues_only() -> None:
+    """Whoever left the ops channel may no longer decide, at once; a dialogue may still open, its submit is refused."""
+    workspace = FakeWorkspace()
+    workspace.groups["C0OPS"] = frozenset({"U1"})
+    approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
+    assert not approvers.probably("U1", "T1")
+    assert approvers.allow("U1", "T1")
+    workspace.groups["C0OPS"] = frozenset()
+    assert approvers.probably("U1", "T1")
+    assert not approvers.allow("U1", "T1")
+    assert not approvers.probably("U1", "T1")
+    assert not approvers.probably("U1", "T2")

@@ -276,7 +276,7 @@ class TestOnDisk:
         assert store.put(before.evolve(question="kept")).version == 2
 
     def test_whoever_reads_meanwhile_sees_a_whole_document(self, tmp_path: Path) -> None:
-        """A file is replaced, never written over: an open reader (`triage status`, a backup) keeps the old one whole."""
+        """A file is replaced, never written over: an open reader (`triage status`, a backup) keeps the old one."""
         store = TinyThreadStore(tmp_path)
         before = store.put(a_thread(question="x" * 50_000))
         with (tmp_path / "state" / f"{THREAD_ID}.json").open("rb") as reader:

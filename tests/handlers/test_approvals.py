@@ -59,9 +59,11 @@ class Edge:
         self.client = RecordedClient(self.order)
         office.workspace.groups["C0OPS"] = frozenset({BEN})
         self.mute = False
+        self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=office.workspace)
+        self.approvers.refresh()
         self.listeners = Approvals(
             office.decisions,
-            Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=office.workspace),
+            self.approvers,
             office.store,
             ops_channel="C0OPS",
             tell=self._tell,
@@ -394,3 +396,32 @@ def test_a_failed_investigation_can_be_answered_by_hand(tmp_path: Path) -> None:
     edge.press("open_edit", edge.value())
     edge.submit("submit_edit", edge.office.click(), reply=words("It is five."), only_save=POST)
     assert edge.office.messenger.posts[0].text == "It is five."
+
+
+class TestPermission:
+    """Who may not decide sees no draft either, and learns so at the click."""
+
+    @pytest.mark.parametrize("name", ["open_edit", "open_dismiss", "open_context"])
+    def test_a_dialogue_does_not_open_for_others(self, tmp_path: Path, name: str) -> None:
+        """Carl gets an ephemeral no instead of the draft."""
+        edge = Edge(Office(tmp_path).asked())
+        edge.press(name, ids.encode_click(edge.office.click()), by=CARL)
+        assert edge.client.opened == []
+        assert edge.last_word == NOT_YOURS
+
+    def test_evidence_is_for_approvers_only(self, tmp_path: Path) -> None:
+        """There is no submit to check at, so the click is checked in full."""
+        edge = Edge(Office(tmp_path).asked())
+        edge.choose(ids.encode_option(ids.SHOW_EVIDENCE, edge.office.click()), by=CARL)
+        assert edge.client.opened == []
+        assert edge.last_word == NOT_YOURS
+
+    def test_permission_withdrawn_while_the_dialogue_was_open_counts(self, tmp_path: Path) -> None:
+        """The submit asks the chat again; nothing is posted."""
+        edge = Edge(Office(tmp_path).asked())
+        click = edge.office.click()
+        edge.press("open_edit", ids.encode_click(click))
+        edge.office.workspace.groups["C0OPS"] = frozenset()
+        ack = edge.submit("submit_edit", click, reply={"type": "plain_text_input", "value": "mine"})
+        assert ack.answers[0]["errors"][ids.REPLY] == NOT_YOURS
+        assert edge.office.messenger.posts == []

@@ -23,6 +23,7 @@ def run(home: Path, text: str | None, *, by: str = "U2") -> dict[str, Any]:
     workspace = FakeWorkspace()
     workspace.groups["C0OPS"] = frozenset({"U2"})
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
+    approvers.refresh()
     commands = Commands({"status": ("what waits, what runs", status_command(home, approvers, FakeClock()))})
     answers: list[dict[str, Any]] = []
     commands(lambda **answer: answers.append(answer), {**payload("slash_command"), "text": text, "user_id": by})  # type: ignore[arg-type]

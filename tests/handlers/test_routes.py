@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ class Edge:
             ack(text="ok")
 
         listeners = Listeners(watcher=self.watcher, approvals=self.approvals, commands=command)  # type: ignore[arg-type]
-        self.app: App = bolt_app("xoxb-1", url, ME, listeners)
+        self.app: App = bolt_app("xoxb-1", url, ME, listeners, ThreadPoolExecutor(4))
 
     def deliver(self, body: dict[str, Any]) -> int:
         """Deliver an envelope by Socket Mode and return the status of the answer."""

@@ -117,4 +117,4 @@ def test_no_error_repeats_the_token(slack: SlackStub) -> None:
     with pytest.raises(ProviderError) as caught:
         read(repeatable_client("xoxb-very-secret", slack.url))
     assert "very-secret" not in str(caught.value)
-    assert "SLACK_BOT_TOKEN" in str(caught.value)
+    assert ".env" in str(caught.value)
