@@ -48,12 +48,10 @@ class GitRepo:
             raise ConfigError(f"codebase: {path} is no folder; give the path of a git checkout")
         self.root = path.resolve()
         try:
-            top = self._git("rev-parse", "--show-toplevel").decode().strip()
+            top = self._git("rev-parse", "--show-toplevel")
         except ProviderError as error:
-            raise ConfigError(
-                f"codebase: {path} is no git checkout; clone one there, or run `git init` and commit"
-            ) from error
-        self.root = Path(top)
+            raise self._refusal(path) from error
+        self.root = Path(os.fsdecode(top.removesuffix(b"\n")))  # a blank at the end belongs to the name
 
     def head(self) -> str:
         """Return the SHA of HEAD.
@@ -147,8 +145,22 @@ class GitRepo:
             return None
         return re.sub(r"(?<=://)[^/@]*@", "", url)
 
+    def _refusal(self, path: Path) -> ConfigError:
+        try:
+            is_bare = self._git("rev-parse", "--is-bare-repository") == b"true\n"
+        except ProviderError:
+            is_bare = False
+        if is_bare:
+            return ConfigError(
+                f"codebase: {path} is a bare repository; clone it with a work tree (`git clone {path} <folder>`) "
+                "and give that folder"
+            )
+        return ConfigError(f"codebase: {path} is no git checkout; clone one there, or run `git init` and commit")
+
     def _argv(self, *args: str) -> list[str]:
-        options = [part for item in (*_HARDENING, f"safe.directory={self.root}") for part in ("-c", item)]
+        # git compares with the checkout's top, which is above `root` until git has said where it is
+        safe = [f"safe.directory={folder}" for folder in (self.root, *self.root.parents)]
+        options = [part for item in (*_HARDENING, *safe) for part in ("-c", item)]
         return ["git", "--no-pager", "--literal-pathspecs", *options, "-C", str(self.root), *args]
 
     def _git(self, *args: str) -> bytes:
