@@ -14,6 +14,7 @@ from bot.adapters.tinydb_store import TinyThreadStore
 from bot.casework.overview import ago, overview
 from bot.domain.jobs import JobKind
 from bot.domain.threads import PendingReason, Status
+from bot.errors import ConfigError
 from tests.builders import NOW, THREAD_ID, an_event, in_status
 from tests.fakes import FakeClock
 
@@ -102,6 +103,24 @@ def test_damaged_journals_are_read_around(tmp_path: Path) -> None:
     seen = overview(tmp_path, NOW)
     assert seen.last_event_at == NOW
     assert seen.posted_today == 1
+
+
+@pytest.mark.parametrize("name", ["", "state", "queue", "queue/failed"])
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path, name: str) -> None:
+    """Nothing counted is not the same as nothing there: the path is said, and what to give instead."""
+    path = tmp_path / "home" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("")
+    with pytest.raises(ConfigError, match=f"cannot read {path}: Not a directory; give the data directory"):
+        overview(tmp_path / "home", NOW)
+
+
+@pytest.mark.parametrize("name", ["events.ndjson", "replies.ndjson"])
+def test_a_journal_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
+    """A folder in its place, as the disk's refusal would be."""
+    (tmp_path / name).mkdir()
+    with pytest.raises(ConfigError, match=f"cannot read {tmp_path / name}: Is a directory"):
+        overview(tmp_path, NOW)
 
 
 @pytest.mark.parametrize(
