@@ -6,11 +6,13 @@ A ✓ is for a draft that every check and the validator let through, and for not
 from __future__ import annotations
 
 from blocks.text import escape, truncate
+from bot.casework.replies import is_edited
 from bot.casework.verdict import CODE_CHECKS
-from bot.domain.returns import Usage
+from bot.domain.returns import Usage, Verdict
 from bot.domain.threads import PendingReason, Resolution, Status, ThreadState
 
 PROGRESS_CHARS = 200
+ENDING_CHARS = 2_900
 
 _RUNNING = {
     Status.INVESTIGATING: ":hourglass_flowing_sand: Investigating",
@@ -53,15 +55,17 @@ def judge_of(state: ThreadState) -> str | None:
 
 
 def _badge(state: ThreadState) -> str:
-    ret = state.investigator_return
-    if state.draft_pending and ret and state.draft_pending != ret.draft_reply:
+    if state.draft_pending and is_edited(state):
         return ":pencil2: edited by a human"
+    verdict, reason = state.validator_return, state.pending_reason or PendingReason.FAILED
+    if reason is PendingReason.APPROVAL and (verdict is None or verdict.verdict is not Verdict.PASS):
+        reason = PendingReason.DISAGREEMENT  # the badge is earned by the verdict alone
     return {
         PendingReason.APPROVAL: f"*✓ validated* by {escape(judge_of(state) or 'code checks alone')}",
         PendingReason.DISAGREEMENT: "*⚠ disagreement*",
         PendingReason.CONTEXT: ":grey_question: *needs context*",
         PendingReason.FAILED: ":x: *failed*",
-    }[state.pending_reason or PendingReason.FAILED]
+    }[reason]
 
 
 def _origin(state: ThreadState) -> str:
@@ -77,7 +81,7 @@ def _ending(state: ThreadState) -> str:
     if state.resolution in (Resolution.APPROVED, Resolution.EDITED):
         return f":white_check_mark: *Posted* · {why}"
     reason = f" · {escape(state.dismiss_reason)}" if state.dismiss_reason else ""
-    return f":no_entry_sign: *Closed* · {why}{reason}"
+    return truncate(f":no_entry_sign: *Closed* · {why}{reason}", ENDING_CHARS)
 
 
 def _joined(*parts: str) -> str:

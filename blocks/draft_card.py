@@ -6,6 +6,7 @@ thread's status allows. A closed thread keeps its card, without buttons.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from slack_sdk.models.blocks import (
@@ -26,7 +27,7 @@ from blocks import ids
 from blocks.badge import status_line
 from blocks.objections import objections
 from blocks.reply import reply_sections
-from blocks.text import escape, inert, quote, truncate
+from blocks.text import escape, inert, plain, quote, truncate
 from bot.casework.checks import ref_marks
 from bot.casework.decisions import Click
 from bot.domain.language import is_in_language
@@ -38,6 +39,11 @@ LinkTo = Callable[[EvidenceRef], str | None]
 QUESTION_CHARS = 1_200
 GLOSS_CHARS = 600
 SHOWN_REFS = 8
+TEXT_CHARS = 2_900
+REF_CHARS = 90
+LINK_CHARS = 400
+CLAIM_CHARS = 120
+_USER = re.compile(r"<@(\w+)>")
 _MARKS = {True: "✓", False: "✗", None: "?"}
 
 
@@ -67,7 +73,7 @@ def click_of(state: ThreadState) -> Click:
         thread_id=state.thread_id,
         version=state.draft_version,
         draft_hash=state.draft_hash or "",
-        seen=len(state.stale_reasons),
+        seen=min(len(state.stale_reasons), ids.MAX_SEEN),
     )
 
 
@@ -103,25 +109,31 @@ def _waiting(state: ThreadState, link_to: LinkTo) -> list[Block]:
     if state.stale_reasons:
         count = len(state.stale_reasons)
         title = f":warning: *{count} thing{'s' * (count > 1)} changed since this draft*"
-        parts.append(_section(title + "".join(f"\n• {reason}" for reason in state.stale_reasons)))
+        newest_first = "".join(f"\n• {_doubt(reason)}" for reason in reversed(state.stale_reasons))
+        parts.append(_section(truncate(title + newest_first, TEXT_CHARS)))
     parts.append(_actions(state, _buttons(state)))
     return parts
 
 
+def _doubt(reason: str) -> str:
+    """Return a doubt made inert but for the user that our own words begin with."""
+    return escape(reason, known_users=_USER.findall(reason)[:1] if reason.startswith("<@") else ())
+
+
 def _evidence(state: ThreadState, link_to: LinkTo) -> list[Block]:
     ret = state.investigator_return
-    if ret is None or not ret.evidence_refs or not state.rounds:
+    if ret is None or not ret.evidence_refs or not state.rounds or not state.draft_pending:
         return []
     marks = ref_marks(state.rounds[-1].checks, len(ret.evidence_refs))
     lines = [_ref_line(ref, mark, link_to(ref)) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
-    return [_context("*Evidence*\n" + "\n".join(lines[:SHOWN_REFS]))]
+    return [_context(truncate("*Evidence*\n" + "\n".join(lines[:SHOWN_REFS]), TEXT_CHARS))]
 
 
 def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
-    name = f"`{escape(ref.ref)}`"
-    at = f" at {ref.commit[:7]}" if ref.commit else ""
-    shown = f"<{link}|{escape(ref.ref)}>" if link else name
-    return truncate(f"{_MARKS[mark]} {shown}{at} · {escape(ref.supports_claim)}", 220)
+    name = escape(plain(ref.ref.replace("`", ""), REF_CHARS))
+    at = f" at {escape(ref.commit[:7])}" if ref.commit else ""
+    shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
+    return f"{_MARKS[mark]} {shown}{at} · {escape(plain(ref.supports_claim, CLAIM_CHARS))}"
 
 
 def _open_questions(state: ThreadState) -> list[Block]:
@@ -129,7 +141,7 @@ def _open_questions(state: ThreadState) -> list[Block]:
     if ret is None or not ret.open_questions:
         return []
     lines = "".join(f"\n• {escape(question)}" for question in ret.open_questions)
-    return [_section(truncate(f"*To answer this, the investigator needs to know*{lines}", 2_900))]
+    return [_section(truncate(f"*To answer this, the investigator needs to know*{lines}", TEXT_CHARS))]
 
 
 def _buttons(state: ThreadState) -> list[InteractiveElement]:

@@ -32,8 +32,9 @@ REASON: Final = "reason"
 CONTEXT: Final = "context"
 INPUT: Final = "value"
 
+MAX_SEEN: Final = 999
 _CARD = "triage_card:"
-_VERSION_AND_HASH = re.compile(r"(\d{1,6})\|([0-9a-f]{16}|)\|(\d{1,3})")
+_VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})")
 
 
 def card_block_id(thread_id: str) -> str:

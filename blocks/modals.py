@@ -20,13 +20,24 @@ from bot.casework.checks import ref_marks
 from bot.casework.decisions import Click
 from bot.domain.returns import EvidenceRef
 from bot.domain.threads import ThreadState
+from bot.errors import InputError
 
 MODAL_TEXT_CHARS = 3_000
+SHOWN_REFS = 45
 _MARKS = {True: "✓ verified", False: "✗ not what the source says", None: "? cannot be checked by code"}
 
 
 def edit_modal(click: Click, draft: str) -> View:
-    """Return the editor, pre-filled; what is submitted goes through every gate an approval goes through."""
+    """Return the editor, pre-filled; what is submitted goes through every gate an approval goes through.
+
+    Raises:
+        InputError: the draft is longer than Slack's editor may hold; cutting it would lose words unseen.
+    """
+    if len(draft) > MODAL_TEXT_CHARS:
+        raise InputError(
+            f"The draft has {len(draft):,} characters, and Slack's editor holds {MODAL_TEXT_CHARS:,}. "
+            "Approve it as it stands, or use Add context to ask for a shorter one."
+        )
     text = PlainTextInputElement(
         action_id=ids.INPUT, multiline=True, initial_value=draft or None, max_length=MODAL_TEXT_CHARS
     )
@@ -63,7 +74,7 @@ def context_modal(click: Click) -> View:
 def evidence_modal(state: ThreadState) -> View:
     """Return every citation with its quote and what the checks say of it."""
     ret = state.investigator_return
-    refs = ret.evidence_refs if ret else ()
+    refs = (ret.evidence_refs if ret else ())[:SHOWN_REFS]
     marks = ref_marks(state.rounds[-1].checks, len(refs)) if state.rounds else [None] * len(refs)
     blocks = [block for ref, mark in zip(refs, marks, strict=True) for block in _citation(ref, mark)]
     nothing = SectionBlock(text=MarkdownTextObject(text="This draft cites nothing."))
@@ -71,7 +82,7 @@ def evidence_modal(state: ThreadState) -> View:
 
 
 def _citation(ref: EvidenceRef, mark: bool | None) -> list[Block]:
-    where = f"*{escape(ref.ref)}*" + (f" at `{ref.commit[:12]}`" if ref.commit else "")
+    where = f"*{escape(ref.ref)}*" + (f" at `{escape(ref.commit[:12])}`" if ref.commit else "")
     return [
         SectionBlock(text=MarkdownTextObject(text=truncate(f"{where}\n{fence(ref.quote)}", 2_900))),
         ContextBlock(

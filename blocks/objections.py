@@ -6,6 +6,7 @@ from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, Sec
 
 from blocks.text import escape, quote, truncate
 from bot.casework.verdict import CODE_CHECKS
+from bot.domain.returns import ValidatorReturn
 from bot.domain.threads import PendingReason, Round, ThreadState
 
 SECTION_TEXT_CHARS = 2_900
@@ -20,28 +21,31 @@ def objections(state: ThreadState) -> list[Block]:
         return []
     title = ":warning: *Why it did not pass*"
     rounds = state.rounds[-state.investigator_round :] if state.investigator_round else ()
-    return [_section(f"{title}{_reasons(state.rounds[-1])}"), *(_earlier(entry) for entry in rounds[:-1])]
+    return [_section(f"{title}{_reasons(state.validator_return)}"), *(_earlier(entry) for entry in rounds[:-1])]
 
 
 def _failure(state: ThreadState) -> list[Block]:
     """Return what went wrong; a draft that nobody could judge is shown, but not offered."""
     ret = state.investigator_return
     unjudged = ret.draft_reply if ret and state.validator_return is None and not state.draft_pending else ""
-    parts: list[Block] = [_section(f":x: *No draft to approve*: {escape(state.status_history[-1].why)}")]
+    parts: list[Block] = [_section(f":x: *No draft to approve*: {escape(_why(state))}")]
     if unjudged.strip():
         shown = quote(truncate(escape(unjudged), EARLIER_DRAFT_CHARS))
         parts.append(_section(f"*Not validated, so not offered:*\n{shown}"))
     return parts
 
 
+def _why(state: ThreadState) -> str:
+    return state.status_history[-1].why if state.status_history else "no reason was recorded"
+
+
 def _earlier(entry: Round) -> Block:
     """Return an earlier round: what it drafted and why that came back."""
     shown = quote(truncate(escape(entry.investigator_return.draft_reply), EARLIER_DRAFT_CHARS))
-    return _context(f"*Round {entry.round}* drafted\n{shown}\nand was told{_reasons(entry)}")
+    return _context(f"*Round {entry.round}* drafted\n{shown}\nand was told{_reasons(entry.validator_return)}")
 
 
-def _reasons(entry: Round) -> str:
-    verdict = entry.validator_return
+def _reasons(verdict: ValidatorReturn | None) -> str:
     reasons = verdict.reasons if verdict else ()
     said = "".join(f"\n• {escape(reason)}" for reason in reasons) or "\n• no reason was given"
     note = verdict.spot_check_note if verdict and verdict.validator_model != CODE_CHECKS else ""

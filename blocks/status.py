@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
 
-from blocks.text import escape, inert
+from blocks.text import SECTION_CHARS, escape, inert
 from bot.casework.overview import Overview
 
 MAX_THREADS = 10
@@ -16,8 +16,8 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
     queue = f"{overview.queued} queued · {overview.failed} given up · {overview.posted_today} replies posted today"
     parts: list[Block] = [_section(f"*triage* {counts}"), _context(queue)]
     if may_see_drafts and overview.threads:
-        lines = [f"• {_place(t.permalink, t.chat_id)} {inert(t.question)} · {t.status}" for t in overview.threads]
-        parts.append(_section("\n".join(lines[:MAX_THREADS])))
+        lines = [f"• {_place(t.permalink, t.chat_id)} {_asked(t.question)} · {t.status}" for t in overview.threads]
+        parts.append(_section("\n".join(_that_fit(lines[:MAX_THREADS]))))
     parts.append(_context(f"{overview.last_event}. Next: `/triage help`"))
     return parts
 
@@ -31,6 +31,23 @@ def help_blocks(commands: dict[str, str], *, unknown: str | None = None, near: l
     lines = [f"`/triage {name}`  {what}" for name, what in commands.items()]
     parts.append(_section("\n".join(lines)))
     return parts
+
+
+def _that_fit(lines: list[str]) -> list[str]:
+    """Return as many lines as one section holds; the last one says how many are left out."""
+    shown: list[str] = []
+    size = 0
+    for line in lines:
+        size += len(line) + 1
+        if size > SECTION_CHARS - 50:
+            return [*shown, f"… {len(lines) - len(shown)} more"]
+        shown.append(line)
+    return shown
+
+
+def _asked(question: str) -> str:
+    """Return a question on one line; a code fence in it would swallow the lines below."""
+    return inert(question).replace("`", "'")
 
 
 def _place(permalink: str | None, chat_id: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,18 +24,20 @@ from bot.casework.approvers import Approvers
 from bot.casework.decisions import Decisions
 from bot.casework.desk import Desk
 from bot.casework.freshness import quotes_at_head
+from bot.casework.ops_lines import OpsLines
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.recovery import recover
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
 from bot.domain.jobs import Job
 from bot.domain.links import code_links
-from bot.errors import ProviderError
+from bot.errors import ConfigError
 from bot.intake.classifier import Rules
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
 from bot.settings import Environment, Settings, require_tokens
 from bot.staffing import Sources, Staff, staff
+from bot.ticker import Ticker
 from bot.worker import WorkerPool
 from handlers.approvals import Approvals
 from handlers.commands import Commands
@@ -48,6 +51,9 @@ log = logging.getLogger(__name__)
 
 PING_INTERVAL_S = 3
 CLAIM_WAIT_S = 1.0
+LISTENER_THREADS = 16
+FLUSH_EVERY_S = 10
+TIDY_EVERY_S = 60
 
 Progress = Callable[[int, int], None]
 
@@ -78,12 +84,15 @@ class Triage:
             link_to=code_links(self.repo.remote_url()),
             team_language=settings.team_language,
         )
+        self.ops = OpsLines(self._messenger)
+        self._ticker = Ticker()
         self._jobs = SpoolQueue(
             home / "queue", self._clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S
         )
         self._store = TinyThreadStore(home)
         self.index = CodePassages(self.repo, home / "index" / "passages.sqlite", environment.secrets())
         self._events = NdjsonJournal(home / "events.ndjson")
+        self._classified = NdjsonJournal(home / "events-classified.ndjson")
         self._reply_log = NdjsonJournal(home / "replies.ndjson")
         memory = MemoryNotes(home / "memory", self._reply_log)
         self._desk = self._furnish(settings, SlackWorkspace(client, team_id=self.me.team_id), memory)
@@ -98,6 +107,14 @@ class Triage:
             )
         )
         self._replies = Replies(self._desk)
+        self._refuse_public_ops_channel(settings.ops_channel)
+        self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
+        self._approvers = Approvers(
+            settings.approvers,
+            ops_channel=settings.ops_channel,
+            team_id=self.me.team_id,
+            workspace=self._desk.workspace,
+        )
         listeners = self._listen(settings, home, client)
         self.watcher = listeners.watcher
         self._workers = WorkerPool(
@@ -107,36 +124,47 @@ class Triage:
             on_given_up=self._given_up,
         )
         self._socket = SocketModeHandler(
-            bolt_app(bot_token, environment.slack_api_url, self.me, listeners),
+            bolt_app(bot_token, environment.slack_api_url, self.me, listeners, self._listeners),
             app_token,
             web_client=WebClient(token=app_token, base_url=environment.slack_api_url),
             ping_interval=PING_INTERVAL_S,
         )
         self.indexed = self.index.refresh(on_progress)
+        if not self.indexed.files:
+            raise ConfigError(f"codebase: {self.repo.root} has no text file committed; there is nothing to quote")
 
     def start(self) -> None:
         """Settle what the last run left, then take work and listen."""
         self._report_damage()
+        self._approvers.refresh()
         for problem in recover(self._desk, self._replies):
-            self.tell_ops(f"A thread could not be settled after the restart: {problem}")
+            self.ops.say(f"A thread could not be settled after the restart: {problem}")
+        self._ticker.every(FLUSH_EVERY_S, self.ops.flush)
+        self._ticker.every(TIDY_EVERY_S, self._desk.tidy)
+        self._ticker.every(TIDY_EVERY_S, self._approvers.refresh)
+        self._ticker.start()
         self.watcher.start()
         self._workers.start()
         with translated("open the Socket Mode connection"):
             self._socket.connect()
 
     def stop(self) -> None:
-        """Stop listening, finish or hand back what runs, release the home; takes at most about 10 s."""
+        """Stop listening, finish or hand back what runs, then release the home.
+
+        A click's post under way is waited for, however long Slack takes (at most about 20 s): released earlier, another
+        process would find its claim, not yet its post, and post again.
+        """
         _close(self._socket)
+        self._ticker.stop()
         self.watcher.stop()
         self._workers.stop()
+        self._listeners.shutdown(wait=True)
         self.staff.close()
         self._lock.release()
 
-    def tell_ops(self, text: str) -> None:
-        """Say a line in the ops channel, or in the log where that fails."""
-        log.warning(text, extra={"action": "ops_told"})
-        with suppress(ProviderError):
-            self._messenger.tell_ops(text)
+    def _refuse_public_ops_channel(self, channel: str) -> None:
+        if not self._desk.workspace.is_private(channel):
+            raise ConfigError(f"ops_channel: {channel} is not private; drafts would be read by all. Name a private one")
 
     def _furnish(self, settings: Settings, workspace: SlackWorkspace, memory: MemoryNotes) -> Desk:
         return Desk(
@@ -151,28 +179,22 @@ class Triage:
         )
 
     def _listen(self, settings: Settings, home: Path, client: WebClient) -> Listeners:
-        approvers = Approvers(
-            settings.approvers,
-            ops_channel=settings.ops_channel,
-            team_id=self.me.team_id,
-            workspace=self._desk.workspace,
-        )
         decisions = Decisions(self._desk, self._replies, quotes_at_head(settings.codebase))
         watcher = Watcher(
             settings,
             self.me,
             rules=Rules(**{**settings.classifier.model_dump(), "bot_id": self.me.user_id}),
             events=self._events,
-            classified=NdjsonJournal(home / "events-classified.ndjson"),
+            classified=self._classified,
             store=self._store,
             jobs=self._jobs,
             clock=self._clock,
-            on_trouble=self.tell_ops,
+            on_trouble=self.ops.say,
         )
         approvals = Approvals(
-            decisions, approvers, self._store, ops_channel=settings.ops_channel, tell=ephemeral(client)
+            decisions, self._approvers, self._store, ops_channel=settings.ops_channel, tell=ephemeral(client)
         )
-        commands = Commands({"status": ("what waits, what runs", status_command(home, approvers, self._clock))})
+        commands = Commands({"status": ("what waits, what runs", status_command(home, self._approvers, self._clock))})
         return Listeners(watcher=watcher, approvals=approvals, commands=commands)
 
     def _orchestrator(self) -> Orchestrator:
@@ -180,16 +202,26 @@ class Triage:
         return Orchestrator(self._desk, rounds, bot_user_id=self.me.user_id)
 
     def _report_damage(self) -> None:
-        for path in (*self._store.corrupt, *self._jobs.corrupt):
-            self.tell_ops(f"A file could not be read and was set aside as {path.name}; nothing in it was lost.")
+        """Tell the ops channel what the start found broken, and what to do about it."""
+        for path in self._store.corrupt:
+            self.ops.say(
+                f"The record of a thread could not be read; it was set aside as {path.name}. "
+                "Its card no longer works: please ask that question again."
+            )
+        for path in self._jobs.corrupt:
+            self.ops.say(f"A waiting job could not be read; it was set aside as {path.name}.")
         for job in self._jobs.given_up:
             self._given_up(job)
-        if self._events.bad_lines:
-            self.tell_ops(f"{self._events.bad_lines} unreadable lines in events.ndjson were skipped.")
+        for journal, name in ((self._events, "events"), (self._classified, "events-classified")):
+            if journal.bad_lines:
+                self.ops.say(f"{journal.bad_lines} unreadable lines in {name}.ndjson were skipped.")
 
     def _given_up(self, job: Job) -> None:
         why = job.failures[-1] if job.failures else "the bot died while it ran"
-        self.tell_ops(f"Gave up on a job for {job.key} after {job.attempts} attempts: {why}. It lies in queue/failed/.")
+        self.ops.say(
+            f"Gave up on the job for {job.key} after {job.attempts} attempts: {why}. "
+            f"To try again, move queue/failed/{job.name} to queue/ while the bot is stopped."
+        )
 
 
 def _close(handler: SocketModeHandler) -> None:

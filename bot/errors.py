@@ -4,8 +4,9 @@
     ├── ConfigError        the operator: a setting, a file or a path is wrong
     ├── InputError         whoever typed or clicked: the request cannot be done as asked
     │   └── Conflict       somebody else was faster; carries who and what they decided
-    ├── ProviderError      nobody yet: an outside service failed, trying again may help
-    │   └── Unconfirmed    a request may or may not have taken effect; look before asking again
+    ├── ProviderError      an outside service refused; its reason says who must act
+    │   └── Unavailable    nobody: it cannot be reached or is overloaded now, the same will work later
+    │       └── Unconfirmed  a request may or may not have taken effect; look before asking again
     ├── StoreError         the operator: something on disk cannot be read or written
     └── IllegalTransition  us: the state machine was asked for a step its table does not hold
 
@@ -42,7 +43,11 @@ class ProviderError(TriageError):
         self.retry_after_s = retry_after_s
 
 
-class Unconfirmed(ProviderError):
+class Unavailable(ProviderError):
+    """The outside service cannot be reached or is overloaded; nothing is wrong with the request."""
+
+
+class Unconfirmed(Unavailable):
     """The connection broke after the request was sent: it may have taken effect."""
 
 

@@ -4,31 +4,54 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from typing import Any, get_args, get_origin
+from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
+from bot.domain.secrets import redact
+
 EXAMPLE = "triage.example.yml"
+_IN_OUR_WORDS: Final = {
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "greater_than": "must be over {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "less_than_equal": "must be at most {le:g}",
+    "model_attributes_type": "must hold keys and values; see triage.example.yml",
+    "model_type": "must hold keys and values; see triage.example.yml",
+    "path_type": "must be a path, such as ~/src/shop",
+    "string_pattern_mismatch": "must be two small letters, such as en",
+    "string_type": "must be a text",
+    "tuple_type": "must be a list, such as [first, second]",
+}
+"""What is said instead of pydantic's message, by its type of error; the rest of pydantic's are plain enough."""
 
 
-def explain(detail: ErrorDetails, model: type[BaseModel]) -> str:
-    """Return one problem as `key: what is wrong and what would be right`."""
-    key = ".".join(str(part) for part in detail["loc"] if part != "[key]") or "triage.yml"
+def explain(detail: ErrorDetails, model: type[BaseModel], *inside: str) -> str:
+    """Return one problem as `key: what is wrong and what would be right`; `inside` leads to the block it lies in."""
+    location = (*inside, *detail["loc"])
+    key = ".".join(str(part) for part in location if part != "[key]") or "triage.yml"
     if detail["type"] == "extra_forbidden":
-        known = _keys_at(detail["loc"][:-1], model)
-        near = difflib.get_close_matches(str(detail["loc"][-1]), known, n=1)
+        known = _keys_at(location[:-1], model)
+        near = difflib.get_close_matches(str(location[-1]), known, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
-        return f"{key}: unknown key; {hint}"
+        return redact(f"{key}: unknown key; {hint}")
     if detail["type"] == "missing":
         return f"{key}: is required; see {EXAMPLE}"
-    return f"{key}: {message_of(detail)}{_given(detail)}"
+    return redact(f"{key}: {message_of(detail)}{_given(detail)}")
 
 
 def message_of(detail: ErrorDetails) -> str:
     """Return what is wrong, without the key and without the value."""
-    message = detail["msg"].removeprefix("Value error, ")
-    return message[:1].lower() + message[1:]
+    ours = _IN_OUR_WORDS.get(detail["type"])
+    said = ours.format_map(detail.get("ctx", {})) if ours else detail["msg"].removeprefix("Value error, ")
+    return said[:1].lower() + said[1:]
 
 
 def _given(detail: ErrorDetails) -> str:

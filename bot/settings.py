@@ -7,9 +7,11 @@ the environment alone and are hidden in repr, logs and errors.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
+from urllib.parse import urlsplit
 
 import yaml
 from dotenv import dotenv_values
@@ -41,6 +43,14 @@ from bot.setting_problems import explain, message_of
 Language = Literal["en", "es", "pt", "de", "fr", "id", "ja", "zh"]
 """Languages with a word list."""
 
+SLACK_API_URL: Final = "https://slack.com/api/"
+_URL: Final = re.compile(r"https?://[\w.:\[\]-]+(?:/[^\s?#]*)?", re.ASCII)
+_TOKEN_TAIL: Final = re.compile(r"[A-Za-z0-9-]+")
+_TOKENS: Final = (
+    ("SLACK_BOT_TOKEN", "xoxb-", "OAuth & Permissions"),
+    ("SLACK_APP_TOKEN", "xapp-", "Basic Information > App-Level Tokens"),
+)
+
 
 def _slack_id(prefixes: str, kind: str, where: str) -> BeforeValidator:
     def check(value: object) -> object:
@@ -59,20 +69,34 @@ ApproverId = Annotated[str, _slack_id("UWS", "user or user-group id", "copy it f
 
 
 def _no_problem(value: object) -> object:
-    if isinstance(value, str) and not value.strip():
+    if isinstance(value, str) and not value.strip(" \t\n^"):
         raise ValueError("is empty")
     return value
 
 
+def _regular_expression(pattern: str) -> str:
+    """Return a pattern that the rules can join with others: alone it compiles, and side by side with another."""
+    try:
+        for form in (pattern, f"(?:{pattern})|(?:{pattern})"):
+            re.compile(form)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"{pattern[:60]!r} is no regular expression the rules can use: {error}") from error
+    return pattern
+
+
 Word = Annotated[str, BeforeValidator(_no_problem)]
+Pattern = Annotated[Word, AfterValidator(_regular_expression)]
 
 
 def _existing_folder(path: Path, info: ValidationInfo) -> Path:
     base = (info.context or {}).get("base", Path())
-    folder: Path = (base / path.expanduser()).resolve()
-    if not folder.is_dir():
-        raise ValueError(f"{folder} is no folder; give the path of a git checkout")
-    return folder
+    try:
+        folder: Path = (base / path.expanduser()).resolve()
+        if folder.is_dir():
+            return folder
+    except (OSError, RuntimeError, ValueError) as error:  # no such user, a loop of links, too long, a NUL in it
+        raise ValueError(f"{str(path)[:200]!r} cannot be looked up; give the path of a git checkout") from error
+    raise ValueError(f"{folder} is no folder; give the path of a git checkout")
 
 
 class _Block(BaseModel):
@@ -101,7 +125,7 @@ class ClassifierSettings(_Block):
     """What the team adds to the rules that choose which messages deserve work."""
 
     bot_id: str | None = None
-    ack_patterns: tuple[Word, ...] = ()
+    ack_patterns: tuple[Pattern, ...] = ()
     question_keywords: tuple[Word, ...] = ()
     alarm_keywords: tuple[Word, ...] = ()
     languages: tuple[Language, ...] = get_args(Language)
@@ -139,7 +163,7 @@ class Environment(_Block):
     home: Path
     slack_bot_token: SecretStr | None = None
     slack_app_token: SecretStr | None = None
-    slack_api_url: str = "https://slack.com/api/"
+    slack_api_url: str = SLACK_API_URL
     anthropic_api_key: SecretStr | None = None
     anthropic_base_url: WebAddress | None = None
     aws_bearer_token: SecretStr | None = None
@@ -180,20 +204,35 @@ def read_environment(environ: Mapping[str, str] | None = None, *, dotenv: Path |
     """Return the environment's part of the settings; variables win over the lines of a `.env` file.
 
     Raises:
-        ConfigError: a variable that is set has a value that cannot be used.
+        ConfigError: a variable that is set has a value that cannot be used, or the file cannot be read.
     """
-    values: dict[str, str | None] = dict(dotenv_values(dotenv)) if dotenv and dotenv.is_file() else {}
+    values = _read_dotenv(dotenv) if dotenv else {}
     values.update(os.environ if environ is None else environ)
+    problems = _address_problems(values)
     found: dict[str, Any] = {field: values[name] for field, name in _VARIABLES.items() if values.get(name)}
     found["variables"] = {name: value for name, value in values.items() if value is not None}
-    found["home"] = Path(found.get("home", "~/.triage")).expanduser().absolute()
-    url = found.setdefault("slack_api_url", "https://slack.com/api/")
-    found["slack_api_url"] = url if url.endswith("/") else f"{url}/"
+    found["home"] = _expanded(found.get("home", "~/.triage")) or Path()
+    found["slack_api_url"] = found.get("slack_api_url", SLACK_API_URL).rstrip("/") + "/"
     try:
-        return Environment.model_validate(found)
+        environment = Environment.model_validate(found)
     except ValidationError as error:
-        problems = [(_VARIABLES[str(detail["loc"][0])], detail) for detail in error.errors()]
-        raise ConfigError(*[f"{name}: {message_of(detail)}" for name, detail in problems]) from error
+        details = [(_VARIABLES[str(detail["loc"][0])], detail) for detail in error.errors()]
+        raise ConfigError(*problems, *[f"{name}: {message_of(detail)}" for name, detail in details]) from error
+    if problems:
+        raise ConfigError(*problems)
+    return environment
+
+
+def _address_problems(values: Mapping[str, str | None]) -> list[str]:
+    """Return what is wrong with the two addresses every command needs."""
+    problems = []
+    if _expanded(values.get("TRIAGE_HOME") or "~/.triage") is None:
+        problems.append(
+            "TRIAGE_HOME (or its default, ~/.triage) leads nowhere; set it to the data directory's full path"
+        )
+    if not _is_url(values.get("SLACK_API_URL") or SLACK_API_URL):
+        problems.append(f"SLACK_API_URL is no address of a web server; it looks like {SLACK_API_URL}, or leave it out")
+    return problems
 
 
 def stall_limit_s(settings: Settings, environment: Environment) -> float | None:
@@ -208,28 +247,59 @@ def uses_models(settings: Settings, environment: Environment) -> bool:
     return environment.anthropic_api_key is not None or settings.provider != "anthropic"
 
 
+def _read_dotenv(path: Path) -> dict[str, str | None]:
+    try:
+        return dict(dotenv_values(path)) if path.is_file() else {}
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}; make it yours, `chmod 600 {path}`") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text; write it again, starting from .env.example") from error
+
+
+def _expanded(text: str) -> Path | None:
+    """Return an absolute path, or None where `~` or `~user` has no home folder or the text can be no path."""
+    try:
+        return None if "\0" in text else Path(text).expanduser().absolute()
+    except RuntimeError:
+        return None
+
+
+def _is_url(text: str) -> bool:
+    try:
+        return _URL.fullmatch(text) is not None and bool(urlsplit(text).hostname) and urlsplit(text).port != 0
+    except ValueError:  # a port over 65535, brackets that do not match
+        return False
+
+
 def require_tokens(environment: Environment) -> tuple[str, str]:
     """Return `(bot token, app token)`.
 
     Raises:
-        ConfigError: one is missing or has been given in the other's place.
+        ConfigError: one is missing, still the example's, has been given in the other's place, or holds what no token
+            does; the value is never repeated.
     """
-    problems = []
-    for name, secret, prefix, page in (
-        ("SLACK_BOT_TOKEN", environment.slack_bot_token, "xoxb-", "OAuth & Permissions"),
-        ("SLACK_APP_TOKEN", environment.slack_app_token, "xapp-", "Basic Information > App-Level Tokens"),
-    ):
-        value = secret.get_secret_value() if secret else ""
-        if not value:
-            problems.append(f"{name} is not set; copy the {prefix}… token from the app's page {page} into .env")
-        elif not value.startswith(prefix):
-            problems.append(f"{name} does not start with {prefix}; copy it again from the app's page {page}")
+    secrets = (environment.slack_bot_token, environment.slack_app_token)
+    bot, app = (secret.get_secret_value() if secret else "" for secret in secrets)
+    problems = [
+        f"{name} {wrong}; copy the {prefix}... token from the app's page {page} into .env"
+        for token, (name, prefix, page) in zip((bot, app), _TOKENS, strict=True)
+        if (wrong := _token_problem(token, prefix))
+    ]
     if problems:
         raise ConfigError(*problems)
-    bot, app = environment.slack_bot_token, environment.slack_app_token
-    assert bot is not None
-    assert app is not None
-    return bot.get_secret_value(), app.get_secret_value()
+    return bot, app
+
+
+def _token_problem(token: str, prefix: str) -> str | None:
+    if not token:
+        return "is not set"
+    if not token.startswith(prefix):
+        return f"does not start with {prefix}"
+    if token.startswith(f"{prefix}your-"):
+        return "is still the example's"
+    if not _TOKEN_TAIL.fullmatch(token.removeprefix(prefix)):
+        return "holds more than letters, digits and dashes, a blank or a line end perhaps"
+    return None
 
 
 def find_config(given: Path | None, home: Path) -> Path:
@@ -259,11 +329,11 @@ def load_settings(path: Path) -> Settings:
 
 def load_classifier(path: Path) -> ClassifierSettings:
     """Return only the `classifier` block of a triage.yml; raises ConfigError as `load_settings` does."""
-    block = _read_yaml(path).get("classifier") or {}
+    block = _read_yaml(path).get("classifier")
     try:
-        return ClassifierSettings.model_validate(block)
+        return ClassifierSettings() if block is None else ClassifierSettings.model_validate(block)
     except ValidationError as error:
-        raise ConfigError(*[f"classifier.{explain(d, ClassifierSettings)}" for d in error.errors()]) from error
+        raise ConfigError(*[explain(detail, Settings, "classifier") for detail in error.errors()]) from error
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
@@ -271,7 +341,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, or a date such as 2026-13-01
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise ConfigError(f"{path} is not valid YAML{where}: {getattr(error, 'problem', None) or error}") from error

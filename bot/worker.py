@@ -1,7 +1,7 @@
 """The pool that works off the queue: the one place, beside the entry points, where any error is caught.
 
-A job that fails goes back to its place; after its last attempt the ops channel is told. Stopping lets running jobs
-finish for a while, then hands them back without counting the attempt.
+A job that fails goes back to its place; after its last attempt the ops channel is told. While an outside service is
+down the attempt does not count and the pauses grow. Stopping lets running jobs end for a while, then hands them back.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bot.domain.jobs import Job
-from bot.errors import TriageError
+from bot.errors import TriageError, Unavailable
 from bot.ports import JobQueue
 
 log = logging.getLogger(__name__)
 
 GRACE_S = 8.0
 PAUSE_AFTER_ERROR_S = 1.0
+MAX_OUTAGE_DOUBLINGS = 6
 
 Handler = Callable[[Mapping[str, Any]], None]
 
@@ -39,6 +40,7 @@ class WorkerPool:
     ) -> None:
         self._jobs, self._handle, self._on_given_up = jobs, handle, on_given_up
         self._grace_s, self._pause_after_error_s = grace_s, pause_after_error_s
+        self._outages = 0
         self._stopping = threading.Event()
         self._running: dict[str, Job] = {}
         self._threads = [threading.Thread(target=self._work, name=f"worker-{n}", daemon=True) for n in range(threads)]
@@ -63,7 +65,7 @@ class WorkerPool:
                 job = self._jobs.claim()
                 if job is not None:
                     self._do(job)
-            except Exception:  # noqa: BLE001 - the outermost loop: a worker never dies of one job
+            except Exception:
                 log.exception("worker stumbled", extra={"action": "worker_stumbled"})
                 self._stopping.wait(self._pause_after_error_s)
 
@@ -71,16 +73,25 @@ class WorkerPool:
         self._running[job.name] = job
         try:
             self._handle(job.payload)
-        except Exception as error:  # noqa: BLE001 - whatever a job raises, the job goes back to its place
+        except Exception as error:
             log.exception("job failed", extra={"action": "job_failed", "job": job.name})
             self._failed(job, error)
         else:
+            self._outages = 0
             self._jobs.done(job)
         finally:
             self._running.pop(job.name, None)
 
     def _failed(self, job: Job, error: Exception) -> None:
         why = str(error) if isinstance(error, TriageError) else f"unexpected {type(error).__name__}"
-        if not self._jobs.give_back(job, why=why):
+        outage = isinstance(error, Unavailable)
+        if not self._jobs.give_back(job, why=why, count=not outage):
             self._on_given_up(job.model_copy(update={"failures": (*job.failures, why)}))
-        self._stopping.wait(self._pause_after_error_s)
+        self._stopping.wait(self.pause_s(error))
+
+    def pause_s(self, error: Exception) -> float:
+        """Return how long to leave the queue alone, in seconds: longer with every job that met an outage in a row."""
+        if not isinstance(error, Unavailable):
+            return self._pause_after_error_s
+        self._outages = min(self._outages + 1, MAX_OUTAGE_DOUBLINGS)
+        return max(self._pause_after_error_s * 2.0 ** (self._outages - 1), error.retry_after_s or 0)

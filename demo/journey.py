@@ -40,7 +40,7 @@ class Journey:
         facts: dict[str, Any] = {"ok": False, "question": question, "thread_id": thread_id}
         try:
             card, button = self._wait_for_draft(thread_id)
-            facts["card_s"] = self._since(asked_s, f"a draft waits in #{OPS.name}: {_first_words(card)}")
+            facts["card_s"] = self._since(asked_s, f"a draft waits in #{OPS.name}: {_badge(card)}")
             if button.asks_first:
                 return {**facts, **self._objected(card, thread_id)}
             self._control.click(OPS.channel_id, card["ts"], ANA.user_id, **button.click_fields())
@@ -50,7 +50,7 @@ class Journey:
         except ProviderError as error:
             self._transcript.note(f"stopped: {error}")
             return {**facts, **self._facts_of_thread(thread_id), "error": str(error)}
-        return {**facts, **_facts_of(record, self._home), "posted_text": shown_text(reply), "ok": True}
+        return {**facts, **_facts_of(record, self._home), "posted_text": reply["text"], "ok": True}
 
     def _objected(self, card: Json, thread_id: str) -> dict[str, Any]:
         """Return the facts of a draft that did not pass: it is for a human to overrule that, and none is here."""
@@ -107,9 +107,9 @@ class Journey:
         return round(self._transcript.note(what) - start_s, 2)
 
 
-def _first_words(card: Json) -> str:
-    words = shown_text(card)
-    return words[:100] + ("…" if len(words) > 100 else "")
+def _badge(card: Json) -> str:
+    """Return the card's status line, its second block, as plain words."""
+    return shown_text({"blocks": card["blocks"][1:2]}).replace("*", "")
 
 
 def _facts_of(record: Json, home: Path) -> dict[str, Any]:

@@ -10,8 +10,11 @@ from collections import Counter
 from pathlib import PurePosixPath
 
 from bot.agent.git import GitRepo, TreeEntry, split_lines
+from bot.ports import PassageIndex
 
+CANDIDATES = 3
 MAX_FILES = 400
+MAX_DOCUMENTS = 20
 MAX_BYTES = 200_000
 _SOURCE = frozenset(
     (
@@ -36,17 +39,37 @@ _SOURCE = frozenset(
 _DEFINITION = re.compile(
     r"^\s*(?:export\s+|pub\s+|public\s+|async\s+)*(class|struct|interface|trait|def|func|function|fn)\s+([A-Za-z_]\w{5,})"
 )
+_HEADING = re.compile(r"#{1,3} +(\S.{3,60}?)\s*#*$")
 _WORD = re.compile(r"[A-Za-z_]\w{5,}")
 _TYPES = frozenset({"class", "struct", "interface", "trait"})
 _SKIPPED = frozenset({"tests", "test", "testing", "vendor", "node_modules", "examples", "docs"})
 
 
-def questions_for(repo: GitRepo) -> tuple[str, str]:
-    """Return two questions whose answers stand in the code; for a repository without code, two about its text."""
+def questions_for(repo: GitRepo, index: PassageIndex) -> list[str]:
+    """Return questions the codebase can answer: about its types, its functions, and what its documents are headed.
+
+    Empty only for a codebase in which nothing is named.
+    """
     types, functions = _definitions(repo)
-    first = f"what does `{types[0]}` do?" if types else "what is this project for?"
-    second = f"where is `{functions[0]}` defined and what does it return?" if functions else "how do I install this?"
-    return first, second
+    asked = [f"what does `{name}` do?" for name in types[:CANDIDATES]]
+    asked += [f"where is `{name}` defined and what does it return?" for name in functions[:CANDIDATES]]
+    asked += [f"what do we say about {heading}?" for heading in _headings(repo)[:CANDIDATES]]
+    return [question for question in _in_turns(asked) if index.search(question, limit=1)]
+
+
+def _in_turns(asked: list[str]) -> list[str]:
+    """Return the questions with the best of each kind first."""
+    return sorted(asked, key=lambda question: (asked.index(question) % CANDIDATES, asked.index(question)))
+
+
+def _headings(repo: GitRepo) -> list[str]:
+    """Return the headings of the documents at HEAD, the shallowest documents first."""
+    documents = [e for e in repo.tree(repo.head()) if e.path.endswith((".md", ".rst", ".txt")) and e.size <= MAX_BYTES]
+    documents.sort(key=lambda entry: (entry.path.count("/"), entry.path))
+    found = []
+    for _, content in repo.blobs(entry.blob for entry in documents[:MAX_DOCUMENTS]):
+        found += [match[1] for line in split_lines(content) if (match := _HEADING.match(line))]
+    return found
 
 
 def _definitions(repo: GitRepo) -> tuple[list[str], list[str]]:

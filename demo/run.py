@@ -9,12 +9,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import tempfile
 import threading
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
@@ -22,6 +24,8 @@ import yaml
 from bot.agent.git import GitRepo
 from bot.app import Triage
 from bot.cli.logs import log_to_stderr
+from bot.domain.events import Event, Sender
+from bot.intake.classifier import Rules, classify
 from bot.settings import load_settings, read_environment
 from demo.binary import cache_folder, ensure_binary
 from demo.control import Control
@@ -50,12 +54,13 @@ def main(argv: list[str]) -> int:
         LocalSlack(binary, DEMO, port=args.port, env=os.environ) as slack,
         Control(slack.url) as control,
         _home(args.home) as home,
-        _bot(args, slack, home, repo.root),
+        _bot(args, slack, home, repo.root) as bot,
     ):
         control.wait_for(control.is_connected, "the bot to connect")
+        questions = [args.question] if args.question else questions_for(repo, bot.index)
         if args.headless:
-            return _headless(args, control, home, repo)
-        return _interactive(args, control, slack.url, home, repo)
+            return _headless(args, control, home, questions)
+        return _interactive(args, control, slack.url, home, questions)
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:
@@ -84,7 +89,7 @@ def _home(kept: Path | None) -> Iterator[Path]:
 
 
 @contextmanager
-def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path) -> Iterator[None]:
+def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path) -> Iterator[Triage]:
     """Start the ordinary bot with an ordinary config; stop it whatever happens."""
     home.mkdir(parents=True, exist_ok=True)
     config = home / "triage.yml"
@@ -106,13 +111,13 @@ def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path
     _say(args, f"drafts by {bot.staff.described}")
     bot.start()
     try:
-        yield
+        yield bot
     finally:
         bot.stop()
 
 
-def _headless(args: argparse.Namespace, control: Control, home: Path, repo: GitRepo) -> int:
-    question = args.question or questions_for(repo)[0]
+def _headless(args: argparse.Namespace, control: Control, home: Path, questions: list[str]) -> int:
+    question = _addressed(questions[0] if questions else "what is this codebase about?")
     limit_s = MODEL_CARD_LIMIT_S if os.environ.get("ANTHROPIC_API_KEY") else CARD_LIMIT_S
     result = Journey(control, home, quiet=args.json, card_limit_s=limit_s).approve(question)
     if args.json:
@@ -120,13 +125,26 @@ def _headless(args: argparse.Namespace, control: Control, home: Path, repo: GitR
     return 0 if result["ok"] else 1
 
 
-def _interactive(args: argparse.Namespace, control: Control, url: str, home: Path, repo: GitRepo) -> int:
+def _addressed(question: str) -> str:
+    """Return the question, put to the bot by name where the rules would not take it for one."""
+    event = Event(
+        team_id=DEMO.team_id,
+        chat_id=HELP.channel_id,
+        message_id="0.0",
+        create_time=datetime.now(UTC),
+        sender=Sender(id=CHLOE.user_id),
+        content=question,
+    )
+    taken = classify(event, Rules(), inflight=False).classification == "actionable"
+    return question if taken else f"<@{DEMO.bot_id}> {question}"
+
+
+def _interactive(args: argparse.Namespace, control: Control, url: str, home: Path, questions: list[str]) -> int:
     """Fill the channels a little, say where to click, and wait for Ctrl-C."""
-    first, second = questions_for(repo)
     control.say(HELP.channel_id, ANA.user_id, "thanks, that worked!")
     control.say(ENG.channel_id, BEN.user_id, "deploying the new build to staging now")
-    control.say(HELP.channel_id, CHLOE.user_id, args.question or f"Quick one: {first}")
-    control.say(ENG.channel_id, CHLOE.user_id, f"Does anybody know {second}")
+    for question, channel in zip(questions, (HELP, ENG), strict=False):
+        control.say(channel.channel_id, CHLOE.user_id, _addressed(question))
     print(
         f"\n  open      {url}\n"
         f"  act as    {ANA.real_name} (top right), she may approve\n"
@@ -136,12 +154,13 @@ def _interactive(args: argparse.Namespace, control: Control, url: str, home: Pat
         "\n  Ctrl-C ends it and leaves nothing behind.",
         flush=True,
     )
+    stop = threading.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: stop.set())
     if not args.no_browser:
         webbrowser.open(url)
-    try:
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        print("\nstopping …", flush=True)
+    stop.wait()
+    print("\nstopping …", flush=True)
     return 0
 
 

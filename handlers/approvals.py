@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from slack_bolt import Ack
 from slack_sdk import WebClient
+from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.modals import context_modal, dismiss_modal, edit_modal, evidence_modal
@@ -20,6 +22,7 @@ from bot.casework.decisions import Click, Decisions
 from bot.errors import InputError, ProviderError, TriageError, Unconfirmed
 from bot.ports import ThreadStore
 from handlers.messenger import Ephemeral
+from handlers.transport import translated
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +73,8 @@ class Approvals:
             self._open(body, client, ids.encode_click(click), context_modal)
         elif choice == ids.SHOW_EVIDENCE:
             self._show_evidence(body, client, click)
+        else:
+            self._answer(body, "This entry is from another version of triage; nothing happened.")
 
     def submit_edit(self, ack: Ack, body: Body, view: Body) -> None:
         """Keep the edited words, then post them unless asked not to; what is wrong is said in the dialogue."""
@@ -85,7 +90,7 @@ class Approvals:
         if only_save:
             self._decide(body, lambda _: self._decisions.show(edited))
         else:
-            self._decide(body, lambda _: self._decisions.approve(edited, by=by))
+            self._decide(body, lambda _: self._post_edited(edited, by))
 
     def submit_dismiss(self, ack: Ack, body: Body, view: Body) -> None:
         """Dismiss the draft, with the reason if there is one."""
@@ -111,6 +116,15 @@ class Approvals:
         ack()
         self._decide(body, lambda _: decide(click, by), typed=_text(view, block))
 
+    def _post_edited(self, edited: Click, by: str) -> str:
+        """Post the edited draft; where that fails the card shows it, so that the words are not lost from sight."""
+        try:
+            return self._decisions.approve(edited, by=by)
+        except TriageError:
+            with suppress(ProviderError):
+                self._decisions.show(edited)
+            raise
+
     def _authorised(self, body: Body, view: Body) -> tuple[Click, str]:
         if not self._may(body):
             raise InputError(NOT_YOURS)
@@ -128,17 +142,29 @@ class Approvals:
             self._answer(body, _for_a_person(error) + kept)
 
     def _open(self, body: Body, client: WebClient, value: object, build: Callable[[Click], Any]) -> None:
+        """Open a dialogue without a request before it; a dialogue that shows a draft opens for approvers only."""
         try:
-            client.views_open(trigger_id=body["trigger_id"], view=build(ids.decode_click(value)))
-        except InputError as error:
-            self._answer(body, str(error))
+            if not self._approvers.probably(*_who(body)):
+                raise InputError(NOT_YOURS)
+            view = build(ids.decode_click(value))
+            with translated("open the dialogue"):
+                client.views_open(trigger_id=body["trigger_id"], view=view)
+        except TriageError as error:
+            log.info("a dialogue did not open: %s", error, extra={"action": "dialogue_refused"})
+            self._answer(body, _for_a_person(error))
 
     def _show_evidence(self, body: Body, client: WebClient, click: Click) -> None:
+        """Show the citations; there is no submit to check permission at, so it is asked in full before."""
+        if self._may(body):
+            self._open(body, client, ids.encode_click(click), self._evidence_of)
+        else:
+            self._answer(body, NOT_YOURS)
+
+    def _evidence_of(self, click: Click) -> View:
         state = self._store.get(click.thread_id) or self._store.last_closed(click.thread_id)
         if state is None:
-            self._answer(body, "This thread is not on file any more.")
-        else:
-            client.views_open(trigger_id=body["trigger_id"], view=evidence_modal(state))
+            raise InputError("This thread is not on file any more.")
+        return evidence_modal(state)
 
     def _draft_of(self, click: Click) -> str:
         state = self._store.get(click.thread_id)
@@ -147,15 +173,19 @@ class Approvals:
         return state.draft_pending or ""
 
     def _may(self, body: Body) -> bool:
-        user = body.get("user") or {}
-        team = user.get("team_id") or (body.get("team") or {}).get("id") or ""
-        return self._approvers.allow(str(user.get("id")), str(team))
+        return self._approvers.allow(*_who(body))
 
     def _answer(self, body: Body, text: str) -> None:
         try:
             self._tell(self._ops_channel, body["user"]["id"], text)
         except ProviderError:
             log.exception("could not answer a click", extra={"action": "answer_failed"})
+
+
+def _who(body: Body) -> tuple[str, str]:
+    """Return the user and the team a click or submit comes from."""
+    user = body.get("user") or {}
+    return str(user.get("id")), str(user.get("team_id") or (body.get("team") or {}).get("id") or "")
 
 
 def _field(view: Body, block: str) -> Body | None:
@@ -172,5 +202,8 @@ def _text(view: Body, block: str) -> str | None:
 
 def _for_a_person(error: TriageError) -> str:
     if isinstance(error, Unconfirmed):
-        return "Slack did not confirm the post. triage will look in the thread before it posts again; look there too."
+        return (
+            "Slack did not confirm the post, so it may stand in the thread or not. "
+            "Click Approve again: triage looks there first and posts only what is missing."
+        )
     return str(error)[:1_900]

@@ -24,7 +24,7 @@ _MESSAGES = frozenset({"message", "app_mention"})
 def journal_first(watcher: Watcher) -> Callable[..., BoltResponse]:
     """Return the middleware that takes message events out of Bolt's chain and gives them to the watcher."""
 
-    def middleware(body: dict[str, Any], next: Next) -> BoltResponse:  # noqa: A002 - Bolt injects by this name
+    def middleware(body: dict[str, Any], next: Next) -> BoltResponse:
         event = body.get("event")
         if not isinstance(event, dict) or event.get("type") not in _MESSAGES:
             return next()

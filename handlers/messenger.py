@@ -88,12 +88,17 @@ class SlackMessenger:
         )
 
     def find_reply(self, state: ThreadState, text: str) -> str | None:
-        """Return the ts of our reply, if it stands in the thread."""
-        with translated("look for the reply"):
-            pages = self._client.conversations_replies(
-                channel=state.chat_id, ts=state.thread_ts, include_all_metadata=True, limit=200
-            )
-            ours = [m for page in pages for m in page.get("messages") or [] if m.get("user") == self._bot_user_id]
+        """Return the ts of our reply, if it stands in the thread; a thread that is gone holds none."""
+        try:
+            with translated("look for the reply"):
+                pages = self._client.conversations_replies(
+                    channel=state.chat_id, ts=state.thread_ts, include_all_metadata=True, limit=200
+                )
+                ours = [m for page in pages for m in page.get("messages") or [] if m.get("user") == self._bot_user_id]
+        except ProviderError as error:
+            if "thread_not_found" in str(error):
+                return None
+            raise
         return next((m["ts"] for m in ours if _is_reply(m, state, text)), None)
 
     def tell_ops(self, text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from slack_bolt import App
@@ -16,8 +16,6 @@ from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.messages import journal_first
 
-LISTENER_THREADS = 16
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Listeners:
@@ -28,8 +26,8 @@ class Listeners:
     commands: Commands
 
 
-def bolt_app(bot_token: str, api_url: str, me: Identity, to: Listeners) -> App:
-    """Return the Bolt app with every listener registered; messages are taken before Bolt's own chain."""
+def bolt_app(bot_token: str, api_url: str, me: Identity, to: Listeners, on: Executor) -> App:
+    """Return the Bolt app with every listener registered to run `on`; messages are taken before Bolt's own chain."""
     authorised = AuthorizeResult(
         enterprise_id=None, team_id=me.team_id, bot_user_id=me.user_id, bot_id=me.bot_id, bot_token=bot_token
     )
@@ -38,7 +36,7 @@ def bolt_app(bot_token: str, api_url: str, me: Identity, to: Listeners) -> App:
         client=WebClient(base_url=api_url),
         authorize=lambda: authorised,
         before_authorize=journal_first(to.watcher),
-        listener_executor=ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener"),
+        listener_executor=on,
     )
     _connect(app, to)
     return app

@@ -1,4 +1,4 @@
-"""Port Workspace over Slack's Web API; people and memberships are remembered for a minute."""
+"""Port Workspace over Slack's Web API; people are remembered for a minute, memberships never."""
 
 from __future__ import annotations
 
@@ -61,7 +61,11 @@ class SlackWorkspace:
 
     def members(self, place_id: str) -> frozenset[str]:
         """Return the user ids in a channel or a user group (S…); raises ProviderError if Slack cannot say."""
-        return self._cached("members", place_id, lambda: self._members(place_id))
+        with translated("list who may approve"):
+            if place_id.startswith("S"):
+                return frozenset(self._client.usergroups_users_list(usergroup=place_id)["users"])
+            pages = self._client.conversations_members(channel=place_id, limit=PAGE)
+            return frozenset(member for page in pages for member in page["members"])
 
     def _person(self, user_id: str) -> Person:
         with translated("look up a user"):
@@ -76,13 +80,6 @@ class SlackWorkspace:
             is_guest=bool(user.get("is_restricted") or user.get("is_ultra_restricted")),
             is_external=bool(user.get("is_stranger")) or team != self._team_id,
         )
-
-    def _members(self, place_id: str) -> frozenset[str]:
-        with translated("list who may approve"):
-            if place_id.startswith("S"):
-                return frozenset(self._client.usergroups_users_list(usergroup=place_id)["users"])
-            pages = self._client.conversations_members(channel=place_id, limit=PAGE)
-            return frozenset(member for page in pages for member in page["members"])
 
     def _cached(self, kind: str, key: str, ask: Callable[[], T]) -> T:
         now = self._monotonic()

@@ -269,8 +269,8 @@ class Post:
 class RecordingMessenger:
     """Port Messenger that keeps what was said.
 
-    `refuse` is raised instead of posting a reply; `lose` raises Unconfirmed after (`"after"`) or instead of
-    (`"before"`) posting it.
+    `refuse` is raised instead of posting a reply; `lose` is raised after posting it, or instead of
+    (`lost_before_posting`) posting it; `meanwhile` is called once in the middle of a post.
     """
 
     def __init__(self, ops_channel: str = "C0OPS", faults: Faults | None = None) -> None:
@@ -282,11 +282,15 @@ class RecordingMessenger:
         self.lose: ProviderError | None = None
         self.lost_before_posting = False
         self.unreadable = False
+        self.card_refused: ProviderError | None = None
+        self.meanwhile: Callable[[], object] | None = None
         self._faults = faults or Faults()
-        self._count = 0
+        self.count = 0
 
     def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
         self._faults.point("messenger: before the card")
+        if self.card_refused is not None:
+            raise self.card_refused
         card = next((card for card in self.cards if card.ts == state.card_ts), None)
         if card is None:
             card = Card(thread_id=state.thread_id, ts=self._next_ts())
@@ -304,6 +308,9 @@ class RecordingMessenger:
 
     def post_reply(self, state: ThreadState, text: str) -> str:
         self._faults.point("messenger: before the reply")
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
         if self.refuse is not None:
             raise self.refuse
         if self.lose is not None and self.lost_before_posting:
@@ -325,8 +332,8 @@ class RecordingMessenger:
         self.told.append(text)
 
     def _next_ts(self) -> str:
-        self._count += 1
-        return f"1800000000.{self._count:06d}"
+        self.count += 1
+        return f"1800000000.{self.count:06d}"
 
 
 class FakeWorkspace:

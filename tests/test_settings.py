@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from bot.errors import ConfigError
+from bot.intake.rules import Rules
 from bot.settings import (
     find_config,
     load_classifier,
@@ -17,6 +19,7 @@ from bot.settings import (
     uses_models,
 )
 
+ROOT = Path(__file__).parents[1]
 MINIMAL = "codebase: shop\nops_channel: C0OPS\n"
 
 
@@ -119,22 +122,36 @@ def test_an_unknown_key_is_met_with_the_nearest_known_one(folder: Path, line: st
     [
         ("codebase: missing", "no folder"),
         ("codebase: triage.yml", "no folder"),
-        ("codebase: ''", "codebase: "),
-        ("codebase: 5", "codebase: "),
-        ("codebase: null", "codebase: "),
+        ("codebase: ''", "codebase: is empty"),
+        ("codebase: 5", "codebase: must be a path, such as ~/src/shop"),
+        ("codebase: null", "codebase: must be a path, such as ~/src/shop"),
+        ("codebase: ~nosuchuser/x", "codebase: '~nosuchuser/x' cannot be looked up; give the path of a git checkout"),
+        ('codebase: "a\\0b"', "cannot be looked up; give the path of a git checkout"),
+        (f"codebase: {'a' * 300}", "cannot be looked up; give the path of a git checkout"),
         ("ops_channel: ops", "no channel id"),
         ("ops_channel: U0ANN", "no channel id"),
         ("ops_channel: 5", "no channel id"),
-        ("approvers: ann", "approvers: "),
+        ("approvers: ann", "approvers: must be a list, such as [first, second] (it is 'ann')"),
         ("approvers: [C0OPS]", "no user or user-group id"),
         ("approvers: [5]", "no user or user-group id"),
-        ("team_language: english", "team_language: "),
+        ("team_language: english", "team_language: must be two small letters, such as en (it is 'english')"),
+        ("watched_chats: [C0HELP]", "watched_chats.0: must hold keys and values; see triage.example.yml"),
+        ("watched_chats: [{chat_id: C0HELP, name: 5}]", "watched_chats.0.name: must be a text"),
+        ("watcher: {allow_external: perhaps}", "watcher.allow_external: must be true or false"),
+        ("watcher: {allow_external: [1]}", "watcher.allow_external: must be true or false"),
         ("classifier: {languages: [en, xx]}", "classifier.languages.1: "),
         ("classifier: {question_keywords: ['']}", "classifier.question_keywords.0: is empty"),
-        ("investigator: {max_rounds: 3}", "investigator.max_rounds: "),
-        ("investigator: {hard_cap_runtime_min: -1}", "investigator.hard_cap_runtime_min: "),
-        ("max_concurrent_sessions: 0", "max_concurrent_sessions: "),
-        ("watcher: [1]", "watcher: "),
+        ("classifier: {ack_patterns: ['^']}", "classifier.ack_patterns.0: is empty"),
+        ("classifier: {ack_patterns: [ok, '(ok']}", "classifier.ack_patterns.1: '(ok' is no regular expression"),
+        ("classifier: {ack_patterns: ['ok{2}{3}']}", "classifier.ack_patterns.0: 'ok{2}{3}' is no regular expression"),
+        ("classifier: {ack_patterns: ['ok (?i)']}", "classifier.ack_patterns.0: 'ok (?i)' is no regular expression"),
+        ("investigator: {max_rounds: 3}", "investigator.max_rounds: must be at most 2 (it is '3')"),
+        ("investigator: {max_rounds: 1.5}", "investigator.max_rounds: must be a whole number"),
+        ("investigator: {hard_cap_runtime_min: -1}", "investigator.hard_cap_runtime_min: must be over 0 (it is '-1')"),
+        ("investigator: {hard_cap_runtime_min: soon}", "investigator.hard_cap_runtime_min: must be a number"),
+        ("max_concurrent_sessions: 0", "max_concurrent_sessions: must be at least 1"),
+        ("max_concurrent_sessions: lots", "max_concurrent_sessions: must be a whole number (it is 'lots')"),
+        ("watcher: [1]", "watcher: must hold keys and values"),
         ("1: x", "1: "),
     ],
 )
@@ -145,6 +162,34 @@ def test_a_bad_value_is_refused_under_its_key(folder: Path, line: str, words: st
     found = problems(folder, f"{base}{line}\n")
     assert len(found) == 1
     assert words in found[0]
+
+
+@pytest.mark.parametrize("pattern", ["(?i)roger", "(?P<who>sam|ana) did", "ok)|(?:fine", "a{99999999999999}"])
+def test_an_ack_pattern_must_stand_beside_others(folder: Path, pattern: str) -> None:
+    """The rules join all patterns into one: what compiles alone only, or joined only, is refused under its key."""
+    found = problems(folder, f"ops_chanel: C0OPS\nclassifier: {{ack_patterns: [ok, '{pattern}']}}\n{MINIMAL}")
+    assert [problem.split(": ")[0] for problem in found] == ["classifier.ack_patterns.1", "ops_chanel"]
+    assert "is no regular expression the rules can use" in found[0]
+
+
+def test_a_pattern_the_settings_let_pass_suits_the_rules(folder: Path) -> None:
+    """What is accepted at load compiles at start."""
+    patterns = ["^roger", "(over|out)$", "ok"]
+    classifier = load_settings(
+        write(folder, f"{MINIMAL}classifier: {json.dumps({'ack_patterns': patterns})}\n")
+    ).classifier
+    assert Rules(**classifier.model_dump()).ack_patterns == tuple(patterns)
+
+
+@pytest.mark.parametrize(
+    "line", ["team_language: {0}", "ops_channel: {0}", "{0}: 1", "codebase: {0}", "approvers: [{0}]"]
+)
+def test_a_token_in_the_wrong_place_is_not_repeated(folder: Path, line: str) -> None:
+    """The problem is named by its key; the value, pasted one line off, stays out of the terminal and the log."""
+    token = "xoxb-" + "123456789012-abcdefABCDEF"
+    key = line.partition(":")[0]
+    base = "".join(f"{kept}\n" for kept in MINIMAL.splitlines() if not kept.startswith(f"{key}:"))
+    assert "abcdefABCDEF" not in "".join(problems(folder, base + line.format(token)))
 
 
 def test_missing_keys_are_named(folder: Path) -> None:
@@ -163,6 +208,8 @@ def test_missing_keys_are_named(folder: Path) -> None:
         ("just text", "must hold keys and values"),
         (b"codebase: \xff\xfe", "not valid YAML"),
         ("codebase: \x00", "not valid YAML"),
+        ("codebase: 2026-13-01", "not valid YAML: month must be in 1..12"),
+        ("[" * 100_000, "not valid YAML"),
         ("codebase: !!python/object/apply:os.system ['true']", "not valid YAML at line 1"),
     ],
 )
@@ -198,8 +245,12 @@ def test_only_the_classifiers_block_can_be_read(folder: Path) -> None:
     block = load_classifier(write(folder, "classifier: {question_keywords: [wat]}\nwhatever: 1\n"))
     assert block.question_keywords == ("wat",)
     assert load_classifier(write(folder, "")).question_keywords == ()
+    assert load_classifier(write(folder, "classifier:\n")).question_keywords == ()
     with pytest.raises(ConfigError, match=r"^classifier\.question_keyword: unknown key; did you mean"):
         load_classifier(write(folder, "classifier: {question_keyword: [wat]}\n"))
+    for block in ("[1]", "5", "0"):
+        with pytest.raises(ConfigError, match=r"^classifier: must hold keys and values"):
+            load_classifier(write(folder, f"classifier: {block}\n"))
 
 
 def test_a_config_is_looked_for_here_and_then_at_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,3 +404,86 @@ def test_every_key_is_a_secret_and_hidden(folder: Path) -> None:
     assert environment.variables["LOKI"] == "hidden-key-3"
     for shown in (repr(environment), str(environment.model_dump()), environment.model_dump_json()):
         assert "hidden-key" not in shown
+
+
+@pytest.mark.parametrize(
+    ("tail", "words"),
+    [
+        ("your-token", "is still the example's"),
+        ("secret\nxoxb", "holds more than letters, digits and dashes"),
+        ("secret\n", "holds more than letters, digits and dashes"),
+        ("secret  # mine", "holds more than letters, digits and dashes"),
+        ("secret…", "holds more than letters, digits and dashes"),
+        ("", "holds more than letters, digits and dashes"),
+    ],
+)
+def test_what_is_no_whole_token_is_refused_and_never_shown(tail: str, words: str) -> None:
+    """The placeholder, a line end, a comment or an ellipsis would travel into a header and come back in a traceback."""
+    with pytest.raises(ConfigError) as caught:
+        require_tokens(read_environment({"SLACK_BOT_TOKEN": f"xoxb-{tail}", "SLACK_APP_TOKEN": f"xapp-{tail}"}))
+    assert [problem.split(" ")[0] for problem in caught.value.problems] == ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"]
+    assert all(words in problem and "into .env" in problem for problem in caught.value.problems)
+    assert "secret" not in str(caught.value)
+
+
+def test_the_example_copied_as_it_is_names_both_tokens_as_not_replaced() -> None:
+    """`cp .env.example .env` and nothing more: two problems, in plain ASCII, also as systemd reads the file."""
+    example = ROOT / ".env.example"
+    example.read_bytes().decode("ascii")
+    with pytest.raises(ConfigError) as caught:
+        require_tokens(read_environment({}, dotenv=example))
+    assert [problem.split(";")[0] for problem in caught.value.problems] == [
+        "SLACK_BOT_TOKEN is still the example's",
+        "SLACK_APP_TOKEN is still the example's",
+    ]
+    assert not any("#" in line for line in example.read_text().splitlines() if not line.startswith("#"))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "notaurl",
+        "file:///etc/",
+        "https://",
+        "https:///api/",
+        "ftp://slack.com/api/",
+        "//slack.com/api/",
+        "http://localhost:99999/api/",
+        "http://[::1/api/",
+        "https://slack.com/api/?token=secret",
+        "https://me:secret@slack.com/api/",
+        "https://slack.com/a b/",
+    ],
+)
+def test_only_an_address_of_a_web_server_is_one_for_slack(url: str) -> None:
+    """Anything else would fail deep inside Slack's client, or read a file; what is wrong is not repeated."""
+    with pytest.raises(ConfigError, match="SLACK_API_URL is no address of a web server") as caught:
+        read_environment({"SLACK_API_URL": url})
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://slack.com/api/", "http://127.0.0.1:8080/api/", "http://[::1]:80/", "http://my_proxy/"]
+)
+def test_an_address_of_a_web_server_is_taken(url: str) -> None:
+    """Another host, a port and an address in brackets are all right."""
+    assert read_environment({"SLACK_API_URL": url}).slack_api_url == url
+
+
+def test_a_home_that_leads_nowhere_is_named_with_the_other_problems() -> None:
+    """An unknown user's home is a slip of the pen, not a traceback; every problem is told at once."""
+    with pytest.raises(ConfigError) as caught:
+        read_environment({"TRIAGE_HOME": "~nosuchuser", "SLACK_API_URL": "notaurl"})
+    assert [problem.split(" ")[0] for problem in caught.value.problems] == ["TRIAGE_HOME", "SLACK_API_URL"]
+    with pytest.raises(ConfigError, match="TRIAGE_HOME"):
+        read_environment({"TRIAGE_HOME": "a\0b"})
+
+
+def test_a_dotenv_that_is_no_text_is_refused_by_its_name(tmp_path: Path) -> None:
+    """A file in another encoding, or too long a name for one."""
+    dotenv = tmp_path / ".env"
+    dotenv.write_bytes("SLACK_BOT_TOKEN=xoxb-señor".encode("latin-1"))
+    with pytest.raises(ConfigError, match=r"\.env is not UTF-8 text"):
+        read_environment({}, dotenv=dotenv)
+    with pytest.raises(ConfigError, match="cannot read"):
+        read_environment({}, dotenv=tmp_path / ("x" * 300))

@@ -9,7 +9,7 @@ from typing import Any
 from bot import worker
 from bot.adapters.spool_queue import MAX_ATTEMPTS
 from bot.domain.jobs import Job, JobKind
-from bot.errors import ProviderError
+from bot.errors import ProviderError, Unavailable
 from bot.worker import WorkerPool
 from tests.fakes import FakeClock, MemoryJobQueue
 
@@ -156,3 +156,21 @@ def test_a_job_that_outlives_the_grace_is_handed_back_uncounted() -> None:
 def test_the_pauses_are_short_enough_to_stop_in_time() -> None:
     """Grace and pause together stay under the 10 s that most supervisors give a process."""
     assert worker.GRACE_S + worker.PAUSE_AFTER_ERROR_S < 10
+
+
+def test_an_outage_never_costs_a_job_its_attempts() -> None:
+    """While an outside service is down the job goes back uncounted, so a question asked meanwhile is not given up."""
+    shop = Shop(*[Unavailable("Slack could not be reached")] * (MAX_ATTEMPTS + 3), None)
+    shop.run("T1.C1.1.2")
+    assert shop.given_up == []
+    assert len(shop.done) == 1
+
+
+def test_pauses_grow_while_an_outage_lasts_and_obey_the_service() -> None:
+    """Each failure in a row doubles the pause; Retry-After is the least; success starts again from the shortest."""
+    pool = WorkerPool(MemoryJobQueue(FakeClock()), lambda _: None, threads=1, on_given_up=lambda _: None)
+    outage = Unavailable("down")
+    assert [pool.pause_s(outage) for _ in range(3)] == [1.0, 2.0, 4.0]
+    assert pool.pause_s(Unavailable("busy", retry_after_s=30)) == 30
+    assert max(pool.pause_s(outage) for _ in range(20)) == 32.0
+    assert pool.pause_s(ProviderError("refused")) == 1.0

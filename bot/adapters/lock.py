@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from bot.adapters.files import make_folder
-from bot.errors import ConfigError
+from bot.errors import ConfigError, StoreError
 
 
 class HomeLock:
@@ -15,11 +15,15 @@ class HomeLock:
 
     Raises:
         ConfigError: another triage already runs on this home (at construction); names its process id.
+        StoreError: the home cannot be used.
     """
 
     def __init__(self, home: Path) -> None:
         make_folder(home)
-        self._handle = os.open(home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            self._handle = os.open(home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise StoreError(f"cannot open {home / 'lock'}: {error.strerror}; fix the folder's owner") from error
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

@@ -53,13 +53,12 @@ class GitRepo:
     def __init__(self, path: Path) -> None:
         if not path.is_dir():
             raise ConfigError(f"codebase: {path} is no folder; give the path of a git checkout")
+        process = GitProcess(path.resolve())
         try:
-            top = GitProcess(path.resolve()).run("rev-parse", "--show-toplevel").decode().strip()
+            top = process.run("rev-parse", "--show-toplevel")
         except ProviderError as error:
-            raise ConfigError(
-                f"codebase: {path} is no git checkout; clone one there, or run `git init` and commit"
-            ) from error
-        self.root = Path(top)
+            raise _refusal(process, path) from error
+        self.root = Path(os.fsdecode(top.removesuffix(b"\n")))  # a blank at the end belongs to the name
         self.process = GitProcess(self.root)
 
     def head(self) -> str:
@@ -168,3 +167,16 @@ def _is_path(text: str) -> bool:
         return bool(text) and b"\0" not in os.fsencode(text)
     except UnicodeEncodeError:
         return False
+
+
+def _refusal(process: GitProcess, path: Path) -> ConfigError:
+    try:
+        is_bare = process.run("rev-parse", "--is-bare-repository") == b"true\n"
+    except ProviderError:
+        is_bare = False
+    if is_bare:
+        return ConfigError(
+            f"codebase: {path} is a bare repository; clone it with a work tree (`git clone {path} <folder>`) "
+            "and give that folder"
+        )
+    return ConfigError(f"codebase: {path} is no git checkout; clone one there, or run `git init` and commit")

@@ -42,7 +42,9 @@ class GitProcess:
 
     def argv(self, *args: str) -> list[str]:
         """Return the whole command line of a git call."""
-        options = [part for item in (*_HARDENING, f"safe.directory={self.root}") for part in ("-c", item)]
+        # git compares with the checkout's top, which is above `root` until git has said where it is
+        safe = [f"safe.directory={folder}" for folder in (self.root, *self.root.parents)]
+        options = [part for item in (*_HARDENING, *safe) for part in ("-c", item)]
         return ["git", "--no-pager", "--literal-pathspecs", *options, "-C", str(self.root), *args]
 
     def run(self, *args: str) -> bytes:
@@ -110,6 +112,7 @@ def environment() -> dict[str, str]:
         "HOME": "/nonexistent",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
         "LC_ALL": "C.UTF-8",

@@ -1,7 +1,7 @@
 """What a model may call: a name, typed arguments, a function that returns text.
 
-A tool never writes and never posts. What it raises as ToolProblem is told to the model as an error result; anything else
-is our bug and ends the run.
+A tool never writes and never posts. What it raises as ToolProblem is told to the model as an error result; anything
+else is our bug and ends the run.
 """
 
 from __future__ import annotations

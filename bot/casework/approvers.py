@@ -22,19 +22,32 @@ class Approvers:
     ) -> None:
         self._configured, self._ops_channel, self._team_id = configured, ops_channel, team_id
         self._workspace = workspace
+        self._known: frozenset[str] = frozenset()
 
     def allow(self, user_id: str, team_id: str) -> bool:
-        """Whether this user of this team may approve, edit, dismiss and send back."""
+        """Whether this user of this team may decide, asked of the chat now."""
         if team_id != self._team_id:
             return False
         try:
             person = self._workspace.person(user_id)
             if person.is_bot or person.is_guest or person.is_external:
                 return False
-            return user_id in self._everybody()
+            self._known = self._everybody()
         except ProviderError:
             log.exception("cannot tell who may approve; nobody may", extra={"action": "approvers_unknown"})
             return False
+        return user_id in self._known
+
+    def probably(self, user_id: str, team_id: str) -> bool:
+        """Whether this user seemed allowed when last asked, without a request: enough to open a dialogue, no more."""
+        return team_id == self._team_id and user_id in self._known
+
+    def refresh(self) -> None:
+        """Learn who may decide, for `probably`; keeps the last answer where the chat cannot say."""
+        try:
+            self._known = self._everybody()
+        except ProviderError:
+            log.warning("cannot list who may approve", extra={"action": "approvers_unknown"}, exc_info=True)
 
     def _everybody(self) -> frozenset[str]:
         if self._configured is None:

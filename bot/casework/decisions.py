@@ -75,7 +75,7 @@ class Decisions:
         at = self._desk.clock.now()
         closed = state.close(Resolution.DISMISSED, at=at, why=f"dismissed by <@{by}>", dismiss_reason=reason)
         self._put(closed)
-        self._desk.finish(state.thread_id)
+        self._desk.try_to_finish(state.thread_id)
         return "Dismissed. Nothing was posted."
 
     def reinvestigate(self, click: Click, *, by: str) -> str:
@@ -110,6 +110,8 @@ class Decisions:
         """Return the thread if the click is about its current draft and nobody has decided yet."""
         state = self._desk.store.get(click.thread_id)
         if state is None or not state.is_open or state.post_intent:
+            if state is not None and not state.is_open:
+                self._desk.try_to_finish(state.thread_id)
             raise Conflict(self._who_decided(click.thread_id))
         if (state.draft_version, state.draft_hash or "") != (click.version, click.draft_hash):
             self._desk.show(click.thread_id)
@@ -132,7 +134,9 @@ class Decisions:
     def _settled(self, click: Click) -> bool:
         """Whether the click brought an unconfirmed post of this very draft to its end."""
         state = self._desk.store.get(click.thread_id)
-        if state is None or state.post_intent is None or state.post_intent.draft_hash != click.draft_hash:
+        if state is None or not state.is_open or state.post_intent is None:
+            return False
+        if state.post_intent.draft_hash != click.draft_hash:
             return False
         try:
             self._replies.settle(state)

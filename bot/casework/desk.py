@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.domain.threads import ThreadState
-from bot.errors import Conflict, TriageError
+from bot.errors import Conflict, ProviderError, TriageError
 from bot.ports import Clock, JobQueue, Journal, MemoryIndex, Messenger, ThreadStore, Workspace
 from bot.settings import Settings
 
@@ -77,6 +77,21 @@ class Desk:
         """Show the last state of a closed thread's card and move the thread to the archive."""
         self.show(thread_id)
         self.store.archive(thread_id)
+
+    def try_to_finish(self, thread_id: str) -> bool:
+        """Finish a closed thread, or leave it to `tidy` where its card cannot be updated now."""
+        try:
+            self.finish(thread_id)
+        except ProviderError:
+            log.warning("card not updated yet", extra={"action": "finish_later", "thread_id": thread_id}, exc_info=True)
+            return False
+        return True
+
+    def tidy(self) -> None:
+        """Finish the closed threads whose cards could not be updated when they closed."""
+        for state in self.store.threads():
+            if not state.is_open:
+                self.try_to_finish(state.thread_id)
 
     def open_threads(self) -> list[ThreadState]:
         """Return the threads that are not closed, oldest first."""

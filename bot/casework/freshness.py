@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bot.agent.git import GitRepo
 from bot.casework.desk import Desk
+from bot.domain.citations import stands_in
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import ThreadState
 from bot.ports import ChatMessage
@@ -80,8 +81,6 @@ def quotes_at_head(codebase: Path) -> StillStands:
 
     def still_stands(ref: EvidenceRef) -> bool:
         repo = GitRepo(codebase)
-        lines = repo.lines_at(repo.head(), ref.ref.rpartition(":")[0])
-        text = "\n".join(line.rstrip() for line in lines or ())
-        return "\n".join(line.rstrip() for line in ref.quote.splitlines()) in text
+        return stands_in(ref.quote, repo.lines_at(repo.head(), ref.ref.rpartition(":")[0]) or ())
 
     return still_stands

@@ -8,6 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from bot.errors import ConfigError
+
 TAIL_BYTES = 256 * 1024
 QUESTION_CHARS = 90
 
@@ -40,14 +42,19 @@ class Overview:
 
 
 def overview(home: Path, now: datetime) -> Overview:
-    """Return how things stand in a data directory; a missing one is simply empty."""
+    """Return how things stand in a data directory; a missing one is simply empty.
+
+    Raises:
+        ConfigError: it is no folder, or something in it that is counted here cannot be read.
+    """
+    _entries(home)
     threads, unreadable = _threads(home / "state")
     last = _last_event_at(home / "events.ndjson")
     return Overview(
         running=sum(not t.status.startswith("pending-user") for t in threads),
         waiting=sum(t.status.startswith("pending-user") for t in threads),
-        queued=len(list((home / "queue").glob("*_*.json"))),
-        failed=len(list((home / "queue" / "failed").glob("*_*.json"))),
+        queued=_count_jobs(home / "queue"),
+        failed=_count_jobs(home / "queue" / "failed"),
         posted_today=_posted_on(home / "replies.ndjson", now),
         last_event_at=last,
         last_event=f"Last message seen {ago(now, last)}" if last else "No message seen yet",
@@ -70,9 +77,30 @@ def ago(now: datetime, then: datetime) -> str:
     return f"{seconds} s ago"
 
 
+def _entries(folder: Path) -> list[Path]:
+    """Return what lies in a folder, in order; `Path.glob` would take a forbidden one for an empty one."""
+    try:
+        return sorted(folder.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise _refusal(folder, error) from error
+
+
+def _refusal(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(
+        f"cannot read {path}: {error.strerror}; "
+        "give the data directory of `triage run` (--home or TRIAGE_HOME), as the user who runs it"
+    )
+
+
+def _count_jobs(folder: Path) -> int:
+    return sum(path.match("*_*.json") for path in _entries(folder))
+
+
 def _threads(folder: Path) -> tuple[list[ThreadLine], list[str]]:
     lines, unreadable = [], []
-    for path in sorted(folder.glob("*")):
+    for path in _entries(folder):
         if path.name.startswith("."):
             continue
         try:
@@ -117,6 +145,8 @@ def _tail(path: Path) -> list[dict[str, Any]]:
             lines = file.read().splitlines()
     except FileNotFoundError:
         return []
+    except OSError as error:
+        raise _refusal(path, error) from error
     records = []
     for line in lines:
         try:

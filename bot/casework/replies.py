@@ -64,7 +64,7 @@ class Replies:
         """
         with self._alone(state.thread_id):
             now = self._desk.store.get(state.thread_id)
-            if now is None or now.post_intent is None or now.draft_pending is None:
+            if now is None or now.post_intent is None or now.draft_pending is None or not now.is_open:
                 raise Conflict("Nothing is left to settle.")
             posted = now.posted_message_id or self._desk.messenger.find_reply(now, now.draft_pending)
             if posted is None and not self._parent_stands(now):
@@ -105,7 +105,7 @@ class Replies:
         if not self._is_logged(state):
             self._desk.replies.append(reply_record(state, at=self._desk.clock.now()))
         closed = self._close(state)
-        self._desk.finish(state.thread_id)
+        self._desk.try_to_finish(state.thread_id)
         return closed
 
     def _send(self, state: ThreadState) -> str:

@@ -71,7 +71,7 @@ class RunRecorder:
         try:
             trace = json.loads((self._folder / run_id / "trace.json").read_text(encoding="utf-8"))
             return Ledger.model_validate(trace["ledger"])
-        except (OSError, ValueError, KeyError, ValidationError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, ValidationError):
             return None
 
     def _seconds(self, started: datetime) -> float:

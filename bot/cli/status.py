@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.casework.overview import Overview, ago, overview
+from bot.settings import read_environment
 
 
 def main(argv: list[str]) -> int:
-    """Print counts and open threads; exit code 0."""
+    """Print counts and open threads; exit code 0.
+
+    Raises:
+        ConfigError: TRIAGE_HOME leads nowhere, or the data directory cannot be read.
+    """
     parser = argparse.ArgumentParser(prog="triage status", description="What waits, what runs.")
     parser.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
     args = parser.parse_args(argv)
-    home = args.home or Path(os.environ.get("TRIAGE_HOME") or "~/.triage").expanduser()
+    home = args.home or read_environment(dotenv=Path(".env")).home
     now = datetime.now(UTC)
     print(render(overview(home, now), home, now))
     return 0

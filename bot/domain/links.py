@@ -26,7 +26,7 @@ def code_links(remote: str | None) -> Callable[[EvidenceRef], str | None]:
     host = match["host"] if match else ""
     style = next((style for name, style in _STYLES.items() if name in host), None)
     if match is None or style is None:
-        return lambda ref: None
+        return lambda _: None
     base = f"https://{host}/{match['path'].lstrip('/')}"
 
     def link(ref: EvidenceRef) -> str | None:

@@ -12,7 +12,7 @@ from slack_sdk.models.blocks import Block
 from blocks.status import help_blocks
 
 Body = dict[str, Any]
-Command = Callable[[Body, str], list[Block]]
+Command = Callable[[Body], list[Block]]
 
 
 class Commands:
@@ -23,15 +23,12 @@ class Commands:
 
     def __call__(self, ack: Ack, body: Body) -> None:
         """Answer at once; every command here reads the disk and nothing else."""
-        word, _, rest = str(body.get("text") or "").strip().partition(" ")
-        word = word.lower() or "help"
-        if word in self._table:
-            blocks = self._table[word][1](body, rest.strip())
-        else:
-            blocks = self._list(unknown=word[:40])
+        word = str(body.get("text") or "").strip().partition(" ")[0].lower() or "help"
+        known = self._table.get(word)
+        blocks = known[1](body) if known else self._list(unknown=word[:40])
         ack(response_type="ephemeral", text=f"/triage {word}", blocks=[block.to_dict() for block in blocks])
 
-    def _help(self, body: Body, rest: str) -> list[Block]:
+    def _help(self, _: Body) -> list[Block]:
         return self._list()
 
     def _list(self, *, unknown: str | None = None) -> list[Block]:

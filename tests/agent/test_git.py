@@ -1,5 +1,8 @@
 """Reading a git checkout: only what is committed, and nothing that leaves the repository."""
 
+import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -35,6 +38,46 @@ def test_a_folder_inside_a_checkout_opens_the_whole_of_it(tmp_path: Path) -> Non
     """The root is the top of the checkout, whatever folder was given."""
     make_repo(tmp_path / "code", {"deep/down/file.txt": "x\n"})
     assert GitRepo(tmp_path / "code" / "deep" / "down").root == (tmp_path / "code").resolve()
+
+
+@pytest.mark.parametrize("name", ["ends in a blank ", "ends in a line end\n", " starts with one", "a=b"])
+def test_a_checkout_may_have_an_odd_name(tmp_path: Path, name: str) -> None:
+    """Blanks belong to a folder's name; only the line end git adds does not."""
+    make_repo(tmp_path / name, {"file.txt": "x\n"})
+    repo = GitRepo(tmp_path / name)
+    assert repo.root == (tmp_path / name).resolve()
+    assert repo.lines_at(repo.head(), "file.txt") == ["x"]
+
+
+@pytest.mark.parametrize("inside", ["", "deep/down"])
+def test_a_checkout_of_another_user_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: str) -> None:
+    """The operator named it, so it is trusted, whichever folder of it was given."""
+    make_repo(tmp_path / "code", {"deep/down/file.txt": "x\n"})
+    strangers_git(tmp_path / "bin", monkeypatch)
+    with pytest.raises(subprocess.CalledProcessError, match="128"):
+        git(tmp_path / "code", "rev-parse", "HEAD")
+    repo = GitRepo(tmp_path / "code" / inside)
+    assert repo.lines_at(repo.head(), "deep/down/file.txt") == ["x"]
+
+
+def strangers_git(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a git first in PATH that takes every file for somebody else's, as its own test suite does."""
+    real = shutil.which("git")
+    folder.mkdir()
+    (folder / "git").write_text(f'#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec {real} "$@"\n')
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["own", "another user's"])
+def test_a_bare_repository_is_refused_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: bool) -> None:
+    """It has no work tree; the message says so and how to get one."""
+    make_repo(tmp_path / "code", {"file.txt": "x\n"})
+    git(tmp_path, "clone", "--quiet", "--bare", "code", "code.git")
+    if not own:
+        strangers_git(tmp_path / "bin", monkeypatch)
+    with pytest.raises(ConfigError, match=r"code\.git is a bare repository; clone it with a work tree \(`git clone /"):
+        GitRepo(tmp_path / "code.git")
 
 
 def test_the_tree_of_an_empty_commit_is_empty(tmp_path: Path) -> None:

@@ -1,112 +1,273 @@
-"""The card: what a human is shown of a draft, its judges, its cost and its doubts."""
+"""The card in every state, with the worst that can stand in it."""
 
 from __future__ import annotations
 
-import json
+from datetime import timedelta
+from itertools import product
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from slack_sdk.models.blocks import Block
 
-from blocks.draft_card import card_blocks
-from bot.domain.returns import Check, Usage, Verdict
-from bot.domain.threads import PendingReason, Round, Status, ThreadState
-from tests.builders import a_return, a_verdict, in_status
+from blocks import ids
+from blocks.draft_card import card_blocks, card_text, click_of
+from bot.domain.links import code_links
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef, Usage, Verdict
+from bot.domain.threads import PendingReason, Resolution, Round, Status, Step, ThreadState
+from tests.blocks.limits import actions, as_slack_takes_it, shown
+from tests.builders import NOW, REF, a_return, a_verdict, in_status
 
-MODEL = "claude-opus-5-5"
-PAID = Usage(input_tokens=1_000, output_tokens=200, cost_usd=0.0123)
+OPEN = [status for status in Status if status not in (Status.PENDING_USER, Status.CLOSED)]
+STATES = [
+    *[in_status(status) for status in OPEN],
+    *[in_status(Status.PENDING_USER, reason) for reason in PendingReason],
+    *[in_status(Status.CLOSED, resolution=resolution) for resolution in Resolution],
+]
+REMOTE = "git@github.com:acme/shop.git"
+NAMES = [f"{state.status}-{state.pending_reason or state.resolution or ''}" for state in STATES]
+
+HOSTILE = {
+    "40,000 characters": "why " * 10_000,
+    "40,000 without a space": "x" * 40_000,
+    "40,000 lines": "\n" * 40_000,
+    "short lines": "a\n" * 20_000,
+    "broadcast": "<!channel> <!here|here> <!subteam^S123|@oncall> @everyone @channel",
+    "unterminated fence": "look: ```\ncode without an end\n" + "line\n" * 2_000,
+    "many fences": "```\nx\n```\n" * 2_000,
+    "right to left": "\u202eלמה \u2067זה\u2069 لماذا؟",
+    "only emoji": ":tada: 🎉🧵",
+    "entities": "&amp;&lt;&gt;" * 5_000,
+    "ampersands": "&" * 40_000,
+    "backticks": "`" * 40_000,
+    "links": "<https://example.com/a|label> " * 2_000,
+    "empty": "",
+    "blank": " \n ",
+    "controls": "\x00\x07 a\u2028b",
+}
 
 
-def text_of(state: ThreadState, **more: Any) -> str:
-    """Return all that a card shows, as one text."""
-    blocks = [block.to_dict() for block in card_blocks(state, link_to=lambda _: None, **more)]
-    return json.dumps(blocks, ensure_ascii=False)
+def card(state: ThreadState, remote: str | None = None) -> list[Block]:
+    """Return the card of a codebase with this git remote."""
+    return card_blocks(state, link_to=code_links(remote))
 
 
-def waiting(reason: PendingReason = PendingReason.APPROVAL, **changes: Any) -> ThreadState:
-    return in_status(Status.PENDING_USER, reason, **changes)
+@pytest.mark.parametrize("state", STATES, ids=NAMES)
+def test_every_state_makes_a_card_that_slack_takes(state: ThreadState) -> None:
+    """Each status, reason and resolution; question and card marker always there."""
+    blocks = as_slack_takes_it(card(state))
+    assert blocks[0]["block_id"] == ids.card_block_id(state.thread_id)
+    assert state.question in shown(card(state))
+    assert 0 < len(card_text(state)) <= 320
 
 
-def disagreed() -> ThreadState:
-    """Return a thread that bounced twice."""
-    rounds = tuple(
-        Round(
-            round=number,
-            investigator_return=a_return(f"Draft number {number}."),
-            checks=(Check(name="ref[0].quote", ok=False, reason="not verbatim"),),
-            validator_return=a_verdict(Verdict.BOUNCE, reasons=(f"objection {number}",), validator_model=MODEL),
-        )
-        for number in (1, 2)
+@pytest.mark.parametrize("state", STATES, ids=NAMES)
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_no_text_breaks_a_card_or_calls_anybody(state: ThreadState, text: str) -> None:
+    """The same hostile text as question, draft, reason, doubt, objection, open question and citation."""
+    ref = EvidenceRef(
+        kind=EvidenceKind.FILE, ref=text[:5_000] or "x", commit=text[:40], quote=text, supports_claim=text
     )
-    return waiting(
-        PendingReason.DISAGREEMENT, rounds=rounds, investigator_round=2, validator_return=rounds[-1].validator_return
+    ret = a_return(text, evidence_refs=(ref,) * 12, open_questions=(text,) * 5)
+    verdict = a_verdict(state.validator_return.verdict if state.validator_return else Verdict.PASS, reasons=(text,) * 5)
+    step = Step(
+        at=NOW, from_=Status.INVESTIGATING, to=state.status, why=text if state.is_open else "dismissed by <@U2>"
     )
+    nasty = state.evolve(
+        question=text,
+        original_sender_name=text,
+        status_history=(step,),
+        investigator_return=ret,
+        validator_return=verdict,
+        rounds=(Round(round=1, investigator_return=ret),),
+        draft_pending=text[:12_000] if state.draft_pending else None,
+        stale_reasons=(text,) * 3,
+        dismiss_reason=text,
+        posted_message_id="1.2" if state.resolution is Resolution.APPROVED else None,
+    )
+    as_slack_takes_it(card(nasty, REMOTE))
+    assert "<!" not in card_text(nasty)
 
 
-def test_a_pass_names_its_judge_and_its_cost() -> None:
-    """A ✓ says whose it is."""
-    shown = text_of(waiting(validator_return=a_verdict(validator_model=MODEL), usage=PAID))
-    assert f"*✓ validated* by {MODEL}" in shown
-    assert "$0.01" in shown
+@given(text=st.text(alphabet=st.sampled_from("ab <>&`*_~|@!#\n:/()[]-0\u202e🧵"), max_size=4_000))
+@settings(max_examples=80, deadline=None)
+def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
+    """Property: no mixture of Slack's own signs breaks the limits or gets a broadcast through."""
+    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, question=text)
+    as_slack_takes_it(card(state.with_draft(text or "x")))
 
 
-def test_a_cost_nobody_knows_is_called_unknown() -> None:
-    """With the tokens, which are known."""
-    assert "1.2k tokens, cost unknown" in text_of(waiting(usage=PAID.model_copy(update={"cost_usd": None})))
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        *[(in_status(status), ["Add context"]) for status in OPEN],
+        (
+            in_status(Status.PENDING_USER, PendingReason.APPROVAL),
+            ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Show evidence"],
+        ),
+        (
+            in_status(Status.PENDING_USER, PendingReason.DISAGREEMENT),
+            ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Show evidence"],
+        ),
+        (
+            in_status(Status.PENDING_USER, PendingReason.CONTEXT),
+            ["Add context", "Write reply", "Dismiss", "Re-investigate", "Add context", "Show evidence"],
+        ),
+        (
+            in_status(Status.PENDING_USER, PendingReason.FAILED),
+            ["Add context", "Write reply", "Dismiss", "Re-investigate", "Add context", "Show evidence"],
+        ),
+        (in_status(Status.CLOSED), []),
+    ],
+)
+def test_each_state_offers_its_own_buttons(state: ThreadState, expected: list[str]) -> None:
+    """Nothing to approve without a draft, nothing to click on a closed card."""
+    assert actions(card(state)) == expected
 
 
-def test_offline_says_so() -> None:
-    """No model, no cost, and the checks alone behind the ✓."""
-    shown = text_of(waiting(validator_return=a_verdict(validator_model="code-checks"), usage=Usage()))
-    assert "*✓ validated* by code checks alone" in shown
-    assert "offline, no model was used" in shown
+def test_every_button_is_bound_to_the_draft_it_shows() -> None:
+    """Thread, version, hash and the number of doubts shown."""
+    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=("one", "two"))
+    [row] = [block for block in as_slack_takes_it(card(state)) if block["type"] == "actions"]
+    values = [element["value"] for element in row["elements"] if element["type"] == "button"]
+    options = [option["value"] for element in row["elements"] for option in element.get("options", [])]
+    click = click_of(state)
+    assert (click.version, click.draft_hash, click.seen) == (1, state.draft_hash, 2)
+    assert {ids.decode_click(value) for value in values} == {click}
+    assert {ids.decode_option(value)[1] for value in options} == {click}
 
 
-def test_a_disagreement_shows_both_rounds_and_no_check_mark() -> None:
-    """The human sees what was drafted first, what it was told, and what came of that."""
-    shown = text_of(disagreed())
-    assert "⚠ disagreement" in shown
-    assert "✓" not in shown
-    for part in ("Draft number 1.", "objection 1", "objection 2", f"judged by {MODEL}", "*Round 1*"):
-        assert part in shown
-    assert "*Round 2*" not in shown
+def test_more_doubts_than_a_click_can_count_leave_a_card_that_works() -> None:
+    """The buttons still decode."""
+    state = in_status(
+        Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=tuple(f"reason {n}" for n in range(1_500))
+    )
+    as_slack_takes_it(card(state))
+    assert ids.decode_click(ids.encode_click(click_of(state))) == click_of(state)
 
 
-def test_rounds_before_a_reinvestigation_are_history() -> None:
-    """Only those of this draft are shown."""
-    state = disagreed()
-    old = Round(round=1, investigator_return=a_return("Long ago."), validator_return=a_verdict(Verdict.BOUNCE))
-    assert "Long ago." not in text_of(state.evolve(rounds=(old, *state.rounds)))
+@pytest.mark.parametrize(("reason", "verdict"), list(product(PendingReason, [None, *Verdict])))
+def test_only_a_pass_is_called_validated(reason: PendingReason, verdict: Verdict | None) -> None:
+    """Whatever else a state claims."""
+    state = in_status(Status.PENDING_USER, reason, validator_return=a_verdict(verdict) if verdict else None)
+    validated = "✓ validated" in shown(card(state))
+    assert validated == (reason is PendingReason.APPROVAL and verdict is Verdict.PASS)
+    assert validated == ("✓ validated" in card_text(state))
 
 
-def test_a_draft_nobody_could_judge_is_shown_but_not_offered() -> None:
-    """More attention, not less; and no Approve."""
-    state = waiting(PendingReason.FAILED, validator_return=None)
-    shown = text_of(state)
-    assert "Not validated, so not offered" in shown
-    assert "The limit is 5" in shown
-    assert "triage_approve" not in shown
+def test_words_of_a_human_are_not_called_validated() -> None:
+    """The checks were about other words."""
+    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL).with_draft("My own words.")
+    seen = shown(card(state))
+    assert "edited by a human" in seen
+    assert "validated" not in seen
 
 
-def test_progress_stands_in_the_status_line_as_plain_text() -> None:
-    """Thinking repeats what somebody wrote: it notifies nobody and links nowhere."""
-    shown = text_of(in_status(Status.INVESTIGATING), progress="2 tool calls · thinking: <!channel> <https://x|y> @here")
-    assert "Investigating · 2 tool calls" in shown
-    assert "&lt;!channel&gt;" in shown
-    assert "<https://x|y>" not in shown
-    assert "@here" not in shown
+def test_a_reply_written_after_a_failure_is_not_called_a_failure() -> None:
+    """The human's draft is shown as such."""
+    seen = shown(card(in_status(Status.PENDING_USER, PendingReason.FAILED).with_draft("My own words.")))
+    assert "My own words." in seen
+    assert "edited by a human" in seen
+    assert "No draft" not in seen
 
 
-@given(st.text(max_size=400))
-def test_any_thinking_fits_the_card(progress: str) -> None:
-    """Slack refuses a whole message for one object over its limit."""
-    text_of(in_status(Status.INVESTIGATING), progress=progress)
+@pytest.mark.parametrize("state", STATES, ids=NAMES)
+def test_a_draft_is_shown_where_it_waits_or_was_posted_and_nowhere_else(state: ThreadState) -> None:
+    """A dismissed, withdrawn or running thread's card holds no draft."""
+    drafted = state.with_draft("The secret plan.")
+    expected = state.status is Status.PENDING_USER
+    assert ("The secret plan." in shown(card(drafted))) == expected
+    if not state.is_open:
+        assert "The secret plan." in shown(card(drafted.evolve(posted_message_id="1.2")))
 
 
-def test_a_foreign_question_has_its_gloss_under_it() -> None:
-    """Or a word that there is none."""
-    german = "Wie oft wird die Anfrage wiederholt, wenn der Server nicht antwortet und das Zeitlimit erreicht ist?"
-    assert "How often?" in text_of(waiting(question=german, investigator_return=a_return(gloss="How\noften?")))
-    assert "not translated" in text_of(waiting(question=german))
-    assert "not translated" not in text_of(waiting())
-    assert "not translated" not in text_of(waiting(question=german), team_language="de")
+def test_each_citation_has_its_mark_and_its_link() -> None:
+    """Verified, contradicted and uncheckable are told apart, the link pinned to the commit."""
+    refs = tuple(REF.model_copy(update={"ref": f"app/{n}.py:{n}-9"}) for n in (1, 2, 3))
+    ret = a_return(evidence_refs=refs)
+    checks = (
+        Check(name="ref[0].resolves", ok=True, reason=""),
+        Check(name="ref[1].quote", ok=False, reason=""),
+        Check(name="ref[2].resolves", ok=None, reason=""),
+    )
+    state = in_status(
+        Status.PENDING_USER,
+        PendingReason.DISAGREEMENT,
+        investigator_return=ret,
+        rounds=(Round(round=1, investigator_return=ret, checks=checks),),
+    )
+    seen = shown(card(state, REMOTE))
+    for mark, n in zip("✓✗?", (1, 2, 3), strict=True):
+        url = f"https://github.com/acme/shop/blob/{'a' * 40}/app/{n}.py#L{n}-L9"
+        assert f"{mark} <{url}|app/{n}.py:{n}-9> at aaaaaaa" in seen
+    assert "✓ `app/1.py:1-9` at aaaaaaa" in shown(card(state))
+
+
+def test_a_long_link_is_whole_or_absent() -> None:
+    """A link cut in two would be read as text."""
+    ref = REF.model_copy(update={"ref": "deep/" * 60 + "a.py:1-9"})
+    ret = a_return(evidence_refs=(ref,))
+    state = in_status(
+        Status.PENDING_USER,
+        PendingReason.APPROVAL,
+        investigator_return=ret,
+        rounds=(Round(round=1, investigator_return=ret),),
+    )
+    seen = shown(card(state, REMOTE))
+    assert seen.count("<https://github.com") == seen.count("#L1-L9|")
+
+
+def test_doubts_name_people_and_nothing_else() -> None:
+    """A person in our own words is named; a path that looks like a mention is only a path."""
+    reasons = ("<@U3> wrote in the thread at 09:00:00 UTC", "`<@U9>/<!here>.py:1` changed in the codebase")
+    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=reasons)
+    seen = shown(card(state))
+    assert "2 things changed since this draft" in seen
+    assert "• <@U3> wrote in the thread" in seen
+    assert "<@U9>" not in seen
+    assert actions(card(state))[0] == "Post anyway"
+
+
+def test_a_disagreement_lists_the_objections_and_asks_twice() -> None:
+    """Approve is red and wants a second click."""
+    state = in_status(
+        Status.PENDING_USER,
+        PendingReason.DISAGREEMENT,
+        validator_return=a_verdict(Verdict.BOUNCE, reasons=("line 10 says 3",)),
+    )
+    blocks = as_slack_takes_it(card(state))
+    assert "• line 10 says 3" in shown(card(state))
+    [row] = [block for block in blocks if block["type"] == "actions"]
+    assert row["elements"][0]["style"] == "danger"
+    assert row["elements"][0]["confirm"]["confirm"]["text"] == "Post it"
+
+
+def test_a_failure_says_why() -> None:
+    """In words a human can act on."""
+    step = Step(at=NOW, from_=Status.INVESTIGATING, to=Status.PENDING_USER, why="the investigation failed: git is away")
+    state = in_status(Status.PENDING_USER, PendingReason.FAILED, status_history=(step,))
+    assert "No draft*: the investigation failed: git is away" in shown(card(state))
+
+
+@pytest.mark.parametrize(
+    ("usage", "words"),
+    [
+        (Usage(), "offline, no model was used"),
+        (Usage(input_tokens=9, cost_usd=0.5), "$0.50"),
+        (Usage(input_tokens=9, cost_usd=None), "cost unknown"),
+    ],
+)
+def test_the_cost_is_said(usage: Usage, words: str) -> None:
+    """Nothing, a sum, or that it is not known."""
+    assert words in shown(card(in_status(Status.PENDING_USER, PendingReason.APPROVAL, usage=usage)))
+
+
+def test_a_closed_card_says_who_decided_and_why() -> None:
+    """In the words of the history."""
+    step = Step(at=NOW, from_=Status.PENDING_USER, to=Status.CLOSED, why="dismissed by <@U2>")
+    ended: dict[str, Any] = {"status_history": (step,), "closed_at": NOW + timedelta(hours=1)}
+    dismissed = in_status(Status.CLOSED, dismiss_reason="answered <by phone>", **ended)
+    assert "*Closed* · dismissed by <@U2> · answered &lt;by phone&gt;" in shown(card(dismissed))
+    approved = in_status(Status.CLOSED, resolution=Resolution.APPROVED, **ended)
+    assert "*Posted*" in shown(card(approved))

@@ -11,7 +11,7 @@ import pytest
 from bot.casework.decisions import MAX_REPLY_CHARS, check_outbound
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, Status
-from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
+from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
 from bot.ports import ChatMessage
 from tests.builders import QUESTION_TS, REF, THREAD_ID, a_return
 from tests.casework.office import BEN, Office
@@ -378,3 +378,19 @@ class TestUnconfirmed:
 def test_ordinary_replies_may_leave(text: str) -> None:
     """Long, unterminated, right-to-left, only emoji: all may be posted."""
     check_outbound(text)
+
+
+def test_a_posted_reply_counts_although_its_card_cannot_be_updated(tmp_path: Path) -> None:
+    """The approver is told it was posted; the card follows when the chat takes updates again, on a click or a tick."""
+    office = Office(tmp_path).asked()
+    click = office.click()
+    office.messenger.card_refused = Unavailable("Slack could not update the card: internal_error")
+    assert office.decisions.approve(click, by=BEN) == "Posted."
+    assert len(office.messenger.posts) == 1
+    with pytest.raises(Conflict, match="Already closed"):
+        office.decisions.approve(click, by=BEN)
+    office.messenger.card_refused = None
+    office.desk.tidy()
+    assert office.messenger.cards[0].shown[-1].status is Status.CLOSED
+    assert office.store.threads() == []
+    assert len(office.messenger.posts) == 1

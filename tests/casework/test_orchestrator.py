@@ -9,8 +9,9 @@ import pytest
 from blocks.draft_card import click_of
 from bot.casework.decisions import Click
 from bot.domain.events import MessageType
+from bot.domain.jobs import JobKind
 from bot.domain.returns import Verdict
-from bot.domain.threads import PendingReason, PostIntent, Resolution, Status
+from bot.domain.threads import HumanContext, PendingReason, PostIntent, Resolution, Status
 from bot.ports import Person
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, an_event
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
@@ -129,8 +130,49 @@ def test_a_mention_while_the_reply_is_being_posted_waits(office: Office) -> None
     office.asked()
     office.store.put(office.state.evolve(post_intent=PostIntent(at=office.clock.now(), draft_hash="0" * 16)))
     office.says("<@U0BOT> hello?", mention=True)
+    assert len(office.investigator.assignments) == 1
+    assert (office.state.draft_version, office.state.post_intent is not None) == (1, True)
+    assert office.state.stale_reasons == (f"<@{ANN}> wrote in the thread at 09:01:01 UTC",)
+
+
+def test_a_deletion_while_the_reply_is_being_posted_does_not_close_under_it(office: Office) -> None:
+    """The post closes the thread, so that the log has its line; a deletion that came first is seen when settling."""
+    office.asked()
+    office.store.put(office.state.evolve(post_intent=PostIntent(at=office.clock.now(), draft_hash="0" * 16)))
+    office.queue(an_event("", msg_type=MessageType.DELETE))
+    office.work()
     assert office.state.status is Status.PENDING_USER
-    assert office.state.draft_pending == a_return().draft_reply
+
+
+def test_an_event_for_a_thread_closed_but_not_archived_starts_afresh(office: Office) -> None:
+    """A crash between closing and archiving is made good on the way."""
+    office.asked()
+    office.store.put(office.state.close(Resolution.DISMISSED, at=office.clock.now(), why="dismissed"))
+    office.says("and why five?")
+    assert office.state.question == "and why five?"
+    assert len(office.store.closed[THREAD_ID]) == 1
+
+
+def test_a_job_for_a_thread_that_is_gone_is_done(office: Office) -> None:
+    """It was decided while the job waited."""
+    office.jobs.put(JobKind.USER, THREAD_ID, {"investigate": THREAD_ID})
+    office.work()
+    assert office.investigator.assignments == []
+
+
+def test_somebody_faster_is_not_overwritten(office: Office) -> None:
+    """A follow-up and a click at the same moment: both are in the state."""
+    office.asked()
+
+    def ben_adds_context() -> None:
+        state = office.state
+        note = HumanContext(by=BEN, at=office.clock.now(), text="we mean v2")
+        office.store.put(state.evolve(human_context=(note,)))
+
+    office.store.meanwhile = ben_adds_context
+    office.says("in the EU")
+    assert len(office.state.human_context) == 1
+    assert len(office.state.followups) == 1
 
 
 def test_an_edited_question_makes_the_draft_doubtful(office: Office) -> None:

@@ -275,6 +275,14 @@ class TestOnDisk:
         assert TinyThreadStore(tmp_path).get(THREAD_ID) == before
         assert store.put(before.evolve(question="kept")).version == 2
 
+    def test_whoever_reads_meanwhile_sees_a_whole_document(self, tmp_path: Path) -> None:
+        """A file is replaced, never written over: an open reader (`triage status`, a backup) keeps the old one."""
+        store = TinyThreadStore(tmp_path)
+        before = store.put(a_thread(question="x" * 50_000))
+        with (tmp_path / "state" / f"{THREAD_ID}.json").open("rb") as reader:
+            store.put(before.evolve(question="short"))
+            assert ThreadState.model_validate_json(reader.read()) == before
+
     def test_an_archive_that_refuses_changes_nothing(self, tmp_path: Path) -> None:
         """When closed/ cannot be made the thread stays in state/ and can be archived later."""
         store = TinyThreadStore(tmp_path)

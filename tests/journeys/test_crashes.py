@@ -17,9 +17,10 @@ from bot.adapters.ndjson_journal import NdjsonJournal
 from demo.control import Control
 from demo.headless import find_element, find_replies
 from demo.slack_server import LocalSlack
-from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
+from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
 from tests.journeys.office import environment_of, write_config
 from tests.journeys.shop import RETRIES, SESSIONS
+from tests.journeys.slow_proxy import slow_proxy
 
 
 @contextmanager
@@ -100,3 +101,47 @@ def test_a_terminated_bot_ends_well_and_a_second_one_is_refused(
         assert "already runs" in second.stderr
         process.terminate()
         assert process.wait(15) == 0
+
+
+def test_a_stop_waits_for_the_post_under_way(slack: LocalSlack, control: Control, tmp_path: Path, config: Path) -> None:
+    """SIGTERM while Slack is slow to take a reply: the home stays locked until it stands, so nobody posts it again."""
+    home = tmp_path / "home"
+    argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
+    with slow_proxy(slack.api_url, method="chat.postMessage", marker="thread_ts") as proxy:
+        env = {**os.environ, **environment_of(slack, home), "SLACK_API_URL": proxy.url}
+        first = subprocess.Popen(argv, env=env)
+        try:
+            control.wait_for(control.modals.is_bot_connected, "the bot to connect", timeout_s=30)
+            ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
+            card = _draft(control, ts)
+            element = find_element(card, ids.APPROVE)
+            assert element is not None
+            control.click(OPS.channel_id, card["ts"], ANA.user_id, **element.click_fields())
+            assert proxy.held.wait(20)
+            first.terminate()
+            control.wait_for(lambda: not control.modals.is_bot_connected(), "the bot to stop listening")
+            second = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60)
+            assert "already runs" in second.stderr
+            proxy.release.set()
+            assert first.wait(30) == 0
+        finally:
+            first.kill()
+            first.wait()
+    with running(slack, control, home, config):
+        assert len(find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id)) == 1
+        assert len(list(NdjsonJournal(home / "replies.ndjson").records())) == 1
+
+
+def test_a_public_ops_channel_is_refused_at_start(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """Drafts would be read by everybody: the bot says so and does not start."""
+    home = tmp_path / "home"
+    config = write_config(home, shop, ops_channel=ENG.channel_id)
+    argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
+    done = subprocess.run(
+        argv, env={**os.environ, **environment_of(slack, home)}, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert "is not private" in done.stderr
+    assert control.messages(ENG.channel_id) == []

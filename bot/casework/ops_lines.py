@@ -1,0 +1,41 @@
+"""Lines for the ops channel that are not lost when the chat is down: they wait and are said when it is back."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+
+from bot.errors import ProviderError
+from bot.ports import Messenger
+
+log = logging.getLogger(__name__)
+
+MAX_WAITING = 100
+
+
+class OpsLines:
+    """Says lines in order; what could not be said is tried again by `flush`. The log has every line at once."""
+
+    def __init__(self, messenger: Messenger) -> None:
+        self._messenger = messenger
+        self._waiting: deque[str] = deque(maxlen=MAX_WAITING)
+        self._lock = threading.Lock()
+
+    def say(self, text: str) -> None:
+        """Say a line now, or as soon as the chat takes it."""
+        log.warning(text, extra={"action": "ops_told"})
+        with self._lock:
+            self._waiting.append(text)
+        self.flush()
+
+    def flush(self) -> None:
+        """Say what waits; the rest stays where the chat refuses."""
+        with self._lock:
+            while self._waiting:
+                try:
+                    self._messenger.tell_ops(self._waiting[0])
+                except ProviderError:
+                    log.info("ops line waits", extra={"action": "ops_line_waits"}, exc_info=True)
+                    return
+                self._waiting.popleft()

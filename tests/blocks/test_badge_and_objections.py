@@ -1,0 +1,112 @@
+"""The card: what a human is shown of a draft, its judges, its cost and its doubts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blocks.draft_card import card_blocks
+from bot.domain.returns import Check, Usage, Verdict
+from bot.domain.threads import PendingReason, Round, Status, ThreadState
+from tests.builders import a_return, a_verdict, in_status
+
+MODEL = "claude-opus-5-5"
+PAID = Usage(input_tokens=1_000, output_tokens=200, cost_usd=0.0123)
+
+
+def text_of(state: ThreadState, **more: Any) -> str:
+    """Return all that a card shows, as one text."""
+    blocks = [block.to_dict() for block in card_blocks(state, link_to=lambda _: None, **more)]
+    return json.dumps(blocks, ensure_ascii=False)
+
+
+def waiting(reason: PendingReason = PendingReason.APPROVAL, **changes: Any) -> ThreadState:
+    return in_status(Status.PENDING_USER, reason, **changes)
+
+
+def disagreed() -> ThreadState:
+    """Return a thread that bounced twice."""
+    rounds = tuple(
+        Round(
+            round=number,
+            investigator_return=a_return(f"Draft number {number}."),
+            checks=(Check(name="ref[0].quote", ok=False, reason="not verbatim"),),
+            validator_return=a_verdict(Verdict.BOUNCE, reasons=(f"objection {number}",), validator_model=MODEL),
+        )
+        for number in (1, 2)
+    )
+    return waiting(
+        PendingReason.DISAGREEMENT, rounds=rounds, investigator_round=2, validator_return=rounds[-1].validator_return
+    )
+
+
+def test_a_pass_names_its_judge_and_its_cost() -> None:
+    """A ✓ says whose it is."""
+    shown = text_of(waiting(validator_return=a_verdict(validator_model=MODEL), usage=PAID))
+    assert f"*✓ validated* by {MODEL}" in shown
+    assert "$0.01" in shown
+
+
+def test_a_cost_nobody_knows_is_called_unknown() -> None:
+    """With the tokens, which are known."""
+    assert "1.2k tokens, cost unknown" in text_of(waiting(usage=PAID.model_copy(update={"cost_usd": None})))
+
+
+def test_offline_says_so() -> None:
+    """No model, no cost, and the checks alone behind the ✓."""
+    shown = text_of(waiting(validator_return=a_verdict(validator_model="code-checks"), usage=Usage()))
+    assert "*✓ validated* by code checks alone" in shown
+    assert "offline, no model was used" in shown
+
+
+def test_a_disagreement_shows_both_rounds_and_no_check_mark() -> None:
+    """The human sees what was drafted first, what it was told, and what came of that."""
+    shown = text_of(disagreed())
+    assert "⚠ disagreement" in shown
+    assert "✓" not in shown
+    for part in ("Draft number 1.", "objection 1", "objection 2", f"judged by {MODEL}", "*Round 1*"):
+        assert part in shown
+    assert "*Round 2*" not in shown
+
+
+def test_rounds_before_a_reinvestigation_are_history() -> None:
+    """Only those of this draft are shown."""
+    state = disagreed()
+    old = Round(round=1, investigator_return=a_return("Long ago."), validator_return=a_verdict(Verdict.BOUNCE))
+    assert "Long ago." not in text_of(state.evolve(rounds=(old, *state.rounds)))
+
+
+def test_a_draft_nobody_could_judge_is_shown_but_not_offered() -> None:
+    """More attention, not less; and no Approve."""
+    state = waiting(PendingReason.FAILED, validator_return=None)
+    shown = text_of(state)
+    assert "Not validated, so not offered" in shown
+    assert "The limit is 5" in shown
+    assert "triage_approve" not in shown
+
+
+def test_progress_stands_in_the_status_line_as_plain_text() -> None:
+    """Thinking repeats what somebody wrote: it notifies nobody and links nowhere."""
+    shown = text_of(in_status(Status.INVESTIGATING), progress="2 tool calls · thinking: <!channel> <https://x|y> @here")
+    assert "Investigating · 2 tool calls" in shown
+    assert "&lt;!channel&gt;" in shown
+    assert "<https://x|y>" not in shown
+    assert "@here" not in shown
+
+
+@given(st.text(max_size=400))
+def test_any_thinking_fits_the_card(progress: str) -> None:
+    """Slack refuses a whole message for one object over its limit."""
+    text_of(in_status(Status.INVESTIGATING), progress=progress)
+
+
+def test_a_foreign_question_has_its_gloss_under_it() -> None:
+    """Or a word that there is none."""
+    german = "Wie oft wird die Anfrage wiederholt, wenn der Server nicht antwortet und das Zeitlimit erreicht ist?"
+    assert "How often?" in text_of(waiting(question=german, investigator_return=a_return(gloss="How\noften?")))
+    assert "not translated" in text_of(waiting(question=german))
+    assert "not translated" not in text_of(waiting())
+    assert "not translated" not in text_of(waiting(question=german), team_language="de")

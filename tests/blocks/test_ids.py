@@ -1,0 +1,95 @@
+"""The codec of button values: what we wrote comes back, and nothing else gets in."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blocks import ids
+from bot.casework.decisions import Click
+from bot.errors import InputError
+
+_SLACK_ID = st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", min_size=1, max_size=14)
+_CLICKS = st.builds(
+    Click,
+    thread_id=st.builds("{}.{}.{}.{}".format, _SLACK_ID, _SLACK_ID, st.integers(0, 10**10), st.integers(0, 999_999)),
+    version=st.integers(0, 999_999),
+    draft_hash=st.just("") | st.text("0123456789abcdef", min_size=16, max_size=16),
+    seen=st.integers(0, ids.MAX_SEEN),
+)
+_ACTIONS = st.sampled_from([ids.REINVESTIGATE, ids.ADD_CONTEXT, ids.SHOW_EVIDENCE])
+
+GOOD = "T1.C1.1795165200.000100|3|00112233aabbccdd|1"
+
+
+@given(_CLICKS)
+def test_every_click_comes_back(click: Click) -> None:
+    """Property: decode is the inverse of encode."""
+    assert ids.decode_click(ids.encode_click(click)) == click
+
+
+@given(_ACTIONS, _CLICKS)
+def test_every_option_comes_back_and_fits_the_menu(action: str, click: Click) -> None:
+    """Property: an overflow option holds 150 characters, and that is enough for every click."""
+    value = ids.encode_option(action, click)
+    assert len(value) <= 150
+    assert ids.decode_option(value) == (action, click)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        5,
+        "",
+        [],
+        {"thread_id": "x"},
+        "T1.C1.1795165200.000100",
+        GOOD + "|1",
+        GOOD + "\n",
+        " " + GOOD,
+        GOOD.replace("|3|", "|-3|"),
+        GOOD.replace("|3|", "|three|"),
+        GOOD.replace("|3|", "|1e3|"),
+        GOOD.replace("|3|", "|9999999|"),
+        GOOD.replace("00112233aabbccdd", "0011"),
+        GOOD.replace("00112233aabbccdd", "00112233AABBCCDD"),
+        GOOD.replace("00112233aabbccdd", "00112233aabbccdg"),
+        GOOD.replace("T1.C1.1795165200.000100", "../../etc/passwd"),
+        GOOD.replace("T1.C1", "T1.C1/.."),
+        GOOD.replace("T1.C1", "T1.*"),
+        GOOD.replace("T1.C1", "T1.C\u0661"),
+        "x" * 5_000,
+    ],
+)
+def test_a_value_we_did_not_write_is_refused(value: object) -> None:
+    """Every hostile value is InputError, as a button's and as an option's."""
+    with pytest.raises(InputError):
+        ids.decode_click(value)
+    with pytest.raises(InputError):
+        ids.decode_option(f"{ids.REINVESTIGATE}!{value}")
+
+
+@given(st.text(max_size=80))
+def test_no_text_decodes_to_something_that_encodes_differently(text: str) -> None:
+    """Property: there is one spelling of every click, digits of other scripts included."""
+    try:
+        click = ids.decode_click(text)
+    except InputError:
+        return
+    assert ids.encode_click(click) == text
+
+
+def test_digits_of_other_scripts_are_refused() -> None:
+    """int() would take them."""
+    with pytest.raises(InputError):
+        ids.decode_click(GOOD.replace("|3|", "|\u0663|"))
+
+
+def test_every_id_is_its_own() -> None:
+    """Two actions under one id would answer each other's clicks."""
+    names = [name for name in vars(ids) if name.isupper() and isinstance(vars(ids)[name], str)]
+    values = [vars(ids)[name] for name in names]
+    assert len(values) > 10
+    assert len(set(values)) == len(values)

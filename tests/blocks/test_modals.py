@@ -1,0 +1,91 @@
+"""The dialogues: within Slack's limits, bound to their draft."""
+
+from __future__ import annotations
+
+import pytest
+from slack_sdk.models.views import View
+
+from blocks import ids
+from blocks.modals import MODAL_TEXT_CHARS, context_modal, dismiss_modal, edit_modal, evidence_modal
+from bot.casework.decisions import Click
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef
+from bot.domain.threads import PendingReason, Round, Status
+from bot.errors import InputError
+from tests.blocks.limits import texts, view_as_slack_takes_it
+from tests.blocks.test_draft_card import HOSTILE
+from tests.builders import a_return, in_status
+
+CLICK = Click(thread_id="T1.C1.1795165200.000100", version=3, draft_hash="00112233aabbccdd", seen=2)
+
+
+@pytest.mark.parametrize(
+    ("view", "callback_id"),
+    [
+        (edit_modal(CLICK, "The limit is 5."), ids.EDIT_VIEW),
+        (dismiss_modal(CLICK), ids.DISMISS_VIEW),
+        (context_modal(CLICK), ids.CONTEXT_VIEW),
+    ],
+)
+def test_each_dialogue_carries_its_draft_and_its_name(view: View, callback_id: str) -> None:
+    """The submit knows which draft it is about, and nobody else's words."""
+    found = view_as_slack_takes_it(view)
+    assert found["callback_id"] == callback_id
+    assert ids.decode_click(found["private_metadata"]) == CLICK
+
+
+def test_the_editor_is_filled_with_the_draft_and_offers_to_save() -> None:
+    """Post now is the button, saving the choice."""
+    found = view_as_slack_takes_it(edit_modal(CLICK, "The limit is *5*."))
+    reply, choice = found["blocks"]
+    assert (reply["block_id"], reply["element"]["initial_value"]) == (ids.REPLY, "The limit is *5*.")
+    assert choice["element"]["options"][0]["value"] == ids.ONLY_SAVE
+    assert choice["optional"] is True
+    assert found["submit"]["text"] == "Post now"
+
+
+def test_the_editor_opens_empty_where_there_is_no_draft() -> None:
+    """Slack refuses an empty initial value."""
+    found = view_as_slack_takes_it(edit_modal(CLICK, ""))
+    assert "initial_value" not in found["blocks"][0]["element"]
+
+
+def test_a_draft_longer_than_the_editor_is_refused_rather_than_cut() -> None:
+    """At the limit it opens; one character more and the human is told what to do instead."""
+    view_as_slack_takes_it(edit_modal(CLICK, "x" * MODAL_TEXT_CHARS))
+    with pytest.raises(InputError, match="3,001 characters"):
+        edit_modal(CLICK, "x" * (MODAL_TEXT_CHARS + 1))
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_no_evidence_breaks_the_dialogue(text: str) -> None:
+    """A hundred citations of hostile text."""
+    ref = EvidenceRef(kind=EvidenceKind.FILE, ref=text or "x", commit=text[:40], quote=text, supports_claim=text)
+    ret = a_return(evidence_refs=(ref,) * 100)
+    state = in_status(
+        Status.PENDING_USER,
+        PendingReason.APPROVAL,
+        investigator_return=ret,
+        rounds=(Round(round=1, investigator_return=ret),),
+    )
+    view_as_slack_takes_it(evidence_modal(state))
+
+
+def test_evidence_shows_quote_and_mark() -> None:
+    """Each citation with what the checks say of it."""
+    ret = a_return()
+    checks = (Check(name="ref[0].quote", ok=False, reason=""),)
+    state = in_status(
+        Status.PENDING_USER,
+        PendingReason.DISAGREEMENT,
+        rounds=(Round(round=1, investigator_return=ret, checks=checks),),
+    )
+    seen = "\n".join(texts(view_as_slack_takes_it(evidence_modal(state))))
+    assert "app/retry.py:10-12" in seen
+    assert "limit = 5" in seen
+    assert "✗ not what the source says" in seen
+
+
+@pytest.mark.parametrize("status", [Status.INVESTIGATING, Status.ESCALATED])
+def test_without_evidence_the_dialogue_says_so(status: Status) -> None:
+    """An empty view would be refused."""
+    assert "cites nothing" in "\n".join(texts(view_as_slack_takes_it(evidence_modal(in_status(status)))))

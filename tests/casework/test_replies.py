@@ -1,0 +1,233 @@
+"""Posting exactly once: whenever the process dies, one reply stands in the thread and one line in the log."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.casework.replies import reply_record
+from bot.domain.returns import Usage, Verdict
+from bot.domain.threads import PendingReason, PostIntent, Resolution, Status
+from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
+from tests.builders import NOW, QUESTION_TS, REF, THREAD_ID, a_return, in_status
+from tests.casework.office import BEN, Office, crash_everywhere
+from tests.fakes import Crash, Faults
+
+FIELDS = """
+chat_id reply_to_message_id posted_message_id posted_at reply_text investigator_task_id validator_verdict
+investigator_rounds was_escalated triage_file thread_id approved_by edited draft_text evidence_refs latency_s usage
+"""
+
+
+def waiting(tmp_path: Path, faults: Faults) -> Office:
+    """Return an office with a draft that waits, whose faults begin to count only now."""
+    crash_at, faults.crash_at = faults.crash_at, None
+    office = Office(tmp_path, faults=faults).asked()
+    faults.points.clear()
+    faults.crash_at = crash_at
+    return office
+
+
+def approve(office: Office) -> None:
+    office.decisions.approve(office.click(), by=BEN)
+
+
+def posted_once(office: Office) -> None:
+    """Check the one end an approval may have."""
+    assert [post.text for post in office.messenger.posts] == [a_return().draft_reply]
+    [record] = office.log.records()
+    assert record["posted_message_id"] == office.messenger.posts[0].ts
+    assert record["approved_by"] == BEN
+    assert (office.ended.resolution, office.ended.approved_by) == (Resolution.APPROVED, BEN)
+    assert len(office.store.closed[THREAD_ID]) == 1
+    assert len(office.messenger.cards) == 1
+    assert office.shown.status is Status.CLOSED
+
+
+def test_wherever_the_process_dies_the_reply_is_posted_once(tmp_path: Path) -> None:
+    """A crash before or after every effect from the click to the archive, then a restart and, if need be, a click."""
+    ends = crash_everywhere(lambda faults: waiting(tmp_path, faults), approve)
+    assert len(ends) >= 12
+    for where, office in ends:
+        assert office.restart() == [], where
+        if office.store.get(THREAD_ID) is not None:
+            assert where == "store: before pending-user", where
+            approve(office)
+        posted_once(office)
+
+
+def test_a_second_crash_during_the_recovery_does_no_harm_either(tmp_path: Path) -> None:
+    """Dying again while settling, at every point, and starting a third time: still one post and one line."""
+    for where, office in crash_everywhere(lambda faults: waiting(tmp_path, faults), approve):
+        if where == "store: before pending-user":
+            continue
+        for crash_at in range(1, 30):
+            again = clone(tmp_path, office, crash_at)
+            with contextlib.suppress(Crash):
+                again.restart()
+            again.restart()
+            posted_once(again)
+
+
+def clone(tmp_path: Path, office: Office, crash_at: int) -> Office:
+    """Return an office with a copy of everything that outlives a process."""
+    copy = Office(tmp_path, faults=Faults(crash_at))
+    copy.store.documents.update(office.store.documents)
+    copy.store.closed.update({key: list(closed) for key, closed in office.store.closed.items()})
+    copy.log.lines += office.log.lines
+    copy.messenger.posts += office.messenger.posts
+    copy.messenger.cards += office.messenger.cards
+    copy.workspace.threads = office.workspace.threads
+    copy.messenger.count = office.messenger.count
+    copy.clock.at = office.clock.at
+    return copy
+
+
+def test_a_refused_post_withdraws_the_claim(tmp_path: Path) -> None:
+    """Slack said no: nothing was posted, the draft waits as before and can be approved again."""
+    office = Office(tmp_path).asked()
+    office.messenger.refuse = ProviderError("Slack could not post the reply: is_archived")
+    with pytest.raises(ProviderError, match="is_archived"):
+        approve(office)
+    state = office.state
+    assert (state.post_intent, state.approved_by, state.user_approved_at) == (None, None, None)
+    assert state.status is Status.PENDING_USER
+    office.messenger.refuse = None
+    approve(office)
+    posted_once(office)
+
+
+def test_an_unconfirmed_post_that_stands_in_the_thread_is_adopted(tmp_path: Path) -> None:
+    """The connection broke after Slack had posted; nobody need do anything."""
+    office = Office(tmp_path).asked()
+    office.messenger.lose = Unconfirmed("lost")
+    approve(office)
+    posted_once(office)
+
+
+def test_an_unconfirmed_post_that_cannot_be_found_keeps_its_claim(tmp_path: Path) -> None:
+    """Nothing is posted again blindly, and after the restart the thread is searched first."""
+    office = Office(tmp_path).asked()
+    office.messenger.lose, office.messenger.lost_before_posting = Unconfirmed("lost"), True
+    with pytest.raises(Unconfirmed):
+        approve(office)
+    assert office.state.post_intent is not None
+    assert office.messenger.posts == []
+    office.messenger.lose = None
+    assert office.restart() == []
+    posted_once(office)
+
+
+def test_a_claim_whose_question_is_gone_is_withdrawn(tmp_path: Path) -> None:
+    """After a crash and a deletion nobody told us of, a reply would land in the channel."""
+    office = Office(tmp_path).asked()
+    office.store.put(office.state.evolve(post_intent=PostIntent(at=NOW, draft_hash="0" * 16), approved_by=BEN))
+    office.workspace.threads.clear()
+    problems = office.restart()
+    assert len(problems) == 1
+    assert "is gone" in problems[0]
+    assert office.messenger.posts == []
+    assert office.ended.resolution is Resolution.WITHDRAWN
+
+
+def test_a_claim_is_kept_while_the_chat_cannot_say(tmp_path: Path) -> None:
+    """Settling waits for Slack, and the problem is reported, not hidden."""
+    office = Office(tmp_path).asked()
+    office.store.put(office.state.evolve(post_intent=PostIntent(at=NOW, draft_hash="0" * 16), approved_by=BEN))
+    office.messenger.unreadable = True
+    [problem] = office.restart()
+    assert problem.startswith(THREAD_ID)
+    assert office.state.post_intent is not None
+    office.messenger.unreadable = False
+    assert office.restart() == []
+    posted_once(office)
+
+
+def test_a_slow_post_is_not_taken_for_an_interrupted_one(tmp_path: Path) -> None:
+    """While the first click still waits for Slack, settling refuses; one post in the end."""
+    office = Office(tmp_path).asked()
+    refusals: list[str] = []
+
+    def somebody_clicks_meanwhile() -> None:
+        with pytest.raises(Conflict) as refused:
+            office.replies.settle(office.state)
+        refusals.append(str(refused.value))
+
+    office.messenger.meanwhile = somebody_clicks_meanwhile
+    approve(office)
+    assert refusals == ["The reply is being posted right now."]
+    posted_once(office)
+
+
+def test_nothing_is_settled_that_was_not_claimed(tmp_path: Path) -> None:
+    """A draft that merely waits is nobody's to post."""
+    office = Office(tmp_path).asked()
+    with pytest.raises(Conflict):
+        office.replies.settle(office.state)
+    assert office.messenger.posts == []
+
+
+def test_a_claim_made_on_an_older_state_is_a_conflict(tmp_path: Path) -> None:
+    """A follow-up between the look and the claim: the doubt was not shown, so nothing is posted."""
+    office = Office(tmp_path).asked()
+    before = office.state
+    office.says("wait", sender="U3")
+    with pytest.raises(Conflict):
+        office.replies.post(before, by=BEN)
+    assert office.messenger.posts == []
+
+
+class TestLogLine:
+    """replies.ndjson, SPEC §4.8."""
+
+    def test_it_has_the_fields_of_the_spec_and_no_other(self) -> None:
+        """Other programs read them by name."""
+        record = reply_record(in_status(Status.PENDING_USER, PendingReason.APPROVAL), at=NOW)
+        assert sorted(record) == sorted(FIELDS.split())
+
+    def test_it_holds_what_was_posted_and_how_long_it_took(self) -> None:
+        """Latency is counted from the question's arrival here, citations are kept whole."""
+        state = in_status(
+            Status.PENDING_USER,
+            PendingReason.APPROVAL,
+            posted_message_id="1.2",
+            approved_by=BEN,
+            usage=Usage(input_tokens=3, cost_usd=None),
+        )
+        record = reply_record(state, at=NOW + timedelta(seconds=61.5))
+        assert record["reply_text"] == a_return().draft_reply
+        assert (record["edited"], record["draft_text"]) == (False, None)
+        assert record["reply_to_message_id"] == QUESTION_TS
+        assert record["latency_s"] == 61.5
+        assert record["evidence_refs"] == [REF.model_dump(mode="json")]
+        assert record["usage"]["cost_usd"] is None
+
+    @pytest.mark.parametrize(
+        ("verdicts", "line"),
+        [
+            ([Verdict.PASS], "pass"),
+            ([Verdict.BOUNCE, Verdict.PASS], "bounce-then-pass"),
+            ([Verdict.BOUNCE], "escalate-then-user-approved"),
+            ([Verdict.ESCALATE], "escalate-then-user-approved"),
+        ],
+    )
+    def test_it_says_how_the_verdict_came_about(self, tmp_path: Path, verdicts: list[Verdict], line: str) -> None:
+        """In one word of SPEC §4.8."""
+        office = Office(tmp_path, verdicts=verdicts).asked()
+        approve(office)
+        [record] = office.log.records()
+        assert record["validator_verdict"] == line
+
+
+def test_settling_something_withdrawn_says_so(tmp_path: Path) -> None:
+    """A click that settles a claim whose question is gone gets the reason, not "Posted."."""
+    office = Office(tmp_path).asked()
+    office.messenger.lose, office.messenger.lost_before_posting = Unconfirmed("lost"), True
+    with pytest.raises(Unconfirmed):
+        approve(office)
+    office.workspace.threads.clear()
+    with pytest.raises(InputError, match="nothing was posted"):
+        approve(office)

@@ -1,0 +1,60 @@
+"""`triage status`: the data directory as anybody with a terminal sees it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.tinydb_store import TinyThreadStore
+from bot.domain.threads import Status
+from tests.builders import in_status
+
+
+def status(folder: Path, *args: str, home: str = "") -> subprocess.CompletedProcess[str]:
+    """Run it in `folder`."""
+    env = {**os.environ, "TRIAGE_HOME": home, "COLUMNS": "80"}
+    return subprocess.run(
+        [sys.executable, "-m", "bot", "status", *args], cwd=folder, env=env, capture_output=True, text=True, timeout=60
+    )
+
+
+def test_what_waits_is_printed(tmp_path: Path) -> None:
+    """Counts first, then a line for each open thread; damaged files are named last."""
+    TinyThreadStore(tmp_path).put(in_status(Status.BOUNCED, question="why is the night export late?"))
+    (tmp_path / "state" / "T1.C1.9.9.json.corrupt").write_text("{")
+    done = status(tmp_path, "--home", str(tmp_path))
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"triage at {tmp_path}\n  0 waiting for a decision, 1 being investigated\n")
+    assert "why is the night export late?" in done.stdout
+    assert done.stdout.endswith("  ! T1.C1.9.9.json.corrupt in state/ cannot be read; look at it, then remove it\n")
+
+
+def test_it_looks_where_the_bot_of_this_folder_keeps_its_data(tmp_path: Path) -> None:
+    """The same `.env` as for `triage run`; the environment and `--home` win over it."""
+    (tmp_path / ".env").write_text(f"TRIAGE_HOME={tmp_path / 'filed'}\n")
+    env = {name: value for name, value in os.environ.items() if name != "TRIAGE_HOME"}
+    argv = [sys.executable, "-m", "bot", "status"]
+    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert done.stdout.startswith(f"triage at {tmp_path / 'filed'}\n")
+    assert status(tmp_path, home=str(tmp_path / "said")).stdout.startswith(f"triage at {tmp_path / 'said'}\n")
+    assert status(tmp_path, "--home", "/none", home="~nosuchuser").stdout.startswith("triage at /none\n")
+
+
+def test_a_home_that_cannot_be_read_is_said_without_a_traceback(tmp_path: Path) -> None:
+    """An unknown user's home, a file, and a folder where the journal should be: exit code 2 and one line each."""
+    file = tmp_path / "file"
+    file.write_text("")
+    NdjsonJournal(tmp_path / "home" / "replies.ndjson")
+    (tmp_path / "home" / "events.ndjson").mkdir()
+    for home, words in (
+        ("~nosuchuser", "TRIAGE_HOME (or its default, ~/.triage) leads nowhere"),
+        (str(file), f"cannot read {file}: Not a directory"),
+        (str(tmp_path / "home"), f"cannot read {tmp_path / 'home' / 'events.ndjson'}: Is a directory"),
+    ):
+        done = status(tmp_path, home=home)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"triage: this has to be put right first:\n  - {words}")
+        assert done.stderr.count("\n") == 2

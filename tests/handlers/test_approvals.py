@@ -1,0 +1,427 @@
+"""Clicks and submits: who may, answered to the one who clicked, dialogues first and decisions once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from slack_sdk.errors import SlackApiError
+
+from blocks import ids
+from bot.casework.approvers import Approvers
+from bot.casework.decisions import Click
+from bot.domain.threads import PendingReason, Resolution, Status
+from bot.errors import ProviderError, Unconfirmed
+from handlers.approvals import NOT_YOURS, Approvals
+from tests.builders import THREAD_ID, a_return
+from tests.casework.office import ANN, BEN, Office
+from tests.payloads import payload
+
+CARL = "U3"
+
+
+class RecordedAck:
+    """What Slack was answered."""
+
+    def __init__(self, order: list[str]) -> None:
+        self.answers: list[dict[str, Any]] = []
+        self._order = order
+
+    def __call__(self, **answer: Any) -> None:
+        self.answers.append(answer)
+        self._order.append("ack")
+
+
+class RecordedClient:
+    """The dialogues that were opened; `expired` makes Slack refuse the trigger."""
+
+    def __init__(self, order: list[str]) -> None:
+        self.opened: list[dict[str, Any]] = []
+        self.expired = False
+        self._order = order
+
+    def views_open(self, *, trigger_id: str, view: Any) -> None:
+        self._order.append("open")
+        if self.expired:
+            raise SlackApiError("refused", {"ok": False, "error": "expired_trigger_id"})
+        self.opened.append({"trigger_id": trigger_id, **view.to_dict()})
+
+
+class Edge:
+    """The listeners over an office with a draft that waits; Ben may approve, Carl may not."""
+
+    def __init__(self, office: Office) -> None:
+        self.office = office
+        self.order: list[str] = []
+        self.told: list[tuple[str, str, str]] = []
+        self.client = RecordedClient(self.order)
+        office.workspace.groups["C0OPS"] = frozenset({BEN})
+        self.mute = False
+        self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=office.workspace)
+        self.approvers.refresh()
+        self.listeners = Approvals(
+            office.decisions,
+            self.approvers,
+            office.store,
+            ops_channel="C0OPS",
+            tell=self._tell,
+        )
+
+    def _tell(self, channel: str, user: str, text: str) -> None:
+        if self.mute:
+            raise ProviderError("Slack could not answer you: user_not_in_channel")
+        self.order.append("tell")
+        self.told.append((channel, user, text))
+
+    @property
+    def last_word(self) -> str:
+        """What the one who clicked was told last."""
+        return self.told[-1][2]
+
+    def press(self, name: str, value: str | None, *, by: str = BEN, team: str = "T1") -> RecordedAck:
+        """Click a button of the card."""
+        body = payload("block_actions")
+        body["user"] = {**body["user"], "id": by, "team_id": team}
+        action = {**body["actions"][0], "value": value}
+        ack, listener = RecordedAck(self.order), getattr(self.listeners, name)
+        needs_client = name.startswith("open")
+        listener(ack, body, action, self.client) if needs_client else listener(ack, body, action)
+        return ack
+
+    def choose(self, value: object, *, by: str = BEN) -> RecordedAck:
+        """Choose an entry of the overflow menu."""
+        body = payload("block_actions")
+        body["user"] = {**body["user"], "id": by}
+        option = None if value is None else {"text": {"type": "plain_text", "text": "x"}, "value": value}
+        action = {**body["actions"][0], "type": "overflow", "selected_option": option}
+        ack = RecordedAck(self.order)
+        self.listeners.more(ack, body, action, self.client)  # type: ignore[arg-type]
+        return ack
+
+    def submit(self, name: str, click: Click, *, by: str = BEN, **typed: Any) -> RecordedAck:
+        """Submit a dialogue with what was typed into its inputs."""
+        body = payload("view_submission")
+        body["user"] = {**body["user"], "id": by}
+        view = body["view"]
+        view["private_metadata"] = ids.encode_click(click)
+        view["state"]["values"] = {block: {ids.INPUT: value} for block, value in typed.items()}
+        ack = RecordedAck(self.order)
+        getattr(self.listeners, name)(ack, body, view)
+        return ack
+
+    def value(self) -> str:
+        """Return the value of the buttons of the card as it stands."""
+        return ids.encode_click(self.office.click())
+
+
+def words(text: str | None) -> dict[str, Any]:
+    return {"type": "plain_text_input", "value": text}
+
+
+SAVE = {"type": "checkboxes", "selected_options": [{"value": ids.ONLY_SAVE}]}
+POST = {"type": "checkboxes", "selected_options": []}
+
+
+@pytest.fixture
+def edge(tmp_path: Path) -> Edge:
+    """Listeners with a validated draft that waits."""
+    return Edge(Office(tmp_path).asked())
+
+
+class TestApprove:
+    """The button that posts."""
+
+    def test_an_approver_posts_and_is_told(self, edge: Edge) -> None:
+        """Acknowledged first, then posted, then answered to nobody else."""
+        edge.press("approve", edge.value())
+        assert edge.order[0] == "ack"
+        assert len(edge.office.messenger.posts) == 1
+        assert edge.told == [("C0OPS", BEN, "Posted.")]
+
+    @pytest.mark.parametrize(("by", "team"), [(CARL, "T1"), (ANN, "T1"), (BEN, "T9")])
+    def test_nobody_else_does(self, edge: Edge, by: str, team: str) -> None:
+        """Neither the asker nor the same id of another workspace."""
+        edge.press("approve", edge.value(), by=by, team=team)
+        assert edge.office.messenger.posts == []
+        assert edge.told == [("C0OPS", by, NOT_YOURS)]
+
+    @pytest.mark.parametrize("value", [None, "", "T1.C1.1.2|1", "../../x|1||0", "x" * 3_000])
+    def test_a_value_that_is_not_ours_does_nothing(self, edge: Edge, value: str | None) -> None:
+        """And the one who clicked hears why."""
+        edge.press("approve", value)
+        assert edge.office.messenger.posts == []
+        assert len(edge.told) == 1
+
+    def test_the_second_click_is_told_who_was_first(self, edge: Edge) -> None:
+        """Two people, one post."""
+        value = edge.value()
+        edge.office.workspace.groups["C0OPS"] = frozenset({BEN, CARL})
+        edge.press("approve", value)
+        edge.press("approve", value, by=CARL)
+        assert len(edge.office.messenger.posts) == 1
+        assert f"approved by <@{BEN}>" in edge.last_word
+
+    def test_an_unconfirmed_post_is_explained(self, edge: Edge) -> None:
+        """What happened, and what the next click will do."""
+        edge.office.messenger.lose, edge.office.messenger.lost_before_posting = Unconfirmed("x"), True
+        edge.press("approve", edge.value())
+        assert "Click Approve again" in edge.last_word
+        edge.office.messenger.lose = None
+        edge.press("approve", edge.value())
+        assert edge.last_word == "Posted."
+        assert len(edge.office.messenger.posts) == 1
+
+    def test_an_answer_that_cannot_be_given_undoes_nothing(self, edge: Edge) -> None:
+        """The reply stands; that Slack would not carry the "Posted." is only logged."""
+        edge.mute = True
+        edge.press("approve", edge.value())
+        assert len(edge.office.messenger.posts) == 1
+
+    def test_a_chat_that_cannot_say_who_may_means_nobody(self, edge: Edge) -> None:
+        """It fails closed at the click."""
+        edge.office.workspace.down = True
+        edge.press("approve", edge.value())
+        assert edge.office.messenger.posts == []
+        assert edge.last_word == NOT_YOURS
+
+
+class TestDialogues:
+    """Open at once; the submit is where permission counts."""
+
+    @pytest.mark.parametrize(
+        ("name", "view"),
+        [("open_edit", ids.EDIT_VIEW), ("open_dismiss", ids.DISMISS_VIEW), ("open_context", ids.CONTEXT_VIEW)],
+    )
+    def test_a_dialogue_opens_before_anything_is_asked(self, edge: Edge, name: str, view: str) -> None:
+        """A trigger lives three seconds, so Slack is not asked who may; it works while Slack answers nothing else."""
+        edge.office.workspace.down = True
+        edge.press(name, edge.value())
+        assert edge.order == ["ack", "open"]
+        [opened] = edge.client.opened
+        assert (opened["callback_id"], opened["trigger_id"]) == (view, "111.222.abc")
+        assert opened["private_metadata"] == edge.value()
+
+    def test_an_expired_trigger_is_told(self, edge: Edge) -> None:
+        """The human clicks again instead of wondering."""
+        edge.client.expired = True
+        edge.press("open_edit", edge.value())
+        assert "expired_trigger_id" in edge.last_word
+
+    def test_a_draft_too_long_for_the_editor_is_told(self, tmp_path: Path) -> None:
+        """Slack would refuse the dialogue without a word to the human."""
+        edge = Edge(Office(tmp_path, a_return("word " * 700)).asked())
+        edge.press("open_edit", edge.value())
+        assert edge.client.opened == []
+        assert "editor holds 3,000" in edge.last_word
+
+    def test_a_closed_thread_cannot_be_edited(self, edge: Edge) -> None:
+        """The card was old."""
+        value = edge.value()
+        edge.press("approve", value)
+        edge.press("open_edit", value)
+        assert edge.client.opened == []
+        assert "closed" in edge.last_word
+
+
+class TestSubmitEdit:
+    """Post now, or save."""
+
+    def test_edited_words_are_posted(self, edge: Edge) -> None:
+        """Acknowledged without an error, then posted as they were typed."""
+        ack = edge.submit("submit_edit", edge.office.click(), reply=words("It is five."), only_save=POST)
+        assert ack.answers == [{}]
+        assert edge.office.messenger.posts[0].text == "It is five."
+
+    def test_edited_words_may_wait(self, edge: Edge) -> None:
+        """Saved: on the card, not in the thread."""
+        edge.submit("submit_edit", edge.office.click(), reply=words("It is five."), only_save=SAVE)
+        assert edge.office.messenger.posts == []
+        assert edge.office.shown.draft_pending == "It is five."
+
+    def test_an_untouched_editor_posts_the_draft(self, edge: Edge) -> None:
+        """Some clients send no value for an input that was left as it was."""
+        edge.submit("submit_edit", edge.office.click(), reply=words(None))
+        assert edge.office.messenger.posts[0].text == a_return().draft_reply
+
+    @pytest.mark.parametrize("text", ["", "   ", "key ghp_" + "aB3dE5" * 6])
+    def test_what_must_not_leave_is_said_in_the_dialogue(self, edge: Edge, text: str) -> None:
+        """The dialogue stays open with what was typed."""
+        ack = edge.submit("submit_edit", edge.office.click(), reply=words(text), only_save=POST)
+        [answer] = ack.answers
+        assert answer["response_action"] == "errors"
+        assert list(answer["errors"]) == [ids.REPLY]
+        assert edge.office.messenger.posts == []
+
+    def test_who_may_not_is_refused_at_the_submit(self, edge: Edge) -> None:
+        """Opening the editor gave no right."""
+        ack = edge.submit("submit_edit", edge.office.click(), by=CARL, reply=words("Mine."), only_save=POST)
+        assert ack.answers[0]["errors"] == {ids.REPLY: NOT_YOURS}
+        assert edge.office.state.draft_pending == a_return().draft_reply
+
+    def test_who_lost_the_right_meanwhile_is_refused(self, edge: Edge) -> None:
+        """The submit asks anew."""
+        edge.press("open_edit", edge.value())
+        edge.office.workspace.groups["C0OPS"] = frozenset()
+        ack = edge.submit("submit_edit", edge.office.click(), reply=words("Mine."), only_save=POST)
+        assert ack.answers[0]["response_action"] == "errors"
+
+    def test_a_submit_after_the_thread_closed_says_who_closed_it(self, edge: Edge) -> None:
+        """In the dialogue, where the words still are."""
+        click = edge.office.click()
+        edge.press("approve", edge.value())
+        ack = edge.submit("submit_edit", click, reply=words("Late."), only_save=POST)
+        assert f"approved by <@{BEN}>" in ack.answers[0]["errors"][ids.REPLY]
+        assert len(edge.office.messenger.posts) == 1
+
+    def test_words_that_could_not_be_posted_are_on_the_card(self, edge: Edge) -> None:
+        """Slack refused the post: the edited draft waits, and is seen to wait."""
+        edge.office.messenger.refuse = ProviderError("Slack could not post the reply: is_archived")
+        edge.submit("submit_edit", edge.office.click(), reply=words("It is five."), only_save=POST)
+        assert "is_archived" in edge.last_word
+        assert edge.office.shown.draft_pending == "It is five."
+
+    def test_doubts_stop_edited_words_too(self, edge: Edge) -> None:
+        """Same gate; the card then shows both the words and the doubt."""
+        edge.office.changed_refs.add("app/retry.py:10-12")
+        edge.submit("submit_edit", edge.office.click(), reply=words("It is five."), only_save=POST)
+        assert edge.last_word.startswith("Not posted yet")
+        assert edge.office.shown.draft_pending == "It is five."
+        edge.press("approve", edge.value())
+        assert edge.office.messenger.posts[0].text == "It is five."
+
+
+class TestOtherSubmits:
+    """Dismiss and context."""
+
+    def test_a_reason_is_kept(self, edge: Edge) -> None:
+        """With or without words."""
+        edge.submit("submit_dismiss", edge.office.click(), reason=words("by phone"))
+        assert (edge.office.ended.resolution, edge.office.ended.dismiss_reason) == (Resolution.DISMISSED, "by phone")
+
+    def test_a_reason_may_be_missing(self, edge: Edge) -> None:
+        """An empty input is null."""
+        edge.submit("submit_dismiss", edge.office.click(), reason=words(None))
+        assert edge.office.ended.dismiss_reason is None
+
+    def test_context_starts_anew(self, edge: Edge) -> None:
+        """And is told so."""
+        edge.submit("submit_context", edge.office.click(), context=words("we mean v2"))
+        assert edge.office.state.status is Status.INVESTIGATING
+        assert edge.last_word.startswith("Noted.")
+
+    @pytest.mark.parametrize("name", ["submit_dismiss", "submit_context"])
+    def test_who_may_not_is_refused_at_the_submit(self, edge: Edge, name: str) -> None:
+        """In the dialogue, and nothing changes."""
+        before = edge.office.state
+        ack = edge.submit(name, edge.office.click(), by=CARL, context=words("x"), reason=words("x"))
+        assert ack.answers[0]["response_action"] == "errors"
+        assert edge.office.state == before
+
+    def test_words_that_came_too_late_are_given_back(self, edge: Edge) -> None:
+        """The dialogue is closed by then; what was typed is not lost."""
+        click = edge.office.click()
+        edge.press("approve", edge.value())
+        edge.submit("submit_context", click, context=words("a long explanation"))
+        assert "You wrote: a long explanation" in edge.last_word
+
+
+class TestMenu:
+    """The overflow menu."""
+
+    def option(self, edge: Edge, action: str) -> str:
+        return ids.encode_option(action, edge.office.click())
+
+    def test_reinvestigate_sends_the_question_back(self, edge: Edge) -> None:
+        """For approvers only."""
+        value = self.option(edge, ids.REINVESTIGATE)
+        edge.choose(value, by=CARL)
+        assert edge.office.state.status is Status.PENDING_USER
+        edge.choose(value)
+        assert edge.office.state.status is Status.INVESTIGATING
+
+    @pytest.mark.parametrize(("action", "title"), [(ids.ADD_CONTEXT, "Add context"), (ids.SHOW_EVIDENCE, "Evidence")])
+    def test_a_dialogue_opens(self, edge: Edge, action: str, title: str) -> None:
+        """Context and evidence."""
+        edge.choose(self.option(edge, action))
+        assert edge.client.opened[0]["title"]["text"] == title
+
+    def test_evidence_of_a_closed_thread_can_still_be_read(self, edge: Edge) -> None:
+        """From the archive; of an unknown thread there is none, and that is said."""
+        value = self.option(edge, ids.SHOW_EVIDENCE)
+        edge.press("approve", edge.value())
+        edge.choose(value)
+        assert len(edge.client.opened) == 1
+        edge.choose(value.replace(THREAD_ID, "T1.C1.9.9"))
+        assert "not on file" in edge.last_word
+
+    @pytest.mark.parametrize("value", [None, "", "x", "triage_approve!", "triage_reinvestigate!../x|1||0"])
+    def test_an_entry_that_is_not_ours_does_nothing(self, edge: Edge, value: object) -> None:
+        """And says so."""
+        before = edge.office.state
+        edge.choose(value)
+        assert edge.office.state == before
+        assert len(edge.told) == 1
+
+    def test_an_entry_of_another_version_is_answered(self, edge: Edge) -> None:
+        """A menu never swallows a choice in silence."""
+        edge.choose(self.option(edge, "triage_teleport"))
+        assert "another version" in edge.last_word
+
+
+@pytest.mark.parametrize("strip", [lambda body: body.pop("team"), lambda body: body["user"].pop("team_id")])
+def test_the_team_is_found_wherever_slack_puts_it(edge: Edge, strip: Callable[[dict[str, Any]], Any]) -> None:
+    """On the user, or on the body."""
+    body = payload("block_actions")
+    strip(body)
+    ack = RecordedAck(edge.order)
+    edge.listeners.approve(ack, body, {"value": edge.value()})  # type: ignore[arg-type]
+    assert edge.last_word == "Posted."
+
+
+def test_a_body_without_any_team_may_nothing(edge: Edge) -> None:
+    """Unsaid is not ours."""
+    body = payload("block_actions")
+    body["user"].pop("team_id")
+    body.pop("team")
+    edge.listeners.approve(RecordedAck(edge.order), body, {"value": edge.value()})  # type: ignore[arg-type]
+    assert edge.office.messenger.posts == []
+
+
+def test_a_failed_investigation_can_be_answered_by_hand(tmp_path: Path) -> None:
+    """The card offers to write the reply; what is written goes the way of every reply."""
+    edge = Edge(Office(tmp_path, ProviderError("away")).asked())
+    assert edge.office.state.pending_reason is PendingReason.FAILED
+    edge.press("open_edit", edge.value())
+    edge.submit("submit_edit", edge.office.click(), reply=words("It is five."), only_save=POST)
+    assert edge.office.messenger.posts[0].text == "It is five."
+
+
+class TestPermission:
+    """Who may not decide sees no draft either, and learns so at the click."""
+
+    @pytest.mark.parametrize("name", ["open_edit", "open_dismiss", "open_context"])
+    def test_a_dialogue_does_not_open_for_others(self, tmp_path: Path, name: str) -> None:
+        """Carl gets an ephemeral no instead of the draft."""
+        edge = Edge(Office(tmp_path).asked())
+        edge.press(name, ids.encode_click(edge.office.click()), by=CARL)
+        assert edge.client.opened == []
+        assert edge.last_word == NOT_YOURS
+
+    def test_evidence_is_for_approvers_only(self, tmp_path: Path) -> None:
+        """There is no submit to check at, so the click is checked in full."""
+        edge = Edge(Office(tmp_path).asked())
+        edge.choose(ids.encode_option(ids.SHOW_EVIDENCE, edge.office.click()), by=CARL)
+        assert edge.client.opened == []
+        assert edge.last_word == NOT_YOURS
+
+    def test_permission_withdrawn_while_the_dialogue_was_open_counts(self, tmp_path: Path) -> None:
+        """The submit asks the chat again; nothing is posted."""
+        edge = Edge(Office(tmp_path).asked())
+        click = edge.office.click()
+        edge.press("open_edit", ids.encode_click(click))
+        edge.office.workspace.groups["C0OPS"] = frozenset()
+        ack = edge.submit("submit_edit", click, reply={"type": "plain_text_input", "value": "mine"})
+        assert ack.answers[0]["errors"][ids.REPLY] == NOT_YOURS
+        assert edge.office.messenger.posts == []

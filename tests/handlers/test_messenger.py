@@ -1,0 +1,193 @@
+"""What the bot says, over the wire: cards in place, replies in their thread, recognised again after a crash."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from blocks import ids
+from bot.domain.links import code_links
+from bot.domain.threads import PendingReason, Status, ThreadState, hash_draft
+from bot.errors import ProviderError, Unconfirmed
+from handlers.messenger import SlackMessenger, ephemeral
+from handlers.transport import posting_client, repeatable_client
+from tests.builders import QUESTION_TS, THREAD_ID, in_status
+from tests.handlers.slack_stub import Answer, HangUp, SlackStub, refusal
+
+STATE = in_status(Status.PENDING_USER, PendingReason.APPROVAL)
+CARD_TS = "1800000000.000001"
+TEXT = "The limit is **5**."
+
+
+@pytest.fixture
+def messenger(slack: SlackStub) -> SlackMessenger:
+    """The real messenger over the stub."""
+    return SlackMessenger(
+        repeatable_client("xoxb-1", slack.url),
+        posting_client("xoxb-1", slack.url),
+        ops_channel="C0OPS",
+        bot_user_id="U0BOT",
+        link_to=code_links(None),
+    )
+
+
+def on_card(state: ThreadState) -> ThreadState:
+    return state.evolve(card_channel="C0OPS", card_ts=CARD_TS)
+
+
+def blocks_of(call: dict[str, Any]) -> list[dict[str, Any]]:
+    blocks = call["blocks"]
+    found: list[dict[str, Any]] = json.loads(blocks) if isinstance(blocks, str) else blocks
+    return found
+
+
+class TestCard:
+    """One card per thread."""
+
+    def test_a_first_card_is_posted_in_the_ops_channel(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """Unfurling nothing, marked with its thread."""
+        slack.will("chat.postMessage", Answer({"ts": CARD_TS}))
+        assert messenger.show_card(STATE) == ("C0OPS", CARD_TS)
+        [call] = slack.of("chat.postMessage")
+        assert call["channel"] == "C0OPS"
+        assert call["unfurl_links"] in (False, "0")
+        assert "thread_ts" not in call
+        assert blocks_of(call)[0]["block_id"] == ids.card_block_id(THREAD_ID)
+
+    def test_a_card_that_stands_is_updated_in_place(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """No second message."""
+        assert messenger.show_card(on_card(STATE)) == ("C0OPS", CARD_TS)
+        [call] = slack.of("chat.update")
+        assert (call["channel"], call["ts"]) == ("C0OPS", CARD_TS)
+        assert slack.of("chat.postMessage") == []
+
+    def test_a_card_somebody_deleted_is_posted_anew(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """Nothing waits unseen."""
+        slack.will("chat.update", refusal("message_not_found"))
+        slack.will("chat.postMessage", Answer({"ts": "1800000000.000009"}))
+        assert messenger.show_card(on_card(STATE)) == ("C0OPS", "1800000000.000009")
+
+    @pytest.mark.parametrize("code", ["ratelimited_for_ever", "invalid_blocks", "channel_not_found"])
+    def test_a_refused_update_is_an_error_and_posts_nothing(
+        self, slack: SlackStub, messenger: SlackMessenger, code: str
+    ) -> None:
+        """Only a card that is gone is replaced."""
+        slack.will("chat.update", refusal(code))
+        with pytest.raises(ProviderError, match=code):
+            messenger.show_card(on_card(STATE))
+        assert slack.of("chat.postMessage") == []
+
+    def test_a_card_of_an_earlier_run_is_found_by_its_mark(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """Whatever else stands in the channel, with or without blocks."""
+        messages = [
+            {"ts": "3.3", "text": "chatter"},
+            {"ts": "2.2", "blocks": [{"type": "section", "block_id": ids.card_block_id("T1.C1.9.9")}]},
+            {"ts": "1.1", "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]},
+        ]
+        slack.will("conversations.history", Answer({"messages": messages}))
+        assert messenger.find_card(STATE) == ("C0OPS", "1.1")
+        slack.will("conversations.history", Answer({"messages": messages[:2]}))
+        assert messenger.find_card(STATE) is None
+
+
+class TestReply:
+    """The one message the whole bot is for."""
+
+    def test_a_reply_goes_into_its_thread_with_its_metadata(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """Markdown as mrkdwn, nothing unfurled, thread and draft named."""
+        slack.will("chat.postMessage", Answer({"ts": "1.2"}))
+        assert messenger.post_reply(STATE, TEXT) == "1.2"
+        [call] = slack.of("chat.postMessage")
+        assert (call["channel"], call["thread_ts"]) == ("C1", QUESTION_TS)
+        assert call["unfurl_links"] in (False, "0")
+        assert call["unfurl_media"] in (False, "0")
+        assert "reply_broadcast" not in call
+        assert call["text"] == "The limit is *5*."
+        metadata = json.loads(call["metadata"]) if isinstance(call["metadata"], str) else call["metadata"]
+        assert metadata["event_payload"] == {"thread_id": THREAD_ID, "draft_hash": hash_draft(TEXT)}
+
+    @pytest.mark.parametrize("text", ["<!channel> hi", "@here look", "<!subteam^S1>", "<https://x.io|<!everyone>>"])
+    def test_no_reply_calls_the_whole_channel(self, slack: SlackStub, messenger: SlackMessenger, text: str) -> None:
+        """Neither in its blocks nor in its text."""
+        messenger.post_reply(STATE, text)
+        [call] = slack.of("chat.postMessage")
+        sent = json.dumps([blocks_of(call), call["text"]])
+        assert "<!" not in sent
+        assert "@here" not in sent
+
+    def test_a_dropped_connection_is_unconfirmed_and_not_repeated(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """One request, whatever became of it."""
+        slack.will("chat.postMessage", HangUp)
+        with pytest.raises(Unconfirmed):
+            messenger.post_reply(STATE, TEXT)
+        assert len(slack.of("chat.postMessage")) == 1
+
+
+def reply(user: str = "U0BOT", **fields: Any) -> dict[str, Any]:
+    return {"ts": "5.5", "user": user, "text": "another text", **fields}
+
+
+def metadata(draft: str = TEXT, thread_id: str = THREAD_ID) -> dict[str, Any]:
+    return {
+        "event_type": "triage_reply",
+        "event_payload": {"thread_id": thread_id, "draft_hash": hash_draft(draft)},
+    }
+
+
+@pytest.mark.parametrize(
+    ("message", "ours"),
+    [
+        (reply(metadata=metadata()), True),
+        (reply(text="The limit is *5*."), True),
+        (reply(metadata={"event_type": "other"}, text="The limit is *5*."), True),
+        (reply(), False),
+        (reply(metadata=metadata("another draft"), text="The limit is *5*."), False),
+        (reply(metadata=metadata(thread_id="T1.C1.9.9")), False),
+        (reply("U1", text="The limit is *5*."), False),
+        (reply("U1", metadata=metadata()), False),
+    ],
+)
+def test_our_reply_is_known_by_its_metadata_and_else_by_its_text(
+    slack: SlackStub, messenger: SlackMessenger, message: dict[str, Any], ours: bool
+) -> None:
+    """Somebody who repeats our words has not posted our reply."""
+    parent = {"ts": QUESTION_TS, "user": "U1", "text": "The limit is *5*."}
+    slack.will("conversations.replies", Answer({"messages": [parent, message]}))
+    assert messenger.find_reply(STATE, TEXT) == ("5.5" if ours else None)
+    [call] = slack.of("conversations.replies")
+    assert call["include_all_metadata"] in (True, "1")
+
+
+def test_a_reply_on_the_second_page_is_found(slack: SlackStub, messenger: SlackMessenger) -> None:
+    """Long threads come in pages."""
+    first = Answer({"messages": [reply()], "has_more": True, "response_metadata": {"next_cursor": "abc"}})
+    slack.will("conversations.replies", first, Answer({"messages": [reply(metadata=metadata())]}))
+    assert messenger.find_reply(STATE, TEXT) == "5.5"
+    assert slack.of("conversations.replies")[1]["cursor"] == "abc"
+
+
+def test_a_thread_that_is_gone_holds_no_reply(slack: SlackStub, messenger: SlackMessenger) -> None:
+    """That is an answer; any other refusal is not."""
+    slack.will("conversations.replies", refusal("thread_not_found"))
+    assert messenger.find_reply(STATE, TEXT) is None
+    slack.will("conversations.replies", refusal("not_in_channel"))
+    with pytest.raises(ProviderError, match="invite the bot"):
+        messenger.find_reply(STATE, TEXT)
+
+
+def test_the_ops_channel_is_told_inertly(slack: SlackStub, messenger: SlackMessenger) -> None:
+    """File names and errors may hold anything."""
+    messenger.tell_ops("cannot read <!channel> & more")
+    [call] = slack.of("chat.postMessage")
+    assert (call["channel"], call["text"]) == ("C0OPS", "cannot read &lt;!channel&gt; &amp; more")
+
+
+def test_an_answer_to_a_click_is_for_one_pair_of_eyes(slack: SlackStub) -> None:
+    """Ephemeral, in the ops channel, to the one who clicked."""
+    ephemeral(repeatable_client("xoxb-1", slack.url))("C0OPS", "U2", "Posted.")
+    [call] = slack.of("chat.postEphemeral")
+    assert (call["channel"], call["user"], call["text"]) == ("C0OPS", "U2", "Posted.")

@@ -1,0 +1,148 @@
+"""The routing table and the journal that stands before it, through Bolt itself."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from slack_bolt import App, BoltRequest
+
+from blocks import ids
+from bot.errors import StoreError
+from bot.intake.normalise import Identity
+from handlers.messages import journal_first
+from handlers.routes import Listeners, bolt_app
+from tests.handlers.slack_stub import SlackStub
+from tests.payloads import payload
+
+PAYLOADS = sorted((Path(__file__).parents[1] / "payloads").glob("*.json"))
+MESSAGES = [path.stem for path in PAYLOADS if "event" in payload(path.stem)]
+ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
+
+
+class RecordedWatcher:
+    """What was delivered; `full` makes the journal refuse."""
+
+    def __init__(self) -> None:
+        self.received: list[dict[str, Any]] = []
+        self.full = False
+
+    def receive(self, body: dict[str, Any]) -> bool:
+        if self.full:
+            raise StoreError("No space left on device")
+        self.received.append(body)
+        return True
+
+
+class RecordedApprovals:
+    """Which listener took what; each acknowledges."""
+
+    def __init__(self) -> None:
+        self.taken: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        def listener(ack: Any) -> None:
+            self.taken.append(name)
+            ack()
+
+        return listener
+
+
+class Edge:
+    """Bolt with recorders behind it."""
+
+    def __init__(self, url: str) -> None:
+        self.watcher, self.approvals = RecordedWatcher(), RecordedApprovals()
+        self.commanded: list[str] = []
+
+        def command(ack: Any, body: dict[str, Any]) -> None:
+            self.commanded.append(body["text"])
+            ack(text="ok")
+
+        listeners = Listeners(watcher=self.watcher, approvals=self.approvals, commands=command)  # type: ignore[arg-type]
+        self.app: App = bolt_app("xoxb-1", url, ME, listeners, ThreadPoolExecutor(4))
+
+    def deliver(self, body: dict[str, Any]) -> int:
+        """Deliver an envelope by Socket Mode and return the status of the answer."""
+        return self.app.dispatch(BoltRequest(mode="socket_mode", body=body)).status
+
+
+@pytest.fixture
+def edge(slack: SlackStub) -> Edge:
+    """Bolt over a stub of Slack."""
+    return Edge(slack.url)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_every_recorded_message_reaches_the_watcher_before_it_is_acknowledged(edge: Edge, name: str) -> None:
+    """Edits, deletions, joins, bots and our own echoes included: what counts is the watcher's to say."""
+    body = payload(name)
+    assert edge.deliver(body) == 200
+    assert edge.watcher.received == [body]
+
+
+def test_a_message_that_cannot_be_journaled_is_not_acknowledged(edge: Edge) -> None:
+    """Slack delivers it again."""
+    edge.watcher.full = True
+    assert edge.deliver(payload("message")) == 503
+    edge.watcher.full = False
+    assert edge.deliver(payload("message")) == 200
+    assert len(edge.watcher.received) == 1
+
+
+@pytest.mark.parametrize(
+    ("action_id", "listener"),
+    [
+        (ids.APPROVE, "approve"),
+        (ids.EDIT, "open_edit"),
+        (ids.DISMISS, "open_dismiss"),
+        (ids.ADD_CONTEXT, "open_context"),
+        (ids.MORE, "more"),
+    ],
+)
+def test_every_button_has_its_listener(edge: Edge, action_id: str, listener: str) -> None:
+    """By its id, whatever its block."""
+    body = payload("block_actions")
+    body["actions"][0]["action_id"] = action_id
+    assert edge.deliver(body) == 200
+    assert edge.approvals.taken == [listener]
+
+
+@pytest.mark.parametrize(
+    ("callback_id", "listener"),
+    [(ids.EDIT_VIEW, "submit_edit"), (ids.DISMISS_VIEW, "submit_dismiss"), (ids.CONTEXT_VIEW, "submit_context")],
+)
+def test_every_dialogue_has_its_listener(edge: Edge, callback_id: str, listener: str) -> None:
+    """By its callback id."""
+    body = payload("view_submission")
+    body["view"]["callback_id"] = callback_id
+    assert edge.deliver(body) == 200
+    assert edge.approvals.taken == [listener]
+
+
+def test_the_command_is_answered(edge: Edge) -> None:
+    """`/triage` and no other."""
+    assert edge.deliver(payload("slash_command")) == 200
+    assert edge.commanded == ["status"]
+    assert edge.deliver({**payload("slash_command"), "command": "/deploy"}) == 404
+
+
+def test_what_is_no_message_goes_on_to_bolt() -> None:
+    """The middleware takes messages and mentions out of the chain and nothing else."""
+    watcher = RecordedWatcher()
+    middleware = journal_first(watcher)  # type: ignore[arg-type]
+    passed = object()
+    for body in ({}, {"event": None}, {"event": []}, {"event": {"type": "app_home_opened"}}, payload("block_actions")):
+        assert middleware(body=body, next=lambda: passed) is passed
+    assert watcher.received == []
+
+
+def test_the_payloads_are_what_they_claim_to_be() -> None:
+    """Every file is one JSON object of Slack's outer shapes."""
+    assert len(MESSAGES) > 15
+    for path in PAYLOADS:
+        body = json.loads(path.read_text(encoding="utf-8"))
+        assert {"event", "view", "actions", "command"} & set(body), path.name

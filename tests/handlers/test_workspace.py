@@ -1,0 +1,147 @@
+"""What the bot asks Slack about itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.errors import ProviderError
+from handlers.transport import repeatable_client
+from handlers.workspace import CACHE_S, SlackWorkspace
+from tests.handlers.slack_stub import Answer, SlackStub, refusal
+
+
+class Watch:
+    """A monotonic clock that moves when told to."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def watch() -> Watch:
+    """The time of these tests."""
+    return Watch()
+
+
+@pytest.fixture
+def workspace(slack: SlackStub, watch: Watch) -> SlackWorkspace:
+    """The real workspace over the stub."""
+    return SlackWorkspace(repeatable_client("xoxb-1", slack.url), team_id="T1", monotonic=watch)
+
+
+@pytest.mark.parametrize(
+    ("user", "name", "flags"),
+    [
+        ({"team_id": "T1", "profile": {"display_name": "ann"}, "real_name": "Ann B"}, "ann", ()),
+        ({"team_id": "T1", "profile": {"display_name": ""}, "real_name": "Ann B"}, "Ann B", ()),
+        ({"team_id": "T1", "name": "annb"}, "annb", ()),
+        ({"team_id": "T1"}, "U1", ()),
+        ({"team_id": "T1", "is_bot": True}, "U1", ("is_bot",)),
+        ({"team_id": "T1", "is_restricted": True}, "U1", ("is_guest",)),
+        ({"team_id": "T1", "is_ultra_restricted": True}, "U1", ("is_guest",)),
+        ({"team_id": "T9"}, "U1", ("is_external",)),
+        ({"team_id": "T1", "is_stranger": True}, "U1", ("is_external",)),
+    ],
+)
+def test_a_person_is_named_and_known_for_what_they_are(
+    slack: SlackStub, workspace: SlackWorkspace, user: dict[str, Any], name: str, flags: tuple[str, ...]
+) -> None:
+    """The best name there is; guests, bots and partners are told apart."""
+    slack.will("users.info", Answer({"user": user}))
+    person = workspace.person("U1")
+    assert person.name == name
+    assert tuple(flag for flag in ("is_bot", "is_guest", "is_external") if getattr(person, flag)) == flags
+
+
+def test_people_are_remembered_for_a_minute_and_memberships_never(
+    slack: SlackStub, workspace: SlackWorkspace, watch: Watch
+) -> None:
+    """A name may be a minute old; who may approve is asked each time."""
+    slack.will("users.info", Answer({"user": {"team_id": "T1"}}))
+    slack.will("conversations.members", Answer({"members": ["U1"]}))
+    for _ in range(3):
+        workspace.person("U1")
+        workspace.members("C0OPS")
+    assert len(slack.of("users.info")) == 1
+    assert len(slack.of("conversations.members")) == 3
+    watch.now = CACHE_S + 1
+    workspace.person("U1")
+    assert len(slack.of("users.info")) == 2
+
+
+def test_a_failure_is_not_remembered(slack: SlackStub, workspace: SlackWorkspace) -> None:
+    """The next click asks again."""
+    slack.will("users.info", refusal("user_not_found"), Answer({"user": {"team_id": "T1"}}))
+    with pytest.raises(ProviderError, match="user_not_found"):
+        workspace.person("U1")
+    assert workspace.person("U1").team_id == "T1"
+
+
+def test_members_come_in_pages_and_groups_by_their_own_name(slack: SlackStub, workspace: SlackWorkspace) -> None:
+    """A channel's page by page, a group's at once."""
+    slack.will(
+        "conversations.members",
+        Answer({"members": ["U1"], "response_metadata": {"next_cursor": "abc"}}),
+        Answer({"members": ["U2"], "response_metadata": {"next_cursor": ""}}),
+    )
+    slack.will("usergroups.users.list", Answer({"users": ["U3"]}))
+    assert workspace.members("C0OPS") == {"U1", "U2"}
+    assert workspace.members("S0ONCALL") == {"U3"}
+
+
+@pytest.mark.parametrize(
+    ("channel", "private"),
+    [
+        ({"is_private": True}, True),
+        ({"is_private": False}, False),
+        ({}, False),
+        ({"is_private": True, "is_ext_shared": True}, False),
+    ],
+)
+def test_only_a_channel_of_our_own_is_private(
+    slack: SlackStub, workspace: SlackWorkspace, channel: dict[str, Any], private: bool
+) -> None:
+    """Shared with a partner is not private; unsaid is not private."""
+    slack.will("conversations.info", Answer({"channel": channel}))
+    assert workspace.is_private("C0OPS") is private
+
+
+def test_privacy_is_asked_every_time(slack: SlackStub, workspace: SlackWorkspace) -> None:
+    """It is the last gate before a post."""
+    slack.will("conversations.info", Answer({"channel": {"is_private": True}}), Answer({"channel": {}}))
+    assert workspace.is_private("C0OPS")
+    assert not workspace.is_private("C0OPS")
+
+
+def test_a_thread_is_read_to_its_end_without_tombstones(slack: SlackStub, workspace: SlackWorkspace) -> None:
+    """A deleted parent is no message, whatever Slack leaves in its place."""
+    tombstone = {"ts": "1.1", "user": "USLACKBOT", "subtype": "tombstone", "text": "This message was deleted."}
+    slack.will(
+        "conversations.replies",
+        Answer({"messages": [tombstone], "has_more": True, "response_metadata": {"next_cursor": "abc"}}),
+        Answer({"messages": [{"ts": "2.2", "user": "U1", "text": "hi", "edited": {"user": "U1"}}, {"bot_id": "B1"}]}),
+    )
+    [message] = workspace.thread("C1", "1.1")
+    assert (message.message_id, message.sender_id, message.edited, message.is_bot) == ("2.2", "U1", True, False)
+
+
+def test_a_thread_that_is_gone_is_empty_and_any_other_refusal_an_error(
+    slack: SlackStub, workspace: SlackWorkspace
+) -> None:
+    """Gone is an answer, unknown is not."""
+    slack.will("conversations.replies", refusal("thread_not_found"))
+    assert list(workspace.thread("C1", "1.1")) == []
+    slack.will("conversations.replies", refusal("missing_scope"))
+    with pytest.raises(ProviderError, match="missing_scope"):
+        workspace.thread("C1", "1.1")
+
+
+def test_a_link_that_is_not_to_be_had_is_none(slack: SlackStub, workspace: SlackWorkspace) -> None:
+    """A card without a link is better than no card."""
+    slack.will("chat.getPermalink", Answer({"permalink": "https://x"}), refusal("message_not_found"))
+    assert workspace.permalink("C1", "1.1") == "https://x"
+    assert workspace.permalink("C1", "1.1") is None
