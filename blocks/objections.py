@@ -16,7 +16,7 @@ EARLIER_DRAFT_CHARS = 800
 def objections(state: ThreadState) -> list[Block]:
     """Return why the human is asked to look: what failed, or what every round of this draft was told."""
     if state.pending_reason is PendingReason.FAILED:
-        return _failure(state)
+        return [] if state.draft_pending else _failure(state)
     if state.pending_reason is not PendingReason.DISAGREEMENT or state.validator_return is None:
         return []
     title = ":warning: *Why it did not pass*"
@@ -27,8 +27,8 @@ def objections(state: ThreadState) -> list[Block]:
 def _failure(state: ThreadState) -> list[Block]:
     """Return what went wrong; a draft that nobody could judge is shown, but not offered."""
     ret = state.investigator_return
-    unjudged = ret.draft_reply if ret and state.validator_return is None and not state.draft_pending else ""
-    parts: list[Block] = [_section(f":x: *No draft to approve*: {escape(_why(state))}")]
+    unjudged = ret.draft_reply if ret and state.validator_return is None else ""
+    parts: list[Block] = [_section(f":x: *No draft*: {escape(_why(state))}")]
     if unjudged.strip():
         shown = quote(truncate(escape(unjudged), EARLIER_DRAFT_CHARS))
         parts.append(_section(f"*Not validated, so not offered:*\n{shown}"))

@@ -46,7 +46,7 @@ def test_a_run_leaves_trace_transcript_and_log(tmp_path: Path) -> None:
     assert (folder / "work_products").is_dir()
     assert (folder / "run.log").read_text().splitlines() == [
         "2026-11-20T09:00:00Z started round 1",
-        "2026-11-20T09:00:02Z finished after 2.50 s, 1 reads",
+        "2026-11-20T09:00:02Z finished after 2.50 s",
     ]
     assert runs.ledger(RUN_ID) == found.ledger
 
