@@ -18,6 +18,7 @@ from bot.domain.passages import MemoryHit
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Round, Status, ThreadState
 from bot.errors import ProviderError, TriageError
+from bot.ports import ChatMessage
 
 log = logging.getLogger(__name__)
 
@@ -44,9 +45,11 @@ class Rounds:
 
     def _investigate(self, state: ThreadState) -> None:
         """One run of the investigator; what it could not do goes to the human, never to silence."""
+        thread = self._read_thread(state)
+        state = self._as_asked_now(state, thread)
         number = state.investigator_round + 1
         run_id = f"{state.thread_id}-{self._desk.clock.now():%Y%m%dT%H%M%SZ}-r{number}"
-        assignment, tokens = self._assign(state, number)
+        assignment, tokens = self._assign(state, number, thread)
         try:
             found = self._runs.record(
                 run_id, assignment, lambda: self._investigator.investigate(assignment, run_id=run_id)
@@ -108,7 +111,7 @@ class Rounds:
             **known,
         )
 
-    def _assign(self, state: ThreadState, number: int) -> tuple[Assignment, int]:
+    def _assign(self, state: ThreadState, number: int, thread: Sequence[ChatMessage]) -> tuple[Assignment, int]:
         """Return the investigator's assignment and what reading it cost the orchestrator, in tokens."""
         hits = self._desk.memory.search(state.question)
         summaries = tuple(_summary(other) for other in self._desk.open_threads() if other.thread_id != state.thread_id)
@@ -119,7 +122,7 @@ class Rounds:
             question_type=state.question_type,
             rubric=state.rubric or "",
             round=number,
-            thread_context=self._conversation(state),
+            thread_context=_conversation(state, thread),
             human_context=context,
             summaries=summaries,
             memory_hits=tuple(hits),
@@ -128,29 +131,41 @@ class Rounds:
         read = [state.question, state.rubric or "", feedback or "", *context, *summaries, *map(_line, hits)]
         return assignment, _tokens(read)
 
-    def _conversation(self, state: ThreadState) -> tuple[str, ...]:
-        """Return what else was said in the thread, oldest first; empty where the chat cannot say."""
+    def _read_thread(self, state: ThreadState) -> Sequence[ChatMessage]:
+        """Return the thread's messages, oldest first; empty where the chat cannot say."""
         try:
-            messages = self._desk.workspace.thread(state.chat_id, state.thread_ts)
+            return self._desk.workspace.thread(state.chat_id, state.thread_ts)
         except ProviderError:
             log.warning("thread could not be read", extra={"action": "thread_unread", "thread_id": state.thread_id})
             return ()
-        return tuple(
-            f"{message.sender_id}: {message.text}"
-            for message in messages
-            if message.message_id != state.original_message_id and not message.is_bot
-        )
+
+    def _as_asked_now(self, state: ThreadState, thread: Sequence[ChatMessage]) -> ThreadState:
+        """Return the thread with its question as it reads now: an edit nobody told us of is answered as well."""
+        said = next((message.text for message in thread if message.message_id == state.original_message_id), "")
+        question = said.encode("utf-8", "replace").decode()
+        if not question.strip() or question == state.question:
+            return state
+        return self._save(state, lambda now: now.evolve(question=question)) or state
 
     def _fail(self, state: ThreadState, why: str) -> None:
         at = self._desk.clock.now()
         self._save(state, lambda now: now.transition(Status.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED))
 
-    def _save(self, before: ThreadState, change: Callable[[ThreadState], ThreadState]) -> None:
-        """Apply a result unless the thread moved on while the work ran."""
-        self._desk.amend(
+    def _save(self, before: ThreadState, change: Callable[[ThreadState], ThreadState]) -> ThreadState | None:
+        """Apply a result unless the thread moved on while the work ran; returns the new state, or None."""
+        return self._desk.amend(
             before.thread_id,
             lambda now: change(now) if (now.status, now.rounds) == (before.status, before.rounds) else None,
         )
+
+
+def _conversation(state: ThreadState, thread: Sequence[ChatMessage]) -> tuple[str, ...]:
+    """Return what people said in the thread besides the question."""
+    return tuple(
+        f"{message.sender_id}: {message.text}"
+        for message in thread
+        if message.message_id != state.original_message_id and not message.is_bot
+    )
 
 
 def _summary(state: ThreadState) -> str:
