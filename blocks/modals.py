@@ -15,12 +15,11 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.text import escape, fence, truncate
+from blocks.text import escape, fence, split, truncate
 from bot.casework.checks import ref_marks
 from bot.casework.decisions import Click
 from bot.domain.returns import EvidenceRef
 from bot.domain.threads import ThreadState
-from bot.errors import InputError
 
 MODAL_TEXT_CHARS = 3_000
 SHOWN_REFS = 45
@@ -30,16 +29,14 @@ _MARKS = {True: "✓ verified", False: "✗ not what the source says", None: "? 
 def edit_modal(click: Click, draft: str) -> View:
     """Return the editor, pre-filled; what is submitted goes through every gate an approval goes through.
 
-    Raises:
-        InputError: the draft is longer than Slack's editor may hold; cutting it would lose words unseen.
+    Of a draft longer than Slack's editor holds it shows the beginning, and says that it does.
     """
-    if len(draft) > MODAL_TEXT_CHARS:
-        raise InputError(
-            f"The draft has {len(draft):,} characters, and Slack's editor holds {MODAL_TEXT_CHARS:,}. "
-            "Approve it as it stands, or use Add context to ask for a shorter one."
-        )
+    fits = len(draft) <= MODAL_TEXT_CHARS
     text = PlainTextInputElement(
-        action_id=ids.INPUT, multiline=True, initial_value=draft or None, max_length=MODAL_TEXT_CHARS
+        action_id=ids.INPUT,
+        multiline=True,
+        initial_value=(draft if fits else "".join(split(draft, MODAL_TEXT_CHARS)[:1])) or None,
+        max_length=MODAL_TEXT_CHARS,
     )
     save = Option(text="Only save it; I will post later", value=ids.ONLY_SAVE)
     choice = CheckboxesElement(action_id=ids.INPUT, options=[save])
@@ -49,10 +46,19 @@ def edit_modal(click: Click, draft: str) -> View:
         title="Edit the reply",
         submit="Post now",
         blocks=[
+            *([] if fits else [_cut_note(len(draft))]),
             InputBlock(block_id=ids.REPLY, label="Reply (Markdown)", element=text),
             InputBlock(block_id=ids.ONLY_SAVE, label="Not yet?", element=choice, optional=True),
         ],
     )
+
+
+def _cut_note(chars: int) -> Block:
+    words = (
+        f"The draft has {chars:,} characters and Slack's editor holds {MODAL_TEXT_CHARS:,}: the rest was cut here. "
+        "What you submit replaces the whole draft; to keep all of it, cancel."
+    )
+    return ContextBlock(elements=[MarkdownTextObject(text=words)])
 
 
 def dismiss_modal(click: Click) -> View:

@@ -14,10 +14,12 @@ import sys
 import tempfile
 import threading
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 import yaml
 
@@ -25,6 +27,7 @@ from bot.agent.git import GitRepo
 from bot.app import Triage
 from bot.cli.logs import log_to_stderr
 from bot.domain.events import Event, Sender
+from bot.errors import ConfigError
 from bot.intake.classifier import Rules, classify
 from bot.settings import load_settings, read_environment
 from demo.binary import cache_folder, ensure_binary
@@ -36,12 +39,21 @@ from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 
 _PASSED_ON = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "TRIAGE_STALL_S")
 """With a key in it the demo's bot uses models, as any bot does."""
+MAX_PORT = 65_535
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 
 def main(argv: list[str]) -> int:
-    """Run the demo; exit code 0 when it ended as it should (headless: the approved reply stands)."""
+    """Run the demo; exit code 0 when it ended as it should (headless: the approved reply stands).
+
+    A signal that comes before the people may click, or in a headless run, ends it with 128 plus the signal's number.
+
+    Raises:
+        ConfigError: codebase, home, port or binary cannot be used.
+        ProviderError: the server did not start, or the bot did not connect.
+    """
     args = _parse(argv)
+    _on_end(_leave)
     log_to_stderr(verbose=args.verbose, secrets=read_environment().secrets())
     for name in _PROXIES:  # the demo talks to this machine only, and Slack's SDK ignores NO_PROXY
         os.environ.pop(name, None)
@@ -51,9 +63,9 @@ def main(argv: list[str]) -> int:
     override = os.environ.get("TRIAGE_LOCAL_SLACK")
     binary = ensure_binary(cache_folder(os.environ), override=Path(override) if override else None)
     with (
+        _home(args.home) as home,
         LocalSlack(binary, DEMO, port=args.port, env=os.environ) as slack,
         Control(slack.url) as control,
-        _home(args.home) as home,
         _bot(args, slack, home, repo.root) as bot,
     ):
         control.wait_for(control.is_connected, "the bot to connect")
@@ -70,13 +82,34 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--headless", action="store_true", help="ask, approve and check without a browser")
     parser.add_argument("--json", action="store_true", help="with --headless: one JSON object on stdout")
     parser.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
-    parser.add_argument("--port", type=int, default=0, help="port of the page (default: a free one)")
+    parser.add_argument("--port", type=_port, default=0, help="port of the page (default: a free one)")
     parser.add_argument("--home", type=Path, help="keep the data directory here (default: thrown away)")
     parser.add_argument("--verbose", action="store_true", help="log every step")
     args = parser.parse_args(argv)
     if args.json and not args.headless:
         parser.error("--json needs --headless")
+    if args.question is not None and not args.question.strip():
+        parser.error("--question is empty; give a question, or leave it out to get one that fits the codebase")
     return args
+
+
+def _port(text: str) -> int:
+    if text.isdecimal() and int(text) <= MAX_PORT:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is no port; give 1 to {MAX_PORT}, or 0 for a free one")
+
+
+def _on_end(handle: Callable[[int, FrameType | None], object]) -> None:
+    """Have SIGTERM and the end of the terminal handled; under `nohup` the latter stays ignored."""
+    signal.signal(signal.SIGTERM, handle)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, handle)
+
+
+def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+    """Unwind, so that every `with` block tidies up; a second signal may not cut that short."""
+    _on_end(lambda *_: None)
+    raise SystemExit(128 + number)
 
 
 @contextmanager
@@ -91,11 +124,7 @@ def _home(kept: Path | None) -> Iterator[Path]:
 @contextmanager
 def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path) -> Iterator[Triage]:
     """Start the ordinary bot with an ordinary config; stop it whatever happens."""
-    home.mkdir(parents=True, exist_ok=True)
-    config = home / "triage.yml"
-    chats = [{"chat_id": channel.channel_id, "name": channel.name} for channel in (HELP, ENG)]
-    settings = {"codebase": str(codebase), "ops_channel": OPS.channel_id, "watched_chats": chats}
-    config.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+    config = _write_config(home, codebase)
     environment = read_environment(
         {
             "TRIAGE_HOME": str(home),
@@ -116,12 +145,24 @@ def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path
         bot.stop()
 
 
+def _write_config(home: Path, codebase: Path) -> Path:
+    chats = [{"chat_id": channel.channel_id, "name": channel.name} for channel in (HELP, ENG)]
+    settings = {"codebase": str(codebase), "ops_channel": OPS.channel_id, "watched_chats": chats}
+    path = home / "triage.yml"
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        path.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot write {path}: {error.strerror}; give --home a folder of yours, or none") from error
+    return path
+
+
 def _headless(args: argparse.Namespace, control: Control, home: Path, questions: list[str]) -> int:
-    question = _addressed(questions[0] if questions else "what is this codebase about?")
+    question = questions[0] if questions else "what is this codebase about?"
     limit_s = MODEL_CARD_LIMIT_S if os.environ.get("ANTHROPIC_API_KEY") else CARD_LIMIT_S
-    result = Journey(control, home, quiet=args.json, card_limit_s=limit_s).approve(question)
+    result = Journey(control, home, quiet=args.json, card_limit_s=limit_s).approve(_addressed(question))
     if args.json:
-        print(json.dumps(result, ensure_ascii=False))
+        print(json.dumps({**result, "question": question}, ensure_ascii=False))
     return 0 if result["ok"] else 1
 
 
@@ -155,8 +196,8 @@ def _interactive(args: argparse.Namespace, control: Control, url: str, home: Pat
         flush=True,
     )
     stop = threading.Event()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, lambda *_: stop.set())
+    _on_end(lambda *_: stop.set())
+    signal.signal(signal.SIGINT, lambda *_: stop.set())
     if not args.no_browser:
         webbrowser.open(url)
     stop.wait()

@@ -50,16 +50,17 @@ class SpoolQueue:
     def put(self, kind: JobKind, key: str, payload: Mapping[str, Any], *, job_id: str | None = None) -> Job:
         """Store a job and wake a waiting claim; raises StoreError when the disk refuses."""
         with self._changed:
-            self._sequence += 1
+            number = self._sequence + 1
             self._last_ms = max(self._last_ms, int(self._clock.now().timestamp() * 1000))
             job = Job(
                 kind=kind,
                 key=key,
                 payload=dict(payload),
                 epoch_ms=self._last_ms,
-                job_id=job_id or f"{self._sequence:06d}",
+                job_id=job_id or f"{number:06d}",
             )
             replace_json(self._waiting_dir / job.name, job.model_dump(mode="json"))
+            self._sequence = number
             self._waiting[job.name] = job
             self._changed.notify()
             return job
@@ -152,7 +153,7 @@ class SpoolQueue:
         try:
             (source / name).rename(target / name)
         except OSError as error:
-            raise StoreError(f"cannot move {source / name} to {target}: {error.strerror}") from error
+            raise StoreError(f"cannot move the job {name} to {target.name}/: {error.strerror}") from error
 
 
 def _returned(job: Job, why: str, *, count: bool) -> Job:

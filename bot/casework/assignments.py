@@ -14,6 +14,7 @@ from bot.casework.investigator import Assignment, Said
 from bot.domain.passages import MemoryHit
 from bot.domain.threads import ThreadState
 from bot.errors import ProviderError
+from bot.ports import ChatMessage
 
 log = logging.getLogger(__name__)
 
@@ -21,8 +22,8 @@ QUESTION_CHARS = 100
 FINDING_CHARS = 160
 
 
-def assign(desk: Desk, state: ThreadState, number: int) -> tuple[Assignment, int]:
-    """Return the assignment of round `number` and what reading it cost the orchestrator, in tokens."""
+def assign(desk: Desk, state: ThreadState, number: int, thread: Sequence[ChatMessage]) -> tuple[Assignment, int]:
+    """Return the assignment of round `number`, its thread as `read_thread` gave it, and what reading it cost the orchestrator, in tokens."""
     hits = desk.memory.search(state.question)
     lines = summaries(desk, state)
     feedback = state.validator_return.bounce_feedback if state.validator_return and number > 1 else None
@@ -33,7 +34,7 @@ def assign(desk: Desk, state: ThreadState, number: int) -> tuple[Assignment, int
         question_type=state.question_type,
         rubric=state.rubric or "",
         round=number,
-        thread_context=_conversation(desk, state),
+        thread_context=_conversation(state, thread),
         human_context=context,
         summaries=lines,
         memory_hits=tuple(hits),
@@ -58,16 +59,20 @@ def tokens(read: Sequence[str]) -> int:
     return sum(len(text.encode("utf-8", "replace")) for text in read) // 4
 
 
-def _conversation(desk: Desk, state: ThreadState) -> tuple[Said, ...]:
-    """Return what else was said in the thread, oldest first; empty where the chat cannot say."""
+def read_thread(desk: Desk, state: ThreadState) -> Sequence[ChatMessage]:
+    """Return the thread's messages, oldest first; empty where the chat cannot say."""
     try:
-        messages = desk.workspace.thread(state.chat_id, state.thread_ts)
+        return desk.workspace.thread(state.chat_id, state.thread_ts)
     except ProviderError:
         log.warning("thread could not be read", extra={"action": "thread_unread", "thread_id": state.thread_id})
         return ()
+
+
+def _conversation(state: ThreadState, thread: Sequence[ChatMessage]) -> tuple[Said, ...]:
+    """Return what people said in the thread besides the question, oldest first."""
     return tuple(
         Said(message.sender_id, message.text)
-        for message in messages
+        for message in thread
         if message.message_id != state.original_message_id and not message.is_bot
     )
 

@@ -23,6 +23,7 @@ from bot.domain.threads import QuestionType
 
 GROUNDED: Final = "grounded"
 _READABLE: Final = frozenset({EvidenceKind.FILE, EvidenceKind.GIT_COMMIT, EvidenceKind.LOG_QUERY})
+_GIT_TOOLS: Final = frozenset({"git_show", "git_log", "git_blame"})  # a search repeats the asker's words
 _REF_NAME: Final = re.compile(r"ref\[(\d+)\]\.")
 
 
@@ -123,5 +124,6 @@ def _in_ledger(ref: EvidenceRef, ledger: Ledger, repo: GitRepo) -> bool:
         commits = {ref.commit, repo.resolve(ref.commit)} - {None} if ref.commit else set()
         return cited is not None and any(ledger.covers(*cited, commit=commit) for commit in commits)
     if ref.kind is EvidenceKind.GIT_COMMIT:
-        return any(ref.ref[:7] in entry.query for entry in ledger.queries)
+        asked = [entry.query for entry in ledger.queries if entry.tool in _GIT_TOOLS]
+        return any(ref.ref[:7] in query for query in asked)
     return ledger.has_query(ref.ref)

@@ -23,9 +23,12 @@ NAME = "offline"
 MAX_EXCERPTS = 4
 MAX_PER_FILE = 2
 MAX_WORDS = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
+MAX_CHARS = 2_400  # of a draft, so that with the line on an earlier answer it fits into Slack's editor
+MAX_LINE_CHARS = 1_000  # a longer line is data or made by a machine; half of it would be no verbatim line
 SIZES = (12, 6, 3, 1)  # lines of an excerpt; only the best passage may have the most
 WORTH_QUOTING = 0.5
 STRONG_MEMORY = 0.6
+_UNQUOTABLE = "```"  # stands for a line that no excerpt may hold
 
 
 class OfflineInvestigator:
@@ -86,7 +89,7 @@ class OfflineInvestigator:
 
 def _excerpt(passage: Passage, stems: frozenset[str], size: int) -> Excerpt | None:
     lines = passage.text.split("\n")
-    window = best_lines(lines, stems, size)
+    window = best_lines([line if len(line) <= MAX_LINE_CHARS else _UNQUOTABLE for line in lines], stems, size)
     if window is None:
         return None
     return Excerpt(
@@ -106,5 +109,6 @@ def _is_strong(hit: MemoryHit) -> bool:
 
 def _has_room(chosen: Sequence[Excerpt], excerpt: Excerpt) -> bool:
     of_file = sum(one.path == excerpt.path for one in chosen)
-    words = len(draft([*chosen, excerpt], ()).split())
-    return len(chosen) < MAX_EXCERPTS and of_file < MAX_PER_FILE and words <= MAX_WORDS
+    reply = draft([*chosen, excerpt], ())
+    fits = len(reply) <= MAX_CHARS and len(reply.split()) <= MAX_WORDS
+    return fits and len(chosen) < MAX_EXCERPTS and of_file < MAX_PER_FILE

@@ -79,6 +79,7 @@ class Orchestrator:
                 permalink=self._desk.workspace.permalink(event.chat_id, event.message_id),
                 question_type=kind,
                 rubric=rubric_for(kind).render(),
+                draft_version=closed.draft_version + 1 if closed else 0,  # no old button fits a new draft
                 started_at=self._desk.clock.now(),
                 last_event_at=event.create_time,
             )

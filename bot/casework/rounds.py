@@ -8,12 +8,12 @@ the thread's usage whether it succeeded or not.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from bot.agent.run import RunFailed
-from bot.casework.assignments import assign, summaries, tokens
+from bot.casework.assignments import assign, read_thread, summaries, tokens
 from bot.casework.desk import Desk
 from bot.casework.investigator import Investigation, Investigator
 from bot.casework.progress import shown_progress
@@ -23,6 +23,7 @@ from bot.domain.returns import Usage, ValidatorReturn, Verdict
 from bot.domain.threads import PendingReason, Round, Status, ThreadState
 from bot.domain.usage import total
 from bot.errors import TriageError
+from bot.ports import ChatMessage
 
 log = logging.getLogger(__name__)
 
@@ -49,9 +50,11 @@ class Rounds:
 
     def _investigate(self, state: ThreadState) -> None:
         """One run of the investigator; what it could not do goes to the human, never to silence."""
+        thread = read_thread(self._desk, state)
+        state = self._as_asked_now(state, thread)
         number = state.investigator_round + 1
         run_id = self._run_id(state, f"r{number}")
-        assignment, read = assign(self._desk, state, number)
+        assignment, read = assign(self._desk, state, number, thread)
         try:
             with shown_progress(partial(self._desk.show_progress, state.thread_id)) as report:
                 found = self._runs.record(
@@ -136,13 +139,21 @@ class Rounds:
         usage = error.usage if isinstance(error, RunFailed) else None
         self._save(state, lambda now: self._given_up(now, f"{what}: {error}", usage=_with(now.usage, usage)))
 
+    def _as_asked_now(self, state: ThreadState, thread: Sequence[ChatMessage]) -> ThreadState:
+        """Return the thread with its question as it reads now: an edit nobody told us of is answered as well."""
+        said = next((message.text for message in thread if message.message_id == state.original_message_id), "")
+        question = said.encode("utf-8", "replace").decode()
+        if not question.strip() or question == state.question:
+            return state
+        return self._save(state, lambda now: now.evolve(question=question)) or state
+
     def _given_up(self, now: ThreadState, why: str, **known: Any) -> ThreadState:
         at = self._desk.clock.now()
         return now.transition(Status.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **known)
 
-    def _save(self, before: ThreadState, change: Callable[[ThreadState], ThreadState]) -> None:
-        """Apply a result unless the thread moved on while the work ran."""
-        self._desk.amend(
+    def _save(self, before: ThreadState, change: Callable[[ThreadState], ThreadState]) -> ThreadState | None:
+        """Apply a result unless the thread moved on while the work ran; returns the new state, or None."""
+        return self._desk.amend(
             before.thread_id,
             lambda now: change(now) if (now.status, now.rounds) == (before.status, before.rounds) else None,
         )

@@ -40,7 +40,7 @@ class RunRecorder:
         """
         found = self._recorded(run_id, f"round {assignment.round}", work, _investigation_trace)
         transcript = self._folder / run_id / "transcript.md"
-        if not transcript.exists():
+        if not transcript.is_file():
             self._write(transcript, _transcript(assignment, found))
         return found
 

@@ -12,6 +12,7 @@ from typing import Final
 from bot.domain.returns import MAX_DRAFT_WORDS, MAX_EVIDENCE_REFS, MAX_NOTES_WORDS, Check, InvestigatorReturn
 from bot.domain.wording import sentences, word_count
 
+MAX_DRAFT_CHARS: Final = 12_000  # what `check_outbound` lets leave: nobody could post a longer draft
 MAX_SUMMARY_SENTENCES: Final = 2
 _NOTE_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}\.md")
 
@@ -19,6 +20,7 @@ _NOTE_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}\.md")
 def shape_checks(ret: InvestigatorReturn) -> Iterator[Check]:
     """Yield one check for each cap, `schema.…` by field."""
     yield _text("draft_reply", ret.draft_reply, max_words=MAX_DRAFT_WORDS)
+    yield _within("draft_chars", len(ret.draft_reply), MAX_DRAFT_CHARS, "characters")
     yield _count(len(ret.evidence_refs))
     yield _text("summary", ret.summary_for_orchestrator, max_sentences=MAX_SUMMARY_SENTENCES)
     yield _text("confidence_reason", ret.confidence_reason, max_sentences=1)

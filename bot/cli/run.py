@@ -7,6 +7,8 @@ import signal
 import sys
 import threading
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from bot.app import Triage
 from bot.cli.logs import log_to_stderr
@@ -14,7 +16,10 @@ from bot.settings import find_config, load_settings, read_environment
 
 
 def main(argv: list[str]) -> int:
-    """Start, say so, and stop cleanly on SIGTERM or Ctrl-C; exit code 0."""
+    """Start, say so, and stop cleanly on SIGTERM or Ctrl-C; exit code 0.
+
+    Until the bot is built, which includes the first index, either ends the process at once: exit code 143 or 130.
+    """
     parser = argparse.ArgumentParser(prog="triage run", description="Start the bot (Socket Mode).")
     parser.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
     parser.add_argument("--verbose", action="store_true", help="log every step")
@@ -22,10 +27,11 @@ def main(argv: list[str]) -> int:
     environment = read_environment(dotenv=Path(".env"))
     log_to_stderr(verbose=args.verbose, secrets=environment.secrets())
     settings = load_settings(find_config(args.config, environment.home))
+    signal.signal(signal.SIGTERM, _leave)
+    bot = Triage(settings, environment, on_progress=_progress)
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
-    bot = Triage(settings, environment, on_progress=_progress)
     bot.start()
     watched = ", ".join(f"#{chat.name or chat.chat_id}" for chat in settings.watched_chats) or "mentions only"
     print(f"triage is watching {watched}; drafts go to {settings.ops_channel}.")
@@ -38,6 +44,11 @@ def main(argv: list[str]) -> int:
     bot.stop()
     print("stopped; nothing was lost.", flush=True)
     return 0
+
+
+def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+    """Unwind from wherever the process is, as Ctrl-C does; what the index has finished is kept."""
+    raise SystemExit(128 + number)
 
 
 def _progress(done: int, total: int) -> None:

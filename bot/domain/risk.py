@@ -17,6 +17,8 @@ _ADVISES: Final = re.compile(
     r"|please|let's|i(?:'d| would)? (?:recommend|suggest|advise|propose)|recommend(?:ed|ation)?"
     r"|suggestion|advis(?:e|ed|able)"
     r"|(?:the|a|one) (?:fix|solution|workaround|remedy) (?:is|would be)|to (?:fix|solve|resolve|unblock)|try|consider"
+    r"|is (?:the|a|one|our|your) (?:only )?(?:fix|solution|workaround|remedy)"
+    r"|(?:can|could|will|would) be (?:fixed|solved|resolved) by"
     r"|(?:needs?|has|have|ought) to be|(?:should|must) be|best to|safe to"
     r"|(?:customer|tenant|merchant|account) (?:\S+ )?(?:should|must|can|needs? to))\b",
     re.IGNORECASE,
@@ -40,6 +42,7 @@ _RISKS: Final = {
         r"\b(?:delet|eras|purg|wip|truncat)(?:e|ed|ing)\b"
         r"(?! (?:requests?|endpoint|handler|operations?|calls?|method|button))"
         r"|\bdestroy(?:ed|ing)?\b"
+        rf"|\b(?:deletion|removal|truncation) of {_GAP}\b{_DATA}\b"
         rf"|\b(?:drop(?:ped|ping)?|remov(?:e|ed|ing)|clear(?:ed|ing)?|flush(?:ed|ing)?) {_GAP}\b{_DATA}\b"
     ),
     "code change": (
@@ -65,6 +68,14 @@ _IMPERATIVE: Final = re.compile(
     r"|destroy|drop|remove|clear|flush|change|modify|edit|replace|patch|refactor|rename|rewrite|update|add|insert|wrap|move"
     r"|swap|bump|fix|comment|set|run|use|stop|restart|open|go|tell|ask|refund|credit|migrate|upgrade|downgrade|offer"
     r"|contact|give|have|apply|execute|disable|enable|deploy|redeploy)\b(?!\s+(?:is|are|was|were|has|happens)\b)",
+    re.IGNORECASE,
+)
+# "A rollback of the release fixes it": praise of a risky step, as its clause's subject, is advice to take it.
+_REMEDY: Final = re.compile(
+    _LEAD + r"(?:[\w'-]+\s+){0,3}?(?:rollback|roll-back|revert|deletion|removal|truncation"
+    r"|(?:roll|revert|undo|delet|eras|purg|wip|truncat|dropp|remov|clear|flush|chang|modify|edit|replac|patch|refactor"
+    r"|renam|rewrit|updat|add|insert|wrapp|mov|swapp|bump|sett|comment|refund|credit)ing)\b"
+    r"[^.?!]{0,80}?\b(?:fix(?:es)?|solves?|resolves?|cures?|unblocks?|helps?)\b",
     re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(r"[,;:—–]\s+|\bthen\s+")
@@ -96,7 +107,9 @@ def risky_advice(draft: str, quotes: Iterable[str] = ()) -> list[str]:
 
 def _advises(sentence: str) -> bool:
     """Whether a sentence tells somebody to do something."""
-    return bool(_ADVISES.search(sentence)) or any(_IMPERATIVE.match(clause) for clause in _CLAUSE.split(sentence))
+    return bool(_ADVISES.search(sentence)) or any(
+        _IMPERATIVE.match(clause) or _REMEDY.match(clause) for clause in _CLAUSE.split(sentence)
+    )
 
 
 def _unquoted_code(draft: str, quotes: Iterable[str]) -> list[str]:

@@ -38,10 +38,10 @@ _ISSUED: Final = {
         r"(?i:aws|secret)[A-Za-z_ -]{0,24}['\"]?\s{0,4}[=:]\s{0,4}['\"]?"
         r"(?P<value>(?=[a-z+/]{0,40}[A-Z0-9])[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])"
     ),
-    "Google key": r"\bAIza[A-Za-z0-9_-]{35}|\bya29\.[A-Za-z0-9_-]{20,}|\bGOCSPX-[A-Za-z0-9_-]{20,}",
+    "Google key": r"\bAIza[A-Za-z0-9_-]{35,}|\bya29\.[A-Za-z0-9_-]{20,}|\bGOCSPX-[A-Za-z0-9_-]{20,}",
     "Stripe key": r"\b(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}|\bwhsec_[A-Za-z0-9]{24,}",
     "Telegram token": r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,}",
-    "package registry token": r"\bnpm_[A-Za-z0-9]{36}|\bpypi-AgE[A-Za-z0-9_-]{40,}",
+    "package registry token": r"\bnpm_[A-Za-z0-9]{36,}|\bpypi-AgE[A-Za-z0-9_-]{40,}",
     "SendGrid key": r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
     "JSON web token": r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{8,}",
     "private key": (
@@ -56,11 +56,13 @@ _URL: Final = re.compile(
     r"[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<user>[^\s/:@\"'<>]{0,64}):(?P<value>[^\s/@\"'<>]{3,128})@"
 )
 _BEARER: Final = re.compile(r"(?i:\b(?:bearer|basic))\s{1,4}(?P<value>[A-Za-z0-9._~+/-]{20,512}=*)")
+# The value is only looked at, since it may hold the name of the next one; a `]` after the name needs its quote, for
+# `[redacted: token]` is no name.
 _ASSIGNED: Final = re.compile(
     r"(?i:(?P<name>pass(?:word|wd|phrase)?|pwd|secret|token|(?:api|access|auth|private|secret|signing|encryption)[_-]?key"
     r"|credentials?)(?:[_-](?:key|value|token|id))?)"
-    r"['\"]?\]?\s{0,4}(?::\s{0,2}str\s{0,2}=|=>|:=|==|=|:)\s{0,4}"
-    r"(?:[rbfRBF]?(?P<quote>['\"`])(?P<quoted>[^\s'\"`]{8,256})(?P=quote)|(?P<bare>[^\s'\"`,;(){}\[\]<>]{10,256}+)(?![(\[]))"
+    r"(?=(?:['\"]\]?)?\s{0,4}(?::\s{0,2}str\s{0,2}=|=>|:=|==|=|:)\s{0,4}"
+    r"(?:[rbfRBF]?(?P<quote>['\"`])(?P<quoted>[^\s'\"`]{8,256})(?P=quote)|(?P<bare>[^\s'\"`,;(){}\[\]<>]{10,256}+)(?![(\[])))"
 )
 _PLACEHOLDER: Final = re.compile(
     r"(?i)^[<{(\[$%]|\$\{|\{\{|%\(|\{[a-z_.]+\}|\*{3}"

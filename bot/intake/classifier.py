@@ -75,7 +75,7 @@ def _read(content: str, matchers: Matchers) -> tuple[bool, bool, bool, bool]:
     content = prose.visible(content)
     text = prose.own_words(content)
     kinds = matchers.keywords.kinds_in(text)
-    question = "question" in kinds or _ends_asking(text, matchers)
+    question = "question" in kinds or _ends_asking(text, matchers) or prose.opens_a_question(text)
     addressed = "@" in content and matchers.addressed.match(content) is not None
     return question, _is_ack(content, matchers), "alarm" in kinds, addressed
 

@@ -31,6 +31,7 @@ _NOISE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _PLAIN: Final = str.maketrans({"’": "'", "\u00a0": " ", "\u3000": " "})
+_OPENING = re.compile(r"(?<!\w)¿ ?\w")
 _BLANKS = re.compile(r"[^\S\n]+")
 _NAMES = re.compile(r"<[@#!][^<>\n]*>")
 _SHORTCODE: Final = r":[\w+'-]++:"
@@ -91,6 +92,15 @@ def without_trailer(text: str) -> str:
         return text
     found = _TRAILER.match(text[::-1])
     return text[: len(text) - found.end()] if found else text
+
+
+def opens_a_question(text: str) -> bool:
+    """Tell whether a `¿` begins a sentence, closed or not; inside a word it is a broken apostrophe.
+
+    >>> opens_a_question("hola, ¿cómo despliego"), opens_a_question("I don¿t know"), opens_a_question("¿")
+    (True, False, False)
+    """
+    return "¿" in text and _OPENING.search(text) is not None
 
 
 def is_only_emoji(text: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import queue
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -27,6 +28,7 @@ log = logging.getLogger(__name__)
 REMEMBERED_KEYS = 100_000
 TAIL_BYTES = 16 * 1024 * 1024
 RETRY_S = 5.0
+_FOLDERS = re.compile(r"/[^:;\n]*/")
 _CHANGES = frozenset({MessageType.EDIT, MessageType.DELETE})
 
 
@@ -45,15 +47,18 @@ class Watcher:
         jobs: JobQueue,
         clock: Clock,
         on_trouble: Callable[[str], None],
+        retry_s: float = RETRY_S,
     ) -> None:
         self._settings, self._me, self._rules = settings, me, rules
         self._events, self._classified = events, classified
         self._store, self._jobs, self._clock = store, jobs, clock
-        self._on_trouble = on_trouble
+        self._on_trouble, self._retry_s = on_trouble, retry_s
         self._names = {chat.chat_id: chat.name for chat in settings.watched_chats}
         self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
         self._lock = threading.Lock()
         self._inbox: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+        self._queued: Event | None = None
+        self._refused = False
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._sort_all, name="watcher", daemon=True)
         self._recall()
@@ -107,26 +112,32 @@ class Watcher:
     def _sort_all(self) -> None:
         while (event := self._inbox.get()) is not None:
             while not self._try_to_sort(event):
-                if self._stopping.wait(RETRY_S):
+                if self._stopping.wait(self._retry_s):
                     return  # nothing after it may be sorted, or the next start would take it for sorted, too
 
     def _try_to_sort(self, event: Event) -> bool:
         try:
             self._sort(event)
         except StoreError as error:
-            log.exception("cannot queue an event; trying again", extra={"action": "sort_failed"})
-            self._on_trouble(f"A message waits because the disk refused it: {error}")
+            if not self._refused:
+                log.exception("cannot queue an event; trying again", extra={"action": "sort_failed"})
+                self._on_trouble(f"Messages wait, and are tried every {self._retry_s:g} s: {_reason(error)}")
+            self._refused = True
             return False
+        if self._refused:
+            self._refused = False
+            self._on_trouble("Messages can be stored again; those that waited are being worked on.")
         return True
 
     def _sort(self, event: Event) -> None:
-        """Classify one event and queue it if it deserves work."""
+        """Classify one event and queue it if it deserves work, once however often the journal refuses it after that."""
         inflight = self._in_flight(event)
         found = classify(event, self._rules, inflight=inflight)
         found = found.model_copy(update={"classified_at": self._clock.now()})
         changes_open_thread = inflight and event.msg_type in _CHANGES
-        if found.classification == "actionable" or changes_open_thread:
+        if (found.classification == "actionable" or changes_open_thread) and event is not self._queued:
             self._jobs.put(JobKind.USER, thread_key(event), {"event": event.model_dump(mode="json")})
+            self._queued = event
         self._classified.append({**event.model_dump(mode="json"), **found.model_dump(mode="json")})
 
     def _in_flight(self, event: Event) -> bool:
@@ -170,6 +181,11 @@ def _identities(event: Event) -> list[tuple[str, ...]]:
     if event.client_msg_id:
         keys.append((*place, "client", event.client_msg_id))
     return keys
+
+
+def _reason(error: StoreError) -> str:
+    """Return what the disk refused, its folder left out: a channel is no place for that, and the log has it."""
+    return _FOLDERS.sub("", str(error))
 
 
 def _record_identity(record: dict[str, Any]) -> tuple[Any, ...]:

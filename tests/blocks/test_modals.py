@@ -10,7 +10,6 @@ from blocks.modals import MODAL_TEXT_CHARS, context_modal, dismiss_modal, edit_m
 from bot.casework.decisions import Click
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, Round, Status
-from bot.errors import InputError
 from tests.blocks.limits import texts, view_as_slack_takes_it
 from tests.blocks.test_draft_card import HOSTILE
 from tests.builders import a_return, in_status
@@ -49,11 +48,24 @@ def test_the_editor_opens_empty_where_there_is_no_draft() -> None:
     assert "initial_value" not in found["blocks"][0]["element"]
 
 
-def test_a_draft_longer_than_the_editor_is_refused_rather_than_cut() -> None:
-    """At the limit it opens; one character more and the human is told what to do instead."""
-    view_as_slack_takes_it(edit_modal(CLICK, "x" * MODAL_TEXT_CHARS))
-    with pytest.raises(InputError, match="3,001 characters"):
-        edit_modal(CLICK, "x" * (MODAL_TEXT_CHARS + 1))
+def test_a_draft_that_fits_the_editor_stands_in_it_whole() -> None:
+    """At the limit, without a note."""
+    found = view_as_slack_takes_it(edit_modal(CLICK, "x" * MODAL_TEXT_CHARS))
+    assert [block["type"] for block in found["blocks"]] == ["input", "input"]
+    assert len(found["blocks"][0]["element"]["initial_value"]) == MODAL_TEXT_CHARS
+
+
+@pytest.mark.parametrize("draft", ["x" * 3_001, "word " * 700, "```\n" + "code\n" * 2_000 + "```"])
+def test_of_a_longer_draft_the_editor_shows_the_beginning_and_says_so(draft: str) -> None:
+    """What was cut is not lost unseen: the note says what a submit replaces."""
+    note, reply, _ = view_as_slack_takes_it(edit_modal(CLICK, draft))["blocks"]
+    shown = reply["element"]["initial_value"]
+    assert len(shown) > 2_000
+    assert draft.startswith(shown.removesuffix("\n```"))
+    assert shown.count("```") % 2 == 0
+    said = note["elements"][0]["text"]
+    assert f"{len(draft):,} characters" in said
+    assert "replaces the whole draft" in said
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())

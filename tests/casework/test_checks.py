@@ -9,6 +9,8 @@ import pytest
 
 from bot.agent.ledger import Ledger
 from bot.casework.checks import check_return, ref_marks
+from bot.casework.decisions import MAX_REPLY_CHARS
+from bot.casework.shape import MAX_DRAFT_CHARS
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn, ProposedPatch, TriageFile
 from bot.domain.rubrics import Rubric, rubric_for
 from bot.domain.threads import QuestionType
@@ -76,6 +78,7 @@ def test_a_good_draft_passes_every_check(repo: Path) -> None:
         ({"draft_reply": " \n"}, "schema.draft_reply"),
         ({"draft_reply": "word " * 301}, "schema.draft_reply"),
         ({"draft_reply": "検索" * 301}, "schema.draft_reply"),
+        ({"draft_reply": "x" * 12_001}, "schema.draft_chars"),
         ({"summary_for_orchestrator": "One. Two. Three."}, "schema.summary"),
         ({"summary_for_orchestrator": ""}, "schema.summary"),
         ({"confidence_reason": "One. Two."}, "schema.confidence_reason"),
@@ -96,6 +99,12 @@ def test_caps_are_met_by_what_just_fits(repo: Path) -> None:
     refs = (evidence(repo),) * 8
     assert failures(repo, evidence_refs=refs, summary_for_orchestrator="One, e.g. v1.2. Two.", **full) == {}
     assert "schema.evidence_refs" in failures(repo, evidence_refs=refs * 2)
+
+
+def test_a_draft_that_passes_is_short_enough_to_be_posted(repo: Path) -> None:
+    """The check and the gate before a post have one limit: what is validated can be approved."""
+    assert MAX_DRAFT_CHARS == MAX_REPLY_CHARS
+    assert "schema.draft_chars" not in failures(repo, draft_reply="x" * MAX_DRAFT_CHARS)
 
 
 def test_a_claim_is_one_sentence(repo: Path) -> None:
@@ -148,6 +157,18 @@ def test_high_confidence_in_a_query_or_a_commit_needs_it_in_the_ledger(repo: Pat
     assert "confidence.read" in failures(repo, confidence="high", evidence_refs=(commit,), ledger=Ledger())
     shown = Ledger().record_query("git_show", head)
     assert failures(repo, confidence="high", evidence_refs=(commit,), ledger=shown) == {}
+
+
+@pytest.mark.parametrize("tool", ["search_code", "search_memory", "mcp_logs"])
+def test_a_commit_that_only_the_question_named_was_not_read(repo: Path, tool: str) -> None:
+    """A search repeats the asker's words, so whoever asks could vouch for any commit; only git's own tools count."""
+    head = git(repo, "rev-parse", "HEAD")
+    commit = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=head)
+    asked = Ledger().record_query(tool, f"what did {head} change?")
+    assert "confidence.read" in failures(repo, confidence="high", evidence_refs=(commit,), ledger=asked)
+    for git_tool in ("git_show", "git_log", "git_blame"):
+        read = asked.model_copy(deep=True).record_query(git_tool, head)
+        assert failures(repo, confidence="high", evidence_refs=(commit,), ledger=read) == {}
 
 
 @pytest.mark.parametrize(

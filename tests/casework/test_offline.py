@@ -126,6 +126,27 @@ def test_the_return_keeps_its_limits_however_much_is_found(tmp_path: Path) -> No
     assert ret.confidence_reason.count(". ") == 0
 
 
+@pytest.mark.parametrize("chars", [400, 900, 1_700, 50_000])
+def test_a_draft_of_long_lines_still_fits_into_slacks_editor(tmp_path: Path, chars: int) -> None:
+    """Whatever the lines are like, the reply can be edited and posted; too long a line is passed over, never cut."""
+    long = "# the server is busy so we send the request again " + "x" * chars
+    files = {f"src/m{number}.py": f"{long}\n" * 20 + RETRY for number in range(4)}
+    code = make_repo(tmp_path / "code", files)
+    note = MemoryHit(ref=f"memory/{'n' * 200}.md", title="t" * 120, excerpt="Five times.", score=0.9)
+    ret = investigate(code, *files, memory_hits=[note]).ret
+    assert len(ret.draft_reply) <= 2_800
+    quoted = [ref for ref in ret.evidence_refs if ref.kind is EvidenceKind.FILE]
+    assert quoted
+    for ref in quoted:
+        assert ref.quote in "\n".join(files[ref.ref.partition(":")[0]].split("\n"))
+
+
+def test_a_file_of_one_endless_line_is_not_quoted(tmp_path: Path) -> None:
+    """Half a line is no verbatim line."""
+    code = make_repo(tmp_path / "code", {"dist/app.js": "send(request, again, busy, server);" * 100})
+    assert investigate(code, "dist/app.js").ret.draft_reply == ""
+
+
 def test_a_passage_that_covers_little_of_the_question_means_low(code: Path) -> None:
     """Confidence follows how much of the question is found."""
     assert investigate(code, "src/transport.py").ret.confidence == "medium"

@@ -10,8 +10,9 @@ from blocks.draft_card import click_of
 from bot.casework.decisions import Click
 from bot.domain.events import MessageType
 from bot.domain.jobs import JobKind
-from bot.domain.returns import Verdict
+from bot.domain.returns import InvestigatorReturn, Verdict
 from bot.domain.threads import HumanContext, PendingReason, PostIntent, Resolution, Status
+from bot.errors import Conflict
 from bot.ports import Person
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, an_event
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
@@ -178,6 +179,7 @@ def test_somebody_faster_is_not_overwritten(office: Office) -> None:
 def test_an_edited_question_makes_the_draft_doubtful(office: Office) -> None:
     """The state holds the new words, for the next round; the draft stays and says that it answers the old ones."""
     office.asked()
+    office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "How often do we retry refunds?")
     office.queue(an_event("How often do we retry refunds?", msg_type=MessageType.EDIT))
     office.work()
     assert office.state.question == "How often do we retry refunds?"
@@ -251,6 +253,24 @@ def test_a_question_in_a_closed_thread_starts_afresh(office: Office) -> None:
     assert office.state.question == "and why five?"
     assert len(office.messenger.cards) == 2
     assert office.store.closed[THREAD_ID]
+
+
+@pytest.mark.parametrize("ret", [a_return(), a_return("", open_questions=("Which?",), evidence_refs=())])
+def test_a_button_of_an_earlier_ending_never_fits_the_fresh_thread(tmp_path: Path, ret: InvestigatorReturn) -> None:
+    """The same draft for the same question in the same thread is another draft: its version goes on from the old."""
+    office = Office(tmp_path, ret).asked()
+    old = office.click()
+    office.decisions.dismiss(old, by=BEN, reason=None)
+    office.says("How often do we retry?")
+    assert office.state.status is Status.PENDING_USER
+    assert office.click() != old
+    for decide in (
+        lambda: office.decisions.approve(old, by=BEN),
+        lambda: office.decisions.dismiss(old, by=BEN, reason=None),
+    ):
+        with pytest.raises(Conflict):
+            decide()
+    assert office.messenger.posts == []
 
 
 def test_a_guest_is_ignored_unless_allowed(tmp_path: Path) -> None:

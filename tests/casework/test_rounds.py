@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from bot.agent.run import RunFailed, RunTimedOut
 from bot.casework.validator import Validation
 from bot.domain.passages import MemoryHit
@@ -121,6 +123,39 @@ def test_a_chat_that_cannot_be_read_does_not_stop_the_investigation(tmp_path: Pa
     office.decisions.add_context(office.state.thread_id, "we mean v2", by=BEN)
     office.work()
     assert office.investigator.assignments[-1].thread_context == ()
+
+
+def test_a_question_edited_behind_the_bots_back_is_answered_as_it_reads_now(tmp_path: Path) -> None:
+    """No event told of the edit: approving is refused once, the next round takes the new words, and then it posts."""
+    office = Office(tmp_path).asked()
+    office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "How often do we retry refunds?")
+    assert "Not posted yet" in office.decisions.approve(office.click(), by=BEN)
+    office.decisions.reinvestigate(office.click(), by=BEN)
+    office.clock.advance(60)
+    office.work()
+    assert office.investigator.assignments[-1].question == "How often do we retry refunds?"
+    assert office.shown.question == "How often do we retry refunds?"
+    assert office.state.stale_reasons == ()
+    assert office.decisions.approve(office.click(), by=BEN) == "Posted."
+
+
+def test_a_question_edited_before_the_first_round_is_answered_as_it_reads(tmp_path: Path) -> None:
+    """The edit was made while the question waited in the queue."""
+    office = Office(tmp_path)
+    office.arrive(an_event("How often do we retry?"))
+    office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "How often do we retry refunds?")
+    office.work()
+    assert [given.question for given in office.investigator.assignments] == ["How often do we retry refunds?"]
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_a_question_without_words_left_keeps_its_old_ones(tmp_path: Path, text: str) -> None:
+    """There is nothing else to investigate; the doubt about it stays with the human."""
+    office = Office(tmp_path).asked()
+    office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, text)
+    office.decisions.reinvestigate(office.click(), by=BEN)
+    office.work()
+    assert office.state.question == "How often do we retry?"
 
 
 def test_earlier_answers_are_handed_on(tmp_path: Path) -> None:

@@ -361,6 +361,18 @@ class TestOnDisk:
         assert not queue.holds("k")
         assert queue.claim() is None
 
+    def test_refused_jobs_use_up_no_numbers(self, folder: Path) -> None:
+        """A disk that is full for a day leaves no gap; the next job is the first, and errors name no folder."""
+        queue = open_spool(folder)
+        in_the_way = folder / ".tmp-user_1795165200000_000001.json"
+        in_the_way.mkdir()
+        for _ in range(3):
+            with pytest.raises(StoreError):
+                queue.put(USER, "k", {})
+        in_the_way.rmdir()
+        assert queue.put(USER, "k", {}).job_id == "000001"
+        assert queue.put(USER, "k", {}).job_id == "000002"
+
     def test_a_disk_that_refuses_a_claim_leaves_the_job_waiting(self, folder: Path) -> None:
         """claim raises StoreError; the job is claimed when the disk has recovered."""
         queue = open_spool(folder)

@@ -17,6 +17,11 @@ ADVICE = {
         "Run `git revert abc`.",
         "If it keeps failing, roll back.",
         "Stop the worker and then rollback to 1.3.",
+        "A rollback of the release fixes it in the production environment.",
+        "In production, a quick rollback helps.",
+        "Reverting PR 12 solves it.",
+        "A rollback is the only fix.",
+        "It can be fixed by a rollback.",
     ],
     "data deletion": [
         "Delete the rows in `orders`.",
@@ -26,6 +31,7 @@ ADVICE = {
         "Purge the queue, then restart.",
         "```sql\nDELETE FROM users;\n```",
         "Clear all messages first.",
+        "Removal of the old rows fixes it.",
     ],
     "code change": [
         "Change line 12 in `config.py` to 5.",
@@ -54,6 +60,9 @@ EXPLANATIONS = [
     "It was reverted in abc1234.",
     "The function changes the code path when `x` is set.",
     "Rows are deleted by a nightly job.",
+    "On error a rollback restores the row.",
+    "The rollback helper lives in `db.py`.",
+    "The caching helps, and it changed the code path.",
     "You can read it in `bot/app.py`.",
     "Run `make test` to run the tests.",
 ]

@@ -209,12 +209,15 @@ class TestDialogues:
         edge.press("open_edit", edge.value())
         assert "expired_trigger_id" in edge.last_word
 
-    def test_a_draft_too_long_for_the_editor_is_told(self, tmp_path: Path) -> None:
-        """Slack would refuse the dialogue without a word to the human."""
-        edge = Edge(Office(tmp_path, a_return("word " * 700)).asked())
+    def test_a_draft_too_long_for_the_editor_opens_cut_and_is_posted_whole_when_untouched(self, tmp_path: Path) -> None:
+        """The dialogue says what it does not show; no value means that the draft is to stay as it is."""
+        draft = "word " * 700
+        edge = Edge(Office(tmp_path, a_return(draft)).asked())
         edge.press("open_edit", edge.value())
-        assert edge.client.opened == []
-        assert "editor holds 3,000" in edge.last_word
+        note = edge.client.opened[0]["blocks"][0]
+        assert "editor holds 3,000" in note["elements"][0]["text"]
+        edge.submit("submit_edit", edge.office.click(), reply=words(None), only_save=POST)
+        assert edge.office.messenger.posts[0].text == draft
 
     def test_a_closed_thread_cannot_be_edited(self, edge: Edge) -> None:
         """The card was old."""

@@ -52,6 +52,9 @@ QUESTIONS = (
     "λειτουργεί\u037e",
     "¿alguien lo ha visto? gracias",
     "¿Funciona? Lo pregunto por el cliente",
+    "¿cómo despliego",
+    "hola equipo, ¿cómo despliego la api\ngracias",
+    "*¿quién tiene acceso*",
     "how do\u00a0I restart it",
     "HOW  DO I restart it",
     "what’s the plan for sharding",
@@ -76,6 +79,9 @@ NO_QUESTIONS = (
     "the show does anyones heart good",
     "`how do i`",
     "what? no, I take that back",
+    "I don¿t know",
+    "¿",
+    "`¿cómo`",
 )
 
 

@@ -14,7 +14,7 @@ from bot.domain.threads import Resolution, thread_key
 from bot.errors import StoreError
 from bot.intake.classifier import Rules
 from bot.intake.normalise import Identity
-from bot.intake.watcher import Watcher
+from bot.intake.watcher import RETRY_S, Watcher
 from bot.settings import Settings
 from tests.builders import NOW, a_thread
 from tests.fakes import FakeClock, MemoryJobQueue, MemoryJournal, MemoryThreadStore
@@ -39,6 +39,7 @@ class Post:
         self.jobs = MemoryJobQueue(self.clock)
         self.troubles: list[str] = []
         self.troubled = threading.Event()
+        self.retry_s = RETRY_S
         self.watcher = self._new()
 
     def _new(self) -> Watcher:
@@ -52,6 +53,7 @@ class Post:
             jobs=self.jobs,
             clock=self.clock,
             on_trouble=self._trouble,
+            retry_s=self.retry_s,
         )
 
     def _trouble(self, text: str) -> None:
@@ -350,6 +352,35 @@ class TestDisk:
         post.restart()
         post.sort()
         assert len(post.queued()) == 1
+
+    def test_a_full_disk_is_told_once_and_once_when_it_is_over(self) -> None:
+        """Ten refusals are one line and no path; the queue has each message once, however often the journal refused."""
+        post = Post()
+        post.retry_s = 0.001
+        tries, recorded = 0, threading.Event()
+
+        class Refuses(MemoryJournal):
+            def append(self, record: Any) -> None:
+                nonlocal tries
+                tries += 1
+                if tries <= 10:
+                    raise StoreError("cannot write /home/ann/data dir/x.ndjson: No space left on device; free space")
+                super().append(record)
+                if len(self.lines) == 2:
+                    recorded.set()
+
+        post.classified = Refuses()
+        post.restart()
+        post.receive("message")
+        post.watcher.receive(with_text("Who is on call?", "1795165299.000100"))
+        post.watcher.start()
+        assert recorded.wait(WAIT_S)
+        post.watcher.stop()
+        assert len(post.troubles) == 2
+        assert "cannot write x.ndjson: No space left on device" in post.troubles[0]
+        assert not any("/" in text for text in post.troubles)
+        assert "again" in post.troubles[1]
+        assert len(post.queued()) == 2
 
     def test_stopping_while_one_message_waits_does_not_pass_over_it(self) -> None:
         """A later message sorted meanwhile would make the next start believe that the waiting one was sorted, too."""

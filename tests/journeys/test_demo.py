@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -48,6 +49,7 @@ def test_headless_answers_a_given_question_and_reports_it_as_json(shop: Path) ->
         "reply_s",
         "heartbeat",
     }
+    assert facts["question"] == RETRIES
     assert (facts["investigator"], facts["verdict"], facts["rounds"]) == ("offline", "pass", 1)
     assert facts["evidence_refs"][0]["ref"].startswith("shop/retry.py:")
     assert "backoff" in facts["posted_text"]
@@ -63,7 +65,9 @@ def test_headless_finds_a_question_of_its_own(shop: Path) -> None:
 def test_a_statement_is_put_to_the_bot_as_a_mention(shop: Path) -> None:
     """A question without any sign of one still reaches the bot: it is addressed by name."""
     done = run("--headless", "--json", "--codebase", str(shop), "--question", "backoff delays payment gateway")
-    assert json.loads(done.stdout)["ok"], done.stdout
+    facts = json.loads(done.stdout)
+    assert facts["ok"], done.stdout
+    assert facts["question"] == "backoff delays payment gateway"
 
 
 def test_an_unanswerable_question_ends_with_an_honest_no(shop: Path) -> None:
@@ -87,6 +91,69 @@ def test_a_codebase_that_cannot_serve_is_named(tmp_path: Path, files: dict[str, 
     done = run("--headless", "--codebase", str(folder))
     assert done.returncode == 2
     assert says in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("--port=99999", "'99999' is no port; give 1 to 65535, or 0 for a free one"),
+        ("--port=-1", "'-1' is no port; give 1 to 65535, or 0 for a free one"),
+        ("--port=http", "'http' is no port"),
+        ("--question= ", "--question is empty"),
+    ],
+)
+def test_an_option_that_cannot_be_meant_is_refused_at_once(option: str, says: str) -> None:
+    """Before anything is read or started; exit code 2."""
+    done = run("--headless", option)
+    assert done.returncode == 2
+    assert says in done.stderr
+
+
+@pytest.mark.parametrize("below", ["", "home", "home/triage.yml/file"])
+def test_a_home_that_cannot_be_written_is_named(shop: Path, tmp_path: Path, below: str) -> None:
+    """A file in its place or on the way to it, or a folder where its config goes: one line and exit code 2."""
+    (tmp_path / "home" / "triage.yml").mkdir(parents=True)
+    (tmp_path / "home" / "triage.yml" / "file").write_text("")
+    home = tmp_path / below if below else Path("/etc/passwd")
+    done = run("--headless", "--codebase", str(shop), "--home", str(home))
+    assert done.returncode == 2
+    assert f"cannot write {home / 'triage.yml'}: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "options", "sign"),
+    [
+        (signal.SIGTERM, ["--headless"], "index "),
+        (signal.SIGTERM, ["--headless"], "asks in #help"),
+        (signal.SIGHUP, ["--headless"], "asks in #help"),
+        (signal.SIGINT, ["--headless"], "asks in #help"),
+        (signal.SIGHUP, ["--no-browser"], "Ctrl-C ends it"),
+    ],
+)
+def test_a_demo_that_is_told_to_end_leaves_nothing(
+    shop: Path, tmp_path: Path, number: signal.Signals, options: list[str], sign: str
+) -> None:
+    """No folder, no process, whatever it was doing."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    argv = [*DEMO, *options, "--codebase", str(shop)]
+    env = {**os.environ, "TMPDIR": str(temporary)}
+    with subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert any(sign in line for line in process.stdout)
+        assert list(temporary.glob("triage-demo-*"))
+        assert str(temporary) in processes()
+        process.send_signal(number)
+        process.stdout.read()
+        assert process.wait(30) == (0 if sign == "Ctrl-C ends it" else 128 + number)
+    assert list(temporary.iterdir()) == []
+    assert str(temporary) not in processes()
+
+
+def processes() -> str:
+    """Return the command lines of everything that runs; the server's and its keeper's name their config's folder."""
+    return subprocess.run(["ps", "-eww", "-o", "args="], capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -1,0 +1,67 @@
+"""A reply fits into one message, whatever it is written with, and says so if it had to be cut."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from blocks.reply import CUT_NOTE, MAX_SECTIONS, reply_sections, reply_text
+from blocks.text import SECTION_CHARS
+from bot.casework.decisions import MAX_REPLY_CHARS
+from tests.blocks.limits import as_slack_takes_it, texts
+from tests.blocks.test_text import MARKDOWN
+
+WIDE_TABLE = f"|{'w' * 900}|b|\n|-|-|\n" + "|a|b|\n" * 340
+THIN_ROWS = f"|{'w' * 90}|b|\n|-|-|\n" + "||x|\n" * 2_300
+DEEP_QUOTE = "> " * 20 + "a\n" + "b\n" * 5_900
+DEEP_LIST = "- a\n" + "".join(f"{'  ' * depth}- a\n" for depth in range(1, 19)) + "b\n" * 5_000
+ALL_EMPHASIS = "***~~a\n" + "&\n" * 5_900 + "~~***"
+LONGEST = st.builds(
+    lambda before, unit, after: (
+        (before + unit * (MAX_REPLY_CHARS // len(unit)))[: MAX_REPLY_CHARS - len(after)] + after
+    ),
+    MARKDOWN,
+    MARKDOWN.filter(bool),
+    MARKDOWN,
+)
+
+
+def sections(draft: str) -> list[str]:
+    """Return the text of each section, after every check that Slack would make."""
+    return list(texts(as_slack_takes_it(reply_sections(draft))))
+
+
+@settings(max_examples=40, deadline=None)
+@given(LONGEST)
+@example(WIDE_TABLE)
+@example(THIN_ROWS)
+@example(DEEP_QUOTE)
+@example(DEEP_LIST)
+@example(ALL_EMPHASIS)
+@example("&" * MAX_REPLY_CHARS)
+@example("a\n\n" * 4_000)
+def test_any_reply_that_may_be_posted_fits_into_one_message(draft: str) -> None:
+    """Half of a message's blocks are enough, so that the card's own find room beside them."""
+    assert len(draft) <= MAX_REPLY_CHARS
+    found = reply_sections(draft)
+    assert len(found) <= MAX_SECTIONS
+    if found:
+        as_slack_takes_it(found)
+    assert len(reply_text(draft)) <= SECTION_CHARS
+
+
+@pytest.mark.parametrize("draft", [WIDE_TABLE, THIN_ROWS])
+def test_a_table_costs_about_what_it_says(draft: str) -> None:
+    """A wide column is not made up with blanks in every row, so nothing of the reply is cut."""
+    found = sections(draft)
+    assert sum(map(len, found)) < 1.5 * len(draft)
+    assert CUT_NOTE not in found
+
+
+def test_what_does_not_fit_is_said_not_dropped_in_silence() -> None:
+    """The approver sees the note on the card before anybody sees it in the thread."""
+    found = sections(DEEP_QUOTE)
+    assert len(found) == MAX_SECTIONS
+    assert found[-1] == CUT_NOTE
+    assert CUT_NOTE not in sections("word " * 2_400)
