@@ -23,7 +23,7 @@ FINDING_CHARS = 160
 
 
 def assign(desk: Desk, state: ThreadState, number: int, thread: Sequence[ChatMessage]) -> tuple[Assignment, int]:
-    """Return the assignment of round `number`, its thread as `read_thread` gave it, and what reading it cost the orchestrator, in tokens."""
+    """Return the assignment of round `number` and what reading it cost, in tokens; `thread` is from `read_thread`."""
     hits = desk.memory.search(state.question)
     lines = summaries(desk, state)
     feedback = state.validator_return.bounce_feedback if state.validator_return and number > 1 else None
