@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-BENCHMARKS = ("classify", "acknowledge", "approve", "first_index", "startup", "offline_answers")
+BENCHMARKS = ("classify", "acknowledge", "approve", "first_index", "startup", "offline_answers", "model_loop")
 
 
 def main(names: list[str]) -> int:

@@ -51,10 +51,10 @@ def delimit(sections: Sequence[Section], *, token: Token = random_token) -> str:
 
 
 def _unused(token: Token, texts: Sequence[str]) -> str:
-    """Return a token that stands in no text; one drawn at random is as good as certain to be the first."""
+    """Return a token that stands in no text: one drawn at random as good as certain, else one that is longer."""
     boundary = token()
     while any(boundary in text for text in texts):
-        boundary = token()
+        boundary += token()
     return boundary
 
 

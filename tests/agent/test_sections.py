@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 
 from hypothesis import example, given
@@ -11,8 +9,7 @@ from hypothesis import strategies as st
 
 from bot.agent.sections import Section, delimit, random_token
 from bot.domain.hidden import without_hidden
-
-HEAD = re.compile(r'<data-(?P<token>\w+) name="(?P<name>[a-z_]+)"(?: from=(?P<sender>"(?:[^"\\]|\\.)*"))?(?P<rest>.*)>')
+from tests.agent.reading import HEAD, read_back
 
 TOKENS = ["aa11", "bb22", "cc33"]
 TEXT = st.text() | st.lists(
@@ -27,25 +24,6 @@ def drawn(*tokens: str) -> Iterator[str]:
     yield from tokens
     while True:
         yield random_token()
-
-
-def read_back(prompt: str) -> list[tuple[str, str | None, str]]:
-    """Read a prompt as a careful reader does: the first line's token rules, and only whole lines count."""
-    token = HEAD.fullmatch(prompt.split("\n", 1)[0])["token"]  # type: ignore[index]
-    sections, lines = [], iter(prompt.split("\n"))
-    for line in lines:
-        head = HEAD.fullmatch(line)
-        if head is None or head["token"] != token:
-            assert line == ""
-            continue
-        body = []
-        for inner in lines:
-            if inner == f"</data-{token}>":
-                break
-            body.append(inner)
-        sender = json.loads(head["sender"]) if head["sender"] else None
-        sections.append((head["name"], sender, "\n".join(body)))
-    return sections
 
 
 SECTIONS = st.lists(
