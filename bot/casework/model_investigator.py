@@ -54,7 +54,11 @@ class ModelInvestigator:
         assert isinstance(result.answer, InvestigatorAnswer)
         ret = _return_of(result.answer, ledger, head, assignment.round)
         return Investigation(
-            ret=_without(self._secrets, ret), ledger=ledger, usage=result.usage, investigator=self._specialist.model
+            ret=_without(self._secrets, ret),
+            ledger=ledger,
+            usage=result.usage,
+            investigator=self._specialist.model,
+            convergence_forced=result.convergence_forced,
         )
 
 

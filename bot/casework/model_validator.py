@@ -70,7 +70,8 @@ class ModelValidator:
         assert isinstance(result.answer, ValidatorAnswer)
         said = self._said(result.answer, summaries)
         ret = _corrected(said, checks, state.investigator_return, state.thread_id)
-        return Validation(ret=ret, checks=checks, usage=result.usage, ledger=ledger)
+        forced = result.convergence_forced
+        return Validation(ret=ret, checks=checks, usage=result.usage, ledger=ledger, convergence_forced=forced)
 
     def _said(self, answer: ValidatorAnswer, summaries: Sequence[str]) -> ValidatorReturn:
         """Return the answer as a verdict; a contradiction with a thread that is not open is none."""

@@ -109,6 +109,7 @@ class RunRecorder:
 def _investigation_trace(found: Investigation) -> dict[str, Any]:
     return {
         "investigator": found.investigator,
+        "convergence_forced": found.convergence_forced,
         "usage": found.usage.model_dump(),
         "ledger": found.ledger.model_dump(),
         "return": found.ret.model_dump(mode="json"),
@@ -118,7 +119,9 @@ def _investigation_trace(found: Investigation) -> dict[str, Any]:
 def _validation_trace(done: Validation) -> dict[str, Any]:
     return {
         "problem": done.problem,
+        "convergence_forced": done.convergence_forced,
         "usage": done.usage.model_dump(),
+        "ledger": done.ledger.model_dump(),
         "checks": [check.model_dump() for check in done.checks],
         "return": done.ret.model_dump(mode="json") if done.ret else None,
     }

@@ -25,6 +25,7 @@ class Validation:
     usage: Usage = field(default_factory=Usage)
     ledger: Ledger = field(default_factory=Ledger)
     problem: str | None = None
+    convergence_forced: bool = False
 
 
 class Validator(Protocol):

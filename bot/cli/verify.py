@@ -45,7 +45,8 @@ def render(state: ThreadState, refs: Sequence[EvidenceRef], proofs: Sequence[Pro
     lines += [_line(ref, proof, min(width, 60)) for ref, proof in zip(refs, proofs, strict=True)]
     oks = [proof.ok for proof in proofs]
     proved, refuted, open_ = oks.count(True), oks.count(False), oks.count(None)
-    lines.append(f"{len(oks)} citations: {proved} proved, {refuted} refuted, {open_} cannot be looked up by code")
+    count = f"{len(oks)} citation{'s' * (len(oks) != 1)}"
+    lines.append(f"{count}: {proved} proved, {refuted} refuted, {open_} cannot be looked up by code")
     return "\n".join(lines)
 
 

@@ -307,3 +307,13 @@ def test_many_threads_search_while_the_code_moves_on(code: Path) -> None:
     for thread in threads:
         thread.join()
     assert (failures, finished) == ([], [True] * 4)
+
+
+def test_a_file_that_holds_a_secret_of_this_process_is_not_indexed(tmp_path: Path) -> None:
+    """Neither found nor stored, whoever committed it."""
+    key = "our-own-key-0123"
+    repo = make_repo(tmp_path / "code", {"keys.py": f'RETRY_KEY = "{key}"\n', "retry.py": "RETRY_LIMIT = 5\n"})
+    database = tmp_path / "passages.sqlite"
+    index = CodePassages(GitRepo(repo), database, [key])
+    assert [hit.path for hit in index.search("retry key limit")] == ["retry.py"]
+    assert key.encode() not in database.read_bytes()

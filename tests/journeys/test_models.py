@@ -206,3 +206,35 @@ def test_a_model_that_obeys_a_message_gets_nowhere(open_office: Open, tmp_path: 
     assert results
     assert all(block.get("is_error") for block in results)
     assert office.leaked() == []
+
+
+SLOW = """
+roles:
+  investigator:
+    match: (?i)you investigate
+    parts:
+      - turns:
+          - {thinking: "THOUGHTS", drip_ms: 60, calls: [{name: list_files, input: {}}]}
+          - {answer: {confidence: low, confidence_reason: No., summary_for_orchestrator: No., draft_reply: "",
+                      open_questions: ["Which region?"]}}
+"""
+
+
+def test_the_card_shows_what_a_long_run_thinks(open_office: Open, tmp_path: Path) -> None:
+    """Phase, tools and the latest words, as plain text; then what the investigator needs to know."""
+    script = tmp_path / "slow.yml"
+    script.write_text(SLOW.replace("THOUGHTS", "I look at <!channel> sessions first. " * 60))
+    office, _ = open_office(script)
+    ts = office.ask(SESSIONS)
+    card = office.card(ts, "thinking: ")
+    assert "Investigating · 0 tool calls · thinking: I look at" in shown_text(card)
+    assert "<!channel>" not in str(card["blocks"])
+    assert "Which region?" in shown_text(office.card(ts, "needs context"))
+
+
+def test_a_forced_answer_is_marked_in_the_record(open_office: Open) -> None:
+    """A run that went in circles is told to answer; its trace says so."""
+    office, _ = open_office("loop")
+    office.draft(office.ask(SESSIONS))
+    traces = [json.loads(path.read_text()) for path in office.home.glob("runs/*-r1/trace.json")]
+    assert [trace["convergence_forced"] for trace in traces] == [True]
