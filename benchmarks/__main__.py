@@ -5,7 +5,16 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-BENCHMARKS = ("classify", "acknowledge", "approve", "first_index", "startup", "offline_answers", "model_loop")
+BENCHMARKS = (
+    "classify",
+    "acknowledge",
+    "approve",
+    "first_index",
+    "startup",
+    "offline_answers",
+    "model_loop",
+    "orchestrator_tokens",
+)
 
 
 def main(names: list[str]) -> int:

@@ -35,7 +35,7 @@ def edit_modal(click: Click, draft: str) -> View:
     text = PlainTextInputElement(
         action_id=ids.INPUT,
         multiline=True,
-        initial_value=(draft if fits else "".join(split(draft, MODAL_TEXT_CHARS)[:1])) or None,
+        initial_value=prefill(draft) or None,
         max_length=MODAL_TEXT_CHARS,
     )
     save = Option(text="Only save it; I will post later", value=ids.ONLY_SAVE)
@@ -53,10 +53,15 @@ def edit_modal(click: Click, draft: str) -> View:
     )
 
 
+def prefill(draft: str) -> str:
+    """Return what the editor shows of a draft; submitted as it is, it stands for the whole draft."""
+    return draft if len(draft) <= MODAL_TEXT_CHARS else "".join(split(draft, MODAL_TEXT_CHARS)[:1])
+
+
 def _cut_note(chars: int) -> Block:
     words = (
         f"The draft has {chars:,} characters and Slack's editor holds {MODAL_TEXT_CHARS:,}: the rest was cut here. "
-        "What you submit replaces the whole draft; to keep all of it, cancel."
+        "Submitted untouched, the whole draft counts; once you change it, what stands here replaces all of it."
     )
     return ContextBlock(elements=[MarkdownTextObject(text=words)])
 

@@ -148,7 +148,7 @@ def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path
 def _write_config(home: Path, codebase: Path) -> Path:
     chats = [{"chat_id": channel.channel_id, "name": channel.name} for channel in (HELP, ENG)]
     settings = {"codebase": str(codebase), "ops_channel": OPS.channel_id, "watched_chats": chats}
-    path = home / "triage.yml"
+    path = home / "demo.yml"
     try:
         home.mkdir(parents=True, exist_ok=True)
         path.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")

@@ -16,7 +16,7 @@ from slack_sdk import WebClient
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.modals import context_modal, dismiss_modal, edit_modal, evidence_modal
+from blocks.modals import context_modal, dismiss_modal, edit_modal, evidence_modal, prefill
 from bot.casework.approvers import Approvers
 from bot.casework.decisions import Click, Decisions
 from bot.errors import InputError, ProviderError, TriageError, Unconfirmed
@@ -82,7 +82,7 @@ class Approvals:
         text = _text(view, ids.REPLY)
         try:
             click, by = self._authorised(body, view)
-            edited = self._decisions.edit(click, self._draft_of(click) if text is None else text)
+            edited = self._decisions.edit(click, self._words(click, text))
         except TriageError as error:
             ack(response_action="errors", errors={ids.REPLY: _for_a_person(error)})
             return
@@ -165,6 +165,12 @@ class Approvals:
         if state is None:
             raise InputError("This thread is not on file any more.")
         return evidence_modal(state)
+
+    def _words(self, click: Click, typed: str | None) -> str:
+        """Return what was typed; the whole draft where the editor came back as it was shown."""
+        state = self._store.get(click.thread_id)
+        draft = (state.draft_pending if state else None) or ""
+        return draft if typed is None or typed == prefill(draft) else typed
 
     def _draft_of(self, click: Click) -> str:
         state = self._store.get(click.thread_id)

@@ -23,9 +23,8 @@ from bot.adapters.mcp_link import Link, LinkDown, headers
 from bot.adapters.mcp_names import SEPARATOR, tool_names
 from bot.adapters.mcp_server import McpServer
 from bot.adapters.mcp_text import canonical, capped, citable_queries, result_text
-from bot.agent.ledger import Ledger
+from bot.agent.ledger import FAILED, Ledger
 from bot.agent.tool import Tool, ToolProblem
-from bot.agent.tools.recording import FAILED
 from bot.domain.mcp_config import McpServerSettings
 from bot.errors import ConfigError, ProviderError
 

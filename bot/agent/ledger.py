@@ -10,6 +10,9 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
+FAILED = "failed: "
+"""How the record of a query begins that got no answer."""
+
 
 class ReadEntry(BaseModel):
     """One range of lines of one file, as it was at `commit`, with the SHA-256 of the text shown."""
@@ -60,5 +63,9 @@ class Ledger(BaseModel):
         return not unread
 
     def has_query(self, query: str) -> bool:
-        """Whether exactly this query was made (white space at the ends aside)."""
-        return any(entry.query.strip() == query.strip() for entry in self.queries)
+        """Whether exactly this query was answered (white space at the ends aside); a failed one proves nothing."""
+        return any(entry.query.strip() == query.strip() for entry in self.answered())
+
+    def answered(self) -> list[QueryEntry]:
+        """Return the queries that got an answer."""
+        return [entry for entry in self.queries if not entry.query.startswith(FAILED)]

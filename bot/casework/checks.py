@@ -124,6 +124,6 @@ def _in_ledger(ref: EvidenceRef, ledger: Ledger, repo: GitRepo) -> bool:
         commits = {ref.commit, repo.resolve(ref.commit)} - {None} if ref.commit else set()
         return cited is not None and any(ledger.covers(*cited, commit=commit) for commit in commits)
     if ref.kind is EvidenceKind.GIT_COMMIT:
-        asked = [entry.query for entry in ledger.queries if entry.tool in _GIT_TOOLS]
+        asked = [entry.query for entry in ledger.answered() if entry.tool in _GIT_TOOLS]
         return any(ref.ref[:7] in query for query in asked)
     return ledger.has_query(ref.ref)

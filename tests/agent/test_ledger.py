@@ -5,7 +5,7 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.ledger import Ledger
+from bot.agent.ledger import FAILED, Ledger
 
 COMMIT, OTHER = "a" * 40, "b" * 40
 RANGES = st.tuples(st.integers(1, 30), st.integers(0, 10)).map(lambda pair: (pair[0], pair[0] + pair[1]))
@@ -79,3 +79,10 @@ def test_covered_means_every_single_line_was_read(reads: list[tuple[int, int]], 
         ledger.record_read("a.py", start, end, commit=COMMIT, text="")
     each = all(any(start <= line <= end for start, end in reads) for line in range(asked[0], asked[1] + 1))
     assert ledger.covers("a.py", *asked) is each
+
+
+def test_a_query_without_an_answer_proves_nothing() -> None:
+    """A failed call is on record, and no citation can rest on it."""
+    ledger = Ledger().record_query("git_show", f"{FAILED}abc1234").record_query("grafana__query", "up")
+    assert not ledger.has_query(f"{FAILED}abc1234")
+    assert [entry.query for entry in ledger.answered()] == ["up"]

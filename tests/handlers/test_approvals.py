@@ -428,3 +428,15 @@ class TestPermission:
         ack = edge.submit("submit_edit", click, reply={"type": "plain_text_input", "value": "mine"})
         assert ack.answers[0]["errors"][ids.REPLY] == NOT_YOURS
         assert edge.office.messenger.posts == []
+
+
+def test_a_long_draft_submitted_as_the_editor_showed_it_is_posted_whole(tmp_path: Path) -> None:
+    """Slack sends the shown beginning back when nobody touched it; the rest of the draft is not lost."""
+    draft = "\n\n".join(f"Paragraph {number} says something of its own." for number in range(100))
+    edge = Edge(Office(tmp_path, a_return(draft)).asked())
+    click = edge.office.click()
+    edge.press("open_edit", ids.encode_click(click))
+    shown = next(block["element"]["initial_value"] for block in edge.client.opened[0]["blocks"] if "element" in block)
+    assert len(shown) < len(draft)
+    edge.submit("submit_edit", click, reply={"type": "plain_text_input", "value": shown})
+    assert [post.text for post in edge.office.messenger.posts] == [draft]

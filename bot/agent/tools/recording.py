@@ -9,12 +9,11 @@ import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from bot.agent.ledger import Ledger
+from bot.agent.ledger import FAILED, Ledger
 from bot.agent.tool import Tool, ToolProblem
 from bot.agent.tools.arguments import Arguments
 from bot.errors import ProviderError, StoreError
 
-FAILED = "failed: "
 _log = logging.getLogger(__name__)
 _A = TypeVar("_A", bound=Arguments)
 
