@@ -76,45 +76,15 @@ class Triage:
         self.repo.head()
         client = repeatable_client(bot_token, environment.slack_api_url)
         self.me = _identify(client)
-        self._messenger = SlackMessenger(
-            client,
-            posting_client(bot_token, environment.slack_api_url),
-            ops_channel=settings.ops_channel,
-            bot_user_id=self.me.user_id,
-            link_to=code_links(self.repo.remote_url()),
-            team_language=settings.team_language,
-        )
-        self.ops = OpsLines(self._messenger)
-        self._ticker = Ticker()
-        self._jobs = SpoolQueue(
-            home / "queue", self._clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S
-        )
-        self._store = TinyThreadStore(home)
+        self._speak(settings, client, posting_client(bot_token, environment.slack_api_url))
+        self._open_stores(home, settings.max_concurrent_sessions)
         self.index = CodePassages(self.repo, home / "index" / "passages.sqlite", environment.secrets())
-        self._events = NdjsonJournal(home / "events.ndjson")
-        self._classified = NdjsonJournal(home / "events-classified.ndjson")
-        self._reply_log = NdjsonJournal(home / "replies.ndjson")
         memory = MemoryNotes(home / "memory", self._reply_log)
         self._desk = self._furnish(settings, SlackWorkspace(client, team_id=self.me.team_id), memory)
-        self.staff: Staff = staff(
-            Sources(
-                settings=settings,
-                environment=environment,
-                repo=self.repo,
-                index=self.index,
-                memory=memory,
-                clock=self._clock,
-            )
-        )
-        self._replies = Replies(self._desk)
         self._refuse_public_ops_channel(settings.ops_channel)
+        self.staff = self._hire(settings, environment, memory)
+        self._replies = Replies(self._desk)
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
-        self._approvers = Approvers(
-            settings.approvers,
-            ops_channel=settings.ops_channel,
-            team_id=self.me.team_id,
-            workspace=self._desk.workspace,
-        )
         listeners = self._listen(settings, home, client)
         self.watcher = listeners.watcher
         self._workers = WorkerPool(
@@ -162,6 +132,37 @@ class Triage:
         self.staff.close()
         self._lock.release()
 
+    def _speak(self, settings: Settings, client: WebClient, posting: WebClient) -> None:
+        self._messenger = SlackMessenger(
+            client,
+            posting,
+            ops_channel=settings.ops_channel,
+            bot_user_id=self.me.user_id,
+            link_to=code_links(self.repo.remote_url()),
+            team_language=settings.team_language,
+        )
+        self.ops = OpsLines(self._messenger)
+        self._ticker = Ticker()
+
+    def _open_stores(self, home: Path, max_running: int) -> None:
+        self._jobs = SpoolQueue(home / "queue", self._clock, max_running=max_running, wait_s=CLAIM_WAIT_S)
+        self._store = TinyThreadStore(home)
+        self._events = NdjsonJournal(home / "events.ndjson")
+        self._classified = NdjsonJournal(home / "events-classified.ndjson")
+        self._reply_log = NdjsonJournal(home / "replies.ndjson")
+
+    def _hire(self, settings: Settings, environment: Environment, memory: MemoryNotes) -> Staff:
+        return staff(
+            Sources(
+                settings=settings,
+                environment=environment,
+                repo=self.repo,
+                index=self.index,
+                memory=memory,
+                clock=self._clock,
+            )
+        )
+
     def _refuse_public_ops_channel(self, channel: str) -> None:
         if not self._desk.workspace.is_private(channel):
             raise ConfigError(f"ops_channel: {channel} is not private; drafts would be read by all. Name a private one")
@@ -179,6 +180,12 @@ class Triage:
         )
 
     def _listen(self, settings: Settings, home: Path, client: WebClient) -> Listeners:
+        self._approvers = Approvers(
+            settings.approvers,
+            ops_channel=settings.ops_channel,
+            team_id=self.me.team_id,
+            workspace=self._desk.workspace,
+        )
         decisions = Decisions(self._desk, self._replies, quotes_at_head(settings.codebase))
         watcher = Watcher(
             settings,
