@@ -40,6 +40,7 @@ from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 _PASSED_ON = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "TRIAGE_STALL_S")
 """With a key in it the demo's bot uses models, as any bot does."""
 MAX_PORT = 65_535
+_OURS = "# Written by `triage demo`, which writes it anew each time.\n"
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 
@@ -148,10 +149,12 @@ def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path
 def _write_config(home: Path, codebase: Path) -> Path:
     chats = [{"chat_id": channel.channel_id, "name": channel.name} for channel in (HELP, ENG)]
     settings = {"codebase": str(codebase), "ops_channel": OPS.channel_id, "watched_chats": chats}
-    path = home / "demo.yml"
+    path = home / "triage.yml"
     try:
         home.mkdir(parents=True, exist_ok=True)
-        path.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+        if path.exists() and not path.read_text(encoding="utf-8", errors="replace").startswith(_OURS):
+            raise ConfigError(f"{path} is somebody's config and stays as it is; give --home another folder, or none")
+        path.write_text(_OURS + yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"cannot write {path}: {error.strerror}; give --home a folder of yours, or none") from error
     return path

@@ -109,15 +109,15 @@ def test_an_option_that_cannot_be_meant_is_refused_at_once(option: str, says: st
     assert says in done.stderr
 
 
-@pytest.mark.parametrize("below", ["", "home", "home/demo.yml/file"])
+@pytest.mark.parametrize("below", ["", "home", "home/triage.yml/file"])
 def test_a_home_that_cannot_be_written_is_named(shop: Path, tmp_path: Path, below: str) -> None:
     """A file in its place or on the way to it, or a folder where its config goes: one line and exit code 2."""
-    (tmp_path / "home" / "demo.yml").mkdir(parents=True)
-    (tmp_path / "home" / "demo.yml" / "file").write_text("")
+    (tmp_path / "home" / "triage.yml").mkdir(parents=True)
+    (tmp_path / "home" / "triage.yml" / "file").write_text("")
     home = tmp_path / below if below else Path("/etc/passwd")
     done = run("--headless", "--codebase", str(shop), "--home", str(home))
     assert done.returncode == 2
-    assert f"cannot write {home / 'demo.yml'}: " in done.stderr
+    assert f"cannot write {home / 'triage.yml'}: " in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -171,3 +171,18 @@ def test_ending_the_demo_leaves_no_process_behind(shop: Path, number: signal.Sig
     assert process.wait(20) == 0
     with pytest.raises(requests.ConnectionError):
         requests.get(url[0], timeout=5)
+
+
+def test_a_real_config_is_never_overwritten(shop: Path, tmp_path: Path) -> None:
+    """A home with somebody's triage.yml is refused; one the demo wrote may be used again."""
+    home = tmp_path / "home"
+    home.mkdir()
+    config = home / "triage.yml"
+    config.write_text("codebase: ~/src/shop\n")
+    done = run("--headless", "--codebase", str(shop), "--home", str(home))
+    assert done.returncode == 2
+    assert "stays as it is" in done.stderr
+    assert config.read_text() == "codebase: ~/src/shop\n"
+    config.unlink()
+    assert run("--headless", "--codebase", str(shop), "--home", str(home)).returncode == 0
+    assert run("--headless", "--codebase", str(shop), "--home", str(home)).returncode == 0
