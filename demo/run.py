@@ -40,6 +40,7 @@ from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 _PASSED_ON = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "TRIAGE_STALL_S")
 """With a key in it the demo's bot uses models, as any bot does."""
 MAX_PORT = 65_535
+WAKE_S = 0.5
 _OURS = "# Written by `triage demo`, which writes it anew each time.\n"
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
@@ -189,6 +190,9 @@ def _interactive(args: argparse.Namespace, control: Control, url: str, home: Pat
     control.say(ENG.channel_id, BEN.user_id, "deploying the new build to staging now")
     for question, channel in zip(questions, (HELP, ENG), strict=False):
         control.say(channel.channel_id, CHLOE.user_id, _addressed(question))
+    stop = threading.Event()
+    _on_end(lambda *_: stop.set())
+    signal.signal(signal.SIGINT, lambda *_: stop.set())
     print(
         f"\n  open      {url}\n"
         f"  act as    {ANA.real_name} (top right), she may approve\n"
@@ -198,12 +202,10 @@ def _interactive(args: argparse.Namespace, control: Control, url: str, home: Pat
         "\n  Ctrl-C ends it and leaves nothing behind.",
         flush=True,
     )
-    stop = threading.Event()
-    _on_end(lambda *_: stop.set())
-    signal.signal(signal.SIGINT, lambda *_: stop.set())
     if not args.no_browser:
         webbrowser.open(url)
-    stop.wait()
+    while not stop.wait(WAKE_S):  # a signal another thread received does not wake a wait without end
+        pass
     print("\nstopping …", flush=True)
     return 0
 

@@ -14,6 +14,8 @@ from bot.app import Triage
 from bot.cli.logs import log_to_stderr
 from bot.settings import find_config, load_settings, read_environment
 
+WAKE_S = 0.5
+
 
 def main(argv: list[str]) -> int:
     """Start, say so, and stop cleanly on SIGTERM or Ctrl-C; exit code 0.
@@ -39,7 +41,8 @@ def main(argv: list[str]) -> int:
     print(
         f"codebase {bot.repo.root} at {bot.indexed.commit[:12]}, {bot.indexed.files:,} files. Ctrl-C stops.", flush=True
     )
-    stop.wait()
+    while not stop.wait(WAKE_S):  # a signal another thread received does not wake a wait without end
+        pass
     print("stopping: finishing what runs …", flush=True)
     bot.stop()
     print("stopped; nothing was lost.", flush=True)

@@ -139,7 +139,8 @@ def test_a_demo_that_is_told_to_end_leaves_nothing(
     temporary.mkdir()
     argv = [*DEMO, *options, "--codebase", str(shop)]
     env = {**os.environ, "TMPDIR": str(temporary)}
-    with subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+    process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
         assert process.stdout is not None
         assert any(sign in line for line in process.stdout)
         assert list(temporary.glob("triage-demo-*"))
@@ -147,6 +148,9 @@ def test_a_demo_that_is_told_to_end_leaves_nothing(
         process.send_signal(number)
         process.stdout.read()
         assert process.wait(30) == (0 if sign == "Ctrl-C ends it" else 128 + number)
+    finally:
+        process.kill()
+        process.wait()
     assert list(temporary.iterdir()) == []
     assert str(temporary) not in processes()
 
