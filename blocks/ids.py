@@ -20,7 +20,6 @@ REINVESTIGATE: Final = "triage_reinvestigate"
 ADD_CONTEXT: Final = "triage_add_context"
 SHOW_EVIDENCE: Final = "triage_show_evidence"
 MORE: Final = "triage_more"
-OPEN_LINK: Final = "triage_open_link"
 
 EDIT_VIEW: Final = "triage_edit_view"
 DISMISS_VIEW: Final = "triage_dismiss_view"

@@ -83,7 +83,6 @@ class DemoWorkspace:
 ANA: Final = DemoUser(user_id="U0ANA", name="ana", real_name="Ana Silva")
 BEN: Final = DemoUser(user_id="U0BEN", name="ben", real_name="Ben Okafor")
 CHLOE: Final = DemoUser(user_id="U0CHLOE", name="chloe", real_name="Chloe Park")
-APPROVERS: Final = (ANA, BEN)
 
 _EVERYBODY = (ANA.user_id, BEN.user_id, CHLOE.user_id)
 

@@ -10,21 +10,8 @@ from bot.adapters.passage_index import CodePassages
 from bot.agent.git import GitRepo
 from bot.errors import ConfigError, StoreError
 from tests.gitrepo import commit_files, git, make_repo
+from tests.samples import RETRY
 
-RETRY = '''"""Sending, with patience."""
-
-MAX_ATTEMPTS = 5
-
-
-def send_with_retry(request):
-    """Send a request again while the server is busy."""
-    for attempt in range(MAX_ATTEMPTS):
-        response = transport.send(request)
-        if response.status != 503:
-            return response
-        sleep(backoff_s(attempt))
-    raise GiveUp(request)
-'''
 INVOICE = '''class InvoicePrinter:
     """Turns an invoice into a PDF."""
 

@@ -13,21 +13,8 @@ from bot.domain.returns import EvidenceKind
 from bot.domain.threads import QuestionType
 from bot.errors import ConfigError
 from tests.gitrepo import make_repo
+from tests.samples import RETRY
 
-RETRY = '''"""Sending, with patience."""
-
-MAX_ATTEMPTS = 5
-
-
-def send_with_retry(request):
-    """Send a request again while the server is busy."""
-    for attempt in range(MAX_ATTEMPTS):
-        response = transport.send(request)
-        if response.status != 503:
-            return response
-        sleep(backoff_s(attempt))
-    raise GiveUp(request)
-'''
 GUIDE = "# Retries\n\nWhen the server is busy, a request is sent again:\n\n```python\nsend_with_retry(request)\n```\n"
 QUESTION = "how many times do we send a request when the server is busy?"
 
