@@ -31,11 +31,12 @@ from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
 from bot.domain.jobs import Job
 from bot.domain.links import code_links
+from bot.environment import Environment, require_tokens
 from bot.errors import ConfigError
 from bot.intake.classifier import Rules
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
-from bot.settings import Environment, Settings, require_tokens
+from bot.settings import Settings
 from bot.staffing import Sources, Staff, staff
 from bot.ticker import Ticker
 from bot.worker import WorkerPool

@@ -34,9 +34,10 @@ from bot.casework.runs import RunRecorder
 from bot.casework.specialist import Specialist
 from bot.casework.spending import Spending
 from bot.casework.validator import Validator
+from bot.environment import Environment
 from bot.model_settings import BudgetSettings, Provider
 from bot.ports import Clock
-from bot.settings import Environment, Settings, stall_limit_s, uses_models
+from bot.settings import Settings
 
 if TYPE_CHECKING:
     from bot.adapters.mcp_tools import McpServers
@@ -130,6 +131,18 @@ def _limits(sources: Sources) -> Limits:
         stall_s=stall_limit_s(sources.settings, sources.environment),
         max_tokens=ANSWER_TOKENS,
     )
+
+
+def stall_limit_s(settings: Settings, environment: Environment) -> float | None:
+    """Return how long a model may be silent: as configured, else TRIAGE_STALL_S, else the default; None: for ever."""
+    if "stall_s" in settings.investigator.model_fields_set or environment.stall_s is None:
+        return settings.investigator.stall_s
+    return environment.stall_s
+
+
+def uses_models(settings: Settings, environment: Environment) -> bool:
+    """Whether a model investigates: with an API key, or where a cloud brings its own credentials."""
+    return environment.anthropic_api_key is not None or settings.provider != "anthropic"
 
 
 def _reader(sources: Sources, secrets: frozenset[str]) -> ToolsFor:

@@ -27,9 +27,10 @@ from bot.agent.git import GitRepo
 from bot.app import Triage
 from bot.cli.logs import log_to_stderr
 from bot.domain.events import Event, Sender
+from bot.environment import read_environment
 from bot.errors import ConfigError
 from bot.intake.classifier import Rules, classify
-from bot.settings import load_settings, read_environment
+from bot.settings import load_settings
 from demo.binary import cache_folder, ensure_binary
 from demo.control import Control
 from demo.journey import CARD_LIMIT_S, MODEL_CARD_LIMIT_S, Journey

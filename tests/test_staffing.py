@@ -16,8 +16,9 @@ from bot.casework.code_validator import CodeValidator
 from bot.casework.model_investigator import ModelInvestigator
 from bot.casework.model_validator import ModelValidator
 from bot.casework.offline import OfflineInvestigator
+from bot.environment import read_environment
 from bot.errors import ConfigError
-from bot.settings import Settings, read_environment
+from bot.settings import Settings
 from bot.staffing import Sources, Staff, staff
 from tests.fakes import FakeClock, MemoryJournal
 from tests.gitrepo import make_repo

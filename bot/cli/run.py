@@ -12,7 +12,8 @@ from typing import NoReturn
 
 from bot.app import Triage
 from bot.cli.logs import log_to_stderr
-from bot.settings import find_config, load_settings, read_environment
+from bot.environment import read_environment
+from bot.settings import find_config, load_settings
 
 WAKE_S = 0.5
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.casework.overview import Overview, ago, overview
-from bot.settings import read_environment
+from bot.environment import read_environment
 
 
 def main(argv: list[str]) -> int:

@@ -13,7 +13,8 @@ from bot.casework.citations import Proof, Sources, prove
 from bot.casework.runs import RunRecorder
 from bot.domain.returns import EvidenceRef
 from bot.domain.threads import ThreadState
-from bot.settings import find_config, load_settings, read_environment
+from bot.environment import read_environment
+from bot.settings import find_config, load_settings
 
 _MARKS = {True: "✓", False: "✗", None: "?"}
 

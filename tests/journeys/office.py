@@ -10,7 +10,8 @@ import yaml
 from blocks import ids
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.app import Triage
-from bot.settings import load_settings, read_environment
+from bot.environment import read_environment
+from bot.settings import load_settings
 from demo.control import Control, Json
 from demo.headless import find_element, find_option, find_replies, shown_text
 from demo.slack_server import LocalSlack

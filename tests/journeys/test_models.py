@@ -12,7 +12,8 @@ import pytest
 
 from blocks import ids
 from bot.app import Triage
-from bot.settings import load_settings, read_environment
+from bot.environment import read_environment
+from bot.settings import load_settings
 from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.journey import Journey

@@ -1,0 +1,1 @@
+"""Heartbeats: when a beat runs, what it looks at, and who is told."""
