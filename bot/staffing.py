@@ -6,22 +6,18 @@ neither memory nor start-up time.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import SecretStr
-
 from bot.adapters.memory_index import MemoryNotes
-from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.passage_index import CodePassages
 from bot.agent.git import GitRepo
 from bot.agent.ledger import Ledger
-from bot.agent.prices import Prices, price_of, with_overrides
 from bot.agent.prompts import prompt
-from bot.agent.run import Limits, Runner
+from bot.agent.run import Limits
+from bot.agent.specialist import Specialist
 from bot.agent.tool import Tool
 from bot.agent.tools import code_tools, reading_tools
 from bot.casework.answers import InvestigatorAnswer, ValidatorAnswer
@@ -31,11 +27,9 @@ from bot.casework.model_investigator import ModelInvestigator, ToolsFor
 from bot.casework.model_validator import ModelValidator
 from bot.casework.offline import OfflineInvestigator
 from bot.casework.runs import RunRecorder
-from bot.casework.specialist import Specialist
-from bot.casework.spending import Spending
 from bot.casework.validator import Validator
 from bot.environment import Environment
-from bot.model_settings import BudgetSettings, Provider
+from bot.models import Models, open_models, stall_limit_s, thread_allowance, uses_models
 from bot.ports import Clock
 from bot.settings import Settings
 
@@ -64,12 +58,16 @@ class Sources:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Staff:
-    """Who investigates, who validates, where that is recorded, and how they are called to an operator."""
+    """Who investigates, who validates, where that is recorded, and how they are called to an operator.
+
+    `models` is what they share with the beats; None offline.
+    """
 
     investigator: Investigator
     validator: Validator
     runs: RunRecorder
     described: str
+    models: Models | None
     close: Callable[[], None]
 
 
@@ -83,7 +81,9 @@ def staff(sources: Sources) -> Staff:
         return _models(sources)
     runs, code = _records(sources, sources.environment.secrets())
     offline = OfflineInvestigator(sources.repo, sources.index)
-    return Staff(investigator=offline, validator=code, runs=runs, described="offline, no API key", close=_nothing)
+    return Staff(
+        investigator=offline, validator=code, runs=runs, described="offline, no API key", models=None, close=_nothing
+    )
 
 
 def _records(sources: Sources, secrets: frozenset[str]) -> tuple[RunRecorder, CodeValidator]:
@@ -96,32 +96,30 @@ def _models(sources: Sources) -> Staff:
     servers = _servers(sources)
     secrets = sources.environment.secrets() | (servers.secrets() if servers else frozenset())
     runs, code = _records(sources, secrets)
-    drafts, judges = _specialists(sources, secrets)
+    models = open_models(sources.settings, sources.environment, sources.clock, secrets=secrets)
+    drafts, judges = _specialists(sources, models)
     tools = _toolbox(sources, servers, secrets)
     return Staff(
         investigator=ModelInvestigator(drafts, tools, sources.repo, secrets=secrets),
         validator=ModelValidator(code, judges, _reader(sources, secrets), sources.clock),
         runs=runs,
         described=drafts.model if drafts.model == judges.model else f"{drafts.model}, validated by {judges.model}",
+        models=models,
         close=servers.close if servers else _nothing,
     )
 
 
-def _specialists(sources: Sources, secrets: frozenset[str]) -> tuple[Specialist, Specialist]:
+def _specialists(sources: Sources, models: Models) -> tuple[Specialist, Specialist]:
     """Return the investigator's and the validator's: one runner, one budget, other words and another answer."""
     settings = sources.settings
-    model = settings.investigator.model
-    judge = settings.validator.model or model
-    prices = with_overrides({name: price.model_dump() for name, price in settings.pricing.items()})
-    drafts = Specialist(
-        runner=_runner(sources, prices, secrets),
-        spending=_spending(sources, prices, (model, judge)),
-        model=model,
-        system=f"{prompt('investigator')}\n\n# The team\n\nIts language is `{settings.team_language}`.",
-        answer=InvestigatorAnswer,
+    drafts = models.specialist(
+        settings.investigator.model,
+        f"{prompt('investigator')}\n\n# The team\n\nIts language is `{settings.team_language}`.",
+        InvestigatorAnswer,
         limits=_limits(sources),
-        runs=sources.home / "runs",
+        allowance=thread_allowance(settings),
     )
+    judge = settings.validator.model or drafts.model
     return drafts, replace(drafts, model=judge, system=prompt("validator"), answer=ValidatorAnswer)
 
 
@@ -131,18 +129,6 @@ def _limits(sources: Sources) -> Limits:
         stall_s=stall_limit_s(sources.settings, sources.environment),
         max_tokens=ANSWER_TOKENS,
     )
-
-
-def stall_limit_s(settings: Settings, environment: Environment) -> float | None:
-    """Return how long a model may be silent: as configured, else TRIAGE_STALL_S, else the default; None: for ever."""
-    if "stall_s" in settings.investigator.model_fields_set or environment.stall_s is None:
-        return settings.investigator.stall_s
-    return environment.stall_s
-
-
-def uses_models(settings: Settings, environment: Environment) -> bool:
-    """Whether a model investigates: with an API key, or where a cloud brings its own credentials."""
-    return environment.anthropic_api_key is not None or settings.provider != "anthropic"
 
 
 def _reader(sources: Sources, secrets: frozenset[str]) -> ToolsFor:
@@ -171,51 +157,6 @@ def _servers(sources: Sources) -> McpServers | None:
     from bot.adapters.mcp_tools import McpServers
 
     return McpServers(settings.mcp_servers, environment.variables, known_secrets=environment.secrets())
-
-
-def _runner(sources: Sources, prices: Prices, secrets: frozenset[str]) -> Runner:
-    from bot.adapters.anthropic_client import make_client
-    from bot.agent.loop import AnthropicRunner
-
-    settings, environment = sources.settings, sources.environment
-    client = make_client(
-        settings.provider,
-        base_url=settings.base_url or environment.anthropic_base_url,
-        **_credentials(settings.provider, environment),
-    )
-    return AnthropicRunner(client, prices, clock=sources.clock, monotonic=time.monotonic, secrets=secrets)
-
-
-def _credentials(provider: Provider, environment: Environment) -> dict[str, str | None]:
-    """Return what a provider wants to know of the environment; what is missing it says itself."""
-    env = environment
-    return {
-        "anthropic": {"api_key": _secret(env.anthropic_api_key)},
-        "bedrock": {"api_key": _secret(env.aws_bearer_token), "region": env.aws_region},
-        "vertex": {"region": env.vertex_region, "project_id": env.vertex_project_id},
-        "foundry": {"api_key": _secret(env.foundry_api_key), "resource": env.foundry_resource},
-    }[provider]
-
-
-def _secret(value: SecretStr | None) -> str | None:
-    return value.get_secret_value() if value else None
-
-
-def _spending(sources: Sources, prices: Prices, models: Sequence[str]) -> Spending:
-    """Return the limits of spending; those nobody asked for do not stop a model that has no price."""
-    settings = sources.settings
-    is_priced = all(price_of(model, prices) for model in models)
-    budget = settings.budget if is_priced or "budget" in settings.model_fields_set else _UNLIMITED
-    return Spending(
-        NdjsonJournal(sources.home / "spend.ndjson"),
-        sources.clock,
-        per_thread_usd=budget.per_thread_usd,
-        per_day_usd=budget.per_day_usd,
-        at_once=settings.max_concurrent_sessions,
-    )
-
-
-_UNLIMITED = BudgetSettings(per_thread_usd=None, per_day_usd=None)
 
 
 def _nothing() -> None:

@@ -14,7 +14,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.agent.ledger import Ledger
-from bot.casework.investigator import Assignment, Investigation, OnProgress
+from bot.agent.run import OnProgress
+from bot.casework.investigator import Assignment, Investigation
 from bot.domain.jobs import Job, JobKind, queue_order
 from bot.domain.passages import MemoryHit
 from bot.domain.returns import InvestigatorReturn, Usage

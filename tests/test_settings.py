@@ -10,8 +10,8 @@ import pytest
 from bot.environment import read_environment, require_tokens
 from bot.errors import ConfigError
 from bot.intake.rules import Rules
+from bot.models import stall_limit_s, uses_models
 from bot.settings import find_config, load_classifier, load_settings
-from bot.staffing import stall_limit_s, uses_models
 
 ROOT = Path(__file__).parents[1]
 MINIMAL = "codebase: shop\nops_channel: C0OPS\n"

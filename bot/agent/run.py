@@ -96,6 +96,10 @@ class SpendLimitReached(RunFailed):
     """The next call's worst case does not fit what may still be spent; it was not made."""
 
 
+OnProgress = Callable[[Progress], None]
+"""Told how far a run is, as often as it likes; must not take time."""
+
+
 class Runner(Protocol):
     """Makes model runs."""
 

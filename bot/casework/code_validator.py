@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from bot.agent.run import OnProgress
 from bot.casework.checks import check_return
-from bot.casework.investigator import OnProgress
 from bot.casework.runs import RunRecorder
 from bot.casework.validator import Validation
 from bot.casework.verdict import verdict_of_checks

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from bot.agent.ledger import Ledger
-from bot.agent.run import Progress
+from bot.agent.run import OnProgress
 from bot.domain.passages import MemoryHit
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.threads import QuestionType
-
-OnProgress = Callable[[Progress], None]
-"""Told how far a run is, as often as it likes; must not take time."""
 
 
 class Said(NamedTuple):

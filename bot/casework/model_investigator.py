@@ -11,11 +11,12 @@ from typing import Any
 
 from bot.agent.git import GitRepo
 from bot.agent.ledger import Ledger
+from bot.agent.run import OnProgress
 from bot.agent.sections import Section
+from bot.agent.specialist import Brief, Specialist
 from bot.agent.tool import Tool
 from bot.casework.answers import Citation, InvestigatorAnswer
-from bot.casework.investigator import Assignment, Investigation, OnProgress
-from bot.casework.specialist import Brief, Specialist
+from bot.casework.investigator import Assignment, Investigation
 from bot.domain.citations import parse_lines
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.secrets import OWN_SECRET

@@ -12,13 +12,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bot.agent.ledger import Ledger
-from bot.agent.run import RunFailed
+from bot.agent.run import OnProgress, RunFailed
 from bot.agent.sections import Section
+from bot.agent.specialist import Brief, Specialist
 from bot.casework.answers import ValidatorAnswer
 from bot.casework.code_validator import CodeValidator
-from bot.casework.investigator import OnProgress
 from bot.casework.model_investigator import ToolsFor
-from bot.casework.specialist import Brief, Specialist
 from bot.casework.validator import Validation
 from bot.casework.verdict import enforce
 from bot.domain.returns import Check, InvestigatorReturn, ValidatorReturn

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from bot.agent.git import GitRepo
 from bot.agent.ledger import Ledger
-from bot.casework.investigator import Assignment, Investigation, OnProgress
+from bot.agent.run import OnProgress
+from bot.casework.investigator import Assignment, Investigation
 from bot.casework.offline_draft import Excerpt, answer, draft
 from bot.domain.excerpts import best_lines, is_quotable
 from bot.domain.filekinds import is_indexed

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from bot.agent.run import Progress
-from bot.casework.investigator import OnProgress
+from bot.agent.run import OnProgress, Progress
 
 EVERY_S: Final = 3.0
 THINKING_CHARS: Final = 120

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.agent.ledger import Ledger
-from bot.casework.investigator import OnProgress
+from bot.agent.run import OnProgress
 from bot.domain.returns import Check, Usage, ValidatorReturn
 from bot.domain.threads import ThreadState
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from blocks.draft_card import click_of
+from bot.agent.run import OnProgress
 from bot.casework.decisions import Click, Decisions
 from bot.casework.desk import Desk
-from bot.casework.investigator import OnProgress
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.recovery import recover
 from bot.casework.replies import Replies

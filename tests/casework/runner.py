@@ -9,10 +9,10 @@ from typing import Any
 from bot.agent.git import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.run import Limits, Progress, Request, Result
+from bot.agent.specialist import Specialist
+from bot.agent.spending import Spending
 from bot.agent.tool import Tool
 from bot.casework.answers import InvestigatorAnswer, ValidatorAnswer
-from bot.casework.specialist import Specialist
-from bot.casework.spending import Spending
 from bot.domain.returns import Usage
 from tests.fakes import FakeClock, MemoryJournal
 

@@ -1,7 +1,7 @@
-"""One model run of casework: constant words first, then this run's data, then an answer of a fixed shape.
+"""One model run with a job description: constant words first, then this run's data, then an answer of a fixed shape.
 
-The investigator and the validator share it and nothing else. System prompt, tools and rubric come first and are the
-same for every question of a type, so that they are read from the cache.
+The investigator, the validator and the beats share it and nothing else. System prompt, tools and rubric come first
+and are the same for every case of a kind, so that they are read from the cache.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from bot.agent.run import Limits, Request, Result, Runner
+from bot.agent.run import Limits, OnProgress, Request, Result, Runner
 from bot.agent.sections import Section, Token, delimit, random_token
+from bot.agent.spending import Allowance, Spending
 from bot.agent.tool import Tool
-from bot.casework.investigator import OnProgress
-from bot.casework.spending import Spending
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Brief:
-    """What one run is about: its rubric, its data, what the thread has cost so far."""
+    """What one run is about: its rubric, its data, what its case has cost so far."""
 
     run_id: str
     rubric: str
@@ -41,6 +40,7 @@ class Specialist:
     answer: type[BaseModel]
     limits: Limits
     runs: Path
+    allowance: Allowance | None = None
     token: Token = random_token
 
     def run(self, brief: Brief, tools: Sequence[Tool]) -> Result:
@@ -56,4 +56,6 @@ class Specialist:
             folder=self.runs / brief.run_id,
             on_progress=brief.on_progress,
         )
-        return self.spending.run(self.runner, request, run_id=brief.run_id, spent_usd=brief.spent_usd)
+        return self.spending.run(
+            self.runner, request, run_id=brief.run_id, spent_usd=brief.spent_usd, allowance=self.allowance
+        )

@@ -1,4 +1,4 @@
-"""What model runs may still cost: a limit for each thread and one for each day (UTC), kept in spend.ndjson.
+"""What model runs may still cost: an allowance for each case and a limit for each day (UTC), kept in spend.ndjson.
 
 A run is granted its share before it starts and is stopped before it exceeds it; runs at the same time never share a
 dollar. Where no price is known there is no cost to limit: the runner refuses such a model if a limit is set.
@@ -20,6 +20,14 @@ TAIL_BYTES: Final = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Allowance:
+    """What all runs of one case may cost together; `whose` completes "spend limit of $2.00 for …"."""
+
+    usd: float
+    whose: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Grant:
     """What one run may spend (None: as much as it likes), and whose limit that is."""
 
@@ -35,25 +43,26 @@ class Spending:
         journal: Journal,
         clock: Clock,
         *,
-        per_thread_usd: float | None = None,
         per_day_usd: float | None = None,
         at_once: int = 1,
     ) -> None:
         self._journal, self._clock = journal, clock
-        self._per_thread_usd, self._per_day_usd, self._at_once = per_thread_usd, per_day_usd, at_once
+        self._per_day_usd, self._at_once = per_day_usd, at_once
         self._lock = threading.Lock()
         self._granted: list[Grant] = []
         self._day: date | None = None
         self._spent_usd = 0.0
 
-    def run(self, runner: Runner, request: Request, *, run_id: str, spent_usd: float) -> Result:
-        """Make a run of a thread that has cost `spent_usd` so far; what it cost is on disk when this returns.
+    def run(
+        self, runner: Runner, request: Request, *, run_id: str, spent_usd: float, allowance: Allowance | None = None
+    ) -> Result:
+        """Make a run of a case that has cost `spent_usd` so far; what it cost is on disk when this returns.
 
         Raises:
             RunFailed: as the runner does; SpendLimitReached names the limit that was met.
             StoreError: the journal cannot be written.
         """
-        grant = self._grant(spent_usd)
+        grant = self._grant(spent_usd, allowance)
         usage = Usage()
         try:
             if grant.usd == 0.0:
@@ -70,18 +79,18 @@ class Spending:
             self._settle(grant, run_id, request.model, usage)
         return result
 
-    def _grant(self, spent_usd: float) -> Grant:
-        """Set a share aside: what the thread has left, or an equal part of what the day has left."""
+    def _grant(self, spent_usd: float, allowance: Allowance | None) -> Grant:
+        """Set a share aside: what the case has left, or an equal part of what the day has left."""
         with self._lock:
-            grant = min(self._grants(spent_usd), key=lambda each: each.usd or 0.0, default=Grant(usd=None))
+            grant = min(self._grants(spent_usd, allowance), key=lambda each: each.usd or 0.0, default=Grant(usd=None))
             self._granted.append(grant)
             return grant
 
-    def _grants(self, spent_usd: float) -> list[Grant]:
+    def _grants(self, spent_usd: float, allowance: Allowance | None) -> list[Grant]:
         grants = []
-        if self._per_thread_usd is not None:
-            left = max(0.0, self._per_thread_usd - spent_usd)
-            grants.append(Grant(usd=left, why=f"spend limit of {_usd(self._per_thread_usd)} for this thread reached"))
+        if allowance is not None:
+            left = max(0.0, allowance.usd - spent_usd)
+            grants.append(Grant(usd=left, why=f"spend limit of {_usd(allowance.usd)} for {allowance.whose} reached"))
         if self._per_day_usd is not None:
             set_aside = sum(grant.usd or 0.0 for grant in self._granted)
             free = max(0.0, self._per_day_usd - self._today() - set_aside)

@@ -9,8 +9,8 @@ import pytest
 
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.agent.run import Request, Result, RunFailed, SpendLimitReached
+from bot.agent.spending import Allowance, Spending
 from bot.casework.answers import InvestigatorAnswer
-from bot.casework.spending import Spending
 from bot.domain.returns import Usage
 from tests.casework.runner import ScriptedRunner, answered
 from tests.fakes import FakeClock, MemoryJournal
@@ -25,15 +25,16 @@ def costing(usd: float | None) -> Usage:
 class Purse:
     """A journal, a clock and limits."""
 
-    def __init__(self, journal: Any = None, **limits: Any) -> None:
+    def __init__(self, journal: Any = None, *, per_thread_usd: float | None = None, **limits: Any) -> None:
         self.journal = journal or MemoryJournal()
         self.clock = FakeClock()
         self.limits = limits
+        self.allowance = None if per_thread_usd is None else Allowance(usd=per_thread_usd, whose="this thread")
         self.spending = Spending(self.journal, self.clock, **limits)
 
     def run(self, runner: Any = None, *, spent: float = 0.0, usd: float | None = 0.5) -> Result:
         self.runner = runner or ScriptedRunner(answered(), usage=costing(usd))
-        return self.spending.run(self.runner, REQUEST, run_id="r1", spent_usd=spent)
+        return self.spending.run(self.runner, REQUEST, run_id="r1", spent_usd=spent, allowance=self.allowance)
 
     def granted(self) -> float | None:
         return self.runner.requests[-1].limits.spend_usd
