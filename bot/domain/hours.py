@@ -1,0 +1,108 @@
+"""Active hours: when interval beats may run, by the wall clock of one zone.
+
+Pure but for zoneinfo, which looks zones up in the system's or the `tzdata` package's tables. The start is inside, the
+end is not; a window whose end is before its start wraps past midnight. What the local clock shows is all that counts:
+an hour that a clock change skips is never inside, one that it repeats counts both times.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from bot.errors import ConfigError
+
+_CLOCK: Final = re.compile("([01][0-9]|2[0-3]):([0-5][0-9])")
+_MIDNIGHT: Final = 24 * 60
+_MINUTE: Final = timedelta(minutes=1)
+_LONGEST_WAIT: Final = timedelta(days=8)
+
+
+@dataclass(frozen=True)
+class ActiveHours:
+    """A daily window, for example `ActiveHours("08:00", "22:00", "Europe/Berlin")`.
+
+    Times are two-digit `HH:MM`; `24:00` is allowed as the end. The zone is an IANA name (`user` and `local` are
+    resolved before).
+
+    Raises:
+        ConfigError: naming every value that is wrong, and what would be right.
+
+    >>> night = ActiveHours("22:00", "06:00", "UTC")
+    >>> night.contains(datetime(2026, 3, 1, 5, 59, tzinfo=UTC)), night.contains(datetime(2026, 3, 1, 6, tzinfo=UTC))
+    (True, False)
+    """
+
+    start: str
+    end: str
+    timezone: str
+    _zone: ZoneInfo = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        problems = [*_clock_problems("start", self.start), *_clock_problems("end", self.end)]
+        if self.start == "24:00":
+            problems = ['start is "24:00"; a window that begins at midnight starts at "00:00"', *problems]
+        elif not problems and self.start == self.end:
+            problems.append(f'start and end are both "{self.start}"; for the whole day write "00:00" and "24:00"')
+        try:
+            object.__setattr__(self, "_zone", _zone(self.timezone))
+        except ConfigError as error:
+            problems += error.problems
+        if problems:
+            raise ConfigError(*problems)
+
+    def contains(self, at: datetime) -> bool:
+        """Whether the window is open at a moment; raises ValueError if `at` is naive."""
+        local = _aware(at).astimezone(self._zone)
+        minute = local.hour * 60 + local.minute
+        start, end = _minutes(self.start), _minutes(self.end)
+        return start <= minute < end if start < end else minute >= start or minute < end
+
+    def next_opening(self, at: datetime) -> datetime:
+        """Return the first moment from `at` on that is inside, in UTC; that is `at` itself while the window is open.
+
+        Looks at one minute after the other, for about 2 ms a day: a clock change may skip the start, the whole
+        window, or (Samoa, 2011) the whole day.
+
+        Raises:
+            ValueError: `at` is naive.
+
+        >>> ActiveHours("08:00", "22:00", "UTC").next_opening(datetime(2026, 3, 1, 23, 15, 7, tzinfo=UTC))
+        datetime.datetime(2026, 3, 2, 8, 0, tzinfo=datetime.timezone.utc)
+        """
+        moment = _aware(at).astimezone(UTC)
+        latest = moment + _LONGEST_WAIT
+        while not self.contains(moment) and moment < latest:
+            moment = moment.replace(second=0, microsecond=0) + _MINUTE
+        return moment
+
+
+def _clock_problems(name: str, value: object) -> list[str]:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MIDNIGHT:
+        meant = f"{value // 60:02}:{value % 60:02}"
+        return [f'{name} is the number {value}, which is how YAML reads {meant} without quotes; write "{meant}"']
+    if isinstance(value, str) and (_CLOCK.fullmatch(value) or value == "24:00"):
+        return []
+    return [f'{name} is {repr(value)[:40]}; write a time in quotes with two digits each, such as "08:00"']
+
+
+def _minutes(clock: str) -> int:
+    return int(clock[:2]) * 60 + int(clock[3:])
+
+
+def _zone(name: object) -> ZoneInfo:
+    try:
+        if isinstance(name, str):
+            return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):  # unknown; a path or a NUL; a folder such as "Europe"
+        pass
+    raise ConfigError(f'timezone {repr(name)[:60]} is unknown; write an IANA name such as "Europe/Berlin" or "UTC"')
+
+
+def _aware(at: datetime) -> datetime:
+    if at.utcoffset() is None:
+        raise ValueError(f"{at!r} has no zone; whether it is inside cannot be told")
+    return at
