@@ -29,6 +29,7 @@ from bot.casework.orchestrator import Orchestrator
 from bot.casework.recovery import recover
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
+from bot.casework.waiting import Waiting
 from bot.domain.jobs import Job
 from bot.domain.links import code_links
 from bot.environment import Environment, require_tokens
@@ -83,6 +84,7 @@ class Triage:
         memory = MemoryNotes(home / "memory", self._reply_log)
         self._desk = self._furnish(settings, SlackWorkspace(client, team_id=self.me.team_id), memory)
         self._refuse_public_ops_channel(settings.ops_channel)
+        self._waiting = Waiting(self._desk, NdjsonJournal(home / "reminders.ndjson"))
         self.staff = self._hire(settings, environment, memory)
         self._replies = Replies(self._desk)
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
@@ -113,6 +115,7 @@ class Triage:
         self._ticker.every(FLUSH_EVERY_S, self.ops.flush)
         self._ticker.every(TIDY_EVERY_S, self._desk.tidy)
         self._ticker.every(TIDY_EVERY_S, self._approvers.refresh)
+        self._ticker.every(TIDY_EVERY_S, self._waiting.tick)
         self._ticker.start()
         self.watcher.start()
         self._workers.start()

@@ -20,6 +20,7 @@ from pydantic import (
     ValidationInfo,
 )
 
+from bot.case_settings import EXPIRE_AFTER, REMIND_AFTER, Patience, SaveNotes
 from bot.domain.mcp_config import McpConfig
 from bot.errors import ConfigError
 from bot.model_settings import (
@@ -140,6 +141,11 @@ class Settings(_Block):
     pricing: dict[ModelId, PriceSettings] = {}
     budget: BudgetSettings = BudgetSettings()
     max_concurrent_sessions: Annotated[int, Field(ge=1, le=16)] = 2
+    remind_after: Patience = REMIND_AFTER
+    """How long a card may wait before the ops channel is reminded of it, once; null: never."""
+    expire_after: Patience = EXPIRE_AFTER
+    """How long nobody may touch a waiting card before it is closed; null: for ever."""
+    save_notes: SaveNotes = "ask"
 
 
 def find_config(given: Path | None, home: Path) -> Path:

@@ -284,6 +284,7 @@ class RecordingMessenger:
         self.lost_before_posting = False
         self.unreadable = False
         self.card_refused: ProviderError | None = None
+        self.line_refused: ProviderError | None = None
         self.meanwhile: Callable[[], object] | None = None
         self._faults = faults or Faults()
         self.count = 0
@@ -330,6 +331,8 @@ class RecordingMessenger:
         return next((post.ts for post in self.posts if (post.chat_id, post.thread_ts, post.text) == place), None)
 
     def tell_ops(self, text: str) -> None:
+        if self.line_refused is not None:
+            raise self.line_refused
         self.told.append(text)
 
     def _next_ts(self) -> str:

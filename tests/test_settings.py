@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -481,3 +482,13 @@ def test_a_dotenv_that_is_no_text_is_refused_by_its_name(tmp_path: Path) -> None
         read_environment({}, dotenv=dotenv)
     with pytest.raises(ConfigError, match="cannot read"):
         read_environment({}, dotenv=tmp_path / ("x" * 300))
+
+
+def test_how_long_a_card_may_wait_is_written_as_people_do_or_switched_off(folder: Path) -> None:
+    """Defaults that suit a working day and a week-end; null is for ever; anything else is named by its key."""
+    settings = load_settings(write(folder, MINIMAL))
+    assert (settings.remind_after, settings.expire_after) == (timedelta(hours=4), timedelta(days=3))
+    settings = load_settings(write(folder, MINIMAL + "remind_after: 1h30m\nexpire_after: null\n"))
+    assert (settings.remind_after, settings.expire_after) == (timedelta(minutes=90), None)
+    wrong = problems(folder, MINIMAL + "remind_after: soon\nexpire_after: 4\nsave_notes: perhaps\n")
+    assert [problem.partition(":")[0] for problem in wrong] == ["remind_after", "expire_after", "save_notes"]

@@ -58,7 +58,7 @@ class Decisions:
         state = self._bound(click)
         check_outbound(text)
         if text != state.draft_pending:
-            state = self._put(state.with_draft(text))
+            state = self._put(state.with_draft(text).evolve(last_event_at=self._desk.clock.now()))
         assert state.draft_hash is not None
         return Click(
             thread_id=state.thread_id, version=state.draft_version, draft_hash=state.draft_hash, seen=click.seen

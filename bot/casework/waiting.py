@@ -1,0 +1,120 @@
+"""What becomes of cards nobody touches: one reminder in the ops channel, and in the end they close by themselves.
+
+Reads and writes reminders.ndjson, so that a restart reminds of no draft twice. A card that was due to close while the
+bot was away is named first and closed `remind_after` later: nothing ends unseen.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+
+from bot.casework.desk import Desk
+from bot.casework.overview import ago
+from bot.domain.threads import Resolution, Status, ThreadState
+from bot.errors import ProviderError, Unconfirmed
+from bot.intake.prose import unescape
+from bot.ports import Journal
+
+log = logging.getLogger(__name__)
+
+LOG_TAIL_BYTES = 1024 * 1024
+MAX_LINES = 10
+QUESTION_CHARS = 80
+
+
+class Waiting:
+    """Looks through the waiting cards whenever it is ticked."""
+
+    def __init__(self, desk: Desk, reminders: Journal) -> None:
+        self._desk, self._reminders = desk, reminders
+        self._reminded: dict[tuple[str, int], datetime] = {}
+        for record in reminders.records(last_bytes=LOG_TAIL_BYTES):
+            self._recall(record)
+
+    def tick(self) -> None:
+        """Remind of what waits too long and was not named yet; close what was named and still waits.
+
+        Raises:
+            StoreError: a state or the journal cannot be written.
+        """
+        now = self._desk.clock.now()
+        waiting = [state for state in self._desk.open_threads() if state.status is Status.PENDING_USER]
+        for state in waiting:
+            if self._is_over(state, now):
+                self._expire(state, now)
+        self._remind([state for state in waiting if self._is_due(state, now)], now)
+
+    def _is_due(self, state: ThreadState, now: datetime) -> bool:
+        after = self._desk.settings.remind_after
+        return after is not None and now - touched_at(state) >= after and _draft(state) not in self._reminded
+
+    def _is_over(self, state: ThreadState, now: datetime) -> bool:
+        """Whether nobody touched it for long enough, nor after it was named; a post under way is no such case."""
+        settings = self._desk.settings
+        if settings.expire_after is None or state.post_intent or now - touched_at(state) < settings.expire_after:
+            return False
+        if settings.remind_after is None:
+            return True
+        reminded = self._reminded.get(_draft(state))
+        return reminded is not None and now - reminded >= settings.remind_after
+
+    def _expire(self, seen: ThreadState, now: datetime) -> None:
+        """Close the thread as it was seen; whoever touched it since has it open still."""
+        why = f"expired: nobody decided, and nothing happened since {ago(now, touched_at(seen))}"
+
+        def close(state: ThreadState) -> ThreadState | None:
+            unchanged = state.version == seen.version
+            return state.close(Resolution.EXPIRED, at=now, why=why) if unchanged else None
+
+        if self._desk.amend(seen.thread_id, close) is not None:
+            log.info("a card expired", extra={"action": "expired", "thread_id": seen.thread_id})
+            self._desk.try_to_finish(seen.thread_id)
+
+    def _remind(self, due: Sequence[ThreadState], now: datetime) -> None:
+        """Name all that is due in one message; where the chat refuses it, the next tick tries again."""
+        if not due:
+            return
+        try:
+            self._desk.messenger.tell_ops(self._words(due, now))
+        except Unconfirmed:
+            log.info("a reminder may have been said", extra={"action": "reminder_unconfirmed"})
+        except ProviderError:
+            log.warning("no reminder could be said", extra={"action": "reminder_waits"}, exc_info=True)
+            return
+        for state in due:
+            record = {"thread_id": state.thread_id, "draft_version": state.draft_version, "at": now.isoformat()}
+            self._recall(record)
+            self._reminders.append(record)
+
+    def _words(self, due: Sequence[ThreadState], now: datetime) -> str:
+        count = len(due)
+        title = f"{count} card{'s' * (count > 1)} wait{'s' * (count == 1)} for a decision:"
+        lines = [self._line(state, now) for state in due[:MAX_LINES]]
+        rest = [f"… and {count - MAX_LINES} more; `/triage status` lists them"] if count > MAX_LINES else []
+        return "\n".join([title, *lines, *rest])
+
+    def _line(self, state: ThreadState, now: datetime) -> str:
+        asked = " ".join(unescape(state.question).replace("`", "'").split())
+        begins = asked if len(asked) <= QUESTION_CHARS else f"{asked[:QUESTION_CHARS].rstrip()}…"
+        workspace = self._desk.workspace
+        link = workspace.permalink(state.card_channel, state.card_ts) if state.card_channel and state.card_ts else None
+        return f"• {ago(now, touched_at(state))}: {begins} {link or ''}".rstrip()
+
+    def _recall(self, record: object) -> None:
+        """Remember a line of the journal; one that is none of ours is passed over."""
+        try:
+            thread_id, version, at = (record[key] for key in ("thread_id", "draft_version", "at"))  # type: ignore[index]
+            self._reminded[str(thread_id), int(version)] = datetime.fromisoformat(at)
+        except (KeyError, TypeError, ValueError):
+            log.warning("an unreadable line in reminders.ndjson", extra={"action": "reminder_unreadable"})
+
+
+def touched_at(state: ThreadState) -> datetime:
+    """Return when anything last happened to a waiting thread: a step, an edit, a message."""
+    return max(state.status_history[-1].at, state.last_event_at)
+
+
+def _draft(state: ThreadState) -> tuple[str, int]:
+    return state.thread_id, state.draft_version
