@@ -1,0 +1,179 @@
+r"""A session's HEARTBEAT.md: its due times, flags, tasks and notes. Pure.
+
+The lines are kept with their ends, and every edit replaces whole lines, so that what is not meant to change keeps every
+byte. `parse(text).render() == text` for any text at all.
+A file without a heading for any tier is *freeform*: everything outside Timestamps, Urgent Flags and Notes is a quick
+task, plain paragraphs too. In a tier's section a paragraph is a task only where the section has no list.
+Edits that people and models ask for are in playbook_edits.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Final, Self
+
+from bot.domain.markdown_lines import ITEM, Kind, Line, scan
+from bot.domain.playbook_entries import Entry, Section, entries, sections
+from bot.domain.playbook_stamps import read_stamp, restamped, stamp_line
+from bot.domain.tiers import Stamps, Tier
+
+_BOM: Final = "\ufeff"
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_TIERS: Final = frozenset(Section(tier) for tier in Tier)
+
+
+def parse(text: str) -> Playbook:
+    r"""Return a playbook; there is no text that is none.
+
+    >>> playbook = parse("## Quick Tasks\r\n- [ ] Working tree\r\n  - `git status`\r\n## Notes\n")
+    >>> [(task.text, task.checked, task.details) for task in playbook.tasks(Tier.QUICK)]
+    [('Working tree', False, ('- `git status`',))]
+    """
+    return Playbook(tuple(_LINE.findall(text)))
+
+
+@dataclass(frozen=True)
+class Playbook:
+    """The lines of a playbook, each with its own end, and what they mean."""
+
+    lines: tuple[str, ...]
+
+    def render(self) -> str:
+        """Return the file's text."""
+        return "".join(self.lines)
+
+    @cached_property
+    def scanned(self) -> tuple[Line, ...]:
+        """What each line is."""
+        return scan([line.removeprefix(_BOM).rstrip("\r\n") for line in self.lines])
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """The section each line is in."""
+        return sections(self.scanned)
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """Every task, flag, note and anything else that says something, in order."""
+        return entries(self.scanned)
+
+    @property
+    def is_freeform(self) -> bool:
+        """Whether no heading names a tier."""
+        return not _TIERS.intersection(self.sections)
+
+    @property
+    def is_effectively_empty(self) -> bool:
+        r"""Whether there is nothing to do and nothing to read.
+
+        Headings, blank lines and rules, empty list items, comments and fence markers are nothing; so are what code
+        itself writes into an idle file, the lines of Timestamps and `(none)`. Code between two fences is something.
+
+        >>> parse("# Quick\n- [ ]\n<!-- later -->\n```\n```\n").is_effectively_empty
+        True
+        """
+        return all(entry.section is Section.TIMESTAMPS and self._is_stamp(entry.start) for entry in self.entries)
+
+    def tasks(self, tier: Tier) -> tuple[Entry, ...]:
+        """Return the tasks of one tier (not of the lower ones), in order."""
+        if self.is_freeform:
+            return self._in(Section.OTHER) if tier is Tier.QUICK else ()
+        found = self._in(Section(tier))
+        return tuple(entry for entry in found if entry.is_item) or found
+
+    @property
+    def flags(self) -> tuple[Entry, ...]:
+        """The urgent flags that are up: whatever stands there and is not ticked off."""
+        return tuple(entry for entry in self._in(Section.FLAGS) if not entry.checked)
+
+    @property
+    def notes(self) -> tuple[Entry, ...]:
+        """What the session keeps in mind."""
+        return self._in(Section.NOTES)
+
+    @property
+    def has_timestamps(self) -> bool:
+        """Whether the stamps stand in this file; if not, heartbeat_state.json holds the only copy."""
+        return Section.TIMESTAMPS in self.sections
+
+    @property
+    def stamps(self) -> Stamps:
+        """When each tier last succeeded; None for `(never)`, for what is no time with a zone and for a missing line."""
+        found: dict[str, datetime | None] = {}
+        for number in self._stamp_lines():
+            if stamp := read_stamp(self.scanned[number].shown):
+                found.setdefault(*stamp)
+        return Stamps(**found)
+
+    def with_stamps(self, tiers: Collection[Tier], at: datetime) -> Self:
+        """Return the playbook with these tiers stamped, in whole seconds of UTC; unchanged if it has no Timestamps.
+
+        Only the times are replaced; a tier that has no line gets one below the others.
+        """
+        lines, missing = list(self.lines), [tier for tier in Tier if tier in tiers]
+        for number in self._stamp_lines():
+            stamp = read_stamp(self.scanned[number].shown)
+            if stamp and stamp[0] in tiers:
+                lines[number] = restamped(lines[number].rstrip("\r\n"), at) + line_end(lines[number])
+                missing = [tier for tier in missing if tier is not stamp[0]]
+        stamped = type(self)(tuple(lines))
+        if not (missing and self.has_timestamps):
+            return stamped
+        last = max([*self._stamp_lines(), self.sections.index(Section.TIMESTAMPS)])
+        return stamped.with_lines(self.after(last), [stamp_line(tier, at) for tier in missing])
+
+    def with_checked(self, task: Entry, ok: bool) -> Self:
+        """Return the playbook with the boxes of this task (same section, same id) saying whether it went well.
+
+        A task that is no longer there, or has no box, changes nothing: a human's edit wins.
+        """
+        lines = list(self.lines)
+        for entry in self.entries:
+            same = (entry.section, entry.id) == (task.section, task.id)
+            if same and entry.checked is not None and entry.checked != ok:
+                lines[entry.start] = _with_box(lines[entry.start], "x" if ok else " ")
+        return type(self)(tuple(lines))
+
+    def with_lines(self, index: int, texts: Collection[str]) -> Self:
+        """Return the playbook with lines before line `index` (0-based), ended as the line above them is."""
+        before, after = list(self.lines[:index]), self.lines[index:]
+        ends = [end for line in reversed(before or after) if (end := line_end(line))]
+        end = ends[0] if ends else "\n"
+        added = [f"{text}{end}" for text in texts]
+        if before and not line_end(before[-1]):
+            before[-1] += end
+            added[-1] = added[-1].removesuffix(end)
+        return type(self)((*before, *added, *after))
+
+    def after(self, index: int) -> int:
+        """Return where a line may be put below line `index` without falling into a comment that runs on from it."""
+        index += 1
+        while index < len(self.lines) and self.scanned[index].starts_in_comment:
+            index += 1
+        return index
+
+    def _in(self, section: Section) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if entry.section is section)
+
+    def _stamp_lines(self) -> list[int]:
+        spans = (range(entry.start, entry.end) for entry in self._in(Section.TIMESTAMPS))
+        return [number for span in spans for number in span if self._is_stamp(number)]
+
+    def _is_stamp(self, number: int) -> bool:
+        line = self.scanned[number]
+        return line.kind in (Kind.ITEM, Kind.TEXT) and read_stamp(line.shown) is not None
+
+
+def line_end(line: str) -> str:
+    """Return a line's own end; empty for a last line that has none."""
+    return line[len(line.rstrip("\r\n")) :]
+
+
+def _with_box(line: str, mark: str) -> str:
+    bom = _BOM if line.startswith(_BOM) else ""
+    item = ITEM.match(line, len(bom))
+    return line if item is None or item[2] is None else f"{line[: item.start(2)]}{mark}{line[item.end(2) :]}"

@@ -1,0 +1,332 @@
+"""A playbook is read as people write it, and written back byte for byte."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import bot.heartbeat
+from bot.domain.playbook import Playbook, parse
+from bot.domain.tiers import Stamps, Tier
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TEMPLATES = Path(bot.heartbeat.__file__).parent / "templates"
+
+_PIECES = st.sampled_from(
+    [
+        *("# Quick Tasks", "## hourly", "### Daily", "## Notes", "# Urgent Flags", "## Timestamps", "# Other", "## "),
+        *("- [ ] look", "- [x] done", "* item", "1. first", "  - sub", "\t- tabbed", "-", "- [ ]", "- (none)", "-[ ]"),
+        *("- [x](l)", "#tag", "plain text", "  indented", "", " ", "---", "```", "````", "~~~", "```sh", "- ```"),
+        *("<!--", "-->", "<!-- x -->", "- [ ] a <!-- b", "c --> d", "`<!--`", "\ufeff", "\x00", "\x0c", "\u2028"),
+        *("- Last quick: (never)", "* last HOURLY: soon"),
+    ]
+)
+_ENDS = st.sampled_from(["\n", "\r\n", "\r", "", "\n\n"])
+FILES = st.lists(st.tuples(_PIECES, _ENDS).map("".join), max_size=14).map("".join) | st.text()
+
+
+def texts(playbook: Playbook, tier: Tier) -> list[str]:
+    """What the tasks of one tier say."""
+    return [task.text for task in playbook.tasks(tier)]
+
+
+def template(name: str) -> Playbook:
+    """A playbook as a session is given it."""
+    return parse((TEMPLATES / f"{name}.md").read_text("utf-8"))
+
+
+@given(FILES)
+@example("\ufeff# Quick\r\n- a\r- b\n\x00\x0b\x0c\x1c\x85\u2028no end")
+@example("- [ ] task\r\n" * 5000)
+@example("\r\r\n\n\r")
+@example("\ud800")
+def test_a_playbook_nobody_edited_is_written_back_byte_for_byte(text: str) -> None:
+    """Property: whatever the text."""
+    playbook = parse(text)
+    assert playbook.render() == text
+    assert isinstance(playbook.stamps, Stamps)
+    assert playbook.is_effectively_empty in (True, False)
+
+
+@given(FILES)
+def test_nothing_to_do_in_a_freeform_file_is_being_empty(text: str) -> None:
+    """Property: without any known heading, a file is either effectively empty or has quick tasks."""
+    playbook = parse(text)
+    if set(playbook.sections) <= {"other"}:
+        assert playbook.is_effectively_empty == (not playbook.tasks(Tier.QUICK))
+
+
+@given(FILES)
+def test_entries_are_in_order_and_never_share_a_line(text: str) -> None:
+    """Property: spans are sorted, disjoint and inside the file; every entry says something."""
+    playbook = parse(text)
+    at = 0
+    for entry in playbook.entries:
+        assert at <= entry.start < entry.end <= len(playbook.lines)
+        assert entry.text
+        at = entry.end
+
+
+def test_the_template_holds_the_tasks_of_the_contract() -> None:
+    """The lists of SPEC §5.3; nothing is stamped, no flag is up."""
+    worker = template("worker")
+    assert [len(worker.tasks(tier)) for tier in Tier] == [2, 4, 6]
+    assert [text.split(":")[0] for text in texts(worker, Tier.HOURLY)] == [
+        "Fetch",
+        "New commits on main",
+        "Open PRs and their CI",
+        "Merge conflicts with main",
+    ]
+    assert (worker.stamps, worker.flags, worker.notes) == (Stamps(), (), ())
+    assert worker.has_timestamps
+    assert not worker.is_effectively_empty
+    assert not worker.is_freeform
+
+
+def test_the_master_shares_tasks_and_misses_reports_instead_of_sending_one() -> None:
+    """The rest of its playbook is that of a worker."""
+    worker, master = template("worker"), template("master")
+    assert [texts(master, tier) for tier in (Tier.QUICK, Tier.HOURLY)] == [
+        texts(worker, tier) for tier in (Tier.QUICK, Tier.HOURLY)
+    ]
+    daily = texts(master, Tier.DAILY)
+    assert any(text.startswith("Cross-pollinate") for text in daily)
+    assert "Sessions that sent no daily report" in daily
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\ufeff",
+        "\n \t\r\n",
+        "# Heartbeat\n\n## Quick Tasks\n",
+        "###### deep\n# \n#\n",
+        "- [ ]\n* \n+ [x]\n-\n1.\n2) [X]\n-[ ]\n- []\n  - [ ]\n",
+        "<!-- - [ ] later -->\n",
+        "<!--\n# Quick\n- [ ] later\n-->\n",
+        "- [ ] <!-- nothing yet -->\n",
+        "```\n```\n",
+        "```markdown\n",
+        "~~~\n\n~~~~\n",
+        "---\n***\n",
+        "## Timestamps\n- Last quick: (never)\n- Last hourly: 2026-03-01T12:00:00Z\n",
+        "## Urgent Flags\n\n- (none)\n\n## Notes\n- (None)\n",
+    ],
+)
+def test_a_file_without_anything_to_do_is_effectively_empty(text: str) -> None:
+    """Headings, blanks, empty items, comments, fence markers, and what code itself writes into an idle file."""
+    playbook = parse(text)
+    assert playbook.is_effectively_empty
+    assert [playbook.tasks(tier) for tier in Tier] == [(), (), ()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "look",
+        "- look",
+        "- [ ] look",
+        "- [x] look",
+        "#look",
+        "# Quick\n\n- [ ]\n- [ ] look\n",
+        "```\nlook\n```\n",
+        "<!-- a --> look",
+        "<!-- never closed\n- look\n",
+        "## Notes\n- look\n",
+        "## Urgent Flags\n- look\n",
+        "## Timestamps\n- Last quick: (never)\n- look\n",
+        "- [](x)",
+    ],
+)
+def test_a_file_that_says_anything_is_not(text: str) -> None:
+    """A ticked task too: tasks recur whatever their box says."""
+    assert not parse(text).is_effectively_empty
+
+
+def test_headings_match_by_their_first_word_in_any_case_and_level() -> None:
+    """What follows the word, marks before it and closing hashes make no difference."""
+    playbook = parse(
+        "# QUICK\n- a\n###### hourly tasks (60 min) ##\n- b\n  ##\t**Daily**\n- c\n## ⏱ Quick again\n- d\n"
+    )
+    assert [texts(playbook, tier) for tier in Tier] == [["a", "d"], ["b"], ["c"]]
+
+
+def test_a_deeper_heading_stays_in_its_section_and_another_one_ends_it() -> None:
+    """Sub-headings group tasks; an unknown heading of the same level holds none."""
+    playbook = parse("## Quick\n- a\n### Git\n- b\n## Ideas\n- c\n### More\n- d\n")
+    assert texts(playbook, Tier.QUICK) == ["a", "b"]
+
+
+def test_headings_and_tasks_in_code_and_comments_are_none() -> None:
+    """A fence, a comment over lines, one in a task's own line."""
+    playbook = parse(
+        "# Quick\n- [ ] run <!-- twice --> it\n  ```\n  # Hourly\n  - [ ] x\n  ```\n<!--\n# Daily\n- y\n-->\n- [ ] z\n"
+    )
+    assert texts(playbook, Tier.QUICK) == ["run  it", "z"]
+    assert playbook.tasks(Tier.QUICK)[0].details == ("```", "# Hourly", "- [ ] x", "```")
+    assert [playbook.tasks(tier) for tier in (Tier.HOURLY, Tier.DAILY)] == [(), ()]
+
+
+@pytest.mark.parametrize("opening", ["<!-- oops", "```", "~~~~ sh", "- [ ] see <!-- oops"])
+def test_what_is_opened_and_never_closed_hides_no_task(opening: str) -> None:
+    """A slip of the keyboard does not silence the checks below it."""
+    playbook = parse(f"# Quick\n{opening}\n- [ ] look\n## Hourly\n- [ ] fetch\n")
+    assert "look" in texts(playbook, Tier.QUICK)
+    assert texts(playbook, Tier.HOURLY) == ["fetch"]
+
+
+def test_a_comment_in_one_task_swallows_no_other() -> None:
+    """As in Markdown, it ends with its paragraph; between backticks it is no comment at all."""
+    playbook = parse("- a <!-- open\n- b\n- c -->\n- d <!-- over\n  lines --> e\n- `<!--` f\n- g\n")
+    assert texts(playbook, Tier.QUICK) == ["a <!-- open", "b", "c -->", "d", "`<!--` f", "g"]
+
+
+def test_a_task_holds_its_sub_items_continuation_lines_and_code() -> None:
+    """And says where it stands."""
+    playbook = parse("# Quick\n\n1. [X] first\n   - sub\n\n   more\nlazy\n2. second\n\nplain\n")
+    first, second = playbook.tasks(Tier.QUICK)
+    assert (first.text, first.checked, first.line_number, first.end) == ("first", True, 3, 7)
+    assert first.details == ("   - sub", "   more", "lazy")
+    assert (second.text, second.checked, second.details) == ("second", None, ())
+
+
+def test_a_file_without_tiers_is_taken_whole_as_quick_tasks() -> None:
+    """Items and paragraphs alike; flags, notes and stamps keep their meaning."""
+    playbook = parse(
+        "# My checks\nLook at CI,\nthen at mail.\n\n- [ ] disk\n\n```\ndf -h\n```\n## Notes\n- n\n## Urgent\n- f\n"
+    )
+    assert playbook.is_freeform
+    assert texts(playbook, Tier.QUICK) == ["Look at CI,", "disk"]
+    assert playbook.tasks(Tier.QUICK)[0].details == ("then at mail.",)
+    assert playbook.tasks(Tier.QUICK)[1].details == ("```", "df -h", "```")
+    assert [playbook.tasks(tier) for tier in (Tier.HOURLY, Tier.DAILY)] == [(), ()]
+    assert ([note.text for note in playbook.notes], [flag.text for flag in playbook.flags]) == (["n"], ["f"])
+
+
+def test_in_a_tier_a_paragraph_is_a_task_only_where_there_is_no_list() -> None:
+    """An introduction is none; a section that somebody wrote as prose is still done."""
+    playbook = parse("# Quick\nKeep these short.\n\n- a\n# Hourly\nFetch everything.\n\nLook at CI.\n")
+    assert texts(playbook, Tier.QUICK) == ["a"]
+    assert texts(playbook, Tier.HOURLY) == ["Fetch everything.", "Look at CI."]
+
+
+def test_a_flag_is_up_until_it_is_ticked_off() -> None:
+    """However it was written."""
+    playbook = parse("## Urgent Flags\n- [ ] disk full\n- [x] prod down\n- key leaked\n\nbuild red\n")
+    assert [flag.text for flag in playbook.flags] == ["disk full", "key leaked", "build red"]
+
+
+@pytest.mark.parametrize(
+    ("line", "stamp"),
+    [
+        ("- Last quick: 2026-03-01T12:00:00Z", NOON),
+        ("* **Last Quick:** `2026-03-01T13:00:00+01:00` <!-- code -->", NOON),
+        ("Last quick tasks: 2026-03-01 12:00:00.5Z", NOON + timedelta(seconds=0.5)),
+        ("- Last quick: (never)", None),
+        ("- Last quick:", None),
+        ("- Last quick: yesterday", None),
+        ("- Last quick: 2026-03-01T12:00:00", None),
+        ("- Last quick: 0001-01-01T00:00:00+14:00", None),
+        ("- Last quick: 2026-13-45T99:00:00Z", None),
+        ("```\n- Last quick: 2026-03-01T12:00:00Z\n```", None),
+        ("<!-- - Last quick: 2026-03-01T12:00:00Z -->", None),
+    ],
+)
+def test_a_stamp_is_a_time_with_a_zone_or_nothing(line: str, stamp: datetime | None) -> None:
+    """Nothing makes the tier due."""
+    assert parse(f"## Timestamps\n{line}\n").stamps.quick == stamp
+
+
+def test_stamps_stand_in_the_timestamps_section_only() -> None:
+    """A note may speak of them."""
+    playbook = parse("## Notes\n- Last quick: 2026-03-01T12:00:00Z\n")
+    assert not playbook.has_timestamps
+    assert playbook.stamps == Stamps()
+
+
+def test_stamping_replaces_the_times_and_nothing_else() -> None:
+    """Each line keeps its own end, its marker and what follows the time."""
+    before = (
+        "\ufeff## Timestamps\r\n* Last quick: (never)  \r- last HOURLY:\t2020-01-01T00:00:00Z <!-- x -->\n- Last daily:"
+    )
+    playbook = parse(before).with_stamps(tuple(Tier), NOON + timedelta(seconds=0.9))
+    assert playbook.render() == (
+        "\ufeff## Timestamps\r\n* Last quick: 2026-03-01T12:00:00Z  \r"
+        "- last HOURLY: 2026-03-01T12:00:00Z <!-- x -->\n- Last daily: 2026-03-01T12:00:00Z"
+    )
+    assert playbook.stamps == Stamps(NOON, NOON, NOON)
+
+
+def test_a_tier_without_a_line_gets_one_below_the_others() -> None:
+    """A file without the section gets nothing: its stamps are kept elsewhere."""
+    playbook = parse("# Timestamps\r\n- Last quick: (never)\r\n\r\n# Quick\r\n- a\r\n")
+    assert playbook.with_stamps((Tier.QUICK, Tier.HOURLY), NOON).render() == (
+        "# Timestamps\r\n- Last quick: 2026-03-01T12:00:00Z\r\n- Last hourly: 2026-03-01T12:00:00Z\r\n"
+        "\r\n# Quick\r\n- a\r\n"
+    )
+    assert parse("# Timestamps").with_stamps((Tier.DAILY,), NOON).render() == (
+        "# Timestamps\n- Last daily: 2026-03-01T12:00:00Z"
+    )
+    assert parse("- a\n").with_stamps((Tier.QUICK,), NOON).render() == "- a\n"
+
+
+@given(FILES, st.sets(st.sampled_from(Tier)))
+def test_stamps_that_were_written_are_read_back(text: str, tiers: set[Tier]) -> None:
+    """Property: in any file with the section; the other stamps and every task stay as they were."""
+    before = parse(text)
+    after = before.with_stamps(tiers, NOON)
+    if not before.has_timestamps:
+        assert after == before
+        return
+    for tier in Tier:
+        assert after.stamps.of(tier) == (NOON if tier in tiers else before.stamps.of(tier))
+    assert [texts(after, tier) for tier in Tier] == [texts(before, tier) for tier in Tier]
+    assert after.with_stamps(tiers, NOON) == after
+
+
+def test_a_box_says_how_the_last_time_went() -> None:
+    """Only the mark changes; a box that says so already, in either case, is left alone."""
+    playbook = parse("# Quick\r\n-\t[ ]  a \r- [X] b\n- [] c\n- d")
+    tasks = playbook.tasks(Tier.QUICK)
+    for task in tasks:
+        playbook = playbook.with_checked(task, ok=True)
+    assert playbook.render() == "# Quick\r\n-\t[x]  a \r- [X] b\n- [x] c\n- d"
+    for task in tasks:
+        playbook = playbook.with_checked(task, ok=False)
+    assert playbook.render() == "# Quick\r\n-\t[ ]  a \r- [ ] b\n- [ ] c\n- d"
+
+
+def test_a_task_is_found_again_after_somebody_else_edited_the_file() -> None:
+    """By its section and what it says; one that is gone changes nothing."""
+    task = parse("# Quick\n- [ ] a\n").tasks(Tier.QUICK)[0]
+    edited = parse("# Quick\n- [ ] new\n- [ ] A\n# Hourly\n- [ ] a\n")
+    assert edited.with_checked(task, ok=True).render() == "# Quick\n- [ ] new\n- [x] A\n# Hourly\n- [ ] a\n"
+    gone = parse("# Quick\n- [ ] b\n")
+    assert gone.with_checked(task, ok=True) == gone
+
+
+@given(FILES, st.booleans())
+def test_checking_changes_boxes_only(text: str, ok: bool) -> None:
+    """Property: after checking every task, the file differs in marks alone, and each box says what was asked."""
+    before = after = parse(text)
+    tasks = [task for tier in Tier for task in before.tasks(tier)]
+    for task in tasks:
+        after = after.with_checked(task, ok)
+    assert len(after.lines) == len(before.lines)
+    for tier in Tier:
+        assert texts(after, tier) == texts(before, tier)
+        assert all(task.checked in (None, ok) for task in after.tasks(tier) if not task.text.startswith("<!--"))
+
+
+@pytest.mark.parametrize(
+    "piece", ["<!-- ", "- ```\n", "```js\n", "````js\n```\n", "<!-- x\n", "- [ ] a <!--\n", "` <!-- "]
+)
+def test_a_hostile_file_takes_no_longer_than_its_size_explains(piece: str) -> None:
+    """200 kB of one opening after another is read in about a second."""
+    text = piece * (200_000 // len(piece))
+    assert parse(text).with_stamps((Tier.QUICK,), NOON).render() == text
