@@ -45,6 +45,7 @@ from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.status import status_command
 from handlers.messenger import SlackMessenger, ephemeral
+from handlers.pacing import Pacing
 from handlers.routes import Listeners, bolt_app
 from handlers.transport import posting_client, repeatable_client, translated
 from handlers.workspace import SlackWorkspace
@@ -54,6 +55,7 @@ log = logging.getLogger(__name__)
 PING_INTERVAL_S = 3
 CLAIM_WAIT_S = 1.0
 LISTENER_THREADS = 16
+CATCH_UP_EVERY_S = 1
 FLUSH_EVERY_S = 10
 TIDY_EVERY_S = 60
 
@@ -112,6 +114,8 @@ class Triage:
         self._approvers.refresh()
         for problem in recover(self._desk, self._replies):
             self.ops.say(f"A thread could not be settled after the restart: {problem}")
+        self._desk.show_all_again()
+        self._ticker.every(CATCH_UP_EVERY_S, self._desk.catch_up)
         self._ticker.every(FLUSH_EVERY_S, self.ops.flush)
         self._ticker.every(TIDY_EVERY_S, self._desk.tidy)
         self._ticker.every(TIDY_EVERY_S, self._approvers.refresh)
@@ -133,6 +137,7 @@ class Triage:
         self.watcher.stop()
         self._workers.stop()
         self._listeners.shutdown(wait=True)
+        self._desk.catch_up(at_once=True)
         self.staff.close()
         self._lock.release()
 
@@ -144,6 +149,7 @@ class Triage:
             bot_user_id=self.me.user_id,
             link_to=code_links(self.repo.remote_url()),
             team_language=settings.team_language,
+            pacing=Pacing(posts_per_second=settings.slack.posts_per_second),
         )
         self.ops = OpsLines(self._messenger)
         self._ticker = Ticker()

@@ -33,6 +33,7 @@ from bot.model_settings import (
     WebAddress,
 )
 from bot.setting_problems import explain
+from bot.slack_settings import SlackSettings
 
 Language = Literal["en", "es", "pt", "de", "fr", "id", "ja", "zh"]
 """Languages with a word list."""
@@ -129,6 +130,7 @@ class Settings(_Block):
     approvers: tuple[ApproverId, ...] | None = None
     """Who may approve; absent: everybody in the ops channel. An empty list: nobody."""
     team_language: Annotated[str, Field(pattern="^[a-z]{2}$")] = "en"
+    slack: SlackSettings = SlackSettings()
     watcher: WatcherSettings = WatcherSettings()
     classifier: ClassifierSettings = ClassifierSettings()
     investigator: InvestigatorSettings = InvestigatorSettings()

@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 GRACE_S = 8.0
 PAUSE_AFTER_ERROR_S = 1.0
 MAX_OUTAGE_DOUBLINGS = 6
+MAX_PAUSE_S = 64.0
 
 Handler = Callable[[Mapping[str, Any]], None]
 
@@ -94,4 +95,4 @@ class WorkerPool:
         if not isinstance(error, Unavailable):
             return self._pause_after_error_s
         self._outages = min(self._outages + 1, MAX_OUTAGE_DOUBLINGS)
-        return max(self._pause_after_error_s * 2.0 ** (self._outages - 1), error.retry_after_s or 0)
+        return max(self._pause_after_error_s * 2.0 ** (self._outages - 1), min(error.retry_after_s or 0, MAX_PAUSE_S))

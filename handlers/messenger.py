@@ -6,7 +6,8 @@ where metadata is not kept, the text decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from slack_sdk import WebClient
@@ -17,11 +18,16 @@ from blocks.draft_card import LinkTo, card_blocks, card_text
 from blocks.reply import reply_sections, reply_text
 from blocks.text import escape
 from bot.domain.threads import ThreadState, hash_draft
-from bot.errors import ProviderError
+from bot.errors import ProviderError, Unavailable
+from handlers.pacing import CARD, LINE, REPLY, UPDATE_BURST, Pacer, Pacing
 from handlers.transport import translated
 
 REPLY_EVENT = "triage_reply"
 CARDS_LOOKED_AT = 100
+POST_PATIENCE_S = 5.0
+LAST_UPDATE_PATIENCE_S = 3.0
+"""How long a closed thread's card waits for its turn: its buttons are dead already."""
+_ALL_CARDS = "chat.update"
 
 
 class SlackMessenger:
@@ -36,10 +42,12 @@ class SlackMessenger:
         bot_user_id: str,
         link_to: LinkTo,
         team_language: str = "en",
+        pacing: Pacing | None = None,
     ) -> None:
         self._client, self._posting = client, posting
         self._ops_channel, self._bot_user_id = ops_channel, bot_user_id
         self._link_to, self._team_language = link_to, team_language
+        self._pacing = pacing or Pacing(posts_per_second=1.0)
 
     def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
         """Post the thread's card, or update it in place; returns `(channel id, ts)`."""
@@ -47,14 +55,14 @@ class SlackMessenger:
         text = card_text(state)
         if state.card_channel and state.card_ts:
             try:
-                with translated("update the card"):
+                with self._paced_update(state, is_progress=progress is not None), translated("update the card"):
                     self._client.chat_update(channel=state.card_channel, ts=state.card_ts, text=text, blocks=blocks)
             except ProviderError as error:
                 if "message_not_found" not in str(error):
                     raise
             else:
                 return state.card_channel, state.card_ts
-        return self._ops_channel, self._post(self._ops_channel, text, blocks, what="post the card")
+        return self._ops_channel, self._post(self._ops_channel, text, blocks, what="post the card", rank=CARD)
 
     def find_card(self, state: ThreadState) -> tuple[str, str] | None:
         """Return where the thread's card stands, if a run before this one posted it."""
@@ -83,6 +91,7 @@ class SlackMessenger:
             reply_text(text),
             blocks,
             what="post the reply",
+            rank=REPLY,
             thread_ts=state.thread_ts,
             metadata=metadata,
         )
@@ -103,14 +112,42 @@ class SlackMessenger:
 
     def tell_ops(self, text: str) -> None:
         """Say one line in the ops channel."""
-        self._post(self._ops_channel, escape(text), None, what="tell the ops channel")
+        self._post(self._ops_channel, escape(text), None, what="tell the ops channel", rank=LINE)
 
-    def _post(self, channel: str, text: str, blocks: Sequence[Block] | None, *, what: str, **more: Any) -> str:
-        with translated(what, posting=True):
+    def _post(
+        self, channel: str, text: str, blocks: Sequence[Block] | None, *, what: str, rank: int, **more: Any
+    ) -> str:
+        posts = self._pacing.posts
+        with _paced(posts, channel, what, rank=rank, patience_s=POST_PATIENCE_S), translated(what, posting=True):
             answer = self._posting.chat_postMessage(
                 channel=channel, text=text, blocks=blocks, unfurl_links=False, unfurl_media=False, **more
             )
         return str(answer["ts"])
+
+    def _paced_update(self, state: ThreadState, *, is_progress: bool) -> AbstractContextManager[None]:
+        """Pace an update: a state is put off rather than waited for, and progress leaves half of the room to states."""
+        return _paced(
+            self._pacing.updates,
+            _ALL_CARDS,
+            "update the card",
+            patience_s=0.0 if state.is_open else LAST_UPDATE_PATIENCE_S,
+            spare=UPDATE_BURST // 2 if is_progress else 0,
+        )
+
+
+@contextmanager
+def _paced(pacer: Pacer, key: str, what: str, *, rank: int = 0, patience_s: float, spare: int = 0) -> Iterator[None]:
+    """Enter when the pace allows it; where Slack refuses all the same, hold back whoever comes next."""
+    try:
+        pacer.wait_turn(key, rank=rank, patience_s=patience_s, spare=spare)
+    except Unavailable as error:
+        raise Unavailable(f"Slack could not {what}: {error}", retry_after_s=error.retry_after_s) from error
+    try:
+        yield
+    except Unavailable as error:
+        if error.retry_after_s is not None:
+            pacer.hold(key, error.retry_after_s)
+        raise
 
 
 def _is_reply(message: dict[str, Any], state: ThreadState, text: str) -> bool:

@@ -1,28 +1,35 @@
 """Two Slack clients and the translation of their errors.
 
 Reads and updates may be repeated, so their client retries broken connections. A post may not: its client retries only
-what Slack says it refused (429, after Retry-After); a connection that breaks is Unconfirmed.
+what Slack says it refused (429, after Retry-After, as long as that is a matter of seconds); a connection that breaks is
+Unconfirmed.
 Source: slack_sdk's default handler re-sends chat.postMessage when the server hangs up after reading it (FACTS B2).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.client import HTTPException
 from json import JSONDecodeError
 from socket import gaierror
+from typing import Final
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
-from slack_sdk.http_retry import RateLimitErrorRetryHandler
+from slack_sdk.http_retry import HttpRequest, HttpResponse, RetryHandler, RetryState
 from slack_sdk.http_retry.builtin_handlers import ConnectionErrorRetryHandler
 
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 
 TIMEOUT_S = 20
+PATIENCE_S: Final = 8.0
+"""How long one call may wait for Slack's leave to try again, in all; whoever clicked sees nothing happen meanwhile."""
+_NOT_WORTH_A_WAIT: Final = ("/chat.update",)
+"""A newer state supersedes an update that was refused, so it is put off by who asked for it, not waited for."""
 _ADVICE = {
     "channel_not_found": "invite the bot to the channel, or correct its id in triage.yml",
     "not_in_channel": "invite the bot to the channel",
@@ -46,11 +53,11 @@ def _code_of(error: SlackApiError) -> str | None:
     return code if isinstance(code, str) and re.fullmatch(r"\w+", code) else None
 
 
-def _retry_after_s(error: SlackApiError) -> float | None:
+def _retry_after_s(headers: Mapping[str, object]) -> float | None:
     """Return how long Slack asks to wait, in seconds, if it says."""
-    said = {name.lower(): value for name, value in getattr(error.response, "headers", {}).items()}.get("retry-after")
-    value = said[0] if isinstance(said, list) else said
-    return float(value) if value is not None and str(value).isdigit() else None
+    said = {name.lower(): value for name, value in headers.items()}.get("retry-after")
+    value = str(said[0] if isinstance(said, list) and said else said)
+    return float(value) if value.isascii() and value.isdigit() else None
 
 
 def _never_left(error: Exception) -> bool:
@@ -58,16 +65,66 @@ def _never_left(error: Exception) -> bool:
     return isinstance(getattr(error, "reason", error), ConnectionRefusedError | gaierror)
 
 
+class RateLimitPatience(RetryHandler):
+    """Waits as long as a 429 asks and lets the call be made again, unless that would take more than a few seconds.
+
+    The SDK's own handler sleeps whatever Retry-After says, an hour included (slack_sdk 3.47, read). What is not waited
+    for becomes Unavailable with `retry_after_s`, for the queue to pause or the person to be told.
+    """
+
+    def __init__(self, *, patience_s: float = PATIENCE_S, wait: Callable[[float], object] = time.sleep) -> None:
+        super().__init__(max_retry_count=3)
+        self._patience_s, self._wait = patience_s, wait
+
+    def _can_retry(
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,  # noqa: ARG002 - the SDK's signature
+    ) -> bool:
+        if response is None or response.status_code != HTTPStatus.TOO_MANY_REQUESTS:
+            return False
+        if request.url.endswith(_NOT_WORTH_A_WAIT):
+            return False
+        return _waited_s(state) + _asked_s(response) <= self._patience_s
+
+    def prepare_for_next_attempt(
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,  # noqa: ARG002 - the SDK's signature
+        response: HttpResponse | None = None,
+        error: Exception | None = None,  # noqa: ARG002 - the SDK's signature
+    ) -> None:
+        """Wait, and have the request sent again."""
+        asked_s = _asked_s(response)
+        state.custom_values = {"waited_s": _waited_s(state) + asked_s}
+        state.next_attempt_requested = True
+        self._wait(asked_s)
+        state.increment_current_attempt()
+
+
+def _asked_s(response: HttpResponse | None) -> float:
+    """Return how long a refusal asks to wait; a second where it does not say."""
+    asked_s = _retry_after_s(response.headers) if response is not None else None
+    return 1.0 if asked_s is None else asked_s
+
+
+def _waited_s(state: RetryState) -> float:
+    return float((state.custom_values or {}).get("waited_s", 0.0))
+
+
 def repeatable_client(token: str, api_url: str) -> WebClient:
     """Return a client for reads and updates."""
-    handlers = [ConnectionErrorRetryHandler(max_retry_count=2), RateLimitErrorRetryHandler(max_retry_count=3)]
-    return WebClient(token=token, base_url=api_url, timeout=TIMEOUT_S, retry_handlers=list(handlers))
+    handlers: list[RetryHandler] = [ConnectionErrorRetryHandler(max_retry_count=2), RateLimitPatience()]
+    return WebClient(token=token, base_url=api_url, timeout=TIMEOUT_S, retry_handlers=handlers)
 
 
 def posting_client(token: str, api_url: str) -> WebClient:
     """Return a client for calls that must not happen twice."""
-    handlers = [RateLimitErrorRetryHandler(max_retry_count=3)]
-    return WebClient(token=token, base_url=api_url, timeout=TIMEOUT_S, retry_handlers=list(handlers))
+    return WebClient(token=token, base_url=api_url, timeout=TIMEOUT_S, retry_handlers=[RateLimitPatience()])
 
 
 @contextmanager
@@ -88,7 +145,9 @@ def translated(what: str, *, posting: bool = False) -> Iterator[None]:
         if posting and in_trouble:
             raise Unconfirmed(f"Slack could not confirm to {what} ({code})") from error
         if in_trouble or status == HTTPStatus.TOO_MANY_REQUESTS:
-            raise Unavailable(f"Slack could not {what}: {code}", retry_after_s=_retry_after_s(error)) from error
+            wait_s = _retry_after_s(getattr(error.response, "headers", {}))
+            advice = f"; nothing was done, try again in {wait_s:.0f} s" if wait_s is not None else ""
+            raise Unavailable(f"Slack could not {what}: {code}{advice}", retry_after_s=wait_s) from error
         advice = f"; {_ADVICE[code]}" if code in _ADVICE else ""
         raise ProviderError(f"Slack could not {what}: {code}{advice}") from error
     except (OSError, HTTPException, JSONDecodeError) as error:

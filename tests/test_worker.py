@@ -10,7 +10,7 @@ from bot import worker
 from bot.adapters.spool_queue import MAX_ATTEMPTS
 from bot.domain.jobs import Job, JobKind
 from bot.errors import ProviderError, Unavailable
-from bot.worker import WorkerPool
+from bot.worker import MAX_PAUSE_S, WorkerPool
 from tests.fakes import FakeClock, MemoryJobQueue
 
 WAIT_S = 30
@@ -172,5 +172,6 @@ def test_pauses_grow_while_an_outage_lasts_and_obey_the_service() -> None:
     outage = Unavailable("down")
     assert [pool.pause_s(outage) for _ in range(3)] == [1.0, 2.0, 4.0]
     assert pool.pause_s(Unavailable("busy", retry_after_s=30)) == 30
+    assert pool.pause_s(Unavailable("busy", retry_after_s=3600)) == MAX_PAUSE_S
     assert max(pool.pause_s(outage) for _ in range(20)) == 32.0
     assert pool.pause_s(ProviderError("refused")) == 1.0

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
+from bot.casework.card_turns import CardTurns
 from bot.domain.threads import ThreadState
-from bot.errors import Conflict, ProviderError, TriageError
+from bot.errors import Conflict, ProviderError, TriageError, Unavailable
 from bot.ports import Clock, JobQueue, Journal, MemoryIndex, Messenger, ThreadStore, Workspace
 from bot.settings import Settings
 
 log = logging.getLogger(__name__)
+
+FINISH_WAIT_S: Final = 5.0
 
 Change = Callable[[ThreadState], ThreadState | None]
 
@@ -28,6 +32,7 @@ class Desk:
     memory: MemoryIndex
     replies: Journal
     clock: Clock
+    turns: CardTurns = field(default_factory=CardTurns)
 
     def amend(self, thread_id: str, change: Change) -> ThreadState | None:
         """Apply `change` to the thread as it is now, again if somebody else was faster.
@@ -47,8 +52,25 @@ class Desk:
                 )
         return None
 
-    def show(self, thread_id: str) -> None:
-        """Bring the card in line with the state; remembers where it stands."""
+    def show(self, thread_id: str) -> bool:
+        """Bring the card in line with the state; False if the chat does not take it now, and `catch_up` will.
+
+        Raises:
+            ProviderError: there is no card yet and none could be posted, or the chat refuses this one for good.
+        """
+        with self.turns.turn(thread_id) as mine:
+            if not mine:
+                self.turns.later(thread_id, 0)
+                return False
+            try:
+                self._bring_in_line(thread_id)
+            except Unavailable as error:
+                self._put_off(thread_id, error)
+                return False
+        return True
+
+    def _bring_in_line(self, thread_id: str) -> None:
+        """Show the state as it is now; remembers where the card stands."""
         state = self.store.get(thread_id)
         if state is None:
             return
@@ -56,16 +78,27 @@ class Desk:
         if (state.card_channel, state.card_ts) != (channel, ts):
             self.amend(thread_id, lambda now: now.evolve(card_channel=channel, card_ts=ts))
 
+    def _put_off(self, thread_id: str, error: Unavailable) -> None:
+        """Leave an update to `catch_up`: no thread's work waits for one. A first card is no update, and waited for."""
+        state = self.store.get(thread_id)
+        if state is not None and state.card_ts is None:
+            raise error
+        log.info("card shown later: %s", error, extra={"action": "card_later", "thread_id": thread_id})
+        self.turns.later(thread_id, error.retry_after_s)
+
     def show_progress(self, thread_id: str, line: str) -> None:
         """Show how far the run of a thread is; a chat that cannot be reached is no reason to stop it."""
         state = self.store.get(thread_id)
         if state is None or not state.is_open or state.card_ts is None:
             return
-        try:
-            self.messenger.show_card(state, progress=line)
-            self._show_newer(state)
-        except TriageError:
-            log.warning("progress not shown", extra={"action": "progress_unshown", "thread_id": thread_id})
+        with self.turns.turn(thread_id) as mine:
+            if not mine:
+                return
+            try:
+                self.messenger.show_card(state, progress=line)
+                self._show_newer(state)
+            except TriageError:
+                log.warning("progress not shown", extra={"action": "progress_unshown", "thread_id": thread_id})
 
     def _show_newer(self, shown: ThreadState) -> None:
         """Show the thread again if somebody changed it while its progress was being shown."""
@@ -74,18 +107,50 @@ class Desk:
             self.messenger.show_card(now)
 
     def finish(self, thread_id: str) -> None:
-        """Show the last state of a closed thread's card and move the thread to the archive."""
-        self.show(thread_id)
-        self.store.archive(thread_id)
+        """Show the last state of a closed thread's card and move the thread to the archive, in this order.
+
+        Raises:
+            ProviderError: the card could not be updated; the thread stays where it is.
+        """
+        with self.turns.turn(thread_id, wait_s=FINISH_WAIT_S) as mine:
+            if not mine:
+                raise Unavailable("The card is being updated; trying again will do.", retry_after_s=1)
+            self._bring_in_line(thread_id)
+            self.store.archive(thread_id)
 
     def try_to_finish(self, thread_id: str) -> bool:
-        """Finish a closed thread, or leave it to `tidy` where its card cannot be updated now."""
+        """Finish a closed thread, or leave it to `catch_up` and `tidy` where its card cannot be updated now."""
         try:
             self.finish(thread_id)
-        except ProviderError:
+        except ProviderError as error:
             log.warning("card not updated yet", extra={"action": "finish_later", "thread_id": thread_id}, exc_info=True)
+            if isinstance(error, Unavailable):
+                self.turns.later(thread_id, error.retry_after_s)
             return False
         return True
+
+    def catch_up(self, *, at_once: bool = False) -> None:
+        """Show the cards that are behind, until the chat refuses one; `at_once`: before their time, at the end."""
+        while (thread_id := self.turns.next(at_once=at_once)) is not None and self._caught_up(thread_id):
+            pass
+
+    def _caught_up(self, thread_id: str) -> bool:
+        state = self.store.get(thread_id)
+        if state is not None and not state.is_open:
+            return self.try_to_finish(thread_id)
+        try:
+            return self.show(thread_id)
+        except Unavailable as error:
+            self.turns.later(thread_id, error.retry_after_s)
+        except ProviderError:
+            log.warning("card not shown", extra={"action": "card_refused", "thread_id": thread_id}, exc_info=True)
+        return False
+
+    def show_all_again(self) -> None:
+        """Let every open card be shown anew: what the last run put off, it may have taken to its grave."""
+        for state in self.open_threads():
+            if state.card_ts is not None:
+                self.turns.later(state.thread_id, 0)
 
     def tidy(self) -> None:
         """Finish the closed threads whose cards could not be updated when they closed."""

@@ -20,22 +20,30 @@ class OpsLines:
     def __init__(self, messenger: Messenger) -> None:
         self._messenger = messenger
         self._waiting: deque[str] = deque(maxlen=MAX_WAITING)
-        self._lock = threading.Lock()
+        self._saying = threading.Lock()
 
     def say(self, text: str) -> None:
         """Say a line now, or as soon as the chat takes it."""
         log.warning(text, extra={"action": "ops_told"})
-        with self._lock:
-            self._waiting.append(text)
+        self._waiting.append(text)
         self.flush()
 
     def flush(self) -> None:
-        """Say what waits; the rest stays where the chat refuses."""
-        with self._lock:
-            while self._waiting:
-                try:
-                    self._messenger.tell_ops(self._waiting[0])
-                except ProviderError:
-                    log.info("ops line waits", extra={"action": "ops_line_waits"}, exc_info=True)
-                    return
+        """Say what waits; the rest stays where the chat refuses. Nobody waits while somebody else is saying lines."""
+        if not self._saying.acquire(blocking=False):
+            return
+        try:
+            self._say_all()
+        finally:
+            self._saying.release()
+
+    def _say_all(self) -> None:
+        while self._waiting:
+            line = self._waiting[0]
+            try:
+                self._messenger.tell_ops(line)
+            except ProviderError:
+                log.info("ops line waits", extra={"action": "ops_line_waits"}, exc_info=True)
+                return
+            if self._waiting[0] is line:  # else too many came meanwhile, and this one was pushed out
                 self._waiting.popleft()

@@ -10,8 +10,9 @@ import pytest
 from blocks import ids
 from bot.domain.links import code_links
 from bot.domain.threads import PendingReason, Status, ThreadState, hash_draft
-from bot.errors import ProviderError, Unconfirmed
+from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.messenger import SlackMessenger, ephemeral
+from handlers.pacing import UPDATE_BURST
 from handlers.transport import posting_client, repeatable_client
 from tests.builders import QUESTION_TS, THREAD_ID, in_status
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, refusal
@@ -90,6 +91,42 @@ class TestCard:
         assert messenger.find_card(STATE) == ("C0OPS", "1.1")
         slack.will("conversations.history", Answer({"messages": messages[:2]}))
         assert messenger.find_card(STATE) is None
+
+
+class TestPace:
+    """What Slack refused for its rate is not tried again before its time, by nobody."""
+
+    def test_a_channel_that_was_refused_is_left_alone(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """The next post is refused here; other channels are not concerned."""
+        slack.will("chat.postMessage", refusal("ratelimited", status=429, Retry_After="60"), Answer({"ts": "1.2"}))
+        with pytest.raises(Unavailable, match="try again in 60 s"):
+            messenger.tell_ops("one")
+        with pytest.raises(Unavailable, match="there is room again") as caught:
+            messenger.show_card(STATE)
+        assert caught.value.retry_after_s == pytest.approx(60, abs=5)
+        assert messenger.post_reply(STATE, TEXT) == "1.2"
+        assert [call["channel"] for call in slack.of("chat.postMessage")] == ["C0OPS", "C1"]
+
+    def test_updates_that_were_refused_are_put_off_without_asking_slack(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """One refusal is enough for all cards; posts go on."""
+        slack.will("chat.update", refusal("ratelimited", status=429, Retry_After="30"))
+        for _ in range(3):
+            with pytest.raises(Unavailable) as caught:
+                messenger.show_card(on_card(STATE))
+            assert caught.value.retry_after_s == pytest.approx(30, abs=5)
+        assert len(slack.of("chat.update")) == 1
+        messenger.tell_ops("still here")
+
+    def test_progress_leaves_half_of_the_updates_to_states(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """However many runs report."""
+        for _ in range(UPDATE_BURST // 2):
+            messenger.show_card(on_card(STATE), progress="3 tool calls")
+        with pytest.raises(Unavailable, match="there is room again"):
+            messenger.show_card(on_card(STATE), progress="4 tool calls")
+        assert len(slack.of("chat.update")) == UPDATE_BURST // 2
+        messenger.show_card(on_card(STATE))
 
 
 class TestReply:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import socket
-import time
+from urllib.parse import quote
 
 import pytest
 from slack_sdk import WebClient
 
-from bot.errors import ProviderError, Unconfirmed
-from handlers.transport import posting_client, repeatable_client, translated
+from bot.errors import ProviderError, Unavailable, Unconfirmed
+from handlers.transport import PATIENCE_S, RateLimitPatience, posting_client, repeatable_client, translated
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, refusal
 
 
@@ -72,22 +72,69 @@ def test_a_post_that_never_left_was_not_made() -> None:
         assert not isinstance(caught.value, Unconfirmed)
 
 
+def refused_for(seconds: str) -> Answer:
+    return refusal("ratelimited", status=429, Retry_After=seconds)
+
+
+def patient(client: WebClient, waited: list[float]) -> WebClient:
+    """Let the client's waits be noted instead of slept through."""
+    client.retry_handlers = [
+        RateLimitPatience(wait=waited.append) if isinstance(handler, RateLimitPatience) else handler
+        for handler in client.retry_handlers
+    ]
+    return client
+
+
 def test_a_post_refused_for_its_rate_waits_as_told_and_goes_on(slack: SlackStub) -> None:
-    """429 means that nothing was posted; Retry-After is honoured."""
-    slack.will("chat.postMessage", refusal("ratelimited", status=429, Retry_After="1"), Answer({"ts": "1.2"}))
-    began = time.monotonic()
-    post(posting_client("xoxb-1", slack.url))
-    assert time.monotonic() - began >= 1
+    """429 means that nothing was posted; Retry-After is honoured, to the second."""
+    slack.will("chat.postMessage", refused_for("3"), Answer({"ts": "1.2"}))
+    waited: list[float] = []
+    post(patient(posting_client("xoxb-1", slack.url), waited))
+    assert waited == [3.0]
     assert len(slack.of("chat.postMessage")) == 2
 
 
 def test_a_rate_limit_that_never_ends_is_a_refusal(slack: SlackStub) -> None:
     """After a few waits the draft waits instead; nothing was posted."""
-    slack.will("chat.postMessage", refusal("ratelimited", status=429, Retry_After="0"))
+    slack.will("chat.postMessage", refused_for("0"))
     with pytest.raises(ProviderError, match="ratelimited") as caught:
         post(posting_client("xoxb-1", slack.url))
     assert not isinstance(caught.value, Unconfirmed)
     assert len(slack.of("chat.postMessage")) == 4
+
+
+@pytest.mark.parametrize(("asked", "waits"), [("30", []), ("3600", []), ("5", [5.0]), ("8", [8.0]), ("3", [3.0, 3.0])])
+def test_nobody_waits_for_slack_longer_than_seconds(slack: SlackStub, asked: str, waits: list[float]) -> None:
+    """In all, not each time; the error says for how long Slack wants none."""
+    slack.will("chat.postMessage", refused_for(asked))
+    waited: list[float] = []
+    with pytest.raises(Unavailable, match=f"nothing was done, try again in {asked} s") as caught:
+        post(patient(posting_client("xoxb-1", slack.url), waited))
+    assert waited == waits
+    assert sum(waited) <= PATIENCE_S
+    assert caught.value.retry_after_s == float(asked)
+    assert not isinstance(caught.value, Unconfirmed)
+    assert len(slack.of("chat.postMessage")) == len(waits) + 1
+
+
+@pytest.mark.parametrize("asked", ["soon", "", "-5", "²", "Fri, 20 Nov 2026 09:00:00 GMT"])
+def test_a_wait_nobody_can_read_is_a_second(slack: SlackStub, asked: str) -> None:
+    """Whatever the header holds, the client neither stumbles nor hammers."""
+    slack.will("users.info", refused_for(quote(asked, safe=" ,:")), Answer({"user": {}}))
+    waited: list[float] = []
+    read(patient(repeatable_client("xoxb-1", slack.url), waited))
+    assert waited == [1.0]
+
+
+def test_an_update_that_slack_refuses_for_its_rate_is_not_waited_for(slack: SlackStub) -> None:
+    """A newer state supersedes it; the caller is told when to come back."""
+    slack.will("chat.update", refused_for("2"))
+    waited: list[float] = []
+    client = patient(repeatable_client("xoxb-1", slack.url), waited)
+    with pytest.raises(Unavailable) as caught, translated("update the card"):
+        client.chat_update(channel="C1", ts="1.1", text="x")
+    assert (waited, caught.value.retry_after_s) == ([], 2.0)
+    assert len(slack.of("chat.update")) == 1
 
 
 def test_a_read_is_repeated_after_a_dropped_connection(slack: SlackStub) -> None:

@@ -1,0 +1,18 @@
+"""The `slack` block of triage.yml: how fast the bot speaks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Block(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SlackSettings(_Block):
+    """How the bot talks to Slack."""
+
+    posts_per_second: Annotated[float, Field(gt=0, le=20)] = 1.0
+    """To each channel, after a burst of three; Slack allows about one."""

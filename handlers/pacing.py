@@ -1,0 +1,135 @@
+"""Keeps what the bot says within Slack's rates, so that a refusal (429) stays the exception.
+
+Posts are paced per channel, updates of cards for the whole workspace. Nobody waits longer than their patience: what
+would take longer is refused at once, with how long it would have taken.
+Source: https://docs.slack.dev/apis/web-api/rate-limits (posts about 1/s a channel, chat.update Tier 3: 50/min; bursts).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+import time
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Final
+
+from bot.errors import Unavailable
+
+REPLY, CARD, LINE = 0, 1, 2
+"""Who goes first where several wait for one channel: what a person approved, then cards, then lines."""
+POST_BURST: Final = 3
+UPDATES_PER_SECOND: Final = 50 / 60
+UPDATE_BURST: Final = 20
+MAX_KEPT: Final = 1_000
+
+Ticket = tuple[int, int]
+
+
+class Pace:
+    """The arithmetic of one rate: `burst` at once, then one every `1 / per_second` s; the times are given, in seconds.
+
+    >>> pace = Pace(per_second=1, burst=2)
+    >>> [pace.wait_s(0.0), pace.take(0.0), pace.wait_s(0.0), pace.take(0.0), pace.wait_s(0.25)]
+    [0.0, None, 0.0, None, 0.75]
+    """
+
+    def __init__(self, *, per_second: float, burst: int) -> None:
+        self._interval_s, self._burst = 1 / per_second, burst
+        self._full_at = 0.0  # when all of the burst will be there again
+        self._held_until = 0.0
+
+    def wait_s(self, now: float, *, ahead: int = 0, spare: int = 0) -> float:
+        """Return how long until one more may go after `ahead` others, with `spare` of the burst left to the rest."""
+        after_others = max(self._full_at, now) + ahead * self._interval_s
+        slot = after_others - (self._burst - 1 - spare) * self._interval_s
+        return max(0.0, slot - now, self._held_until - now)
+
+    def take(self, now: float) -> None:
+        """Count one."""
+        self._full_at = max(self._full_at, now) + self._interval_s
+
+    def hold(self, now: float, seconds: float) -> None:
+        """Let nothing go for so long, as Slack asked."""
+        self._held_until = max(self._held_until, now + seconds)
+
+    def is_idle(self, now: float) -> bool:
+        """Whether forgetting it would change nothing."""
+        return max(self._full_at, self._held_until) <= now
+
+
+class Pacer:
+    """One pace for each channel, whoever asks from whatever thread; first by rank, then by arrival."""
+
+    def __init__(
+        self,
+        *,
+        per_second: float,
+        burst: int,
+        monotonic: Callable[[], float] = time.monotonic,
+        wait: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._per_second, self._burst = per_second, burst
+        self._monotonic, self._wait = monotonic, wait
+        self._lock = threading.Lock()
+        self._numbers = itertools.count()
+        self._paces: dict[str, Pace] = {}
+        self._waiting: defaultdict[str, list[Ticket]] = defaultdict(list)
+
+    def wait_turn(self, key: str, *, rank: int = 0, patience_s: float = 0.0, spare: int = 0) -> None:
+        """Return when one more may go to `key`.
+
+        Raises:
+            Unavailable: that would take longer than `patience_s`; `retry_after_s` says how long.
+        """
+        give_up_at = self._monotonic() + patience_s
+        ticket = (rank, next(self._numbers))
+        with self._lock:
+            insort(self._waiting[key], ticket)
+        try:
+            while (wait_s := self._go_or_wait_s(key, ticket, spare)) > 0:
+                if self._monotonic() + wait_s > give_up_at:
+                    raise Unavailable(
+                        f"too much at once; in {math.ceil(wait_s)} s there is room again", retry_after_s=wait_s
+                    )
+                self._wait(wait_s)
+        finally:
+            self._leave(key, ticket)
+
+    def hold(self, key: str, seconds: float) -> None:
+        """Let nothing go to `key` for so long."""
+        with self._lock:
+            self._pace(key).hold(self._monotonic(), seconds)
+
+    def _go_or_wait_s(self, key: str, ticket: Ticket, spare: int) -> float:
+        """Take the slot if it is there and return 0, else return how long to wait before asking again."""
+        with self._lock:
+            now, pace = self._monotonic(), self._pace(key)
+            wait_s = pace.wait_s(now, ahead=self._waiting[key].index(ticket), spare=spare)
+            if wait_s <= 0:
+                pace.take(now)
+                self._waiting[key].remove(ticket)
+            return wait_s
+
+    def _leave(self, key: str, ticket: Ticket) -> None:
+        with self._lock:
+            if ticket in self._waiting[key]:
+                self._waiting[key].remove(ticket)
+            if not self._waiting[key]:
+                del self._waiting[key]
+
+    def _pace(self, key: str) -> Pace:
+        if key not in self._paces and len(self._paces) >= MAX_KEPT:
+            now = self._monotonic()
+            self._paces = {known: pace for known, pace in self._paces.items() if not pace.is_idle(now)}
+        return self._paces.setdefault(key, Pace(per_second=self._per_second, burst=self._burst))
+
+
+class Pacing:
+    """The two rates the messenger keeps."""
+
+    def __init__(self, *, posts_per_second: float) -> None:
+        self.posts = Pacer(per_second=posts_per_second, burst=POST_BURST)
+        self.updates = Pacer(per_second=UPDATES_PER_SECOND, burst=UPDATE_BURST)

@@ -1,0 +1,88 @@
+"""Slack refuses for its rate, over the wire: what was approved is posted once, and every card is right in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from blocks import ids
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.app import Triage
+from bot.environment import read_environment
+from bot.settings import load_settings
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, HELP
+from tests.journeys.limiting_proxy import LimitingProxy, limiting_proxy
+from tests.journeys.office import Office, environment_of, write_config
+from tests.journeys.shop import SESSIONS
+
+pytestmark = pytest.mark.timeout(120)
+
+
+class LimitedOffice(Office):
+    """The ordinary office whose bot speaks through the proxy."""
+
+    def __init__(self, slack: LocalSlack, control: Control, home: Path, codebase: Path, proxy: LimitingProxy) -> None:
+        self.control, self.home, self.proxy = control, home, proxy
+        environment = {**environment_of(slack, home), "SLACK_API_URL": proxy.url}
+        self.bot = Triage(load_settings(write_config(home, codebase)), read_environment(environment))
+        self.replies = NdjsonJournal(home / "replies.ndjson")
+
+
+@pytest.fixture
+def limited(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> Iterator[LimitedOffice]:
+    """The ordinary bot, connected through a proxy that can refuse."""
+    with limiting_proxy(slack.api_url) as proxy:
+        office = LimitedOffice(slack, control, tmp_path / "home", shop, proxy)
+        office.bot.start()
+        control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+        yield office
+        office.bot.stop()
+
+
+def replies_to(office: LimitedOffice, ts: str) -> int:
+    return len(office.posted(ts, channel=HELP.channel_id))
+
+
+def test_an_approval_while_slack_asks_for_patience_is_posted_once(limited: LimitedOffice) -> None:
+    """Two refusals of a second each are waited out; the reply stands once and the card says so."""
+    ts = limited.ask(SESSIONS)
+    card = limited.draft(ts)
+    limited.proxy.refuse("chat.postMessage", 1, 1)
+    limited.click(card, ids.APPROVE)
+    limited.reply(ts)
+    limited.card(ts, "Posted")
+    assert len(limited.proxy.refused) == 2
+    assert replies_to(limited, ts) == 1
+
+
+def test_an_approval_slack_refuses_for_a_minute_says_so_and_can_be_repeated(limited: LimitedOffice) -> None:
+    """Nobody waits a minute behind a click; nothing was posted, and the next click, in time, posts once."""
+    ts = limited.ask(SESSIONS)
+    card = limited.draft(ts)
+    limited.proxy.refuse("chat.postMessage", 60)
+    limited.click(card, ids.APPROVE)
+    limited.told(ANA.user_id, "try again in 60 s")
+    assert replies_to(limited, ts) == 0
+    limited.click(limited.draft(ts), ids.APPROVE)
+    limited.told(ANA.user_id, "there is room again")
+    assert [method for method, _ in limited.proxy.refused] == ["chat.postMessage"]
+    assert replies_to(limited, ts) == 0
+
+
+def test_refused_updates_stop_no_work_and_the_last_state_is_shown(limited: LimitedOffice) -> None:
+    """The investigation, the approval and the archive go on; the card catches up."""
+    limited.proxy.refuse("chat.update", *[1] * 3)
+    ts = limited.ask(SESSIONS)
+    card = limited.draft(ts)
+    assert limited.proxy.refused
+    limited.proxy.refuse("chat.update", 1)
+    limited.click(card, ids.APPROVE)
+    limited.reply(ts)
+    limited.card(ts, "Posted")
+    limited.control.wait_for(lambda: limited.closed(ts), "the thread to be archived")
+    assert replies_to(limited, ts) == 1
+    assert len(limited.cards(ts)) == 1
