@@ -30,6 +30,7 @@ from blocks.reply import reply_sections
 from blocks.text import escape, inert, plain, quote, truncate
 from bot.casework.checks import ref_marks
 from bot.casework.decisions import Click
+from bot.casework.freshness import is_settled
 from bot.domain.language import is_in_language
 from bot.domain.returns import EvidenceRef
 from bot.domain.threads import PendingReason, Status, ThreadState
@@ -56,7 +57,7 @@ def card_blocks(
     if state.status is Status.PENDING_USER:
         parts += _waiting(state, link_to)
     elif state.is_open:
-        parts.append(_actions(state, [_button("Add context", ids.ADD_CONTEXT, _click(state))]))
+        parts += [*_doubts(state), _actions(state, _buttons_meanwhile(state))]
     elif state.posted_message_id and state.draft_pending:
         parts += [DividerBlock(), *reply_sections(state.draft_pending)]
     return parts
@@ -106,13 +107,19 @@ def _waiting(state: ThreadState, link_to: LinkTo) -> list[Block]:
     parts += _evidence(state, link_to)
     parts += objections(state)
     parts += _open_questions(state)
-    if state.stale_reasons:
-        count = len(state.stale_reasons)
-        title = f":warning: *{count} thing{'s' * (count > 1)} changed since this draft*"
-        newest_first = "".join(f"\n• {_doubt(reason)}" for reason in reversed(state.stale_reasons))
-        parts.append(_section(truncate(title + newest_first, TEXT_CHARS)))
+    parts += _doubts(state)
     parts.append(_actions(state, _buttons(state)))
     return parts
+
+
+def _doubts(state: ThreadState) -> list[Block]:
+    if not state.stale_reasons:
+        return []
+    count = len(state.stale_reasons)
+    since = "this draft" if state.status is Status.PENDING_USER else "this investigation began"
+    title = f":warning: *{count} thing{'s' * (count > 1)} changed since {since}*"
+    newest_first = "".join(f"\n• {_doubt(reason)}" for reason in reversed(state.stale_reasons))
+    return [_section(truncate(title + newest_first, TEXT_CHARS))]
 
 
 def _doubt(reason: str) -> str:
@@ -151,13 +158,23 @@ def _buttons(state: ThreadState) -> list[InteractiveElement]:
         approve = _button("Post anyway", ids.APPROVE, click, style="danger")
     elif state.pending_reason is PendingReason.DISAGREEMENT:
         approve = _button("Approve", ids.APPROVE, click, style="danger", confirm=_despite_objections())
-    first = [approve] if state.draft_pending else [_button("Add context", ids.ADD_CONTEXT, click, style="primary")]
-    return [
-        *first,
-        _button("Edit" if state.draft_pending else "Write reply", ids.EDIT, click),
-        _button("Dismiss", ids.DISMISS, click),
-        _overflow(state),
-    ]
+    settled = is_settled(state)
+    context = _button("Add context", ids.ADD_CONTEXT, click, style=None if settled else "primary")
+    edit = _button("Edit" if state.draft_pending else "Write reply", ids.EDIT, click)
+    offered = [approve if state.draft_pending else context, edit]
+    dismiss = _dismiss(state)
+    return [dismiss, *offered, _overflow(state)] if settled else [*offered, dismiss, _overflow(state)]
+
+
+def _buttons_meanwhile(state: ThreadState) -> list[InteractiveElement]:
+    """Return what can be done while an investigation runs."""
+    context = _button("Add context", ids.ADD_CONTEXT, _click(state))
+    return [_dismiss(state), context] if is_settled(state) else [context, _dismiss(state)]
+
+
+def _dismiss(state: ThreadState) -> ButtonElement:
+    """Return the way out; it comes first where the asker needs no answer any more."""
+    return _button("Dismiss", ids.DISMISS, _click(state), style="primary" if is_settled(state) else None)
 
 
 def _overflow(state: ThreadState) -> OverflowMenuElement:

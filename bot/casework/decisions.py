@@ -70,8 +70,8 @@ class Decisions:
         return "Saved. The card shows your version."
 
     def dismiss(self, click: Click, *, by: str, reason: str | None) -> str:
-        """Close the thread without a reply."""
-        state = self._bound(click)
+        """Close the thread without a reply, also from under an investigation: what it finds is dropped."""
+        state = self._bound(click, running=True)
         at = self._desk.clock.now()
         closed = state.close(Resolution.DISMISSED, at=at, why=f"dismissed by <@{by}>", dismiss_reason=reason)
         self._put(closed)
@@ -106,8 +106,11 @@ class Decisions:
         self._desk.show(thread_id)
         return "Noted. The investigator will use it."
 
-    def _bound(self, click: Click) -> ThreadState:
-        """Return the thread if the click is about its current draft and nobody has decided yet."""
+    def _bound(self, click: Click, *, running: bool = False) -> ThreadState:
+        """Return the thread if the click is about its current draft and nobody has decided yet.
+
+        With `running` an investigation may be under way.
+        """
         state = self._desk.store.get(click.thread_id)
         if state is None or not state.is_open or state.post_intent:
             if state is not None and not state.is_open:
@@ -118,7 +121,7 @@ class Decisions:
             raise Conflict(
                 "This card was out of date, so nothing happened. It has been refreshed: read it and click again."
             )
-        if state.status is not Status.PENDING_USER:
+        if state.status is not Status.PENDING_USER and not running:
             raise Conflict("The investigation is still running; the card will offer its draft when it is done.")
         return state
 

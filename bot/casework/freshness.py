@@ -16,7 +16,10 @@ from bot.casework.desk import Desk
 from bot.domain.citations import stands_in
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import ThreadState
+from bot.intake.prose import without_names
 from bot.ports import ChatMessage
+
+SAID_CHARS = 100
 
 StillStands = Callable[[EvidenceRef], bool]
 
@@ -26,6 +29,19 @@ QUESTION_EDITED = "the question was edited; the draft answers its earlier wordin
 def wrote_in_thread(user_id: str, at: datetime) -> str:
     """Return the doubt a newer message casts on a draft; the time tells two messages of one person apart."""
     return f"<@{user_id}> wrote in the thread at {at:%H:%M:%S} UTC"
+
+
+def settled_by(user_id: str, text: str) -> str:
+    """Return the doubt that the asker's "never mind" casts on a draft: their own words, on one line."""
+    said = " ".join(without_names(text).split())
+    return f"<@{user_id}> wrote: {said[:SAID_CHARS].rstrip()}{'…' * (len(said) > SAID_CHARS)}"
+
+
+def is_settled(state: ThreadState) -> bool:
+    """Whether the asker's last word in the thread was that no answer is needed any more."""
+    asker = f"<@{state.original_sender_id}> wrote"
+    last = next((doubt for doubt in reversed(state.stale_reasons) if doubt.startswith(asker)), "")
+    return last.startswith(f"{asker}: ")
 
 
 def with_doubts(state: ThreadState, doubts: Iterable[str]) -> ThreadState:

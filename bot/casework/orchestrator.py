@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from bot.casework.desk import Desk
-from bot.casework.freshness import QUESTION_EDITED, with_doubts, wrote_in_thread
+from bot.casework.freshness import QUESTION_EDITED, settled_by, with_doubts, wrote_in_thread
 from bot.casework.rounds import Rounds
 from bot.domain.events import Event, MessageType
 from bot.domain.rubrics import question_type_of, rubric_for
@@ -31,26 +31,27 @@ class Orchestrator:
         self._bot_user_id = bot_user_id
 
     def handle(self, payload: Mapping[str, Any]) -> None:
-        """Do one job: `{"event": …}` or `{"investigate": thread_id}`."""
+        """Do one job: `{"event": …}` with what `bot.intake.handover` adds, or `{"investigate": thread_id}`."""
         if "event" in payload:
-            self._on_event(Event.model_validate(payload["event"]))
+            self._on_event(Event.model_validate(payload["event"]), payload)
         else:
             self._work_on(payload["investigate"])
 
-    def _on_event(self, event: Event) -> None:
+    def _on_event(self, event: Event, heard: Mapping[str, Any]) -> None:
         thread_id = thread_key(event)
         state = self._desk.store.get(thread_id)
         if state is not None and not state.is_open:
             self._desk.finish(thread_id)
             state = None
         if state is None:
-            self._open(thread_id, event)
+            if heard.get("opens", True):
+                self._open(thread_id, event)
         elif event.msg_type is MessageType.DELETE:
             self._deleted(state, event)
         elif event.msg_type is MessageType.EDIT:
             self._edited(state, event)
         elif event.message_id != state.original_message_id:
-            self._follow_up(state, event)
+            self._follow_up(state, event, heard)
         else:
             self._work_on(thread_id)
 
@@ -103,12 +104,18 @@ class Orchestrator:
         self._rounds.run(thread_id)
         self._desk.show(thread_id)
 
-    def _follow_up(self, state: ThreadState, event: Event) -> None:
-        """Record a message that came into an open thread; only a mention starts work, and only on a waiting draft."""
+    def _follow_up(self, state: ThreadState, event: Event, heard: Mapping[str, Any]) -> None:
+        """Record a message that came into an open thread; only a mention starts work, and only on a waiting draft.
+
+        The asker's "never mind" starts none and is shown in their words; an ack of anybody else says nothing.
+        """
+        settles = bool(heard.get("settles")) and event.sender.id == state.original_sender_id
+        if heard.get("is_ack") and not settles:
+            return
         if any(known.message_id == event.message_id for known in state.followups):
             self._work_on(state.thread_id)
             return
-        asked_again = self._bot_user_id in event.mentions and _seen_with_draft(state, event)
+        asked_again = not settles and self._bot_user_id in event.mentions and _seen_with_draft(state, event)
         followup = Followup(
             message_id=event.message_id, sender_id=event.sender.id, text=event.content, at=event.create_time
         )
@@ -117,6 +124,8 @@ class Orchestrator:
             noted = now.evolve(followups=(*now.followups, followup), last_event_at=event.create_time)
             if asked_again and now.status is Status.PENDING_USER and not now.post_intent:
                 return reopen(noted, at=self._desk.clock.now(), why="the bot was asked again in the thread")
+            if settles:
+                return _settled(noted, event)
             return with_doubts(noted, [wrote_in_thread(event.sender.id, event.create_time)])
 
         self._desk.amend(state.thread_id, record)
@@ -165,6 +174,12 @@ def reopen(state: ThreadState, *, at: datetime, why: str) -> ThreadState:
         draft_hash=None,
         stale_reasons=(),
     )
+
+
+def _settled(state: ThreadState, event: Event) -> ThreadState:
+    """Return the thread with the asker's "never mind" as its last doubt, said before or not."""
+    words = settled_by(event.sender.id, event.content)
+    return state.evolve(stale_reasons=(*(doubt for doubt in state.stale_reasons if doubt != words), words))
 
 
 def _seen_with_draft(state: ThreadState, event: Event) -> bool:

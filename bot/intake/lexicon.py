@@ -1,7 +1,8 @@
 """The word lists that ship with the classifier.
 
-Reads words/<language>.yml beside this file, once each. `greeting`, `question`, `alarm` and `except` hold keywords (see
-`bot.intake.keywords`), `ack` and `thanks` regular expressions for a whole message of under 30 characters.
+Reads words/<language>.yml beside this file, once each. `greeting`, `question`, `alarm`, `except`, `settled` and
+`unsettled` hold keywords (see `bot.intake.keywords`), `ack` and `thanks` regular expressions for a whole message of
+under 30 characters.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import yaml
 from bot.errors import ConfigError
 
 LANGUAGES: Final = ("en", "es", "pt", "de", "fr", "id", "ja", "zh")
-SECTIONS: Final = ("greeting", "ack", "thanks", "question", "alarm", "except")
+SECTIONS: Final = ("greeting", "ack", "thanks", "question", "alarm", "except", "settled", "unsettled")
 
 _WORDS: Final = Path(__file__).parent / "words"
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

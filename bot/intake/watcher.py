@@ -19,6 +19,7 @@ from bot.domain.jobs import JobKind
 from bot.domain.threads import thread_key
 from bot.errors import StoreError
 from bot.intake.classifier import Rules, classify
+from bot.intake.handover import job_payload
 from bot.intake.normalise import Body, Identity, Incoming, normalise
 from bot.ports import Clock, JobQueue, Journal, ThreadStore
 from bot.settings import Settings
@@ -130,13 +131,16 @@ class Watcher:
         return True
 
     def _sort(self, event: Event) -> None:
-        """Classify one event and queue it if it deserves work, once however often the journal refuses it after that."""
+        """Classify one event and queue it if it deserves work, once however often the journal refuses it after that.
+
+        Whatever is written in an open thread is handed over: the thread has to know of an answer or a "never mind",
+        whatever its class.
+        """
         inflight = self._in_flight(event)
         found = classify(event, self._rules, inflight=inflight)
         found = found.model_copy(update={"classified_at": self._clock.now()})
-        changes_open_thread = inflight and event.msg_type in _CHANGES
-        if (found.classification == "actionable" or changes_open_thread) and event is not self._queued:
-            self._jobs.put(JobKind.USER, thread_key(event), {"event": event.model_dump(mode="json")})
+        if (found.classification == "actionable" or inflight) and event is not self._queued:
+            self._jobs.put(JobKind.USER, thread_key(event), job_payload(event, found, self._rules))
             self._queued = event
         self._classified.append({**event.model_dump(mode="json"), **found.model_dump(mode="json")})
 

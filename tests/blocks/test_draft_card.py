@@ -25,6 +25,7 @@ STATES = [
     *[in_status(Status.PENDING_USER, reason) for reason in PendingReason],
     *[in_status(Status.CLOSED, resolution=resolution) for resolution in Resolution],
 ]
+NEVER_MIND = "<@U1> wrote: never mind"
 REMOTE = "git@github.com:acme/shop.git"
 NAMES = [f"{state.status}-{state.pending_reason or state.resolution or ''}" for state in STATES]
 
@@ -101,7 +102,16 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
 @pytest.mark.parametrize(
     ("state", "expected"),
     [
-        *[(in_status(status), ["Add context"]) for status in OPEN],
+        *[(in_status(status), ["Add context", "Dismiss"]) for status in OPEN],
+        *[(in_status(status, stale_reasons=(NEVER_MIND,)), ["Dismiss", "Add context"]) for status in OPEN],
+        (
+            in_status(Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=(NEVER_MIND,)),
+            ["Dismiss", "Post anyway", "Edit", "Re-investigate", "Add context", "Show evidence"],
+        ),
+        (
+            in_status(Status.PENDING_USER, PendingReason.FAILED, stale_reasons=(NEVER_MIND,)),
+            ["Dismiss", "Add context", "Write reply", "Re-investigate", "Add context", "Show evidence"],
+        ),
         (
             in_status(Status.PENDING_USER, PendingReason.APPROVAL),
             ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Show evidence"],
@@ -271,3 +281,16 @@ def test_a_closed_card_says_who_decided_and_why() -> None:
     assert "*Closed* · dismissed by <@U2> · answered &lt;by phone&gt;" in shown(card(dismissed))
     approved = in_status(Status.CLOSED, resolution=Resolution.APPROVED, **ended)
     assert "*Posted*" in shown(card(approved))
+
+
+@pytest.mark.parametrize(
+    "state", [in_status(Status.INVESTIGATING), in_status(Status.PENDING_USER, PendingReason.APPROVAL)]
+)
+def test_a_never_mind_is_quoted_and_dismiss_is_the_primary_button(state: ThreadState) -> None:
+    """The asker's words are shown with their name, whatever else stands in them; nobody else's make it so."""
+    blocks = as_slack_takes_it(card(state.evolve(stale_reasons=("<@U1> wrote: never mind <!here>",))))
+    assert "<@U1> wrote: never mind &lt;!here&gt;" in str(blocks)
+    (buttons,) = (block["elements"] for block in blocks if block["type"] == "actions")
+    assert [button["text"]["text"] for button in buttons if button.get("style") == "primary"] == ["Dismiss"]
+    others = card(state.evolve(stale_reasons=("<@U2> wrote: never mind",)))
+    assert actions(others)[0] != "Dismiss"

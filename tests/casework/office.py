@@ -20,6 +20,8 @@ from bot.domain.events import Event
 from bot.domain.jobs import JobKind
 from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, Verdict
 from bot.domain.threads import ThreadState, thread_key
+from bot.intake.classifier import Rules, classify
+from bot.intake.handover import job_payload
 from bot.ports import ChatMessage
 from bot.settings import Settings
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_verdict, an_event
@@ -38,6 +40,8 @@ from tests.fakes import (
 
 ANN, BEN = "U1", "U2"
 """Who asks, and who approves."""
+
+RULES = Rules(bot_id="U0BOT")
 
 
 class ScriptedValidator:
@@ -128,7 +132,9 @@ class Office:
 
     def queue(self, event: Event) -> None:
         """Put an event into the queue, as the watcher does."""
-        self.jobs.put(JobKind.USER, thread_key(event), {"event": event.model_dump(mode="json")})
+        state = self.store.get(thread_key(event))
+        found = classify(event, RULES, inflight=state is not None and state.is_open)
+        self.jobs.put(JobKind.USER, thread_key(event), job_payload(event, found, RULES))
 
     def work(self) -> None:
         """Work the queue off."""

@@ -265,6 +265,30 @@ class TestDismiss:
         assert office.messenger.posts == []
         assert office.log.lines == []
 
+    def test_a_running_investigation_can_be_dismissed_and_its_result_is_dropped(self, tmp_path: Path) -> None:
+        """The card closes at once; what the run finds later changes nothing and posts nothing."""
+        office = Office(tmp_path)
+        office.investigator.meanwhile = lambda: office.decisions.dismiss(office.click(), by=BEN, reason=None) and None
+        office.asked()
+        assert office.ended.resolution is Resolution.DISMISSED
+        assert office.ended.draft_pending is None
+        assert office.shown.status is Status.CLOSED
+        assert (office.messenger.posts, office.jobs.waiting, office.jobs.running) == ([], {}, {})
+
+    def test_a_question_that_still_waits_for_its_turn_can_be_dismissed(self, office: Office) -> None:
+        """The job finds the thread closed and does nothing."""
+        office.decisions.reinvestigate(office.click(), by=BEN)
+        office.decisions.dismiss(office.click(), by=BEN, reason="not for us")
+        office.work()
+        assert len(office.investigator.assignments) == 1
+        assert office.ended.resolution is Resolution.DISMISSED
+
+    def test_a_dismissal_of_a_run_does_not_reach_the_draft_it_made(self, office: Office) -> None:
+        """The dialogue was open when the draft came: whoever clicked has not seen it."""
+        with pytest.raises(Conflict, match="out of date"):
+            office.decisions.dismiss(replace(office.click(), version=0, draft_hash=""), by=BEN, reason=None)
+        assert office.state.is_open
+
     def test_whoever_comes_second_is_told(self, office: Office) -> None:
         """Dismiss after approve and approve after dismiss."""
         click = office.click()

@@ -8,6 +8,7 @@ import pytest
 
 from blocks.draft_card import click_of
 from bot.casework.decisions import Click
+from bot.casework.freshness import is_settled
 from bot.domain.events import MessageType
 from bot.domain.jobs import JobKind
 from bot.domain.returns import InvestigatorReturn, Verdict
@@ -317,13 +318,13 @@ def click_of_card(office: Office, thread_id: str) -> Click:
 
 def test_other_open_threads_are_told_in_one_line_each(office: Office) -> None:
     """An investigator knows what else is being worked on, and no more of it."""
-    office.arrive(an_event("retries?\nin two lines", "1795165200.000100"))
+    office.arrive(an_event("in two\nlines: retries?", "1795165200.000100"))
     office.arrive(an_event("refunds?", "1795165201.000100"))
     office.clock.advance(5)
     office.work()
     assert office.investigator.assignments[0].summaries == ()
     assert office.investigator.assignments[1].summaries == (
-        f"{THREAD_ID} [pending-user] retries? in two lines -> Retries stop after 5.",
+        f"{THREAD_ID} [pending-user] in two lines: retries? -> Retries stop after 5.",
     )
 
 
@@ -373,3 +374,65 @@ def test_wherever_the_process_dies_a_follow_up_is_recorded_once(tmp_path: Path) 
         assert len(office.state.followups) == 1, where
         assert len(office.state.stale_reasons) == 1, where
         assert office.shown.stale_reasons == office.state.stale_reasons, where
+
+
+@pytest.mark.parametrize("words", ["never mind", "found it, thanks", "<@U0BOT> never mind"])
+def test_an_asker_who_needs_no_answer_any_more_is_quoted_on_the_card(office: Office, words: str) -> None:
+    """Their own words; no investigation starts, not even by a mention of the bot, and nothing is decided."""
+    office.asked()
+    office.says(words, mention="U0BOT" in words)
+    assert office.state.stale_reasons == (f"<@{ANN}> wrote: {words.removeprefix('<@U0BOT> ')}",)
+    assert is_settled(office.shown)
+    assert office.state.status is Status.PENDING_USER
+    assert len(office.investigator.assignments) == 1
+
+
+def test_thanks_during_the_investigation_are_on_the_card_with_the_draft(office: Office) -> None:
+    """What was said while a run was under way is not forgotten when its draft arrives."""
+    office.investigator.meanwhile = lambda: office.arrive(
+        an_event("never mind", "1795165201.000100", thread_id=QUESTION_TS, msg_type="thread_reply")
+    )
+    office.asked()
+    assert is_settled(office.shown)
+
+
+def test_the_askers_last_word_decides(office: Office) -> None:
+    """A question after the thanks takes them back, another never mind renews them."""
+    office.asked()
+    office.says("never mind")
+    office.says("thanks, but why five?")
+    assert not is_settled(office.state)
+    office.says("never mind")
+    assert is_settled(office.state)
+
+
+def test_another_investigation_settles_the_never_mind(office: Office) -> None:
+    """Whoever asks for a new draft has read it."""
+    office.asked()
+    office.says("never mind")
+    office.decisions.reinvestigate(office.click(), by=BEN)
+    office.work()
+    assert not is_settled(office.state)
+
+
+def test_only_the_asker_can_do_without_an_answer(office: Office) -> None:
+    """An ack of somebody else says nothing; an answer of theirs makes the draft doubtful."""
+    office.asked()
+    office.says("thanks!", sender=BEN)
+    office.says("ok")
+    assert office.state.followups == ()
+    office.says("I fixed it by restarting the worker", sender=BEN)
+    assert office.state.stale_reasons == (f"<@{BEN}> wrote in the thread at 09:01:03 UTC",)
+    assert not is_settled(office.state)
+
+
+def test_a_remark_worked_off_after_its_thread_closed_opens_no_other(office: Office) -> None:
+    """It was for the thread that is gone; a question in its place opens a fresh one."""
+    office.asked()
+    event = an_event("we use v2", "1795165300.000100", thread_id=QUESTION_TS, msg_type="thread_reply")
+    office.arrive(event)
+    office.decisions.dismiss(office.click(), by=BEN, reason=None)
+    office.work()
+    assert office.store.get(THREAD_ID) is None
+    office.says("and why five?", seconds=600)
+    assert office.state.question == "and why five?"

@@ -168,10 +168,10 @@ def test_earlier_answers_are_handed_on(tmp_path: Path) -> None:
 
 def test_what_the_orchestrator_read_is_counted_in_bytes_over_four(tmp_path: Path) -> None:
     """AC-02: question, rubric and summary, and nothing of the evidence."""
-    office = Office(tmp_path, a_return(research_notes="x" * 4_000)).asked("é" * 100)
+    office = Office(tmp_path, a_return(research_notes="x" * 4_000)).asked("é" * 100 + "?")
     state = office.state
     assert state.rubric is not None
-    read = len("é".encode()) * 100 + len(state.rubric.encode())
+    read = len("é".encode()) * 100 + len("?") + len(state.rubric.encode())
     assert state.orchestrator_tokens == read // 4 + len(a_return().summary_for_orchestrator) // 4
     assert state.orchestrator_tokens < 2_000
 

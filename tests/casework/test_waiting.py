@@ -181,7 +181,7 @@ def test_a_card_that_cannot_be_updated_is_closed_all_the_same(wait: Wait) -> Non
 def test_hostile_questions_stay_on_their_line(tmp_path: Path) -> None:
     """A fence or line breaks in a question swallow nothing of what follows."""
     office = Office(tmp_path)
-    office.arrive(an_event("```\n\nwhy " + "x" * 500 + "?"))
+    office.arrive(an_event("`one\n\nwhy " + "x" * 500 + "?"))
     office.work()
     office.clock.advance(timedelta(hours=5).total_seconds())
     Waiting(office.desk, MemoryJournal()).tick()

@@ -18,7 +18,7 @@ from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.journey import Journey
 from demo.slack_server import LocalSlack
-from demo.workspace import DEMO, ENG, HELP
+from demo.workspace import ANA, DEMO, ENG, HELP
 from tests.journeys.office import Office, environment_of, write_config
 from tests.journeys.shop import SESSIONS
 from tests.model_server import ModelServer, load_script
@@ -239,3 +239,19 @@ def test_a_forced_answer_is_marked_in_the_record(open_office: Open) -> None:
     office.draft(office.ask(SESSIONS))
     traces = [json.loads(path.read_text()) for path in office.home.glob("runs/*-r1/trace.json")]
     assert [trace["convergence_forced"] for trace in traces] == [True]
+
+
+def test_a_running_investigation_is_dismissed_and_what_it_finds_is_dropped(open_office: Open, control: Control) -> None:
+    """The card offers Dismiss while the model thinks; the run ends in its own time and nobody hears of it."""
+    office, _ = open_office("stall", investigator={"stall_s": 2})
+    ts = office.ask(SESSIONS)
+    office.click(office.card(ts, "Investigating", offering=ids.DISMISS), ids.DISMISS)
+    control.wait_for(control.modals.current, "the dialogue")
+    control.modals.submit(ANA.user_id, {})
+    office.card(ts, "dismissed by")
+    control.wait_for(lambda: list((office.home / "runs").glob("*-r1/trace.json")), "the run to end", timeout_s=30)
+    control.wait_for(lambda: not list((office.home / "queue" / "running").iterdir()), "the job to end", timeout_s=30)
+    assert "dismissed by" in shown_text(office.card(ts))
+    assert find_element(office.card(ts), ids.APPROVE) is None
+    assert not list((office.home / "state").glob("*.json"))
+    assert office.posted(ts) == []
