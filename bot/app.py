@@ -44,6 +44,7 @@ from bot.worker import WorkerPool
 from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.status import status_command
+from handlers.envelopes import guarded
 from handlers.messenger import SlackMessenger, ephemeral
 from handlers.pacing import Pacing
 from handlers.routes import Listeners, bolt_app
@@ -98,11 +99,13 @@ class Triage:
             threads=settings.max_concurrent_sessions,
             on_given_up=self._given_up,
         )
-        self._socket = SocketModeHandler(
-            bolt_app(bot_token, environment.slack_api_url, self.me, listeners, self._listeners),
-            app_token,
-            web_client=WebClient(token=app_token, base_url=environment.slack_api_url),
-            ping_interval=PING_INTERVAL_S,
+        self._socket = guarded(
+            SocketModeHandler(
+                bolt_app(bot_token, environment.slack_api_url, self.me, listeners, self._listeners),
+                app_token,
+                web_client=WebClient(token=app_token, base_url=environment.slack_api_url),
+                ping_interval=PING_INTERVAL_S,
+            )
         )
         self.indexed = self.index.refresh(on_progress)
         if not self.indexed.files:

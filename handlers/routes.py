@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
-from slack_bolt import App
+from slack_bolt import App, BoltResponse
 from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk import WebClient
 
 from blocks import ids
@@ -15,6 +17,8 @@ from bot.intake.watcher import Watcher
 from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.messages import journal_first
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,9 +41,20 @@ def bolt_app(bot_token: str, api_url: str, me: Identity, to: Listeners, on: Exec
         authorize=lambda: authorised,
         before_authorize=journal_first(to.watcher),
         listener_executor=on,
+        raise_error_for_unhandled_request=True,
     )
+    app.error(_not_taken)
     _connect(app, to)
     return app
+
+
+def _not_taken(error: Exception) -> BoltResponse | None:
+    """Acknowledge what no listener takes: it would only come again; any other error is a bug of ours."""
+    if isinstance(error, BoltUnhandledRequestError):
+        log.info("nobody takes a %s", error.body.get("type"), extra={"action": "request_not_taken"})
+        return BoltResponse(status=200, body="")
+    log.error("a listener failed", exc_info=error, extra={"action": "listener_failed"})
+    return None
 
 
 def _connect(app: App, to: Listeners) -> None:

@@ -19,7 +19,10 @@ Body = Mapping[str, Any]
 
 _MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 _WRITTEN_BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast", "me_message", "bot_message"})
-_TS = re.compile(r"\d{1,12}\.\d{1,9}")
+_TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
+_ID = re.compile(r"[A-Z0-9]{1,64}")
+_USER = re.compile(r"[UW][A-Z0-9]{1,63}")
+_TOKEN = re.compile(r"[!-~]{1,200}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +50,7 @@ def normalise(body: Body, me: Identity) -> Incoming | None:
         ValueError: the body is not shaped like Slack's; nothing should be made of it.
     """
     event = _mapping(body, "event")
-    team_id = str(body.get("team_id") or me.team_id)
+    team_id = _id(body, "team_id") or me.team_id
     subtype = event.get("subtype")
     if not isinstance(subtype, str | None):
         raise ValueError("event with an unusable subtype")  # noqa: TRY004 - a wrong payload
@@ -67,15 +70,13 @@ def normalise(body: Body, me: Identity) -> Incoming | None:
 
 
 def _incoming(body: Body, event: Body, message: Body, kind: MessageType, team_id: str) -> Incoming:
-    ts, channel = message.get("ts"), event.get("channel")
-    if not isinstance(ts, str) or not _TS.fullmatch(ts) or not isinstance(channel, str) or not channel.isalnum():
+    ts, channel, thread_ts = _time(message, "ts"), _id(event, "channel"), _time(message, "thread_ts")
+    if ts is None or channel is None:
         raise ValueError("event without a usable channel and ts")
-    thread_ts = message.get("thread_ts")
-    if thread_ts is not None and not (isinstance(thread_ts, str) and _TS.fullmatch(thread_ts)):
-        raise ValueError("event with an unusable thread_ts")
-    text = str(message.get("text") or "").encode("utf-8", "replace").decode()
-    is_bot = bool(message.get("bot_id"))
-    ids = frozenset(str(message[k]) for k in ("user", "bot_id", "app_id") if message.get(k))
+    user, bot, app = _matching(message, "user", _USER), _id(message, "bot_id"), _id(message, "app_id")
+    if user is None and bot is None and kind is not MessageType.DELETE:
+        raise ValueError("event without a usable sender")
+    text = _words(message)
     return Incoming(
         event=Event(
             team_id=team_id,
@@ -85,13 +86,13 @@ def _incoming(body: Body, event: Body, message: Body, kind: MessageType, team_id
             msg_type=kind,
             content=text,
             thread_id=thread_ts if thread_ts != ts else None,
-            sender=Sender(id=str(message.get("user") or message.get("bot_id") or ""), type="bot" if is_bot else "user"),
+            sender=Sender(id=user or bot or "", type="bot" if bot else "user"),
             mentions=tuple(dict.fromkeys(_MENTION.findall(text))),
-            event_id=_text(body.get("event_id")),
-            client_msg_id=_text(message.get("client_msg_id")),
+            event_id=_token(body.get("event_id")),
+            client_msg_id=_token(message.get("client_msg_id")),
         ),
-        sender_ids=ids,
-        sender_team=str(message.get("user_team") or message.get("team") or team_id),
+        sender_ids=frozenset(name for name in (user, bot, app) if name),
+        sender_team=_id(message, "user_team") or _id(message, "team") or team_id,
     )
 
 
@@ -128,5 +129,32 @@ def _mapping(body: Body, key: str) -> Body:
     return value
 
 
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+def _id(body: Body, key: str) -> str | None:
+    """Return an id, which becomes part of file names and requests; None where there is none."""
+    return _matching(body, key, _ID)
+
+
+def _time(body: Body, key: str) -> str | None:
+    return _matching(body, key, _TS)
+
+
+def _matching(body: Body, key: str, form: re.Pattern[str]) -> str | None:
+    value = body.get(key)
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or not form.fullmatch(value):
+        raise ValueError(f"event with an unusable {key}")
+    return value
+
+
+def _words(message: Body) -> str:
+    """Return the text, half characters replaced, which no file can hold."""
+    text = message.get("text")
+    if not isinstance(text, str | None):
+        raise ValueError("event with an unusable text")  # noqa: TRY004 - a wrong payload
+    return (text or "").encode("utf-8", "replace").decode()
+
+
+def _token(value: object) -> str | None:
+    """Return one of Slack's own marks, or None where it is no such thing: nothing but de-duplication rests on it."""
+    return value if isinstance(value, str) and _TOKEN.fullmatch(value) else None

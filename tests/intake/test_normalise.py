@@ -143,6 +143,14 @@ def test_a_body_without_channel_and_ts_is_refused() -> None:
         {"channel": "C0/../x"},
         {"thread_ts": "soon"},
         {"thread_ts": 5},
+        {"ts": "１７９５１６５２００.０００１００"},
+        {"channel": "Ç0HELP"},
+        {"user": None},
+        {"user": {"id": "U0ANN"}},
+        {"user": "../../U0ANN"},
+        {"user": "T1"},
+        {"team": ["T1"]},
+        {"text": {"text": "why?"}},
         {"subtype": ["x"]},
         {"subtype": {}},
     ],
@@ -153,6 +161,23 @@ def test_an_unusable_field_is_refused(change: dict[str, Any]) -> None:
     body["event"].update(change)
     with pytest.raises(ValueError, match=r"unusable|usable|year"):
         normalise(body, ME)
+
+
+@pytest.mark.parametrize("team", [["T1"], {"id": "T1"}, "T1/../T2", 7])
+def test_a_team_that_is_no_id_is_refused(team: Any) -> None:
+    """It becomes the first part of every file name of the thread."""
+    with pytest.raises(ValueError, match="team_id"):
+        normalise({**payload("message"), "team_id": team}, ME)
+
+
+@pytest.mark.parametrize("mark", ["x" * 201, "", "\ud800", "a b", 7, ["Ev1"]])
+def test_a_mark_that_is_none_of_slacks_is_left_out(mark: Any) -> None:
+    """The message still counts; only its de-duplication rests on its place alone."""
+    body = {**payload("message"), "event_id": mark}
+    body["event"]["client_msg_id"] = mark
+    incoming = normalise(body, ME)
+    assert incoming is not None
+    assert (incoming.event.event_id, incoming.event.client_msg_id) == (None, None)
 
 
 @pytest.mark.parametrize("subtype", ["message_changed", "message_deleted"])
