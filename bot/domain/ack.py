@@ -1,0 +1,90 @@
+"""What a beat's last words mean: all is well, or something a human should read. Pure, in linear time.
+
+The token counts at the very start or the very end, as a whole word in its own case, whatever markup is wrapped around
+it; anywhere else it is text. A short remark beside it is suppressed, unless it stands in a paragraph of its own or
+holds an alarm word: "3 urgent emails. HEARTBEAT_OK" must reach somebody.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from bot.domain.alarm_words import has_alarm_word
+
+_TAG: Final = r"</?[A-Za-z][^<>]{0,99}>"
+_CLOSING: Final = r"</[A-Za-z][^<>]{0,99}>|\s{0,9}-->|\s{0,9}`{3,}|[*_~`\"'”’»)\]|]|[.,!?;:…]"
+_BEFORE_TEXT: Final = re.compile(rf"(?:<!--|{_TAG}|`{{3,}}\w*|[\s*_~`\"'“”‘’«(\[>#|+•-])*+")
+_AFTER_TEXT: Final = re.compile(rf"(?:{_CLOSING}|{_TAG}|[\s。！？、，；：])*+")
+_AFTER_TOKEN: Final = re.compile(rf"(?![\w/@\\=-])(?:(?:{_CLOSING})*+(?!\w)|(?:{_CLOSING})*+[。！？、，；：])")
+_BEFORE_TOKEN: Final = re.compile(
+    r"(?:<[A-Za-z][^<>]{0,99}>|<!--[ \t]*|`{3,}\w*\s*|^>[ \t]*|[*_~`\"'“‘«(\[|])*+\Z", re.MULTILINE
+)
+_WRAPPED_BEFORE: Final = 400
+"""Markup before a token at the end is looked for in this many characters."""
+_PARAGRAPH: Final = re.compile(
+    r"(?:[ \t]{0,99}(?:\r\n?|\n)){2}|</?(?:p|div|li|ul|ol|h[1-6]|hr)\b[^<>]{0,99}>|(?:<br[ \t]*/?>\s*){2}",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Ack:
+    """What the last words mean, and what they say: trimmed, without the token where it counted."""
+
+    kind: Literal["alert", "ok-token", "ok-empty"]
+    text: str
+
+
+def read_ack(text: str | None, *, token: str = "HEARTBEAT_OK", max_chars: int = 300) -> Ack:  # noqa: S107
+    r"""Return whether a beat's answer is an alert.
+
+    Without a token it is one; with it, the rest is one when it is longer than `max_chars`, stands in a paragraph of its
+    own, or holds an alarm word. Whether a receipt or a flag makes it one all the same is for the caller to say.
+
+    >>> read_ack("All clear. **HEARTBEAT_OK**")
+    Ack(kind='ok-token', text='All clear.')
+    >>> read_ack("HEARTBEAT_OK\n\nBuild is red on main.")
+    Ack(kind='alert', text='Build is red on main.')
+    """
+    said = (text or "").strip()
+    if not said:
+        return Ack("ok-empty", "")
+    rest, at_start, apart_below = _without_first(said, token)
+    rest, at_end, apart_above = _without_last(rest, token)
+    if not (at_start or at_end):
+        return Ack("alert", said)
+    apart = bool(rest) and (apart_below or apart_above)
+    alert = apart or len(rest) > max_chars or has_alarm_word(rest)
+    return Ack("alert" if alert else "ok-token", rest)
+
+
+def _without_first(text: str, token: str) -> tuple[str, bool, bool]:
+    """Return the text without a token at its start, whether there was one, and whether a new paragraph follows it."""
+    before, found, after = text.partition(token)
+    end = _AFTER_TOKEN.match(after)
+    if not found or end is None or not _BEFORE_TEXT.fullmatch(before):
+        return text, False, False
+    rest = after[end.end() :].lstrip()
+    if _AFTER_TEXT.fullmatch(rest):
+        rest = ""  # the other half of what the token was wrapped in
+    gap = after[: len(after) - len(rest)]
+    return rest, True, _PARAGRAPH.search(gap) is not None or _PARAGRAPH.match(rest) is not None
+
+
+def _without_last(text: str, token: str) -> tuple[str, bool, bool]:
+    """Return the text without a token at its end, whether there was one, and whether a paragraph ends before it."""
+    before, found, after = text.rpartition(token)
+    if not found or not _AFTER_TEXT.fullmatch(after):
+        return text, False, False
+    tail = before[-_WRAPPED_BEFORE:]
+    starts = (at for at in range(len(tail)) if _BEFORE_TOKEN.match(tail, at))
+    wrapped = tail[next(starts, len(tail)) :]
+    bare = before[: len(before) - len(wrapped)]
+    if bare and (bare[-1].isalnum() or bare[-1] in "_/@\\=-"):
+        return text, False, False
+    rest = bare.rstrip()
+    gap = before[len(rest) :]
+    last_line = rest[rest.rfind("<") :] if rest.endswith(">") else ""
+    return rest, True, _PARAGRAPH.search(gap) is not None or _PARAGRAPH.fullmatch(last_line) is not None

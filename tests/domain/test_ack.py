@@ -1,0 +1,179 @@
+"""What a beat's last words mean; every example of the contract, and ways to hide an alert behind the token."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.ack import Ack, read_ack
+from bot.domain.alarm_words import has_alarm_word
+
+OK = "HEARTBEAT_OK"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "text"),
+    [
+        ("**HEARTBEAT_OK**", "ok-token", ""),
+        ("All clear. HEARTBEAT_OK", "ok-token", "All clear."),
+        ("HEARTBEAT_OK\n\nBuild is red on main.", "alert", "Build is red on main."),
+        ("3 urgent emails. HEARTBEAT_OK", "alert", "3 urgent emails."),
+        ("status HEARTBEAT_OK due to x", "alert", "status HEARTBEAT_OK due to x"),
+        ("HEARTBEAT_OKAY", "alert", "HEARTBEAT_OKAY"),
+        ("HEARTBEAT_OK 🦞", "ok-token", "🦞"),
+    ],
+)
+def test_the_examples_of_the_contract_hold(said: str, kind: str, text: str) -> None:
+    """SPEC §5.5."""
+    assert read_ack(said) == Ack(kind, text)  # type: ignore[arg-type]
+
+
+def test_with_no_room_for_a_remark_any_remark_is_an_alert() -> None:
+    """`max_chars=0`; the token alone is still an OK."""
+    assert read_ack("HEARTBEAT_OK 🦞", max_chars=0) == Ack("alert", "🦞")
+    assert read_ack("HEARTBEAT_OK.", max_chars=0) == Ack("ok-token", "")
+
+
+@pytest.mark.parametrize("said", [None, "", "  \n\t\r\n ", "\u3000"])
+def test_nothing_said_is_ok_and_empty(said: str | None) -> None:
+    """As opposed to the token."""
+    assert read_ack(said) == Ack("ok-empty", "")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *(
+            "HEARTBEAT_OK",
+            " HEARTBEAT_OK\n",
+            "*HEARTBEAT_OK*",
+            "__HEARTBEAT_OK__",
+            "`HEARTBEAT_OK`",
+            "~~HEARTBEAT_OK~~",
+        ),
+        *("```\nHEARTBEAT_OK\n```", "```text\nHEARTBEAT_OK\n```", "> HEARTBEAT_OK", "# HEARTBEAT_OK", "- HEARTBEAT_OK"),
+        *("<b>HEARTBEAT_OK</b>", "<p><strong>HEARTBEAT_OK</strong></p>\n", "<!-- HEARTBEAT_OK -->", '"HEARTBEAT_OK"'),
+        *("HEARTBEAT_OK.", "HEARTBEAT_OK!!!", "HEARTBEAT_OK…", "HEARTBEAT_OK。", "(HEARTBEAT_OK)", "**HEARTBEAT_OK.**"),
+        *("HEARTBEAT_OK\nHEARTBEAT_OK", "HEARTBEAT_OK HEARTBEAT_OK.", '<span class="x">HEARTBEAT_OK</span>.'),
+    ],
+)
+def test_a_token_may_be_wrapped_in_markup_and_punctuation(said: str) -> None:
+    """Nothing is left of what was wrapped around it."""
+    assert read_ack(said, max_chars=0) == Ack("ok-token", "")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("heartbeat_ok", "Heartbeat_OK", "HEARTBEAT OK", "HEARTBEAT_OK_NOT", "NOT_HEARTBEAT_OK", "xHEARTBEAT_OK"),
+        *("HEARTBEAT_OK1", "HEARTBEAT_OKÄ", "HEARTBEAT_OK.md is new", "src/HEARTBEAT_OK", "HEARTBEAT_OK-ish", "fine"),
+        *("a HEARTBEAT_OK b", "I would say HEARTBEAT_OK, but look", "the **HEARTBEAT_OK** token", "NOT-HEARTBEAT_OK"),
+    ],
+)
+def test_what_is_not_the_token_at_an_edge_is_an_alert_word_for_word(said: str) -> None:
+    """Another case, a longer word, or the middle of a sentence."""
+    assert read_ack(f" {said}\n") == Ack("alert", said)
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("All quiet.\n\nHEARTBEAT_OK", "All quiet."),
+        ("HEARTBEAT_OK\r\n\r\nTwo PRs wait.", "Two PRs wait."),
+        ("HEARTBEAT_OK\n \t\nTwo PRs wait.", "Two PRs wait."),
+        ("**HEARTBEAT_OK**.\n\n**Two** PRs wait.", "**Two** PRs wait."),
+        ("<p>HEARTBEAT_OK</p><p>Two PRs wait.</p>", "<p>Two PRs wait.</p>"),
+        ("HEARTBEAT_OK<br><br>Two PRs wait.", "<br><br>Two PRs wait."),
+        ("<p>Two PRs wait.</p><p>HEARTBEAT_OK</p>", "<p>Two PRs wait.</p>"),
+        ("```\nHEARTBEAT_OK\n```\n\nTwo PRs wait.", "Two PRs wait."),
+    ],
+)
+def test_a_remark_in_a_paragraph_of_its_own_is_an_alert(said: str, text: str) -> None:
+    """Somebody meant it to be read; before the token or after it."""
+    assert read_ack(said) == Ack("alert", text)
+
+
+def test_a_remark_in_the_same_paragraph_is_none_and_keeps_its_lines() -> None:
+    """One line end is no paragraph."""
+    assert read_ack("All quiet.\nTwo PRs wait.\nHEARTBEAT_OK") == Ack("ok-token", "All quiet.\nTwo PRs wait.")
+    assert read_ack("HEARTBEAT_OK\nAll quiet.") == Ack("ok-token", "All quiet.")
+
+
+@pytest.mark.parametrize("chars", [299, 300, 301])
+def test_a_remark_is_short_up_to_and_including_the_limit(chars: int) -> None:
+    """300 characters by default."""
+    assert read_ack(f"{OK} {'x' * chars}").kind == ("alert" if chars > 300 else "ok-token")
+    assert read_ack(f"{'x' * chars} {OK}").kind == ("alert" if chars > 300 else "ok-token")
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        *(
+            "Build failing on main",
+            "disk full soon",
+            "CI is red",
+            "prod is DOWN",
+            "2 merge conflicts",
+            "needs attention",
+        ),
+        *(
+            "Not good: tests failed",
+            "no, errors everywhere",
+            "nothing but errors",
+            "🚨 look",
+            "本番で障害",
+            "dringend!",
+        ),
+    ],
+)
+def test_an_alarm_word_is_heard_however_short_the_remark(remark: str) -> None:
+    """On either side of the token."""
+    assert read_ack(f"{remark} {OK}") == Ack("alert", remark)
+    assert read_ack(f"{OK} {remark}") == Ack("alert", remark)
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        *("No errors.", "0 failures, nothing urgent", "No new conflicts", "all 500 tests passed", "Not urgent", ""),
+        *("Nothing is broken", "Redesigned the downloads", "All clear", "without errors", "non-critical updates only"),
+    ],
+)
+def test_the_absence_of_alarm_is_no_alarm(remark: str) -> None:
+    """Or each quiet beat would be a message."""
+    assert not has_alarm_word(remark)
+
+
+def test_another_token_may_be_chosen() -> None:
+    """One with signs that mean something elsewhere, too."""
+    assert read_ack("[ok+](x)", token="[ok+](x)") == Ack("ok-token", "")
+    assert read_ack(OK, token="ALL_WELL") == Ack("alert", OK)
+
+
+@given(st.text("HEARTBEAT_OK \n.*<>`-x", max_size=60) | st.text(), st.integers(0, 50))
+def test_nothing_is_swallowed_that_was_not_short(said: str, max_chars: int) -> None:
+    """Property: the text is what was said without tokens at its edges; an OK never holds more than the limit."""
+    ack = read_ack(said, max_chars=max_chars)
+    assert ack.text in said
+    assert ack.text == ack.text.strip()
+    if ack.kind == "ok-token":
+        assert OK in said
+        assert len(ack.text) <= max_chars
+    if OK not in said:
+        assert ack == (Ack("alert", said.strip()) if said.strip() else Ack("ok-empty", ""))
+
+
+@pytest.mark.parametrize(
+    "filler", [" ", "\n", "`", "*", "<", "<b>", "no ", "HEARTBEAT_OK ", "_", "</b", "<!--", "\t\r"]
+)
+def test_a_long_answer_is_read_in_a_moment(filler: str) -> None:
+    """Half a megabyte of anything: well under a second each, where a square would take hours."""
+    long = filler * (500_000 // len(filler))
+    started = time.process_time()
+    for said in (f"{OK}{long}x", f"x{long}{OK}", f"{OK}{long}", f"{long}{OK}{long}", f"x{OK}{long}x"):
+        read_ack(said)
+    assert time.process_time() - started < 10
