@@ -5,6 +5,7 @@ Values only; bot/settings.py reads them. What is absent takes a default that is 
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -14,7 +15,8 @@ DEFAULT_STALL_S: Final = 60.0
 
 Provider = Literal["anthropic", "bedrock", "vertex", "foundry"]
 
-ModelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]{2,199}$")]
+MODEL_ID: Final = re.compile("[A-Za-z0-9][A-Za-z0-9._:/@-]{2,199}")
+ModelId = Annotated[str, Field(pattern=f"^{MODEL_ID.pattern}$")]
 StallSeconds = Annotated[float, Field(ge=1, le=600)]
 Usd = Annotated[float, Field(gt=0, le=100_000)]
 UsdPerMillionTokens = Annotated[float, Field(ge=0, le=10_000)]

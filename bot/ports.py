@@ -5,13 +5,16 @@ Nothing here does anything. The docstrings are the contract that tests/contracts
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from bot.domain.beats import Wake
 from bot.domain.jobs import Job, JobKind
+from bot.domain.overrides import Override
 from bot.domain.passages import IndexReport, MemoryHit, Passage
+from bot.domain.session import InboxMessage, SessionState
 from bot.domain.threads import ThreadState
 
 
@@ -98,6 +101,53 @@ class JobQueue(Protocol):
         ...
 
 
+class SessionStore(Protocol):
+    """What is remembered of each session between beats, and its inbox. Ids are checked: InputError for a bad one."""
+
+    def load(self, session_id: str) -> SessionState:
+        """Return the session's state; the defaults where there is none or it cannot be read (then it is set aside)."""
+        ...
+
+    def save(self, session_id: str, change: Callable[[SessionState], SessionState]) -> SessionState:
+        """Store what `change` makes of the state, and return it; two changes never overlap.
+
+        Raises StoreError when the disk refuses; the state is then what it was. What `change` raises goes through.
+        """
+        ...
+
+    def inbox(self, session_id: str) -> list[InboxMessage]:
+        """Return the messages after `inbox_read`, which no beat has dealt with, oldest first; bad lines are skipped."""
+        ...
+
+    def send(self, message: InboxMessage) -> None:
+        """Put a message into the inbox of its `to` and return once it is on disk; it wakes nobody."""
+        ...
+
+
+class WakeBox(Protocol):
+    """Wakes that another process, such as the terminal's, leaves for the bot."""
+
+    def drop(self, session_id: str, wake: Wake) -> None:
+        """Leave a wake; the same one twice is one. Raises StoreError when the disk refuses."""
+        ...
+
+    def take(self) -> Mapping[str, frozenset[Wake]]:
+        """Return what was left, by session id, and forget it."""
+        ...
+
+
+class OverrideStore(Protocol):
+    """What people have switched by command, over triage.yml; it survives restarts."""
+
+    def overrides(self) -> Mapping[str, Override]:
+        """Return every session's overrides, those of other processes included."""
+        ...
+
+    def change(self, session_id: str, change: Callable[[Override], Override]) -> Override:
+        """Store what `change` makes of a session's overrides and return it; raises StoreError when the disk refuses."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Person:
     """A chat user as far as the bot cares."""
@@ -108,6 +158,8 @@ class Person:
     is_bot: bool = False
     is_guest: bool = False
     is_external: bool = False
+    timezone: str | None = None
+    """The IANA zone of their profile, as the chat gives it; None where it gives none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

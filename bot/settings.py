@@ -6,23 +6,18 @@ Everything wrong is found at once and refused, each problem naming its key and w
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import yaml
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from bot.case_settings import EXPIRE_AFTER, REMIND_AFTER, Patience, SaveNotes
 from bot.domain.mcp_config import McpConfig
 from bot.errors import ConfigError
+from bot.heartbeat_settings import BeatSettings, SessionId, SessionSettings, across, inherit
 from bot.model_settings import (
     BudgetSettings,
     InvestigatorSettings,
@@ -33,32 +28,11 @@ from bot.model_settings import (
     WebAddress,
 )
 from bot.setting_problems import explain
+from bot.setting_types import ApproverId, ChannelId, Folder, Word
 from bot.slack_settings import SlackSettings
 
 Language = Literal["en", "es", "pt", "de", "fr", "id", "ja", "zh"]
 """Languages with a word list."""
-
-
-def _slack_id(prefixes: str, kind: str, where: str) -> BeforeValidator:
-    def check(value: object) -> object:
-        good = (
-            isinstance(value, str) and value[:1] in prefixes and value.isalnum() and value.isupper() and len(value) > 2
-        )
-        if not good:
-            raise ValueError(f"{value!r} is no {kind}; {where}, it looks like {prefixes[0]}0123ABCD")
-        return value
-
-    return BeforeValidator(check)
-
-
-ChannelId = Annotated[str, _slack_id("CG", "channel id", "copy it from the foot of the channel's details in Slack")]
-ApproverId = Annotated[str, _slack_id("UWS", "user or user-group id", "copy it from the profile's menu in Slack")]
-
-
-def _no_problem(value: object) -> object:
-    if isinstance(value, str) and not value.strip(" \t\n^"):
-        raise ValueError("is empty")
-    return value
 
 
 def _regular_expression(pattern: str) -> str:
@@ -71,19 +45,7 @@ def _regular_expression(pattern: str) -> str:
     return pattern
 
 
-Word = Annotated[str, BeforeValidator(_no_problem)]
 Pattern = Annotated[Word, AfterValidator(_regular_expression)]
-
-
-def _existing_folder(path: Path, info: ValidationInfo) -> Path:
-    base = (info.context or {}).get("base", Path())
-    try:
-        folder: Path = (base / path.expanduser()).resolve()
-        if folder.is_dir():
-            return folder
-    except (OSError, RuntimeError, ValueError) as error:  # no such user, a loop of links, too long, a NUL in it
-        raise ValueError(f"{str(path)[:200]!r} cannot be looked up; give the path of a git checkout") from error
-    raise ValueError(f"{folder} is no folder; give the path of a git checkout")
 
 
 class _Block(BaseModel):
@@ -122,7 +84,7 @@ class ClassifierSettings(_Block):
 class Settings(_Block):
     """The whole of triage.yml; an absent key takes its default."""
 
-    codebase: Annotated[Path, BeforeValidator(_no_problem), AfterValidator(_existing_folder)]
+    codebase: Folder
     """The git checkout whose committed files are the evidence."""
     ops_channel: ChannelId
     """The private channel where drafts wait for approval."""
@@ -143,6 +105,10 @@ class Settings(_Block):
     pricing: dict[ModelId, PriceSettings] = {}
     budget: BudgetSettings = BudgetSettings()
     max_concurrent_sessions: Annotated[int, Field(ge=1, le=16)] = 2
+    heartbeat: BeatSettings = BeatSettings()
+    """What all sessions share."""
+    sessions: dict[SessionId, SessionSettings] = {}
+    """The watched workspace folders; none: no heartbeats. What a session's block leaves out is `heartbeat`'s."""
     remind_after: Patience = REMIND_AFTER
     """How long a card may wait before the ops channel is reminded of it, once; null: never."""
     expire_after: Patience = EXPIRE_AFTER
@@ -169,10 +135,24 @@ def load_settings(path: Path) -> Settings:
     Raises:
         ConfigError: listing every problem found, each with its key.
     """
+    config = _read_yaml(path)
+    problems = list(across(config, path.parent))
     try:
-        return Settings.model_validate(_read_yaml(path), context={"base": path.parent})
+        settings = Settings.model_validate(inherit(config), context={"base": path.parent})
     except ValidationError as error:
-        raise ConfigError(*[explain(detail, Settings) for detail in error.errors()]) from error
+        raise ConfigError(*_said_once(error.errors()), *problems) from error
+    if problems:
+        raise ConfigError(*problems)
+    return settings
+
+
+def _said_once(details: Sequence[ErrorDetails]) -> Iterator[str]:
+    """Yield each problem; one that sessions inherit is named in the shared block alone."""
+    shared = {(*detail["loc"][1:], detail["msg"]) for detail in details if detail["loc"][:1] == ("heartbeat",)}
+    for detail in details:
+        inherited = detail["loc"][:1] == ("sessions",) and (*detail["loc"][3:], detail["msg"]) in shared
+        if not inherited:
+            yield explain(detail, Settings)
 
 
 def load_classifier(path: Path) -> ClassifierSettings:

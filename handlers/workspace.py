@@ -79,6 +79,7 @@ class SlackWorkspace:
             is_bot=bool(user.get("is_bot")),
             is_guest=bool(user.get("is_restricted") or user.get("is_ultra_restricted")),
             is_external=bool(user.get("is_stranger")) or team != self._team_id,
+            timezone=user.get("tz") or None,
         )
 
     def _cached(self, kind: str, key: str, ask: Callable[[], T]) -> T:

@@ -16,9 +16,12 @@ from typing import Any
 from bot.agent.ledger import Ledger
 from bot.agent.run import OnProgress
 from bot.casework.investigator import Assignment, Investigation
+from bot.domain.beats import Wake
 from bot.domain.jobs import Job, JobKind, queue_order
+from bot.domain.overrides import Override
 from bot.domain.passages import MemoryHit
 from bot.domain.returns import InvestigatorReturn, Usage
+from bot.domain.session import InboxMessage, SessionState, check_session_id
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import Conflict, ProviderError, StoreError
 from bot.ports import ChatMessage, Clock, Person
@@ -245,6 +248,86 @@ class MemoryJobQueue:
                 return job
             busy.add(job.key)
         return None
+
+
+class MemorySessionStore:
+    """Port SessionStore over dictionaries of JSON texts; `full` makes the disk refuse."""
+
+    def __init__(
+        self,
+        states: dict[str, str] | None = None,
+        inboxes: dict[str, list[str]] | None = None,
+        faults: Faults | None = None,
+    ) -> None:
+        self.states = {} if states is None else states
+        self.inboxes = {} if inboxes is None else inboxes
+        self.full = False
+        self._faults = faults or Faults()
+        self._lock = threading.RLock()
+
+    def load(self, session_id: str) -> SessionState:
+        with self._lock:
+            text = self.states.get(check_session_id(session_id))
+        return SessionState.model_validate_json(text) if text is not None else SessionState()
+
+    def save(self, session_id: str, change: Callable[[SessionState], SessionState]) -> SessionState:
+        with self._lock:
+            state = change(self.load(session_id))
+            if self.full:
+                raise StoreError("cannot write the session: No space left on device")
+            self._faults.point("sessions: before a state")
+            self.states[session_id] = state.model_dump_json()
+            self._faults.point("sessions: after a state")
+            return state
+
+    def inbox(self, session_id: str) -> list[InboxMessage]:
+        with self._lock:
+            lines = list(self.inboxes.get(check_session_id(session_id), []))
+        messages = [InboxMessage.model_validate_json(line) for line in lines]
+        return messages[self.load(session_id).inbox_read :]
+
+    def send(self, message: InboxMessage) -> None:
+        if self.full:
+            raise StoreError("cannot write the inbox: No space left on device")
+        with self._lock:
+            self._faults.point("sessions: before a message")
+            self.inboxes.setdefault(check_session_id(message.to), []).append(message.model_dump_json())
+            self._faults.point("sessions: after a message")
+
+
+class MemoryWakeBox:
+    """Port WakeBox over a set."""
+
+    def __init__(self, dropped: set[tuple[str, Wake]] | None = None) -> None:
+        self.dropped = set() if dropped is None else dropped
+
+    def drop(self, session_id: str, wake: Wake) -> None:
+        self.dropped.add((check_session_id(session_id), wake))
+
+    def take(self) -> Mapping[str, frozenset[Wake]]:
+        taken = frozenset(self.dropped)
+        self.dropped.clear()
+        return {name: frozenset(wake for other, wake in taken if other == name) for name, _ in taken}
+
+
+class MemoryOverrideStore:
+    """Port OverrideStore over a dictionary of JSON texts; `full` makes the disk refuse."""
+
+    def __init__(self, texts: dict[str, str] | None = None) -> None:
+        self.texts = {} if texts is None else texts
+        self.full = False
+
+    def overrides(self) -> Mapping[str, Override]:
+        return {name: Override.model_validate_json(text) for name, text in self.texts.items()}
+
+    def change(self, session_id: str, change: Callable[[Override], Override]) -> Override:
+        changed = change(self.overrides().get(check_session_id(session_id), Override()))
+        if self.full:
+            raise StoreError("cannot write the overrides: No space left on device")
+        self.texts[session_id] = changed.model_dump_json()
+        if changed == Override():
+            del self.texts[session_id]
+        return changed
 
 
 @dataclass

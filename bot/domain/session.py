@@ -1,0 +1,137 @@
+"""What is remembered of a session between beats: sessions/<session_id>/heartbeat_state.json. Pure values.
+
+A finding is open from the beat that first reports it until a beat finds it gone or a human says it is fixed; its card
+is updated in place as long as it is open.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Any, Self
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from bot.domain.beats import Delivered, Wake
+from bot.errors import InputError
+
+SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def evolve(self, **changes: Any) -> Self:
+        """Return a copy with fields replaced."""
+        return self.model_copy(update=changes)
+
+
+class MessageKind(StrEnum):
+    """Why a session is written to."""
+
+    REPORT = "report"
+    SUGGESTION = "suggestion"
+    ASSIGNMENT = "assignment"
+
+
+class InboxMessage(_Value):
+    """One line of a session's inbox.ndjson."""
+
+    at: AwareDatetime
+    from_: str
+    to: str
+    kind: MessageKind
+    text: str
+    data: dict[str, Any] = {}
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        alias_generator=lambda name: name.rstrip("_"),
+    )
+
+
+class OpenFinding(_Value):
+    """Something a beat reported, and what became of it.
+
+    `key` is `<session>/<task>/<id>`; `place` and `reference` say where its alert stands (a channel and a Slack ts).
+    """
+
+    key: str
+    task: str
+    text: str
+    first_at: AwareDatetime
+    last_at: AwareDatetime
+    place: str | None = None
+    reference: str | None = None
+    sent_at: AwareDatetime | None = None
+    acknowledged_by: str | None = None
+    snoozed_until: AwareDatetime | None = None
+    fixed_by: str | None = None
+    resolved_at: AwareDatetime | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has said it is fixed and no beat found it gone."""
+        return self.resolved_at is None and self.fixed_by is None
+
+
+class Failures(_Value):
+    """The same failure in a row: `key` is its kind; until `paused_until` only a person's wake runs."""
+
+    key: str = ""
+    count: int = 0
+    paused_until: AwareDatetime | None = None
+
+
+class SpentToday(_Value):
+    """What the session's model calls have cost on one day (UTC, `2026-11-21`)."""
+
+    day: str = ""
+    usd: float = 0.0
+
+
+class SessionState(_Value):
+    """Everything remembered of one session; a missing file is the default of every field."""
+
+    last_slot: AwareDatetime | None = None
+    """The newest slot that was queued or refused; None: the session is new."""
+    answered_at: AwareDatetime | None = None
+    """When a due slot was last refused for a reason, or the session first seen; what came before was not missed."""
+    last_run: AwareDatetime | None = None
+    last_good: AwareDatetime | None = None
+    last_sent: AwareDatetime | None = None
+    last_place: Delivered | None = None
+    """Where the owner last acted or was last reached: a private place."""
+    stamps: dict[str, AwareDatetime] = {}
+    """A copy of the playbook's stamps, by tier, for a playbook without a Timestamps section."""
+    sent: dict[str, AwareDatetime] = {}
+    """De-duplication: when what was last sent where (see bot/domain/dedupe.py)."""
+    probes: dict[str, str] = {}
+    """The hash of each command's output in the last good beat."""
+    outputs: dict[str, str] = {}
+    """The output itself (cut), from which the offline beat tells what changed."""
+    findings: dict[str, OpenFinding] = {}
+    failures: Failures = Failures()
+    spent: SpentToday = SpentToday()
+    inbox_read: int = 0
+    """How many of the inbox's messages a beat has dealt with."""
+    missed_reported_at: AwareDatetime | None = None
+    wakes: tuple[Wake, ...] = ()
+    """Why the next beat was asked for and has not begun; it takes the strongest."""
+
+
+def check_session_id(session_id: str) -> str:
+    """Return a session id that is safe as a file name.
+
+    Raises:
+        InputError: anything else.
+    """
+    if not SESSION_ID.fullmatch(session_id):
+        raise InputError(
+            f"{session_id[:60]!r} is no session id; one looks like shop-api (small letters, digits, - or _)"
+        )
+    return session_id

@@ -1,0 +1,45 @@
+"""Failures in a row: five of the same kind pause a session, and each try that fails again doubles the pause. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.domain.session import Failures, SessionState
+
+PAUSE_AFTER: Final = 5
+FIRST_PAUSE: Final = timedelta(minutes=30)
+LONGEST_PAUSE: Final = timedelta(hours=24)
+
+
+def failed(state: SessionState, key: str, now: datetime) -> SessionState:
+    """Return the state after one more failure; `key` is its kind, such as `ProviderError: refused`.
+
+    From the fifth of one kind in a row on, interval wakes are refused until the pause is over; the next failure of that
+    kind doubles it, up to a day. Another kind starts to count anew.
+    """
+    count = state.failures.count + 1 if key == state.failures.key else 1
+    paused_until = now + pause_after(count) if count >= PAUSE_AFTER else None
+    return state.evolve(failures=Failures(key=key, count=count, paused_until=paused_until))
+
+
+def succeeded(state: SessionState) -> SessionState:
+    """Return the state after a beat that did not fail: nothing is counted and nothing paused."""
+    return state.evolve(failures=Failures())
+
+
+def is_alert_due(state: SessionState) -> bool:
+    """Whether the failure just counted is the one that pauses the session: the owner is told of that one alone."""
+    return state.failures.count == PAUSE_AFTER
+
+
+def pause_after(count: int) -> timedelta:
+    """Return how long a session pauses after `count` failures of one kind.
+
+    >>> [pause_after(count) / timedelta(minutes=30) for count in (4, 5, 6, 7, 100)]
+    [0.0, 1.0, 2.0, 4.0, 48.0]
+    """
+    if count < PAUSE_AFTER:
+        return timedelta()
+    doublings = min(count - PAUSE_AFTER, 16)
+    return min(FIRST_PAUSE * (1 << doublings), LONGEST_PAUSE)

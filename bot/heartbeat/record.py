@@ -1,0 +1,67 @@
+"""heartbeats.ndjson: the line every beat leaves, whatever happened, and the latest of them read back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from pydantic import ValidationError
+
+from bot.domain.beats import BeatResult, Envelope, Wake, indicator_of
+from bot.heartbeat.gate import Refusal
+from bot.heartbeat.session import Session
+from bot.ports import Journal
+
+FIRST_LOOK_BYTES: Final = 256 * 1024
+LOOK_FACTOR: Final = 16
+LAST_LOOK_BYTES: Final = 64 * 1024 * 1024
+
+
+class BeatLog:
+    """The record of all sessions' beats."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def append(self, envelope: Envelope) -> None:
+        """Write one beat's line and return once it is on disk; raises StoreError when the disk refuses."""
+        self._journal.append(envelope.model_dump(mode="json"))
+
+    def refused(self, session: Session, wake: Wake, refusal: Refusal, at: datetime) -> Envelope:
+        """Write the line of a beat that did not run; raises StoreError when the disk refuses."""
+        envelope = Envelope(
+            ts=at,
+            session_id=session.id,
+            workspace_dir=str(session.cwd),
+            reason=wake,
+            result=BeatResult.SKIPPED,
+            indicator=indicator_of(BeatResult.SKIPPED),
+            why=refusal.why,
+        )
+        self.append(envelope)
+        return envelope
+
+    def recent(self, session_id: str, count: int) -> list[Envelope]:
+        """Return the latest beats of a session, newest first; fewer where the last 64 MiB hold fewer."""
+        look = FIRST_LOOK_BYTES
+        while True:
+            found = self._in_the_last(look, session_id)
+            if len(found) >= count or look >= LAST_LOOK_BYTES:
+                return found[-count:][::-1]
+            look *= LOOK_FACTOR
+
+    def latest(self) -> dict[str, Envelope]:
+        """Return the latest beat of every session among the newest lines."""
+        newest = [_read(record) for record in self._journal.records(last_bytes=FIRST_LOOK_BYTES * LOOK_FACTOR)]
+        return {envelope.session_id: envelope for envelope in newest if envelope is not None}
+
+    def _in_the_last(self, last_bytes: int, session_id: str) -> list[Envelope]:
+        records = (r for r in self._journal.records(last_bytes=last_bytes) if r.get("session_id") == session_id)
+        return [envelope for envelope in map(_read, records) if envelope is not None]
+
+
+def _read(record: dict[str, object]) -> Envelope | None:
+    try:
+        return Envelope.model_validate(record)
+    except ValidationError:
+        return None

@@ -1,0 +1,58 @@
+"""A watched workspace folder as beats see it: its settings with what people switched by command laid over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bot.domain.overrides import Override
+from bot.heartbeat_settings import BeatSettings, SessionSettings
+
+PLAYBOOK: Final = "HEARTBEAT.md"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Session:
+    """One session, ready to use."""
+
+    id: str
+    name: str
+    cwd: Path
+    owner: str
+    """The Slack user who is told; "" for nobody."""
+    channels: tuple[str, ...]
+    is_master: bool
+    beat: BeatSettings
+    override: Override | None = None
+    """What people switched by command; `beat` has it in already."""
+
+    @property
+    def playbook_path(self) -> Path:
+        """Where its HEARTBEAT.md stands."""
+        return self.cwd / PLAYBOOK
+
+
+def resolved(session_id: str, settings: SessionSettings, override: Override | None = None) -> Session:
+    """Return a session with its overrides applied."""
+    changes: dict[str, object] = {}
+    if override and override.enabled:
+        changes["enabled"] = override.enabled.value
+    if override and override.every:
+        changes["every"] = override.every.value
+    return Session(
+        id=session_id,
+        name=settings.name or session_id,
+        cwd=settings.cwd,
+        owner=settings.owner or "",
+        channels=settings.channels,
+        is_master=settings.master,
+        beat=settings.heartbeat.model_copy(update=changes),
+        override=override,
+    )
+
+
+def resolve(sessions: Mapping[str, SessionSettings], overrides: Mapping[str, Override]) -> dict[str, Session]:
+    """Return every configured session by its id; an override of a session that is gone changes nothing."""
+    return {name: resolved(name, one, overrides.get(name)) for name, one in sessions.items()}

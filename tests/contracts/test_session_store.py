@@ -1,0 +1,243 @@
+"""The contract of the ports SessionStore, WakeBox and OverrideStore; below them, what only the disk can do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.override_file import OverrideFile
+from bot.adapters.session_files import SessionFiles
+from bot.adapters.wake_files import WakeFiles
+from bot.domain.beats import Wake
+from bot.domain.overrides import Override, Pace, Setter, Switch
+from bot.domain.session import InboxMessage, MessageKind, OpenFinding, SessionState
+from bot.errors import InputError, StoreError
+from bot.ports import OverrideStore, SessionStore, WakeBox
+from tests.fakes import MemoryOverrideStore, MemorySessionStore, MemoryWakeBox
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+ANA = Setter(id="U0ANA", name="ana", at=NOON)
+OFF = Override(enabled=Switch(value=False, by=ANA))
+
+
+def undamaged(path: Path) -> None:
+    raise AssertionError(f"{path} was set aside")
+
+
+@pytest.fixture(params=["files", "memory"])
+def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], SessionStore]:
+    """Open the same store again and again, as a process that restarts does."""
+    if request.param == "files":
+        return lambda: SessionFiles(tmp_path, on_damage=undamaged)
+    states: dict[str, str] = {}
+    inboxes: dict[str, list[str]] = {}
+    return lambda: MemorySessionStore(states, inboxes)
+
+
+@pytest.fixture(params=["files", "memory"])
+def wake_box(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], WakeBox]:
+    """Open the same box again and again."""
+    if request.param == "files":
+        return lambda: WakeFiles(tmp_path)
+    dropped: set[tuple[str, Wake]] = set()
+    return lambda: MemoryWakeBox(dropped)
+
+
+@pytest.fixture(params=["files", "memory"])
+def override_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], OverrideStore]:
+    """Open the same overrides again and again."""
+    if request.param == "files":
+        return lambda: OverrideFile(tmp_path, on_damage=undamaged)
+    texts: dict[str, str] = {}
+    return lambda: MemoryOverrideStore(texts)
+
+
+def message(to: str = "shop", text: str = "look at CI", **data: object) -> InboxMessage:
+    return InboxMessage(at=NOON, from_="api", to=to, kind=MessageKind.ASSIGNMENT, text=text, data=data)
+
+
+def _refuse(_: SessionState) -> SessionState:
+    raise InputError("no")
+
+
+def full_state() -> SessionState:
+    finding = OpenFinding(key="shop/ci/red", task="ci", text="CI is red", first_at=NOON, last_at=NOON)
+    return SessionState(
+        last_slot=NOON, stamps={"quick": NOON}, findings={"shop/ci/red": finding}, wakes=(Wake.ASSIGNMENT,)
+    )
+
+
+def test_a_session_never_seen_has_every_default(reopen: Callable[[], SessionStore]) -> None:
+    """And reading it is no error."""
+    assert reopen().load("shop") == SessionState()
+    assert reopen().inbox("shop") == []
+
+
+def test_a_state_survives_a_restart(reopen: Callable[[], SessionStore]) -> None:
+    """Every field of it comes back."""
+    assert reopen().save("shop", lambda _: full_state()) == full_state()
+    assert reopen().load("shop") == full_state()
+    assert reopen().load("api") == SessionState()
+
+
+def test_a_change_sees_what_the_last_one_left(reopen: Callable[[], SessionStore]) -> None:
+    """Changes from many threads are all there in the end."""
+    store = reopen()
+
+    def count() -> None:
+        for _ in range(10):
+            store.save("shop", lambda state: state.evolve(inbox_read=state.inbox_read + 1))
+
+    counters = [threading.Thread(target=count) for _ in range(4)]
+    for counter in counters:
+        counter.start()
+    for counter in counters:
+        counter.join()
+    assert reopen().load("shop").inbox_read == 40
+
+
+def test_a_change_that_fails_changes_nothing(reopen: Callable[[], SessionStore]) -> None:
+    """Its error goes through."""
+    store = reopen()
+    store.save("shop", lambda _: full_state())
+    with pytest.raises(InputError):
+        store.save("shop", _refuse)
+    assert store.load("shop") == full_state()
+
+
+def test_messages_arrive_in_order_and_are_read_once(reopen: Callable[[], SessionStore]) -> None:
+    """What a beat has dealt with does not come back; what came after it does."""
+    for text in ("one\ntwo", "three"):
+        reopen().send(message(text=text, caused_by=["api"]))
+    assert [m.text for m in reopen().inbox("shop")] == ["one\ntwo", "three"]
+    assert reopen().inbox("shop")[0] == message(text="one\ntwo", caused_by=["api"])
+    reopen().save("shop", lambda state: state.evolve(inbox_read=1))
+    assert [m.text for m in reopen().inbox("shop")] == ["three"]
+    assert reopen().inbox("api") == []
+
+
+@pytest.mark.parametrize("bad", ["", "..", "a/b", "A", "x" * 41, "shop\n"])
+def test_an_id_that_is_no_file_name_is_refused(reopen: Callable[[], SessionStore], bad: str) -> None:
+    """Whatever is done with it."""
+    with pytest.raises(InputError):
+        reopen().load(bad)
+    with pytest.raises(InputError):
+        reopen().save(bad, lambda state: state)
+    with pytest.raises(InputError):
+        reopen().inbox(bad)
+    with pytest.raises(InputError):
+        reopen().send(message(to=bad))
+
+
+def test_wakes_are_taken_once(wake_box: Callable[[], WakeBox]) -> None:
+    """All of them, each once, whoever left them."""
+    for wake in (Wake.AUTOMATION, Wake.AUTOMATION, Wake.ON_DEMAND):
+        wake_box().drop("shop", wake)
+    wake_box().drop("api", Wake.AUTOMATION)
+    assert wake_box().take() == {
+        "shop": frozenset({Wake.AUTOMATION, Wake.ON_DEMAND}),
+        "api": frozenset({Wake.AUTOMATION}),
+    }
+    assert wake_box().take() == {}
+    with pytest.raises(InputError):
+        wake_box().drop("../x", Wake.AUTOMATION)
+
+
+def test_overrides_survive_a_restart(override_store: Callable[[], OverrideStore]) -> None:
+    """Who set what, and when, too; what is taken back is gone."""
+    assert override_store().overrides() == {}
+    slow = Override(every=Pace(value=timedelta(hours=2), by=ANA))
+    override_store().change("shop", lambda _: slow)
+    override_store().change("api", lambda o: o.model_copy(update={"enabled": Switch(value=False, by=ANA)}))
+    assert override_store().overrides() == {"shop": slow, "api": OFF}
+    override_store().change("api", lambda _: Override())
+    assert override_store().overrides() == {"shop": slow}
+
+
+class TestOnDisk:
+    """What the contracts cannot say because only files can be damaged."""
+
+    def test_a_damaged_state_is_set_aside_told_and_replaced_by_the_defaults(self, tmp_path: Path) -> None:
+        """It is never silently dropped."""
+        damaged: list[Path] = []
+        SessionFiles(tmp_path, on_damage=damaged.append).save("shop", lambda _: full_state())
+        path = tmp_path / "sessions" / "shop" / "heartbeat_state.json"
+        path.write_text('{"last_slot": ')
+        store = SessionFiles(tmp_path, on_damage=damaged.append)
+        assert store.load("shop") == SessionState()
+        assert store.load("shop") == SessionState()
+        assert [p.name for p in damaged] == ["heartbeat_state.json.corrupt"]
+        assert damaged[0].read_text() == '{"last_slot": '
+        store.save("shop", lambda state: state.evolve(inbox_read=2))
+        assert SessionFiles(tmp_path, on_damage=damaged.append).load("shop").inbox_read == 2
+
+    def test_a_line_that_is_no_message_is_skipped(self, tmp_path: Path) -> None:
+        """The messages around it are read."""
+        store = SessionFiles(tmp_path, on_damage=undamaged)
+        store.send(message(text="one"))
+        path = tmp_path / "sessions" / "shop" / "inbox.ndjson"
+        with path.open("a") as file:
+            file.write('{"kind": "love letter"}\nnot even JSON\n')
+        store.send(message(text="two"))
+        assert [m.text for m in store.inbox("shop")] == ["one", "two"]
+
+    def test_a_line_of_the_inbox_has_the_keys_of_the_contract(self, tmp_path: Path) -> None:
+        """Other programs read it."""
+        SessionFiles(tmp_path, on_damage=undamaged).send(message())
+        line = json.loads((tmp_path / "sessions" / "shop" / "inbox.ndjson").read_text())
+        assert list(line) == ["at", "from", "to", "kind", "text", "data"]
+        assert (line["at"], line["from"], line["kind"]) == ("2026-11-21T12:00:00Z", "api", "assignment")
+
+    def test_a_refusing_disk_changes_nothing(self, tmp_path: Path) -> None:
+        """Neither the file nor what is remembered of it."""
+        store = SessionFiles(tmp_path, on_damage=undamaged)
+        store.save("shop", lambda _: full_state())
+        path = tmp_path / "sessions" / "shop" / ".tmp-heartbeat_state.json"
+        path.mkdir()
+        (path / "x").touch()
+        with pytest.raises(StoreError):
+            store.save("shop", lambda state: state.evolve(inbox_read=9))
+        assert store.load("shop") == full_state()
+
+    def test_what_is_no_wake_is_swept(self, tmp_path: Path) -> None:
+        """A stray file wakes nobody and does not stay."""
+        box = WakeFiles(tmp_path)
+        (tmp_path / "wakes" / "shop.lunch").touch()
+        (tmp_path / "wakes" / "README").touch()
+        assert box.take() == {}
+        assert list((tmp_path / "wakes").iterdir()) == []
+
+    def test_damaged_overrides_are_set_aside_and_told(self, tmp_path: Path) -> None:
+        """triage.yml decides until somebody types again."""
+        damaged: list[Path] = []
+        (tmp_path / "overrides.json").write_text('{"shop": {"every": {"value": 5}}}')
+        store = OverrideFile(tmp_path, on_damage=damaged.append)
+        assert store.overrides() == {}
+        assert store.overrides() == {}
+        assert [p.name for p in damaged] == ["overrides.json.corrupt"]
+
+    def test_what_another_process_overrides_is_seen(self, tmp_path: Path) -> None:
+        """And two that write at once lose nothing."""
+        mine = OverrideFile(tmp_path, on_damage=undamaged)
+        assert mine.overrides() == {}
+        program = (
+            "import sys; from pathlib import Path; from bot.adapters.override_file import OverrideFile as F;"
+            "[F(Path(sys.argv[1]), on_damage=print).change(f's{n}', lambda o: type(o).model_validate_json(sys.argv[2]))"
+            " for n in range(10)]"
+        )
+        other = subprocess.Popen([sys.executable, "-c", program, str(tmp_path), OFF.model_dump_json()])
+        while other.poll() is None:
+            _override(tmp_path, 10)
+        assert other.returncode == 0
+        assert set(mine.overrides()) == {f"s{n}" for n in range(11)}
+
+
+def _override(home: Path, number: int) -> None:
+    OverrideFile(home, on_damage=undamaged).change(f"s{number}", lambda _: OFF)
