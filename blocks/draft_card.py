@@ -49,13 +49,21 @@ _MARKS = {True: "✓", False: "✗", None: "?"}
 
 
 def card_blocks(
-    state: ThreadState, *, link_to: LinkTo, team_language: str = "en", progress: str | None = None
+    state: ThreadState,
+    *,
+    link_to: LinkTo,
+    team_language: str = "en",
+    offers_notes: bool = False,
+    progress: str | None = None,
 ) -> list[Block]:
-    """Return the blocks of a thread's card; `progress` is plain text on the run under way."""
+    """Return the blocks of a thread's card; `progress` is plain text on the run under way.
+
+    With `offers_notes` the overflow menu has an entry to save the note that the investigation proposes.
+    """
     parts: list[Block] = [_question(state), *_gloss(state, team_language)]
     parts.append(_context(status_line(state, progress=progress)))
     if state.status is Status.PENDING_USER:
-        parts += _waiting(state, link_to)
+        parts += [*_waiting(state, link_to), _actions(state, _buttons(state, offers_notes))]
     elif state.is_open:
         parts += [*_doubts(state), _actions(state, _buttons_meanwhile(state))]
     elif state.posted_message_id and state.draft_pending:
@@ -108,7 +116,6 @@ def _waiting(state: ThreadState, link_to: LinkTo) -> list[Block]:
     parts += objections(state)
     parts += _open_questions(state)
     parts += _doubts(state)
-    parts.append(_actions(state, _buttons(state)))
     return parts
 
 
@@ -151,7 +158,7 @@ def _open_questions(state: ThreadState) -> list[Block]:
     return [_section(truncate(f"*To answer this, the investigator needs to know*{lines}", TEXT_CHARS))]
 
 
-def _buttons(state: ThreadState) -> list[InteractiveElement]:
+def _buttons(state: ThreadState, offers_notes: bool) -> list[InteractiveElement]:
     click = _click(state)
     approve = _button("Approve", ids.APPROVE, click, style="primary")
     if state.stale_reasons:
@@ -162,8 +169,8 @@ def _buttons(state: ThreadState) -> list[InteractiveElement]:
     context = _button("Add context", ids.ADD_CONTEXT, click, style=None if settled else "primary")
     edit = _button("Edit" if state.draft_pending else "Write reply", ids.EDIT, click)
     offered = [approve if state.draft_pending else context, edit]
-    dismiss = _dismiss(state)
-    return [dismiss, *offered, _overflow(state)] if settled else [*offered, dismiss, _overflow(state)]
+    dismiss, more = _dismiss(state), _overflow(state, offers_notes)
+    return [dismiss, *offered, more] if settled else [*offered, dismiss, more]
 
 
 def _buttons_meanwhile(state: ThreadState) -> list[InteractiveElement]:
@@ -177,9 +184,12 @@ def _dismiss(state: ThreadState) -> ButtonElement:
     return _button("Dismiss", ids.DISMISS, _click(state), style="primary" if is_settled(state) else None)
 
 
-def _overflow(state: ThreadState) -> OverflowMenuElement:
+def _overflow(state: ThreadState, offers_notes: bool) -> OverflowMenuElement:
     click = click_of(state)
     names = {ids.REINVESTIGATE: "Re-investigate", ids.ADD_CONTEXT: "Add context", ids.SHOW_EVIDENCE: "Show evidence"}
+    ret = state.investigator_return
+    if offers_notes and ret and ret.proposed_triage_file and not state.triage_file_path:
+        names[ids.SAVE_NOTE] = "Save note"
     return OverflowMenuElement(
         action_id=ids.MORE,
         options=[Option(text=name, value=ids.encode_option(action, click)) for action, name in names.items()],

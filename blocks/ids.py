@@ -19,6 +19,7 @@ DISMISS: Final = "triage_dismiss"
 REINVESTIGATE: Final = "triage_reinvestigate"
 ADD_CONTEXT: Final = "triage_add_context"
 SHOW_EVIDENCE: Final = "triage_show_evidence"
+SAVE_NOTE: Final = "triage_save_note"
 MORE: Final = "triage_more"
 
 EDIT_VIEW: Final = "triage_edit_view"

@@ -85,7 +85,7 @@ class Triage:
         self._open_stores(home, settings.max_concurrent_sessions)
         self.index = CodePassages(self.repo, home / "index" / "passages.sqlite", environment.secrets())
         memory = MemoryNotes(home / "memory", self._reply_log)
-        self._desk = self._furnish(settings, SlackWorkspace(client, team_id=self.me.team_id), memory)
+        self._desk = self._furnish(settings, client, memory, environment.secrets())
         self._refuse_public_ops_channel(settings.ops_channel)
         self._waiting = Waiting(self._desk, NdjsonJournal(home / "reminders.ndjson"))
         self.staff = self._hire(settings, environment, memory)
@@ -152,6 +152,7 @@ class Triage:
             bot_user_id=self.me.user_id,
             link_to=code_links(self.repo.remote_url()),
             team_language=settings.team_language,
+            offers_notes=settings.save_notes == "ask",
             pacing=Pacing(posts_per_second=settings.slack.posts_per_second),
         )
         self.ops = OpsLines(self._messenger)
@@ -180,16 +181,17 @@ class Triage:
         if not self._desk.workspace.is_private(channel):
             raise ConfigError(f"ops_channel: {channel} is not private; drafts would be read by all. Name a private one")
 
-    def _furnish(self, settings: Settings, workspace: SlackWorkspace, memory: MemoryNotes) -> Desk:
+    def _furnish(self, settings: Settings, client: WebClient, memory: MemoryNotes, secrets: frozenset[str]) -> Desk:
         return Desk(
             settings=settings,
             store=self._store,
             jobs=self._jobs,
             messenger=self._messenger,
-            workspace=workspace,
+            workspace=SlackWorkspace(client, team_id=self.me.team_id),
             memory=memory,
             replies=self._reply_log,
             clock=self._clock,
+            known_secrets=secrets,
         )
 
     def _listen(self, settings: Settings, home: Path, client: WebClient) -> Listeners:

@@ -245,3 +245,10 @@ class MemoryIndex(Protocol):
     def search(self, question: str, *, limit: int = 3) -> list[MemoryHit]:
         """Return the notes and replies nearest to a question, best first."""
         ...
+
+    def add(self, name: str, text: str) -> str:
+        """Keep a note under `name` or, where that is taken, a numbered one; returns its ref, `memory/<name>.md`.
+
+        The same text under the same name is kept once. Raises StoreError when the disk refuses.
+        """
+        ...

@@ -73,6 +73,8 @@ class Approvals:
             self._open(body, client, ids.encode_click(click), context_modal)
         elif choice == ids.SHOW_EVIDENCE:
             self._show_evidence(body, client, click)
+        elif choice == ids.SAVE_NOTE:
+            self._decide(body, lambda by: self._decisions.save_note(click, by=by))
         else:
             self._answer(body, "This entry is from another version of triage; nothing happened.")
 

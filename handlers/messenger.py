@@ -42,16 +42,23 @@ class SlackMessenger:
         bot_user_id: str,
         link_to: LinkTo,
         team_language: str = "en",
+        offers_notes: bool = False,
         pacing: Pacing | None = None,
     ) -> None:
         self._client, self._posting = client, posting
         self._ops_channel, self._bot_user_id = ops_channel, bot_user_id
-        self._link_to, self._team_language = link_to, team_language
+        self._link_to, self._team_language, self._offers_notes = link_to, team_language, offers_notes
         self._pacing = pacing or Pacing(posts_per_second=1.0)
 
     def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
         """Post the thread's card, or update it in place; returns `(channel id, ts)`."""
-        blocks = card_blocks(state, link_to=self._link_to, team_language=self._team_language, progress=progress)
+        blocks = card_blocks(
+            state,
+            link_to=self._link_to,
+            team_language=self._team_language,
+            offers_notes=self._offers_notes,
+            progress=progress,
+        )
         text = card_text(state)
         if state.card_channel and state.card_ts:
             try:

@@ -510,6 +510,16 @@ class FixedMemoryIndex:
 
     def __init__(self, *hits: MemoryHit) -> None:
         self.hits = list(hits)
+        self.notes: dict[str, str] = {}
+        self.full = False
 
     def search(self, question: str, *, limit: int = 3) -> list[MemoryHit]:
         return self.hits[:limit]
+
+    def add(self, name: str, text: str) -> str:
+        if self.full:
+            raise StoreError("cannot save the note: No space left on device")
+        free = (name if n == 1 else f"{name}-{n}" for n in range(1, 100))
+        kept = next(name for name in free if self.notes.get(name, text) == text)
+        self.notes[kept] = text
+        return f"memory/{kept}.md"

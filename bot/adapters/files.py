@@ -45,6 +45,27 @@ def read_json(path: Path) -> dict[str, Any] | None:
     return document if isinstance(document, dict) else None
 
 
+def create_file(path: Path, text: str) -> bool:
+    """Write a new file that appears whole or not at all; False if something stands there, which is left alone.
+
+    Raises:
+        OSError: the disk refused.
+    """
+    temporary = path.with_name(f"{_TEMPORARY}{path.name}")
+    with temporary.open("wb") as file:
+        file.write(text.encode("utf-8", "replace"))
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        path.hardlink_to(temporary)
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink()
+    sync_folder(path.parent)
+    return True
+
+
 def sync_folder(folder: Path) -> None:
     """Make renames in `folder` durable."""
     handle = os.open(folder, os.O_RDONLY)

@@ -1,7 +1,7 @@
 """Earlier answers: approved notes in memory/ and posted replies, nearest first.
 
-Reads `memory/**/*.md` and the journal of replies; writes nothing. There are few of them, so they are compared word by
-word in memory; notes are read again when one of them changes.
+Reads `memory/**/*.md` and the journal of replies; adds notes and never replaces one. There are few of them, so they
+are compared word by word in memory; notes are read again when one of them changes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.adapters.files import create_file, make_folder
+from bot.domain.notes import note_words
 from bot.domain.passages import MemoryHit
 from bot.domain.ranking import rarity
 from bot.domain.tokens import question_stems, text_stems
+from bot.errors import StoreError
 from bot.ports import Journal
 
 MAX_NOTE_BYTES = 1_000_000
 MAX_REPLIES = 2_000
+MAX_SAME_NAME = 100
 EXCERPT_CHARS = 300
 TITLE_CHARS = 120
 MIN_SCORE = 0.35
@@ -64,6 +68,22 @@ class MemoryNotes:
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.ref))[:limit]
 
+    def add(self, name: str, text: str) -> str:
+        """Keep a note under a name nobody has; returns its ref. The same text under the same name is kept once.
+
+        Raises:
+            StoreError: the disk refuses, or there are too many notes of that name.
+        """
+        for number in range(1, MAX_SAME_NAME):
+            path = self._memory / (f"{name}.md" if number == 1 else f"{name}-{number}.md")
+            try:
+                make_folder(self._memory)
+                if create_file(path, text) or _holds(path, text):
+                    return f"memory/{path.name}"
+            except OSError as error:
+                raise StoreError(f"cannot save the note {path}: {error.strerror}") from error
+        raise StoreError(f"there are too many notes called {name}; tidy memory/ up")
+
     def _current_notes(self) -> list[_Note]:
         files = sorted(_note_files(self._memory))
         signature = tuple((path, stat.st_mtime_ns, stat.st_size) for path, stat in ((p, p.stat()) for p in files))
@@ -89,11 +109,16 @@ def _note_files(memory: Path) -> Iterator[Path]:
 
 
 def _read(path: Path, memory: Path) -> _Note:
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = note_words(path.read_text(encoding="utf-8", errors="replace"))
     heading = re.search(r"^#+ +(.+)$", text, re.M)
     title = heading[1].strip() if heading else path.stem.replace("-", " ").replace("_", " ")
     ref = f"memory/{path.relative_to(memory).as_posix()}"
     return _Note(ref, title[:TITLE_CHARS], text, text_stems(f"{path.stem} {text}"))
+
+
+def _holds(path: Path, text: str) -> bool:
+    """Whether a note is that very text; a link stands for what lies elsewhere."""
+    return not path.is_symlink() and path.is_file() and path.read_text(encoding="utf-8", errors="replace") == text
 
 
 def _weights(stems: frozenset[str], notes: Sequence[_Note]) -> Callable[[frozenset[str]], float]:

@@ -6,10 +6,12 @@ who was first. Who may decide is asked by the caller, at the click and again at 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from bot.casework.desk import Desk
 from bot.casework.freshness import StillStands, find_changes, with_doubts
+from bot.casework.notes import save_note
 from bot.casework.orchestrator import reopen
 from bot.casework.replies import Replies
 from bot.domain.jobs import JobKind
@@ -56,7 +58,7 @@ class Decisions:
     def edit(self, click: Click, text: str) -> Click:
         """Replace the draft's words; returns the click that stands for the new draft. Touches nothing but the disk."""
         state = self._bound(click)
-        check_outbound(text)
+        check_outbound(text, self._desk.known_secrets)
         if text != state.draft_pending:
             state = self._put(state.with_draft(text).evolve(last_event_at=self._desk.clock.now()))
         assert state.draft_hash is not None
@@ -83,6 +85,15 @@ class Decisions:
         state = self._bound(click)
         self._send_back(state, f"<@{by}> asked for another investigation")
         return "Investigating again."
+
+    def save_note(self, click: Click, *, by: str) -> str:
+        """Keep the note that the investigation proposes in memory/, where the next one finds it."""
+        state = self._bound(click)
+        if self._desk.settings.save_notes == "never":
+            raise InputError("Notes are switched off (`save_notes: never`).")
+        saved = self._put(state.evolve(triage_file_path=save_note(self._desk, state, by=by)))
+        self._desk.show(state.thread_id)
+        return f"Saved as {saved.triage_file_path}."
 
     def add_context(self, thread_id: str, text: str, *, by: str) -> str:
         """Record what the asker and the code do not say; a waiting draft is made anew with it."""
@@ -128,7 +139,7 @@ class Decisions:
     def _doubts(self, state: ThreadState) -> tuple[str, ...]:
         if state.draft_pending is None:
             raise InputError("There is no draft to post; add context, or write the reply with Edit.")
-        check_outbound(state.draft_pending)
+        check_outbound(state.draft_pending, self._desk.known_secrets)
         changes = find_changes(self._desk, state, self._still_stands)
         if any(change.hard for change in changes):
             raise InputError(f"Not posted: {changes[0].text}. Dismiss the card, or fix that first.")
@@ -178,7 +189,7 @@ def _when(state: ThreadState) -> str:
     return f" at {state.closed_at:%H:%M} UTC" if state.closed_at else ""
 
 
-def check_outbound(text: str) -> None:
+def check_outbound(text: str, known_secrets: Collection[str] = ()) -> None:
     """Refuse a reply that must not leave.
 
     Raises:
@@ -188,5 +199,5 @@ def check_outbound(text: str) -> None:
         raise InputError("The reply is empty; write one, or dismiss the draft.")
     if len(text) > MAX_REPLY_CHARS:
         raise InputError(f"The reply has {len(text):,} characters; shorten it to {MAX_REPLY_CHARS:,}.")
-    if kinds := find_secrets(text):
+    if kinds := find_secrets(text, known_secrets):
         raise InputError(f"The reply holds what looks like a secret ({', '.join(kinds)}); remove it.")

@@ -33,6 +33,7 @@ class Desk:
     replies: Journal
     clock: Clock
     turns: CardTurns = field(default_factory=CardTurns)
+    known_secrets: frozenset[str] = frozenset()
 
     def amend(self, thread_id: str, change: Change) -> ThreadState | None:
         """Apply `change` to the thread as it is now, again if somebody else was faster.

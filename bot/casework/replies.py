@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from bot.casework.desk import Desk
+from bot.casework.notes import note_with_approval
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
@@ -102,6 +103,8 @@ class Replies:
             posted = self._send(state)
         if state.posted_message_id is None:
             state = self._must_amend(state, posted_message_id=posted)
+        if not is_edited(state) and (kept := note_with_approval(self._desk, state)):
+            state = self._must_amend(state, **kept)
         if not self._is_logged(state):
             self._desk.replies.append(reply_record(state, at=self._desk.clock.now()))
         closed = self._close(state)

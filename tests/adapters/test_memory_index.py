@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.memory_index import MemoryNotes
+from bot.errors import StoreError
 
 ANSWER = "The payment client retries five times, then raises GiveUp."
 RETRIES = f"# Retries of the payment client\n\nGeneral remarks.\n\n{ANSWER}\n"
@@ -137,3 +138,32 @@ def test_a_missing_folder_and_odd_notes_are_no_error(tmp_path: Path) -> None:
     (memory / "latin.md").write_bytes(b"# Caf\xe9\n\npayment client retry policy\n")
     (memory / "empty.md").write_bytes(b"")
     assert [hit.ref for hit in MemoryNotes(memory, Replies()).search(QUESTION)] == ["memory/latin.md"]
+
+
+def test_a_note_is_added_under_a_free_name_and_found(tmp_path: Path) -> None:
+    """The same text is kept once, another gets a number, and what stands above the words is not searched."""
+    notes = MemoryNotes(tmp_path / "memory", Replies())
+    text = '---\nsaved_by: "U1"\n---\n\n# Retries of the gateway\n\nThe gateway retries five times.\n'
+    assert notes.add("retries", text) == notes.add("retries", text) == "memory/retries.md"
+    assert notes.add("retries", "another") == "memory/retries-2.md"
+    assert (tmp_path / "memory" / "retries.md").read_text() == text
+    [hit] = notes.search("how often does the gateway retry?")
+    assert (hit.ref, hit.title) == ("memory/retries.md", "Retries of the gateway")
+    assert "saved_by" not in hit.excerpt
+    assert notes.search("who is saved_by U1?") == []
+    assert sorted(path.name for path in (tmp_path / "memory").iterdir()) == ["retries-2.md", "retries.md"]
+
+
+def test_a_link_in_memory_is_not_written_through(tmp_path: Path) -> None:
+    """A name that leads elsewhere is taken, wherever it leads."""
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "retries.md").symlink_to(tmp_path / "elsewhere")
+    assert MemoryNotes(tmp_path / "memory", Replies()).add("retries", "text") == "memory/retries-2.md"
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_disk_that_refuses_a_note_is_named(tmp_path: Path) -> None:
+    """A file stands where the folder should be."""
+    (tmp_path / "memory").write_text("in the way")
+    with pytest.raises(StoreError):
+        MemoryNotes(tmp_path / "memory", Replies()).add("retries", "text")

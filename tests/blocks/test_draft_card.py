@@ -14,7 +14,7 @@ from slack_sdk.models.blocks import Block
 from blocks import ids
 from blocks.draft_card import card_blocks, card_text, click_of
 from bot.domain.links import code_links
-from bot.domain.returns import Check, EvidenceKind, EvidenceRef, Usage, Verdict
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef, TriageFile, Usage, Verdict
 from bot.domain.threads import PendingReason, Resolution, Round, Status, Step, ThreadState
 from tests.blocks.limits import actions, as_slack_takes_it, shown
 from tests.builders import NOW, REF, a_return, a_verdict, in_status
@@ -294,3 +294,18 @@ def test_a_never_mind_is_quoted_and_dismiss_is_the_primary_button(state: ThreadS
     assert [button["text"]["text"] for button in buttons if button.get("style") == "primary"] == ["Dismiss"]
     others = card(state.evolve(stale_reasons=("<@U2> wrote: never mind",)))
     assert actions(others)[0] != "Dismiss"
+
+
+def test_a_proposed_note_can_be_saved_where_that_is_wanted_and_once() -> None:
+    """The entry comes last, only for a note, only if asked for, and goes once the note is saved; five fit at most."""
+    noted = a_return(proposed_triage_file=TriageFile(filename="retries.md", content="# Retries"))
+    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, investigator_return=noted)
+
+    def entries(state: ThreadState, offers_notes: bool) -> list[str]:
+        return actions(card_blocks(state, link_to=code_links(None), offers_notes=offers_notes))[3:]
+
+    assert entries(state, True)[-1] == "Save note"
+    assert len(entries(state, True)) <= 5
+    assert "Save note" not in entries(state, False)
+    assert "Save note" not in entries(state.evolve(investigator_return=a_return()), True)
+    assert "Save note" not in entries(state.evolve(triage_file_path="memory/retries.md"), True)

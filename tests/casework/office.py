@@ -112,6 +112,10 @@ class Office:
             replies=self.log,
             clock=self.clock,
         )
+        self.rehire()
+
+    def rehire(self) -> None:
+        """Put the same people to work at the desk as it is now."""
         runs = RunRecorder(self.folder / "runs", self.clock)
         rounds = Rounds(self.desk, self.investigator, self.validator, runs)
         self.orchestrator = Orchestrator(self.desk, rounds, bot_user_id="U0BOT")

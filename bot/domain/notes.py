@@ -1,0 +1,56 @@
+"""A note that an investigation proposes, made safe to keep: its name and its text. Pure.
+
+Both come from a model that has read hostile text: the name becomes a bare one of small letters, and who approved the
+note stands above it in words of ours.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Final
+
+from bot.errors import InputError
+
+MAX_NOTE_CHARS: Final = 20_000
+NAME_CHARS: Final = 60
+_UNSAFE: Final = re.compile(r"[^a-z0-9]+")
+_FRONT_MATTER: Final = re.compile(r"\A---\n(?:[a-z_]+: .*\n)*---\n\n?")
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def safe_name(filename: str) -> str:
+    """Return a proposed file name as one that is safe in any folder, its ending `.md` left out.
+
+    >>> safe_name("../../etc/Cron Jobs.md"), safe_name(".ssh/authorized_keys"), safe_name("???")
+    ('etc-cron-jobs', 'ssh-authorized-keys', 'note')
+    """
+    plain = unicodedata.normalize("NFKD", filename[:1_000]).encode("ascii", "ignore").decode().lower()
+    bare = _UNSAFE.sub("-", plain.strip().removesuffix(".md")).strip("-")
+    return bare[:NAME_CHARS].rstrip("-") or "note"
+
+
+def note_text(content: str, facts: Mapping[str, str | None]) -> str:
+    """Return the note as it is kept: who saved it, when and for which thread, then its words.
+
+    Raises:
+        InputError: it is empty or too long.
+    """
+    words = _CONTROLS.sub("", content.replace("\r\n", "\n")).strip()
+    if not words:
+        raise InputError("The proposed note is empty; nothing was saved.")
+    if len(words) > MAX_NOTE_CHARS:
+        raise InputError(f"The proposed note has {len(words):,} characters; at most {MAX_NOTE_CHARS:,} are kept.")
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in facts.items() if value is not None]
+    return "\n".join(["---", *lines, "---", "", words, ""])
+
+
+def note_words(text: str) -> str:
+    """Return the words of a note without the facts above them.
+
+    >>> note_words(note_text("# Retries", {"saved_by": "U1"}))
+    '# Retries\\n'
+    """
+    return _FRONT_MATTER.sub("", text, count=1)
