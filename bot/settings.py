@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails
 from bot.case_settings import EXPIRE_AFTER, REMIND_AFTER, Patience, SaveNotes
 from bot.domain.mcp_config import McpConfig
 from bot.errors import ConfigError
-from bot.heartbeat_settings import BeatSettings, SessionId, SessionSettings, across, inherit
+from bot.heartbeat_settings import BeatSettings
 from bot.model_settings import (
     BudgetSettings,
     InvestigatorSettings,
@@ -27,6 +27,7 @@ from bot.model_settings import (
     ValidatorSettings,
     WebAddress,
 )
+from bot.session_settings import SessionId, SessionSettings, across, inherit
 from bot.setting_problems import explain
 from bot.setting_types import ApproverId, ChannelId, Folder, Word
 from bot.slack_settings import SlackSettings

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from bot.domain.overrides import Override
-from bot.heartbeat_settings import BeatSettings, SessionSettings
+from bot.heartbeat_settings import BeatSettings
+from bot.session_settings import SessionSettings
 
 PLAYBOOK: Final = "HEARTBEAT.md"
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bot.heartbeat
 from bot.domain.command_templates import PLACEHOLDERS, matches, parse_template
+from bot.domain.default_commands import DEFAULT_COMMANDS
 from bot.errors import ConfigError
 
 
@@ -111,3 +115,12 @@ def test_a_template_without_holes_matches_itself_only(words: list[str]) -> None:
     template = ("git", *words)
     assert matches(parse_template(list(template)), template)
     assert not matches(template, (*template[:-1], template[-1] + "x"))
+
+
+@pytest.mark.parametrize("name", ["worker.md", "master.md"])
+def test_every_command_of_the_templates_is_allowed_by_default(name: str) -> None:
+    """A playbook made from a template is probed without a word in triage.yml."""
+    text = (Path(bot.heartbeat.__file__).parent / "templates" / name).read_text()
+    commands = [shlex.split(command) for line in text.splitlines() for command in re.findall(r"^- .*`(.+)`$", line)]
+    assert len(commands) == 9
+    assert [command for command in commands if not any(matches(t, command) for t in DEFAULT_COMMANDS)] == []

@@ -1,0 +1,114 @@
+"""The blocks inside triage.yml's `heartbeat` block: when, to whom, how much is shown. Values only."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+
+from bot.domain.hours import ActiveHours
+from bot.errors import ConfigError
+from bot.setting_problems import EXAMPLE
+
+ZONES_OF_THE_OWNER: Final = ("user", "local")
+"""`user`: the zone in the owner's Slack profile; `local`: the machine's."""
+
+
+class _Block(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _clock(name: Literal["start", "end"]) -> BeforeValidator:
+    """Check one end of the window alone, so that the problem names its key."""
+
+    def check(value: object) -> object:
+        other = "12:00" if value == "00:00" else "00:00"
+        try:
+            ActiveHours(**{"start": other, "end": "24:00", name: value, "timezone": "UTC"})  # type: ignore[arg-type]
+        except ConfigError as error:
+            raise ValueError(error.problems[0].removeprefix(f"{name} ")) from error
+        return value
+
+    return BeforeValidator(check)
+
+
+def _zone(value: object) -> object:
+    if value not in ZONES_OF_THE_OWNER:
+        try:
+            ActiveHours("00:00", "24:00", value)  # type: ignore[arg-type]  # it refuses what is no text
+        except ConfigError as error:
+            raise ValueError(f"{error.problems[0].removeprefix('timezone ')}, or user, or local") from error
+    return value
+
+
+class HoursSettings(_Block):
+    """When interval wakes may start a beat."""
+
+    start: Annotated[str, _clock("start")] = "08:00"
+    end: Annotated[str, _clock("end")] = "22:00"
+    timezone: Annotated[str, BeforeValidator(_zone)] = "user"
+    """`user` (the zone in the owner's Slack profile), `local` (the machine's) or an IANA name."""
+
+    @model_validator(mode="after")
+    def _is_a_window(self) -> Self:
+        try:
+            self.in_zone("UTC")
+        except ConfigError as error:
+            raise ValueError(str(error)) from error
+        return self
+
+    def in_zone(self, zone: str) -> ActiveHours:
+        """Return the window in a zone; raises ConfigError for one that does not exist."""
+        return ActiveHours(self.start, self.end, zone)
+
+
+_SLACK: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")
+_TELEGRAM: Final = re.compile(r"-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{4,31}")
+_URL: Final = re.compile(r"https?://[^\s/@?#\\]+(?:[/?][^\s@]*)?")
+_PLACES: Final = {
+    "slack": (_SLACK, "no Slack user or channel id; it looks like U0123ANN or C0123OPS"),
+    "telegram": (_TELEGRAM, "no Telegram chat; it is a number such as -1001234567890, or @name"),
+    "webhook": (_URL, "no web address; it looks like https://hooks.example.com/triage, and holds no credentials"),
+}
+
+
+def _needed(value: str | None, info: ValidationInfo) -> str | None:
+    if value is None and info.data.get("mode") == "explicit":
+        raise ValueError(f"is needed where mode is explicit; see {EXAMPLE}")
+    return value
+
+
+def _place(value: object, info: ValidationInfo) -> object:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)  # Telegram's chats are numbers, which YAML leaves numbers
+    channel = info.data.get("channel")
+    if channel and isinstance(value, str):
+        form, wrong = _PLACES[channel]
+        if not form.fullmatch(value):
+            raise ValueError(f"{value[:60]!r} is {wrong}")
+    return value
+
+
+class DeliverSettings(_Block):
+    """Where alerts go."""
+
+    mode: Literal["last", "explicit", "none"] = "last"
+    """`last`: where the owner last acted, at first their DM; `explicit`: `channel` and `to`; `none`: the log only."""
+    channel: Annotated[Literal["slack", "telegram", "webhook"] | None, AfterValidator(_needed)] = Field(
+        default=None, validate_default=True
+    )
+    to: Annotated[str | None, BeforeValidator(_place), AfterValidator(_needed)] = Field(
+        default=None, validate_default=True
+    )
+    """A Slack user or channel, a Telegram chat, or a web address."""
+
+
+class VisibilitySettings(_Block):
+    """What is shown at all; all three off: no beat runs."""
+
+    show_ok: bool = False
+    """Say one line when all is well."""
+    show_alerts: bool = True
+    use_indicator: bool = True
+    """Keep the session's status in App Home and lists up to date."""

@@ -1,0 +1,100 @@
+"""The part of triage.yml called `sessions`: which workspace folders are watched, for whom.
+
+A session's own `heartbeat` block goes over the shared one key by key, inside blocks too; a list replaces a list.
+Values only; bot/settings.py reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from bot.domain.session import check_session_id
+from bot.errors import InputError
+from bot.heartbeat_settings import BeatSettings
+from bot.setting_types import ChannelId, Folder, UserId, look_up
+
+
+def _session_id(value: str) -> str:
+    try:
+        return check_session_id(value)
+    except InputError as error:
+        raise ValueError(str(error)) from error
+
+
+SessionId = Annotated[str, AfterValidator(_session_id)]
+
+
+class SessionSettings(BaseModel):
+    """One watched workspace folder."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(min_length=1, max_length=80)] | None = None
+    """What people read; absent: the id."""
+    cwd: Folder
+    owner: UserId | None = None
+    """Who is told; absent: nobody, and only `deliver: {mode: explicit}` or `none` lets beats run."""
+    channels: tuple[ChannelId, ...] = ()
+    master: bool = False
+    """Whether it looks after the other sessions' playbooks; one may."""
+    heartbeat: BeatSettings = BeatSettings()
+
+
+def inherit(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a config whose sessions hold the shared `heartbeat` block wherever they say nothing of their own.
+
+    >>> inherit({"heartbeat": {"every": "1h"}, "sessions": {"a": {"heartbeat": {"model": "m"}}}})["sessions"]
+    {'a': {'heartbeat': {'every': '1h', 'model': 'm'}}}
+    """
+    shared, sessions = config.get("heartbeat"), config.get("sessions")
+    if not isinstance(sessions, Mapping):
+        return dict(config)
+    return {**config, "sessions": {name: _inheriting(session, shared) for name, session in sessions.items()}}
+
+
+def across(config: Mapping[str, Any], base: Path) -> Iterator[str]:
+    """Yield what is wrong between the sessions of a raw config, for each alone may be right."""
+    masters: list[str] = []
+    folders: dict[Path, str] = {}
+    for name, session in _blocks(config.get("sessions")):
+        if session.get("master") is True:
+            masters.append(name)
+        if len(masters) > 1 and masters[-1] == name:
+            yield f"sessions.{name}.master: only one session may be the master, and {masters[0]} is"
+        folder = _folder(session.get("cwd"), base)
+        if folder is not None and folders.setdefault(folder, name) != name:
+            yield f"sessions.{name}.cwd: is {folders[folder]}'s too; two sessions cannot share one HEARTBEAT.md"
+
+
+def _inheriting(session: object, shared: object) -> object:
+    if not isinstance(session, Mapping) or not isinstance(shared, Mapping):
+        return session
+    own = session.get("heartbeat")
+    if own is None:
+        return {**session, "heartbeat": dict(shared)}
+    return {**session, "heartbeat": _over(shared, own) if isinstance(own, Mapping) else own}
+
+
+def _over(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(shared)
+    for key, value in own.items():
+        below = shared.get(key)
+        both = isinstance(below, Mapping) and isinstance(value, Mapping)
+        merged[key] = _over(below, value) if both else value  # type: ignore[arg-type]
+    return merged
+
+
+def _blocks(sessions: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if isinstance(sessions, Mapping):
+        yield from ((str(name), session) for name, session in sessions.items() if isinstance(session, Mapping))
+
+
+def _folder(given: object, base: Path) -> Path | None:
+    try:
+        return look_up(Path(given), base) if isinstance(given, str) and given.strip() else None
+    except ValueError:
+        return None
