@@ -18,7 +18,7 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
     if may_see_drafts and overview.threads:
         lines = [f"• {_place(t.permalink, t.chat_id)} {_asked(t.question)} · {t.status}" for t in overview.threads]
         parts.append(_section("\n".join(_that_fit(lines[:MAX_THREADS]))))
-    parts.append(_context(f"{overview.last_event}. Next: `/triage help`"))
+    parts.append(_context(f"{escape(overview.connection)}\n{overview.last_event}. Next: `/triage help`"))
     return parts
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import logging
-import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
-from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_sdk import WebClient
 
 from bot.adapters.clock import SystemClock
+from bot.adapters.json_file import JsonFile
 from bot.adapters.lock import HomeLock
 from bot.adapters.memory_index import MemoryNotes
 from bot.adapters.ndjson_journal import NdjsonJournal
@@ -26,6 +24,7 @@ from bot.casework.desk import Desk
 from bot.casework.freshness import quotes_at_head
 from bot.casework.ops_lines import OpsLines
 from bot.casework.orchestrator import Orchestrator
+from bot.casework.presence import FILE as PRESENCE
 from bot.casework.recovery import recover
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
@@ -34,7 +33,9 @@ from bot.domain.jobs import Job
 from bot.domain.links import code_links
 from bot.environment import Environment, require_tokens
 from bot.errors import ConfigError
+from bot.intake.backfill import Backfill
 from bot.intake.classifier import Rules
+from bot.intake.gaps import Gaps
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
 from bot.settings import Settings
@@ -44,20 +45,21 @@ from bot.worker import WorkerPool
 from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.status import status_command
-from handlers.envelopes import guarded
+from handlers.connection import SlackConnection
+from handlers.history import SlackHistory
 from handlers.messenger import SlackMessenger, ephemeral
 from handlers.pacing import Pacing
 from handlers.routes import Listeners, bolt_app
-from handlers.transport import posting_client, repeatable_client, translated
+from handlers.transport import posting_client, repeatable_client, translated, unhurried_client
 from handlers.workspace import SlackWorkspace
 
 log = logging.getLogger(__name__)
 
-PING_INTERVAL_S = 3
 CLAIM_WAIT_S = 1.0
 LISTENER_THREADS = 16
 CATCH_UP_EVERY_S = 1
 FLUSH_EVERY_S = 10
+LISTEN_CHECK_S = 1
 TIDY_EVERY_S = 60
 
 Progress = Callable[[int, int], None]
@@ -99,13 +101,15 @@ class Triage:
             threads=settings.max_concurrent_sessions,
             on_given_up=self._given_up,
         )
-        self._socket = guarded(
-            SocketModeHandler(
-                bolt_app(bot_token, environment.slack_api_url, self.me, listeners, self._listeners),
-                app_token,
-                web_client=WebClient(token=app_token, base_url=environment.slack_api_url),
-                ping_interval=PING_INTERVAL_S,
-            )
+        self.backfill = self._make_up(settings, home, unhurried_client(bot_token, environment.slack_api_url))
+        self._connection = SlackConnection(
+            bolt_app(bot_token, environment.slack_api_url, self.me, listeners, self._listeners),
+            app_token,
+            WebClient(token=app_token, base_url=environment.slack_api_url),
+            slate=JsonFile(home / PRESENCE),
+            clock=self._clock,
+            on_session=self.backfill.open,
+            connections=settings.slack.connections,
         )
         self.indexed = self.index.refresh(on_progress)
         if not self.indexed.files:
@@ -123,11 +127,12 @@ class Triage:
         self._ticker.every(TIDY_EVERY_S, self._desk.tidy)
         self._ticker.every(TIDY_EVERY_S, self._approvers.refresh)
         self._ticker.every(TIDY_EVERY_S, self._waiting.tick)
-        self._ticker.start()
+        self._ticker.every(LISTEN_CHECK_S, self._connection.check)
         self.watcher.start()
         self._workers.start()
-        with translated("open the Socket Mode connection"):
-            self._socket.connect()
+        self.backfill.start()
+        self._connection.open()
+        self._ticker.start()
 
     def stop(self) -> None:
         """Stop listening, finish or hand back what runs, then release the home.
@@ -135,8 +140,9 @@ class Triage:
         A click's post under way is waited for, however long Slack takes (at most about 20 s): released earlier, another
         process would find its claim, not yet its post, and post again.
         """
-        _close(self._socket)
+        self._connection.close()
         self._ticker.stop()
+        self.backfill.stop()
         self.watcher.stop()
         self._workers.stop()
         self._listeners.shutdown(wait=True)
@@ -219,6 +225,18 @@ class Triage:
         commands = Commands({"status": ("what waits, what runs", status_command(home, self._approvers, self._clock))})
         return Listeners(watcher=watcher, approvals=approvals, commands=commands)
 
+    def _make_up(self, settings: Settings, home: Path, client: WebClient) -> Backfill:
+        return Backfill(
+            settings,
+            self.watcher,
+            SlackHistory(client),
+            team_id=self.me.team_id,
+            store=self._store,
+            gaps=Gaps(JsonFile(home / "slack" / "gaps.json")),
+            clock=self._clock,
+            say=self.ops.say,
+        )
+
     def _orchestrator(self) -> Orchestrator:
         rounds = Rounds(self._desk, self.staff.investigator, self.staff.validator, self.staff.runs)
         return Orchestrator(self._desk, rounds, bot_user_id=self.me.user_id)
@@ -244,17 +262,6 @@ class Triage:
             f"Gave up on the job for {job.key} after {job.attempts} attempts: {why}. "
             f"To try again, move queue/failed/{job.name} to queue/ while the bot is stopped."
         )
-
-
-def _close(handler: SocketModeHandler) -> None:
-    """Close at once; `close` alone waits for the reader, which looks up from the socket every 3 s only."""
-    client = handler.client
-    client.auto_reconnect_enabled = False
-    session = client.current_session
-    if session is not None and session.sock is not None:
-        with suppress(OSError):
-            session.sock.shutdown(socket.SHUT_RDWR)
-    handler.close()
 
 
 def _identify(client: WebClient) -> Identity:

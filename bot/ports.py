@@ -197,6 +197,45 @@ class Workspace(Protocol):
         ...
 
 
+Message = Mapping[str, Any]
+"""One message as the chat itself stores it; for Slack, an element of `messages` in its answers."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """Part of a reading, in no particular order; `cursor` asks for the next part, None after the last."""
+
+    messages: Sequence[Message]
+    cursor: str | None = None
+
+
+class History(Protocol):
+    """What was said while nobody listened; every call is one network request.
+
+    Raises Unavailable when the chat is down or asks for patience (`retry_after_s`), ProviderError when it refuses.
+    """
+
+    def messages(self, chat_id: str, *, oldest: str, cursor: str | None = None) -> Page:
+        """Return root messages of a chat from `oldest` (a ts) on."""
+        ...
+
+    def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0", cursor: str | None = None) -> Page:
+        """Return a thread's messages from `oldest` on, its root perhaps among them; empty when the root is gone."""
+        ...
+
+
+class Slate(Protocol):
+    """One small JSON object that outlives the process."""
+
+    def read(self) -> dict[str, Any]:
+        """Return what was written last; an empty object where nothing was, or where it cannot be understood."""
+        ...
+
+    def write(self, document: Mapping[str, Any]) -> None:
+        """Replace the whole object and return once it is on disk; raises StoreError and changes nothing."""
+        ...
+
+
 class Messenger(Protocol):
     """What the bot says."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -29,7 +30,7 @@ from bot.model_settings import (
 )
 from bot.session_settings import SessionId, SessionSettings, across, inherit
 from bot.setting_problems import explain
-from bot.setting_types import ApproverId, ChannelId, Folder, Word
+from bot.setting_types import ApproverId, ChannelId, Folder, Interval, Word
 from bot.slack_settings import SlackSettings
 
 Language = Literal["en", "es", "pt", "de", "fr", "id", "ja", "zh"]
@@ -69,6 +70,8 @@ class WatcherSettings(_Block):
     """Bot or user ids of alert bots whose messages are read."""
     allow_external: bool = False
     """Read messages of guests and of Slack Connect partners."""
+    backfill_max: Interval = timedelta(hours=24)
+    """After an absence, how far back missed messages are read; never further than the first start."""
 
 
 class ClassifierSettings(_Block):

@@ -7,12 +7,9 @@ body would only come again.
 from __future__ import annotations
 
 import logging
-from time import time
 
 from slack_bolt import App, BoltResponse
-from slack_bolt.adapter.socket_mode import SocketModeHandler
-from slack_bolt.adapter.socket_mode.internals import run_bolt_app, send_response
-from slack_sdk.socket_mode.client import BaseSocketModeClient
+from slack_bolt.adapter.socket_mode.internals import run_bolt_app
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from handlers.shapes import is_well_shaped
@@ -27,14 +24,3 @@ def answer(app: App, request: SocketModeRequest) -> BoltResponse:
         return answered
     log.warning("ignored a payload of the wrong shape", extra={"action": "payload_misshapen"})
     return BoltResponse(status=200, body="")
-
-
-def guarded(handler: SocketModeHandler) -> SocketModeHandler:
-    """Return Bolt's handler with a look at the shape before everything it takes."""
-
-    def take(client: BaseSocketModeClient, request: SocketModeRequest) -> None:
-        started = time()
-        send_response(client, request, answer(handler.app, request), started)
-
-    handler.client.socket_mode_request_listeners[:] = [take]
-    return handler

@@ -1,4 +1,4 @@
-"""Two Slack clients and the translation of their errors.
+"""The Slack clients and the translation of their errors.
 
 Reads and updates may be repeated, so their client retries broken connections. A post may not: its client retries only
 what Slack says it refused (429, after Retry-After, as long as that is a matter of seconds); a connection that breaks is
@@ -125,6 +125,16 @@ def repeatable_client(token: str, api_url: str) -> WebClient:
 def posting_client(token: str, api_url: str) -> WebClient:
     """Return a client for calls that must not happen twice."""
     return WebClient(token=token, base_url=api_url, timeout=TIMEOUT_S, retry_handlers=[RateLimitPatience()])
+
+
+def unhurried_client(token: str, api_url: str) -> WebClient:
+    """Return a client for long readings, which leaves the waiting for a rate limit to its user."""
+    return WebClient(
+        token=token,
+        base_url=api_url,
+        timeout=TIMEOUT_S,
+        retry_handlers=[ConnectionErrorRetryHandler(max_retry_count=2)],
+    )
 
 
 @contextmanager

@@ -523,3 +523,19 @@ class FixedMemoryIndex:
         kept = next(name for name in free if self.notes.get(name, text) == text)
         self.notes[kept] = text
         return f"memory/{kept}.md"
+
+
+class MemorySlate:
+    """Port Slate over a dictionary; `full` makes the disk refuse."""
+
+    def __init__(self, document: dict[str, Any] | None = None) -> None:
+        self.document = document or {}
+        self.full = False
+
+    def read(self) -> dict[str, Any]:
+        return json.loads(json.dumps(self.document))  # type: ignore[no-any-return]
+
+    def write(self, document: Mapping[str, Any]) -> None:
+        if self.full:
+            raise StoreError("cannot write: No space left on device")
+        self.document = json.loads(json.dumps(dict(document)))

@@ -8,6 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from bot.casework.presence import describe, read_presence
+from bot.domain.distance import ago
 from bot.errors import ConfigError
 
 TAIL_BYTES = 256 * 1024
@@ -28,13 +30,17 @@ class ThreadLine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Overview:
-    """Counts and open threads at one moment; `unreadable` names files set aside or not parsable."""
+    """Counts and open threads at one moment; `unreadable` names files set aside or not parsable.
+
+    `connection` is one true line on whether the bot runs and hears Slack.
+    """
 
     running: int
     waiting: int
     queued: int
     failed: int
     posted_today: int
+    connection: str
     last_event_at: datetime | None
     last_event: str
     threads: tuple[ThreadLine, ...]
@@ -56,25 +62,12 @@ def overview(home: Path, now: datetime) -> Overview:
         queued=_count_jobs(home / "queue"),
         failed=_count_jobs(home / "queue" / "failed"),
         posted_today=_posted_on(home / "replies.ndjson", now),
+        connection=describe(read_presence(home), now),
         last_event_at=last,
         last_event=f"Last message seen {ago(now, last)}" if last else "No message seen yet",
         threads=tuple(threads),
         unreadable=tuple(unreadable),
     )
-
-
-def ago(now: datetime, then: datetime) -> str:
-    """Return a distance in time for people.
-
-    >>> from datetime import UTC
-    >>> ago(datetime(2026, 1, 1, 12, tzinfo=UTC), datetime(2026, 1, 1, 10, 59, tzinfo=UTC))
-    '1 h ago'
-    """
-    seconds = max(0, int((now - then).total_seconds()))
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {unit} ago"
-    return f"{seconds} s ago"
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.casework.desk import Desk
-from bot.casework.overview import ago
+from bot.domain.distance import ago
 from bot.domain.threads import Resolution, Status, ThreadState
 from bot.errors import ProviderError, Unconfirmed
 from bot.intake.prose import unescape

@@ -6,7 +6,8 @@ import argparse
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.casework.overview import Overview, ago, overview
+from bot.casework.overview import Overview, overview
+from bot.domain.distance import ago
 from bot.environment import read_environment
 
 
@@ -31,6 +32,7 @@ def render(seen: Overview, home: Path, now: datetime) -> str:
         f"triage at {home}",
         f"  {seen.waiting} waiting for a decision, {seen.running} being investigated",
         f"  {seen.queued} queued, {seen.failed} given up, {seen.posted_today} replies posted today",
+        f"  {seen.connection}",
         f"  {seen.last_event}",
     ]
     if seen.threads:

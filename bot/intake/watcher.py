@@ -12,6 +12,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from bot.domain.events import Event, MessageType
@@ -56,6 +57,7 @@ class Watcher:
         self._on_trouble, self._retry_s = on_trouble, retry_s
         self._names = {chat.chat_id: chat.name for chat in settings.watched_chats}
         self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
+        self._heard: dict[str, datetime] = {}
         self._lock = threading.Lock()
         self._inbox: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
         self._queued: Event | None = None
@@ -93,9 +95,27 @@ class Watcher:
             if any(key in self._seen for key in keys):
                 return False
             self._events.append(event.model_dump(mode="json"))
-            self._remember(keys)
+            self._remember(event, keys)
             self._inbox.put(event)
         return True
+
+    def last_seen(self, chat_id: str) -> datetime | None:
+        """Return when the newest journaled message of a chat was written, by the chat's clock; None if none is known.
+
+        The journal's last 16 MiB are known.
+        """
+        with self._lock:
+            return self._heard.get(chat_id)
+
+    def deserves_work(self, body: Body) -> bool:
+        """Whether the rules find a question, a mention or an alarm in it, whoever wrote it and wherever."""
+        try:
+            incoming = normalise(body, self._me)
+        except ValueError:
+            return False
+        if incoming is None or incoming.event.msg_type in _CHANGES:
+            return False
+        return classify(incoming.event, self._rules, inflight=False).classification == "actionable"
 
     def _counts(self, incoming: Incoming) -> bool:
         """Whether the settings want this message at all."""
@@ -160,14 +180,15 @@ class Watcher:
                 event = Event.model_validate(record)
             except ValueError:
                 continue
-            self._remember(_identities(event))
+            self._remember(event, _identities(event))
             pending.append(event)
             if _record_identity(record) == last:
                 pending.clear()
         for event in pending:
             self._inbox.put(event)
 
-    def _remember(self, keys: list[tuple[str, ...]]) -> None:
+    def _remember(self, event: Event, keys: list[tuple[str, ...]]) -> None:
+        self._heard[event.chat_id] = max(event.create_time, self._heard.get(event.chat_id, event.create_time))
         for key in keys:
             self._seen[key] = None
         while len(self._seen) > REMEMBERED_KEYS:

@@ -31,6 +31,7 @@ def an_overview(*questions: str, **changes: Any) -> Overview:
         "queued": 3,
         "failed": 4,
         "posted_today": 5,
+        "connection": "last event 4 s ago · connected since 09:12 UTC",
         "last_event_at": NOW,
         "last_event": "Last message seen 4 min ago",
         "threads": tuple(lines),

@@ -11,7 +11,8 @@ import pytest
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.spool_queue import SpoolQueue
 from bot.adapters.tinydb_store import TinyThreadStore
-from bot.casework.overview import ago, overview
+from bot.casework.overview import overview
+from bot.domain.distance import ago
 from bot.domain.jobs import JobKind
 from bot.domain.threads import PendingReason, Status
 from bot.errors import ConfigError

@@ -1,0 +1,181 @@
+"""Reads what was said while the bot was away and gives it to the watcher, as if it had just been delivered.
+
+Opens a hole (bot/intake/gaps.py) before anything is heard on a new connection, fills it on a thread of its own, and
+tries again, ever more slowly, until it is filled. Live messages go on meanwhile; what comes twice counts once.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.errors import ProviderError, StoreError, TriageError, Unavailable
+from bot.intake.away import Away, away_line
+from bot.intake.gaps import Gap, Gaps
+from bot.intake.missed import Missed, Wait
+from bot.intake.watcher import Watcher
+from bot.ports import Clock, History, ThreadStore
+from bot.settings import Settings
+
+log = logging.getLogger(__name__)
+
+FIRST_PAUSE_S = 5.0
+MAX_PAUSE_S = 600.0
+
+
+@dataclass(slots=True)
+class _Absence:
+    """One absence until it is made up for: since when, until when, what was picked up."""
+
+    since: datetime
+    until: datetime
+    questions: int = 0
+    others: int = 0
+    capped: bool = False
+
+
+class Backfill:
+    """Makes up for absences."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        watcher: Watcher,
+        history: History,
+        *,
+        team_id: str,
+        store: ThreadStore,
+        gaps: Gaps,
+        clock: Clock,
+        say: Callable[[str], None],
+        wait: Wait | None = None,
+    ) -> None:
+        self._watched = {chat.chat_id: chat.name for chat in settings.watched_chats}
+        self._reach = settings.watcher.backfill_max
+        self._watcher, self._store, self._gaps, self._clock, self._say = watcher, store, gaps, clock, say
+        self._stopping, self._wake = threading.Event(), threading.Event()
+        self._missed = Missed(history, team_id=team_id, wait=wait or self._stopping.wait)
+        self._absence: _Absence | None = None
+        self._lock = threading.Lock()
+        self._refused: set[str] = set()
+        self._failures = 0
+        self._thread = threading.Thread(target=self._run, name="backfill", daemon=True)
+
+    def start(self) -> None:
+        """Begin to fill what is open, now and whenever `open` says so."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop reading; what is not filled stays open and is filled after the next start."""
+        self._stopping.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=2)
+
+    def open(self, away_since: datetime | None) -> None:
+        """Note that something may have been missed until now; call before anything is heard on a new connection.
+
+        Raises:
+            StoreError: that cannot be written down; what comes now must not be heard, or the hole would be forgotten.
+        """
+        now = self._clock.now()
+        chats = dict.fromkeys(self._watched)
+        chats |= {state.chat_id: None for state in self._store.threads() if state.is_open}
+        last = [(chat_id, self._watcher.last_seen(chat_id)) for chat_id in chats]
+        self._gaps.open(last, watched=self._watched, at=now)
+        with self._lock:
+            if self._absence is None:
+                self._absence = _Absence(since=away_since or now, until=now)
+            self._absence.until = now
+        self._wake.set()
+
+    def catch_up(self) -> float | None:
+        """Try to fill every open hole; return after how many seconds to try again, None when none is open."""
+        failed: TriageError | None = None
+        for gap in self._gaps.pending():
+            if self._stopping.is_set():
+                return None
+            try:
+                self._fill(gap)
+            except (ProviderError, StoreError) as error:
+                failed = error
+                self._note_refusal(gap, error)
+        if failed is None and self._gaps.pending():
+            return 0.0  # a new hole was opened while the old one was read
+        if failed is None or not isinstance(failed, Unavailable | StoreError):
+            self._report()
+        if failed is None:
+            self._failures = 0
+            return None
+        self._failures += 1
+        advised = failed.retry_after_s if isinstance(failed, ProviderError) else None
+        return max(advised or 0, min(MAX_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (self._failures - 1)))
+
+    def _run(self) -> None:
+        pause_s: float | None = None
+        while not self._stopping.is_set():
+            self._wake.wait(pause_s)
+            self._wake.clear()
+            if not self._stopping.is_set():
+                pause_s = self.catch_up()
+
+    def _fill(self, gap: Gap) -> None:
+        """Read one chat from where its hole begins and hear it all; raises what reading or journaling raises."""
+        earliest = self._clock.now() - self._reach
+        since = max(gap.since, earliest)
+        threads = [state for state in self._store.threads() if state.is_open and state.chat_id == gap.chat_id]
+        bodies = self._missed.bodies(gap.chat_id, since, threads)
+        questions = others = 0
+        for body in bodies:
+            deserves_work = self._watcher.deserves_work(body)
+            if self._watcher.receive(body):
+                questions, others = questions + deserves_work, others + (not deserves_work)
+        self._refused.discard(gap.chat_id)
+        closed = self._gaps.close(gap)
+        with self._lock:
+            if self._absence is None:  # told already, when this chat could not be read
+                self._absence = _Absence(since=gap.since, until=self._clock.now())
+            self._absence.questions += questions
+            self._absence.others += others
+            self._absence.capped |= self._absence.since < earliest
+        log.info(
+            "read %s back to %s: %d new",
+            gap.chat_id,
+            f"{since:%Y-%m-%d %H:%M:%S}",
+            questions + others,
+            extra={"action": "backfilled", "chat_id": gap.chat_id, "new": questions + others, "closed": closed},
+        )
+
+    def _note_refusal(self, gap: Gap, error: TriageError) -> None:
+        """Tell people once which chat cannot be read and why; an outage only the log."""
+        log.warning("what was missed could not be read yet: %s", error, extra={"action": "backfill_waits"})
+        if isinstance(error, Unavailable) or not isinstance(error, ProviderError) or gap.chat_id in self._refused:
+            return
+        self._refused.add(gap.chat_id)
+        self._say(
+            f"Messages in {self._name(gap.chat_id)} from {gap.since:%Y-%m-%d %H:%M} UTC on may have been missed: "
+            f"{error}. It is tried again by itself."
+        )
+
+    def _report(self) -> None:
+        with self._lock:
+            absence, self._absence = self._absence, None
+        if absence is None:
+            return
+        line = away_line(
+            Away(
+                for_=absence.until - absence.since,
+                questions=absence.questions,
+                others=absence.others,
+                reach=self._reach if absence.capped else None,
+            )
+        )
+        if line:
+            self._say(line)
+
+    def _name(self, chat_id: str) -> str:
+        name = self._watched.get(chat_id)
+        return f"#{name} ({chat_id})" if name else chat_id

@@ -1,0 +1,165 @@
+"""The bot's ear: one or two Socket Mode connections to one Bolt app, and the truth about them in slack/connection.json.
+
+Everything that arrives on a new session waits until `on_session` has noted that something may have been missed.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from slack_bolt import App
+from slack_bolt.adapter.socket_mode.internals import send_response
+from slack_sdk import WebClient
+from slack_sdk.socket_mode.client import BaseSocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+
+from bot.casework.presence import WRITE_EVERY, Presence, this_process
+from bot.errors import StoreError
+from bot.ports import Clock, Slate
+from handlers.envelopes import answer
+from handlers.lifeline import PING_INTERVAL_S, Client, Lifeline
+from handlers.once import Once
+
+log = logging.getLogger(__name__)
+
+LONG_DOWN = timedelta(minutes=3)
+HANDLERS = 10
+
+
+class SlackConnection:
+    """Connects a Bolt app; `on_session(away_since)` is told of each new session, None at the very first start."""
+
+    def __init__(
+        self,
+        app: App,
+        app_token: str,
+        web_client: WebClient,
+        *,
+        slate: Slate,
+        clock: Clock,
+        on_session: Callable[[datetime | None], None],
+        connections: int = 1,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._app, self._slate, self._clock, self._on_session = app, slate, clock, on_session
+        self._once, self._lock = Once(), threading.Lock()
+        self._before = _last_life(slate)
+        self._sessions, self._complained = 0, False
+        self._day_reconnects: tuple[str, int] = ("", 0)
+        self._written_at: datetime | None = None
+        self._said: tuple[object, ...] = ()
+        now = clock.now()
+        self._now = Presence(**this_process(), at=now, started_at=now, down_since=now)
+        self._lines = [self._lifeline(app_token, web_client, monotonic) for _ in range(connections)]
+
+    def open(self) -> None:
+        """Connect; raises ProviderError if Slack refuses the app's token."""
+        for line in self._lines:
+            line.open()
+        self.check()
+
+    def check(self) -> None:
+        """Look after every connection and write down how they are, at most every 10 s unless that changed."""
+        for line in self._lines:
+            line.check()
+        now = self._clock.now()
+        with self._lock:
+            self._note_state(now)
+            said = (self._now.connected_since, self._now.down_since, self._now.problem)
+            if said != self._said or self._written_at is None or now - self._written_at >= WRITE_EVERY:
+                self._said = said
+                self._write(now)
+
+    def close(self) -> None:
+        """Hear nothing more, and say so."""
+        for line in self._lines:
+            line.close()
+        with self._lock:
+            now = self._clock.now()
+            self._now = self._now.model_copy(update={"stopped_at": now})
+            self._write(now)
+
+    def _lifeline(self, app_token: str, web_client: WebClient, monotonic: Callable[[], float]) -> Lifeline:
+        client = Client(
+            app_token,
+            logger=self._app.logger,
+            web_client=web_client,
+            auto_reconnect_enabled=False,
+            ping_interval=PING_INTERVAL_S,
+            concurrency=HANDLERS,
+        )
+        line = Lifeline(client, monotonic=monotonic, on_session=self._new_session)
+
+        def take(client: BaseSocketModeClient, request: SocketModeRequest) -> None:
+            self._take(line, client, request)
+
+        client.socket_mode_request_listeners.append(take)
+        return line
+
+    def _take(self, line: Lifeline, client: BaseSocketModeClient, request: SocketModeRequest) -> None:
+        """Give one envelope to Bolt and answer; what is not answered Slack delivers again."""
+        started = time.time()
+        try:
+            line.heard()
+        except StoreError:
+            log.exception("an event must wait: what may be missing could not be noted", extra={"action": "refused"})
+            return
+        with self._lock:
+            self._now = self._now.model_copy(update={"last_event_at": self._clock.now()})
+        if not self._once.is_new(request.type, request.envelope_id, request.payload):
+            return
+        send_response(client, request, answer(self._app, request), started)
+
+    def _new_session(self) -> None:
+        """Note a (re)connect, first where what was missed is remembered; raises StoreError."""
+        with self._lock:
+            away_since = self._now.down_since if self._sessions else self._before
+            self._on_session(away_since or self._clock.now())
+            now = self._clock.now()
+            if self._sessions:
+                day, count = self._day_reconnects
+                self._day_reconnects = (f"{now:%F}", count + 1 if day == f"{now:%F}" else 1)
+            self._sessions += 1
+            self._now = self._now.model_copy(update={"connected_since": now, "down_since": None, "problem": None})
+            log.info("connected to Slack", extra={"action": "connected", "session": self._sessions})
+
+    def _note_state(self, now: datetime) -> None:
+        up = any(line.is_up() for line in self._lines)
+        day, count = self._day_reconnects
+        changes: dict[str, object] = {
+            "reconnects_today": count if day == f"{now:%F}" else 0,
+            "problem": None if up else next((line.problem for line in self._lines if line.problem), None),
+        }
+        if up:
+            self._complained = False
+        elif self._now.down_since is None:
+            silent_s = min(line.silent_s() for line in self._lines)
+            changes |= {"connected_since": None, "down_since": now - timedelta(seconds=silent_s)}
+        self._now = self._now.model_copy(update=changes)
+        down_since = self._now.down_since
+        if down_since is not None and now - down_since >= LONG_DOWN and not self._complained:
+            self._complained = True
+            log.error("no connection to Slack since %s: %s", down_since, self._now.problem, extra={"action": "deaf"})
+
+    def _write(self, now: datetime) -> None:
+        self._written_at = now
+        self._now = self._now.model_copy(update={"at": now})
+        try:
+            self._slate.write(self._now.model_dump(mode="json"))
+        except StoreError:
+            log.exception("the connection's state could not be written", extra={"action": "presence_lost"})
+
+
+def _last_life(slate: Slate) -> datetime | None:
+    """Return when the process before this one last heard Slack; None if there was none."""
+    document = slate.read()
+    for key in ("down_since", "stopped_at", "at"):
+        try:
+            return datetime.fromisoformat(document[key])
+        except (KeyError, TypeError, ValueError):
+            continue
+    return None

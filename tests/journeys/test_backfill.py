@@ -1,0 +1,175 @@
+"""The bot was away, or only thought it was connected: nothing that was said meanwhile is missed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from blocks import ids
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.app import Triage
+from bot.casework.presence import FILE
+from bot.environment import read_environment
+from bot.settings import load_settings
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from demo.workspace import BEN, CHLOE, DEMO, ENG, HELP, OPS
+from tests.journeys.office import Office, environment_of, write_config
+from tests.journeys.shop import RETRIES, SESSIONS
+from tests.journeys.test_crashes import running
+from tests.journeys.wire import Wire, wire
+
+QUESTIONS = (SESSIONS, RETRIES, "Where is the retry limit set?")
+
+
+def heard(home: Path) -> list[str]:
+    """Return the ts of every journaled message, in order."""
+    return [record["message_id"] for record in NdjsonJournal(home / "events.ndjson").records()]
+
+
+def lines(control: Control) -> list[str]:
+    """Return what the bot said in plain words in the ops channel."""
+    said = [m for m in control.messages(OPS.channel_id) if m["user"] == DEMO.bot_id and not m.get("blocks")]
+    return [message["text"] for message in said]
+
+
+class RemoteOffice(Office):
+    """An office whose bot reaches Slack over a wire."""
+
+    def __init__(
+        self, control: Control, server: LocalSlack, home: Path, codebase: Path, over: Wire, **more: object
+    ) -> None:
+        self.control, self.home, self.wire = control, home, over
+        environment = {**environment_of(server, home), "SLACK_API_URL": over.url}
+        self.bot = Triage(load_settings(write_config(home, codebase, **more)), read_environment(environment))
+        self.replies = NdjsonJournal(home / "replies.ndjson")
+
+
+@pytest.fixture
+def over(slack: LocalSlack) -> Iterator[Wire]:
+    """The wire."""
+    with wire(slack.api_url) as over:
+        yield over
+
+
+@contextmanager
+def connected(office: RemoteOffice) -> Iterator[RemoteOffice]:
+    """Start the bot and stop it in the end."""
+    office.bot.start()
+    try:
+        office.control.wait_for(office.control.modals.is_bot_connected, "the bot to connect")
+        yield office
+    finally:
+        office.wire.up = True
+        office.bot.stop()
+
+
+def test_what_was_said_while_the_bot_was_dead_is_picked_up_once(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """Three questions and a reply in an open thread; the ops channel hears of it, and another start adds nothing."""
+    home = tmp_path / "home"
+    before = control.say(HELP.channel_id, CHLOE.user_id, "Was this asked before the bot came?")
+    config = write_config(home, shop)
+    with running(slack, control, home, config) as process:
+        first = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
+        control.wait_for(lambda: list((home / "state").glob(f"*{first}.json")), "an open thread")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    missed = [
+        control.say(channel.channel_id, BEN.user_id, text)
+        for channel, text in zip((HELP, ENG, HELP), QUESTIONS, strict=True)
+    ]
+    reply = control.say(HELP.channel_id, CHLOE.user_id, "it is about the signed ones", first)
+    for _ in range(2):
+        office = Office(slack, control, home, shop)
+        office.bot.start()
+        control.wait_for(lambda: all(ts in heard(home) for ts in (*missed, reply)), "everything to be heard")
+        for ts, channel in zip(missed, (HELP, ENG, HELP), strict=True):
+            office.draft(ts, channel=channel.channel_id)
+            assert len(office.cards(ts, channel=channel.channel_id)) == 1
+        control.wait_for(lambda: lines(control), "a line in the ops channel")
+        office.bot.stop()
+    assert sorted(heard(home)) == sorted([first, *missed, reply])
+    assert before not in heard(home)
+    [line] = lines(control)
+    assert "3 questions and 1 other message picked up." in line
+    [state] = (json.loads(path.read_text()) for path in (home / "state").glob(f"*{first}.json"))
+    assert [followup["message_id"] for followup in state["followups"]] == [reply]
+
+
+def test_a_lost_connection_is_made_again_and_what_was_said_meanwhile_is_picked_up(
+    control: Control, slack: LocalSlack, tmp_path: Path, shop: Path, over: Wire
+) -> None:
+    """A reset on the wire while Slack cannot be reached either, then it can."""
+    with connected(RemoteOffice(control, slack, tmp_path / "home", shop, over)) as office:
+        first = office.ask(SESSIONS)
+        office.draft(first)
+        over.up = False
+        over.cut()
+        control.wait_for(lambda: not control.modals.is_bot_connected(), "the socket to close")
+        missed = office.ask(RETRIES)
+        presence = office.home / FILE
+        control.wait_for(lambda: json.loads(presence.read_text())["problem"], "the bot to say so")
+        assert missed not in heard(office.home)
+        over.up = True
+        office.draft(missed)
+        live = office.ask("Where is the retry limit set?")
+        office.draft(live)
+        assert heard(office.home) == [first, missed, live]
+        control.wait_for(lambda: json.loads(presence.read_text())["reconnects_today"] == 1, "the count")
+        seen = json.loads(presence.read_text())
+        assert (seen["down_since"], seen["problem"]) == (None, None)
+
+
+def test_a_peer_that_only_keeps_silent_is_noticed(
+    control: Control, slack: LocalSlack, tmp_path: Path, shop: Path, over: Wire
+) -> None:
+    """The socket stays open and nothing comes: about ten seconds later there is another, and nothing was missed."""
+    with connected(RemoteOffice(control, slack, tmp_path / "home", shop, over)) as office:
+        over.hush()
+        missed = office.ask(SESSIONS)
+        office.draft(missed)
+        assert over.connections() == 2
+        assert heard(office.home) == [missed]
+
+
+def test_two_connections_hear_everything_once(
+    control: Control, slack: LocalSlack, tmp_path: Path, shop: Path, over: Wire
+) -> None:
+    """local-slack delivers each envelope to both: one event, one card, one command answered, one reply."""
+    with connected(RemoteOffice(control, slack, tmp_path / "home", shop, over, slack={"connections": 2})) as office:
+        assert over.connections() == 2
+        ts = office.ask(SESSIONS)
+        card = office.draft(ts)
+        office.click(card, ids.APPROVE)
+        office.reply(ts)
+        control.command(CHLOE.user_id, HELP.channel_id, "status")
+        answers = [m for m in control.messages(HELP.channel_id) if m.get("ephemeral_to") == CHLOE.user_id]
+        assert len(answers) == 1
+        assert len(office.posted(ts)) == 1
+        assert heard(office.home) == [ts]
+
+
+def test_status_tells_the_truth_from_outside(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> None:
+    """Connected while it is, and not running once it was killed."""
+    home = tmp_path / "home"
+    argv = [sys.executable, "-m", "bot", "status", "--home", str(home)]
+    environ = {**os.environ, "TRIAGE_HOME": str(home)}
+
+    def status() -> str:
+        return subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=30).stdout
+
+    with running(slack, control, home, write_config(home, shop)) as process:
+        control.wait_for(lambda: "connected since" in status(), "the status to say so")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert "triage is not running (last seen" in status()
