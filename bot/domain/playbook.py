@@ -129,7 +129,7 @@ class Playbook:
     def with_checked(self, task: Entry, ok: bool) -> Self:
         """Return the playbook with the boxes of this task (same section, same id) saying whether it went well.
 
-        A task that is no longer there, or has no box, changes nothing: a human's edit wins.
+        A task that is no longer there, or has no box at the start of its line, changes nothing: a human's edit wins.
         """
         lines = list(self.lines)
         for entry in self.entries:
