@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check lint bench screenshots clean
+.PHONY: demo test test-crash check lint bench screenshots clean
 
 demo: $(VENV)/installed
 	$(BIN)/triage demo $(ARGS)
 
 test: $(VENV)/installed-dev
 	$(BIN)/pytest $(ARGS)
+
+# Kills the bot at every named step of a thread's life, three times each; `make test` takes a sample.
+test-crash: $(VENV)/installed-dev
+	TRIAGE_CRASH_ROUNDS=3 $(BIN)/pytest tests/crashes $(ARGS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .

@@ -1,0 +1,177 @@
+"""One thread's life with a bot that dies in it: what the people do, what a death left, how it must end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from blocks import ids
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.errors import InputError, ProviderError
+from demo.control import Control, Json
+from demo.headless import find_element, find_replies
+from demo.modals import text_value
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
+from tests.crashes.proxy import WithholdingProxy
+from tests.crashes.steps import Moment
+from tests.journeys.office import environment_of
+
+OWN_WORDS = "HMAC-SHA256, see `shop/sessions.py`."
+LIMIT_S = 20.0
+
+
+class Life:
+    """The people of the workspace, one question, and the process of the bot."""
+
+    def __init__(self, slack: LocalSlack, control: Control, proxy: WithholdingProxy, config: Path) -> None:
+        self.control, self.proxy, self.config, self.home = control, proxy, config, config.parent
+        self._env = {**os.environ, **environment_of(slack, self.home), "SLACK_API_URL": proxy.url}
+        self._log = self.home.parent / "bot.log"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.ts = ""
+
+    def start(self, kill: Moment | None = None, withheld: str | None = None) -> None:
+        """Start the bot, perhaps doomed; returns once it listens or is dead."""
+        module = ["tests.crashes.victim", str(self.home), kill.as_argument()] if kill else ["bot"]
+        argv = [sys.executable, "-m", *module, "run", "--config", str(self.config)]
+        with self._log.open("ab") as log:
+            self.process = process = subprocess.Popen(argv, env=self._env, stdout=log, stderr=log)
+        if withheld is not None:
+            self.proxy.withhold(withheld, lambda: self._execute(process))
+        self.control.wait_for(lambda: self.is_dead or self.control.modals.is_bot_connected(), "the bot to connect")
+
+    def stop(self) -> None:
+        """End the bot as an operator does: SIGTERM, exit code 0, everything under way finished."""
+        assert self.process is not None
+        self.process.terminate()
+        assert self.process.wait(LIMIT_S) == 0, self.log
+
+    def bury(self) -> None:
+        """Make sure that nothing of the bot is left, whatever happened."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.control.wait_for(lambda: not self.control.modals.is_bot_connected(), "the bot's socket to close")
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether the bot's process has ended."""
+        return self.process is None or self.process.poll() is not None
+
+    @property
+    def log(self) -> str:
+        """What every process of this life wrote, its end."""
+        return self._log.read_text(errors="replace")[-4000:]
+
+    def ask(self, text: str) -> None:
+        """Ask the question of this life."""
+        self.ts = self.control.say(HELP.channel_id, CHLOE.user_id, text)
+
+    def carry_on(self, until: Callable[[], bool], what: str, *, decision: str) -> None:
+        """Let the approver decide once, as soon as the card offers it, and wait until `until` holds."""
+        decided = decision == "none"
+
+        def reached() -> bool:
+            nonlocal decided
+            if until():
+                return True
+            card = None if decided else self.offer()
+            if card is not None:
+                decided = True
+                with suppress(ProviderError, InputError):  # the bot may die under the approver's hands
+                    self._decide(card, decision)
+            return until()
+
+        try:
+            self.control.wait_for(reached, what, timeout_s=LIMIT_S, channel=OPS.channel_id)
+        except ProviderError as error:
+            raise AssertionError(f"{error}\n{self.left()}\n{self.log}") from error
+
+    def cards(self) -> list[Json]:
+        """Return the thread's cards; there should be one."""
+        marker = ids.card_block_id(self.thread_id)
+        messages = self.control.messages(OPS.channel_id)
+        return [m for m in messages if any(b.get("block_id") == marker for b in m.get("blocks") or [])]
+
+    def offer(self) -> Json | None:
+        """Return the first card that offers the draft for approval."""
+        return next((card for card in self.cards() if find_element(card, ids.APPROVE)), None)
+
+    def replies(self) -> list[Json]:
+        """Return what the bot said in the thread."""
+        return find_replies(self.control.messages(HELP.channel_id), self.ts, DEMO.bot_id)
+
+    def archived(self) -> list[Json]:
+        """Return the thread's states in the archive."""
+        return [json.loads(path.read_text()) for path in (self.home / "closed").glob(f"*/{self.thread_id}.*.json")]
+
+    def is_settled(self) -> bool:
+        """Whether the thread is archived and nothing waits."""
+        left = self.left()
+        return bool(left["archived"]) and left["status"] is None and not left["jobs"] and not left["offered"]
+
+    @property
+    def thread_id(self) -> str:
+        """The name of this life's thread on disk."""
+        return f"{DEMO.team_id}.{HELP.channel_id}.{self.ts}"
+
+    def left(self) -> dict[str, Any]:
+        """Return what stands on disk and in Slack, in the words of `Step.left`."""
+        state = self._state()
+        waiting, running = self._jobs(""), self._jobs("running")
+        return {
+            "events": self._lines("events"),
+            "classified": self._lines("events-classified"),
+            "logged": self._lines("replies"),
+            "waiting": waiting,
+            "running": running,
+            "jobs": waiting + running + self._jobs("failed"),
+            "status": state.get("status"),
+            "rounds": len(state.get("rounds", ())),
+            "version": state.get("draft_version"),
+            "card_known": state.get("card_ts") is not None,
+            "intent": state.get("post_intent") is not None,
+            "posted_known": state.get("posted_message_id") is not None,
+            "cards": len(self.cards()),
+            "offered": self.offer() is not None,
+            "replies": len(self.replies()),
+            "archived": len(self.archived()),
+            "corrupt": sorted(path.name for path in self.home.rglob("*.corrupt")),
+        }
+
+    def _decide(self, card: Json, decision: str) -> None:
+        action = {"approve": ids.APPROVE, "dismiss": ids.DISMISS, "edit": ids.EDIT}[decision]
+        element = find_element(card, action)
+        assert element is not None
+        self.control.click(OPS.channel_id, card["ts"], ANA.user_id, **element.click_fields())
+        if decision == "approve":
+            return
+        self.control.wait_for(self.control.modals.current, "the dialogue", timeout_s=5)
+        block, words = (ids.REPLY, OWN_WORDS) if decision == "edit" else (ids.REASON, "answered in person")
+        self.control.modals.submit(ANA.user_id, {block: {ids.INPUT: text_value(words)}})
+
+    def _execute(self, process: subprocess.Popen[bytes]) -> None:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+    def _state(self) -> Json:
+        path = self.home / "state" / f"{self.thread_id}.json"
+        with suppress(FileNotFoundError):
+            state: Json = json.loads(path.read_text())
+            return state
+        return {}
+
+    def _jobs(self, folder: str) -> int:
+        return len(list((self.home / "queue" / folder).glob("user_*.json")))
+
+    def _lines(self, journal: str) -> int:
+        path = self.home / f"{journal}.ndjson"
+        return len(list(NdjsonJournal(path).records())) if path.exists() else 0

@@ -1,0 +1,80 @@
+"""Killed at every named step of a thread's life, started again, and nothing is lost or said twice.
+
+`make test-crash` runs every step three times; an ordinary run takes a sample of them once.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from tests.crashes.life import OWN_WORDS, Life
+from tests.crashes.proxy import withholding_proxy
+from tests.crashes.steps import STEPS, Step
+from tests.gitrepo import make_repo
+from tests.journeys.office import write_config
+from tests.journeys.shop import SESSIONS, SHOP
+
+ROUNDS = int(os.environ.get("TRIAGE_CRASH_ROUNDS", "0"))
+SAMPLE = ("question journaled", "card posted, not answered", "posted, not answered", "archived, state not forgotten")
+CHOSEN = [step for step in STEPS if ROUNDS or step.name in SAMPLE]
+
+Record = Callable[[str, object], None]
+
+
+@pytest.fixture
+def life(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Life]:
+    """A fresh home and a small codebase, behind the proxy."""
+    config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP))
+    with withholding_proxy(slack.api_url) as proxy:
+        life = Life(slack, control, proxy, config)
+        yield life
+        life.bury()
+
+
+@pytest.mark.parametrize("round_", range(1, max(ROUNDS, 1) + 1))
+@pytest.mark.parametrize("step", CHOSEN, ids=lambda step: step.name)
+def test_a_bot_killed_at_any_step_loses_nothing_and_says_nothing_twice(
+    life: Life, step: Step, round_: int, record_property: Record
+) -> None:
+    """After the restart: one card, one decision, one reply and one record of it, one file in the archive."""
+    record_property("crash_step", step.name)
+    life.start(step.kill, step.withheld)
+    life.ask(SESSIONS)
+    _die(life, step)
+    assert {name: life.left()[name] for name in step.left} == step.left
+    if step.then is not None:
+        life.start(step.then)
+        _die(life, step)
+    life.start()
+    decision = "approve" if step.decision == "none" else step.decision
+    life.carry_on(life.is_settled, "the thread to be settled", decision=decision)
+    life.stop()
+    _ended_well(life, decision)
+
+
+def _die(life: Life, step: Step) -> None:
+    life.carry_on(lambda: life.is_dead, f"the step {step.name!r}, which was never reached", decision=step.decision)
+    assert life.process is not None
+    assert life.process.returncode == -signal.SIGKILL, life.log
+
+
+def _ended_well(life: Life, decision: str) -> None:
+    posted = 0 if decision == "dismiss" else 1
+    left = life.left()
+    assert (left["cards"], left["replies"], left["logged"], left["archived"]) == (1, posted, posted, 1)
+    assert (left["events"], left["classified"], left["jobs"], left["corrupt"]) == (1, 1, 0, [])
+    assert not list((life.home / "state").iterdir())
+    closed = life.archived()[0]
+    resolution = {"approve": "approved", "edit": "edited", "dismiss": "dismissed"}[decision]
+    assert (closed["resolution"], closed["rounds"][0]["round"], len(closed["rounds"])) == (resolution, 1, 1)
+    if decision == "edit":
+        assert life.replies()[0]["text"] == OWN_WORDS
+    if posted:
+        assert closed["posted_message_id"] == life.replies()[0]["ts"]
