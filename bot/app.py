@@ -25,6 +25,7 @@ from bot.casework.freshness import quotes_at_head
 from bot.casework.ops_lines import OpsLines
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.presence import FILE as PRESENCE
+from bot.casework.rebuilding import Rebuilding
 from bot.casework.recovery import recover
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
@@ -34,14 +35,14 @@ from bot.domain.links import code_links
 from bot.environment import Environment, require_tokens
 from bot.errors import ConfigError
 from bot.intake.backfill import Backfill
-from bot.intake.classifier import Rules
+from bot.intake.classifier import Rules, classify
 from bot.intake.gaps import Gaps
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
 from bot.settings import Settings
 from bot.staffing import Sources, Staff, staff
 from bot.ticker import Ticker
-from bot.worker import WorkerPool
+from bot.worker import Handler, WorkerPool
 from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.status import status_command
@@ -97,7 +98,7 @@ class Triage:
         self.watcher = listeners.watcher
         self._workers = WorkerPool(
             self._jobs,
-            self._orchestrator().handle,
+            self._casework(settings),
             threads=settings.max_concurrent_sessions,
             on_given_up=self._given_up,
         )
@@ -211,7 +212,7 @@ class Triage:
         watcher = Watcher(
             settings,
             self.me,
-            rules=Rules(**{**settings.classifier.model_dump(), "bot_id": self.me.user_id}),
+            rules=self._rules(settings),
             events=self._events,
             classified=self._classified,
             store=self._store,
@@ -237,17 +238,29 @@ class Triage:
             say=self.ops.say,
         )
 
-    def _orchestrator(self) -> Orchestrator:
+    def _casework(self, settings: Settings) -> Handler:
+        """Return what works off the queue."""
         rounds = Rounds(self._desk, self.staff.investigator, self.staff.validator, self.staff.runs)
-        return Orchestrator(self._desk, rounds, bot_user_id=self.me.user_id)
+        lost = frozenset(damage.thread_id for damage in self._store.damage())
+        orchestrator = Orchestrator(self._desk, rounds, bot_user_id=self.me.user_id, lost=lost)
+        rules = self._rules(settings)
+        self._rebuilding = Rebuilding(
+            self._desk,
+            orchestrator,
+            self._events,
+            lambda event: classify(event, rules, inflight=False).classification == "actionable",
+            bot_user_id=self.me.user_id,
+        )
+        return lambda job: (self._rebuilding if "rebuild" in job else orchestrator).handle(job)
+
+    def _rules(self, settings: Settings) -> Rules:
+        return Rules(**{**settings.classifier.model_dump(), "bot_id": self.me.user_id})
 
     def _report_damage(self) -> None:
         """Tell the ops channel what the start found broken, and what to do about it."""
-        for path in self._store.corrupt:
-            self.ops.say(
-                f"The record of a thread could not be read; it was set aside as {path.name}. "
-                "Its card no longer works: please ask that question again."
-            )
+        for damage in self._store.damage():
+            if line := self._rebuilding.plan(damage):
+                self.ops.say(line)
         for path in self._jobs.corrupt:
             self.ops.say(f"A waiting job could not be read; it was set aside as {path.name}.")
         for job in self._jobs.given_up:

@@ -46,6 +46,19 @@ class Journal(Protocol):
         ...
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Damage:
+    """A record of a thread that could not be read and was set aside: when it was last written, and whether just now.
+
+    `thread_id` is what its file is called; nobody has checked it.
+    """
+
+    thread_id: str
+    name: str
+    at: datetime
+    is_new: bool
+
+
 class ThreadStore(Protocol):
     """The open threads, one document each; closed ones leave for the archive."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tinydb.table import Document, Table
 from bot.adapters.files import make_folder, read_json, remove_file, replace_json, set_aside, sync_folder
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import Conflict, StoreError
+from bot.ports import Damage
 
 _TABLE = "threads"
 Documents = dict[str, dict[str, Any]]
@@ -77,6 +79,19 @@ class TinyThreadStore:
     def corrupt(self) -> list[Path]:
         """The files the start could not read and set aside."""
         return self._storage.corrupt
+
+    def damage(self) -> list[Damage]:
+        """Return every record that was set aside, at this start or an earlier one, oldest first."""
+        found = [
+            Damage(
+                thread_id=path.name.partition(".json")[0],
+                name=path.name,
+                at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
+                is_new=path in self._storage.corrupt,
+            )
+            for path in self._state_dir.glob("*.corrupt")
+        ]
+        return sorted(found, key=lambda damage: (damage.at, damage.name))
 
     def get(self, thread_id: str) -> ThreadState | None:
         """Return the thread, or None if it is not in state/."""

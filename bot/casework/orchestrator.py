@@ -7,7 +7,7 @@ the saved status. The steps allowed are the table in bot/domain/threads.py.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -23,12 +23,15 @@ log = logging.getLogger(__name__)
 
 
 class Orchestrator:
-    """Works off the jobs of one kind: chat events, and threads to investigate again."""
+    """Works off the jobs of one kind: chat events, and threads to investigate again.
 
-    def __init__(self, desk: Desk, rounds: Rounds, *, bot_user_id: str) -> None:
+    `lost` names the threads whose records could not be read: their cards may stand already.
+    """
+
+    def __init__(self, desk: Desk, rounds: Rounds, *, bot_user_id: str, lost: Collection[str] = ()) -> None:
         self._desk = desk
         self._rounds = rounds
-        self._bot_user_id = bot_user_id
+        self._bot_user_id, self._lost = bot_user_id, lost
 
     def handle(self, payload: Mapping[str, Any]) -> None:
         """Do one job: `{"event": …}` with what `bot.intake.handover` adds, or `{"investigate": thread_id}`."""
@@ -85,6 +88,8 @@ class Orchestrator:
                 last_event_at=event.create_time,
             )
         )
+        if thread_id in self._lost:
+            self._find_card(thread_id)
         self._desk.show(thread_id)
         self._work_on(thread_id)
 
@@ -96,13 +101,17 @@ class Orchestrator:
 
     def _work_on(self, thread_id: str) -> None:
         """Carry the thread as far as it goes without a human; harmless when there is nothing to do."""
-        state = self._desk.store.get(thread_id)
-        if state is None:
-            return
-        if state.card_ts is None and (place := self._desk.messenger.find_card(state)) is not None:
-            self._desk.amend(thread_id, lambda now: now.evolve(card_channel=place[0], card_ts=place[1]))
+        self._find_card(thread_id)
         self._rounds.run(thread_id)
         self._desk.show(thread_id)
+
+    def _find_card(self, thread_id: str) -> None:
+        """Adopt the card that a run before this one posted, if the state knows of none."""
+        state = self._desk.store.get(thread_id)
+        if state is None or state.card_ts is not None:
+            return
+        if (place := self._desk.messenger.find_card(state)) is not None:
+            self._desk.amend(thread_id, lambda now: now.evolve(card_channel=place[0], card_ts=place[1]))
 
     def _follow_up(self, state: ThreadState, event: Event, heard: Mapping[str, Any]) -> None:
         """Record a message that came into an open thread; only a mention starts work, and only on a waiting draft.

@@ -11,6 +11,7 @@ from bot.agent.run import OnProgress
 from bot.casework.decisions import Click, Decisions
 from bot.casework.desk import Desk
 from bot.casework.orchestrator import Orchestrator
+from bot.casework.rebuilding import Rebuilding
 from bot.casework.recovery import recover
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
@@ -98,6 +99,8 @@ class Office:
         self.log = MemoryJournal(faults=self.faults, name="replies")
         self.investigator = ScriptedInvestigator(*(script or (a_return(),)), faults=self.faults)
         self.validator = ScriptedValidator(*verdicts)
+        self.events = MemoryJournal()
+        self.lost: set[str] = set()
         self.changed_refs: set[str] = set()
         self._furnish()
 
@@ -118,7 +121,8 @@ class Office:
         """Put the same people to work at the desk as it is now."""
         runs = RunRecorder(self.folder / "runs", self.clock)
         rounds = Rounds(self.desk, self.investigator, self.validator, runs)
-        self.orchestrator = Orchestrator(self.desk, rounds, bot_user_id="U0BOT")
+        self.orchestrator = Orchestrator(self.desk, rounds, bot_user_id="U0BOT", lost=self.lost)
+        self.rebuilding = Rebuilding(self.desk, self.orchestrator, self.events, _opens, bot_user_id="U0BOT")
         self.replies = Replies(self.desk)
         self.decisions = Decisions(self.desk, self.replies, self._still_stands)
 
@@ -126,7 +130,8 @@ class Office:
         return ref.ref not in self.changed_refs
 
     def arrive(self, event: Event) -> None:
-        """Let a message stand in its thread and in the queue."""
+        """Let a message stand in its thread, in the journal and in the queue."""
+        self.events.append(event.model_dump(mode="json"))
         self.workspace.say(
             event.chat_id,
             event.thread_id or event.message_id,
@@ -143,7 +148,7 @@ class Office:
     def work(self) -> None:
         """Work the queue off."""
         while (job := self.jobs.claim()) is not None:
-            self.orchestrator.handle(job.payload)
+            (self.rebuilding if "rebuild" in job.payload else self.orchestrator).handle(job.payload)
             self.jobs.done(job)
 
     def restart(self) -> list[str]:
@@ -199,6 +204,10 @@ class Office:
     def click(self) -> Click:
         """Return what a click on the card, as it stands in the ops channel, carries."""
         return click_of(self.shown)
+
+
+def _opens(event: Event) -> bool:
+    return classify(event, RULES, inflight=False).classification == "actionable"
 
 
 def crash_everywhere(build: Callable[[Faults], Office], story: Callable[[Office], None]) -> list[tuple[str, Office]]:

@@ -223,6 +223,31 @@ class TestOnDisk:
         assert store.get(THREAD_ID) is None
         assert store.put(a_thread()).version == 1
 
+    @pytest.mark.parametrize(
+        "spoil",
+        [
+            lambda text: "",
+            lambda text: text[:200],
+            lambda text: text.replace('"draft_version": 0', '"draft_version": "none"'),
+            lambda text: text.replace(THREAD_ID, "T1.C1.7.7"),
+            lambda text: text.replace('"status": "investigating"', '"status": "thinking"'),
+            lambda text: "[" * 100_000,
+            lambda text: "[]",
+        ],
+        ids=["emptied", "truncated", "wrong type", "foreign id", "unknown status", "deep", "another shape"],
+    )
+    def test_damage_names_the_thread_by_its_file(self, tmp_path: Path, spoil: Callable[[str], str]) -> None:
+        """Whatever became of the record: whose it was, when it was last written, and whether this start found it."""
+        TinyThreadStore(tmp_path).put(a_thread())
+        path = tmp_path / "state" / f"{THREAD_ID}.json"
+        path.write_text(spoil(path.read_text()))
+        written = path.stat().st_mtime
+        [damage] = TinyThreadStore(tmp_path).damage()
+        assert (damage.thread_id, damage.name, damage.is_new) == (THREAD_ID, f"{THREAD_ID}.json.corrupt", True)
+        assert damage.at.timestamp() == pytest.approx(written, abs=0.001)
+        [known] = TinyThreadStore(tmp_path).damage()
+        assert not known.is_new
+
     def test_a_document_under_another_name_is_set_aside(self, tmp_path: Path) -> None:
         """A file copied by hand does not become a second thread."""
         TinyThreadStore(tmp_path).put(a_thread())

@@ -43,6 +43,10 @@ def _cards(control: Control, ts: str) -> list[dict]:
     return [m for m in messages if any(b.get("block_id") == marker for b in m.get("blocks") or [])]
 
 
+def _text(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
+
+
 def _draft(control: Control, ts: str) -> dict:
     def found() -> dict | None:
         return next((card for card in _cards(control, ts) if find_element(card, ids.APPROVE)), None)
@@ -145,3 +149,32 @@ def test_a_public_ops_channel_is_refused_at_start(
     assert done.returncode == 2
     assert "is not private" in done.stderr
     assert control.messages(ENG.channel_id) == []
+
+
+def test_a_record_torn_by_a_power_cut_is_rebuilt_on_its_card(
+    slack: LocalSlack, control: Control, tmp_path: Path, config: Path
+) -> None:
+    """Half a state file: the question is investigated again, on the card that stands, and its reply is posted once."""
+    home = tmp_path / "home"
+    with running(slack, control, home, config):
+        ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
+        card = _draft(control, ts)
+    (record,) = (home / "state").glob("*.json")
+    record.write_bytes(record.read_bytes()[:500])
+    with running(slack, control, home, config):
+        control.wait_for(
+            lambda: [m for m in control.messages(OPS.channel_id) if "rebuilt from the journal" in m["text"]],
+            "the ops channel to be told",
+            timeout_s=30,
+        )
+        control.wait_for(lambda: "pending-user" in _text(record), "the thread to be back", timeout_s=30)
+        assert [c["ts"] for c in _cards(control, ts)] == [card["ts"]]
+        approve = find_element(_draft(control, ts), ids.APPROVE)
+        assert approve is not None
+        control.click(OPS.channel_id, card["ts"], ANA.user_id, **approve.click_fields())
+        control.wait_for(
+            lambda: find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id), "the reply", timeout_s=30
+        )
+    with running(slack, control, home, config):
+        assert len(find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id)) == 1
+    assert len(list(NdjsonJournal(home / "replies.ndjson").records())) == 1

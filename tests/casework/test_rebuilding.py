@@ -1,0 +1,176 @@
+"""A record that cannot be read costs no question, no second card and no second reply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.domain.events import MessageType
+from bot.domain.threads import Status
+from bot.errors import Unavailable
+from bot.ports import ChatMessage, Damage
+from tests.builders import NOW, QUESTION_TS, THREAD_ID, an_event
+from tests.casework.office import BEN, Office
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    """An office with a draft that waits."""
+    return Office(tmp_path).asked()
+
+
+def lose(office: Office, *, is_new: bool = True, name: str = THREAD_ID) -> str | None:
+    """Let the state file be found unreadable at a start; returns the line said at once, if any."""
+    office.store.documents.pop(name, None)
+    office.lost.add(name)
+    office.restart()
+    damage = Damage(thread_id=name, name=f"{name}.json.corrupt", at=office.clock.now(), is_new=is_new)
+    line = office.rebuilding.plan(damage)
+    office.work()
+    return line
+
+
+def test_a_lost_thread_is_investigated_again_on_its_card(office: Office) -> None:
+    """The question comes from the journal, the card stays, and the ops channel is told once."""
+    lose(office)
+    assert office.state.question == "How often do we retry?"
+    assert office.state.status is Status.PENDING_USER
+    assert len(office.messenger.cards) == 1
+    assert len(office.investigator.assignments) == 2
+    [said] = office.messenger.told
+    assert f"{THREAD_ID}.json.corrupt" in said
+    assert "rebuilt" in said
+    office.decisions.approve(office.click(), by=BEN)
+    assert len(office.messenger.posts) == 1
+
+
+def test_a_question_is_rebuilt_as_it_was_edited(office: Office) -> None:
+    """The last words count, and a remark before the question is not taken for it."""
+    office.events.append(an_event("How often, and why?", msg_type=MessageType.EDIT).model_dump(mode="json"))
+    office.events.lines.insert(0, "half a li")
+    office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "How often, and why?")
+    lose(office)
+    assert office.state.question == "How often, and why?"
+
+
+def test_a_question_inside_a_thread_is_told_from_the_talk_before_it(tmp_path: Path) -> None:
+    """Two people talked, then one asked the bot: the asking is what is rebuilt."""
+    office = Office(tmp_path)
+    for text, ts in (
+        ("deploying now", QUESTION_TS),
+        ("ok", "1795165201.000100"),
+        ("why so slow?", "1795165202.000100"),
+    ):
+        thread = None if ts == QUESTION_TS else QUESTION_TS
+        office.arrive(an_event(text, ts, thread_id=thread, msg_type="thread_reply" if thread else "text"))
+    office.work()
+    lose(office)
+    assert office.state.question == "why so slow?"
+
+
+def test_an_answered_thread_is_not_opened_again(office: Office) -> None:
+    """The reply's record is enough; its archive may be lost as well."""
+    office.decisions.approve(office.click(), by=BEN)
+    office.store.closed.clear()
+    lose(office)
+    assert office.store.documents == {}
+    assert "had been posted" in office.messenger.told[-1]
+    assert len(office.messenger.posts) == 1
+
+
+def test_a_reply_that_stands_but_was_not_logged_is_not_repeated(office: Office) -> None:
+    """The crash came between the post and its record, and took the record of the thread along."""
+    office.workspace.say("C1", QUESTION_TS, ChatMessage(message_id="1795165300.000100", sender_id="U0BOT", text="5"))
+    lose(office)
+    assert office.store.documents == {}
+    assert "stands in its thread already" in office.messenger.told[-1]
+
+
+def test_a_reply_to_an_earlier_question_of_the_thread_is_no_obstacle(office: Office) -> None:
+    """Answered once, asked again, then lost: the second question is rebuilt."""
+    office.decisions.approve(office.click(), by=BEN)
+    [post] = office.messenger.posts
+    office.workspace.say("C1", QUESTION_TS, ChatMessage(message_id=post.ts, sender_id="U0BOT", text=post.text))
+    office.says("and why five?", seconds=60)
+    lose(office)
+    assert office.state.question == "and why five?"
+    assert len(office.messenger.cards) == 2
+
+
+@pytest.mark.parametrize("how", ["told", "untold"])
+def test_a_question_that_is_gone_is_not_rebuilt(office: Office, how: str) -> None:
+    """Deleted before our eyes or behind our back."""
+    office.workspace.delete("C1", QUESTION_TS, QUESTION_TS)
+    if how == "told":
+        office.events.append(an_event(msg_type=MessageType.DELETE).model_dump(mode="json"))
+    lose(office)
+    assert office.store.documents == {}
+    assert len(office.investigator.assignments) == 1
+    assert len(office.messenger.told) == 1
+    lose(office, is_new=False)
+    assert len(office.messenger.told) == (2 if how == "told" else 1)
+
+
+def test_a_question_that_is_not_on_file_is_asked_for(office: Office) -> None:
+    """The journal was cleaned away: only a human can help."""
+    office.events.lines.clear()
+    lose(office)
+    assert "please ask it again" in office.messenger.told[-1]
+
+
+def test_the_event_that_waits_in_the_queue_opens_the_thread_on_its_card(tmp_path: Path) -> None:
+    """The power went while the investigation ran: the claimed job is back first, and finds the card."""
+    office = Office(tmp_path)
+    office.investigator.meanwhile = lambda: None
+    office.asked()
+    office.queue(an_event())
+    lose(office)
+    assert len(office.messenger.cards) == 1
+    assert "being worked on" in office.messenger.told[-1]
+
+
+def test_a_name_that_is_no_thread_is_reported_and_left(office: Office) -> None:
+    """`notes.json` in state/ is nobody's record; a later start says nothing more of it."""
+    line = office.rebuilding.plan(Damage(thread_id="../notes", name="x.corrupt", at=NOW, is_new=True))
+    assert "names no thread" in (line or "")
+    assert office.rebuilding.plan(Damage(thread_id="../notes", name="x.corrupt", at=NOW, is_new=False)) is None
+    assert office.jobs.waiting == {}
+
+
+@pytest.mark.parametrize(
+    "since",
+    [
+        lambda office: None,
+        lambda office: office.decisions.approve(office.click(), by=BEN),
+        lambda office: office.decisions.dismiss(office.click(), by=BEN, reason=None),
+    ],
+    ids=["open", "answered", "dismissed"],
+)
+def test_a_file_of_an_earlier_start_is_rebuilt_once(office: Office, since: Callable[[Office], object]) -> None:
+    """The file stays for a human to look at; its thread went on, so every later start passes it over."""
+    lose(office)
+    office.clock.advance(60)
+    since(office)
+    told = list(office.messenger.told)
+    damage = Damage(thread_id=THREAD_ID, name="x.corrupt", at=office.clock.now() - timedelta(hours=1), is_new=False)
+    office.rebuilding.plan(damage)
+    assert office.jobs.waiting == {}
+    assert office.messenger.told == told
+
+
+def test_a_file_set_aside_just_before_a_crash_is_not_forgotten(office: Office) -> None:
+    """Nothing is known of its thread since, so the next start takes it up."""
+    lose(office, is_new=False)
+    assert office.state.question == "How often do we retry?"
+
+
+def test_an_outage_leaves_the_job_where_it_is(office: Office) -> None:
+    """Nothing is opened on a guess; the queue tries again."""
+    office.store.documents.clear()
+    office.messenger.line_refused = Unavailable("down")
+    with pytest.raises(Unavailable):
+        office.rebuilding.handle({"rebuild": THREAD_ID, "file": "x.corrupt"})
+    assert office.store.documents == {}
