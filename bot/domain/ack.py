@@ -13,8 +13,8 @@ from typing import Final, Literal
 
 from bot.domain.alarm_words import has_alarm_word
 
-_TAG: Final = r"</?[A-Za-z][^<>]{0,99}>"
-_CLOSING: Final = r"</[A-Za-z][^<>]{0,99}>|\s{0,9}-->|\s{0,9}`{3,}|[*_~`\"'”’»)\]|]|[.,!?;:…]"
+_TAG: Final = r"</?[A-Za-z][^<>]{0,99}>|&nbsp;"
+_CLOSING: Final = r"</[A-Za-z][^<>]{0,99}>|&nbsp;|\s{0,9}-->|\s{0,9}`{3,}|[*_~`\"'”’»)\]|]|[.,!?;:…]"
 _BEFORE_TEXT: Final = re.compile(rf"(?:<!--|{_TAG}|`{{3,}}\w*|[\s*_~`\"'“”‘’«(\[>#|+•-])*+")
 _AFTER_TEXT: Final = re.compile(rf"(?:{_CLOSING}|{_TAG}|[\s。！？、，；：])*+")
 _AFTER_TOKEN: Final = re.compile(rf"(?![\w/@\\=-])(?:(?:{_CLOSING})*+(?!\w)|(?:{_CLOSING})*+[。！？、，；：])")
@@ -23,10 +23,9 @@ _BEFORE_TOKEN: Final = re.compile(
 )
 _WRAPPED_BEFORE: Final = 400
 """Markup before a token at the end is looked for in this many characters."""
-_PARAGRAPH: Final = re.compile(
-    r"(?:[ \t]{0,99}(?:\r\n?|\n)){2}|</?(?:p|div|li|ul|ol|h[1-6]|hr)\b[^<>]{0,99}>|(?:<br[ \t]*/?>\s*){2}",
-    re.IGNORECASE,
-)
+_BLANK_LINE: Final = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t]{0,99}[\r\n]")
+_BLOCK_TAG: Final = r"</?(?:p|div|li|ul|ol|h[1-6]|hr)\b[^<>]{0,99}>|(?:<br[ \t]{0,9}/?>\s{0,9}){2}"
+_PARAGRAPH: Final = re.compile(f"{_BLANK_LINE.pattern}|{_BLOCK_TAG}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class Ack:
 def read_ack(text: str | None, *, token: str = "HEARTBEAT_OK", max_chars: int = 300) -> Ack:  # noqa: S107
     r"""Return whether a beat's answer is an alert.
 
-    Without a token it is one; with it, the rest is one when it is longer than `max_chars`, stands in a paragraph of its
-    own, or holds an alarm word. Whether a receipt or a flag makes it one all the same is for the caller to say.
+    Without a token it is one; with it, the rest is one when it is longer than `max_chars`, has a paragraph of its own,
+    or holds an alarm word. Whether a receipt or a flag makes it one all the same is for the caller to say.
 
     >>> read_ack("All clear. **HEARTBEAT_OK**")
     Ack(kind='ok-token', text='All clear.')
@@ -55,7 +54,7 @@ def read_ack(text: str | None, *, token: str = "HEARTBEAT_OK", max_chars: int = 
     rest, at_end, apart_above = _without_last(rest, token)
     if not (at_start or at_end):
         return Ack("alert", said)
-    apart = bool(rest) and (apart_below or apart_above)
+    apart = bool(rest) and (apart_below or apart_above or _BLANK_LINE.search(rest) is not None)
     alert = apart or len(rest) > max_chars or has_alarm_word(rest)
     return Ack("alert" if alert else "ok-token", rest)
 

@@ -1,7 +1,8 @@
 """Words that make a heartbeat's remark an alert, however short it is. Pure.
 
 Short on purpose, and on the safe side: a needless message costs a glance, a swallowed one an outage. English in full,
-of the other languages of the team the commonest. "No errors" is no alarm: a word counts unless it is negated at once.
+of the other languages of the team the commonest. "No new errors or conflicts" is no alarm: a word does not count where
+it is negated at most two words before.
 """
 
 from __future__ import annotations
@@ -44,16 +45,25 @@ _UNSPACED: Final = (
     *("緊急", "障害", "失敗", "エラー", "至急", "停止", "紧急", "故障", "失败", "错误", "报错", "宕机"),
     *("🚨", "🔴", "🔥", "❌", "❗", "‼", "⚠", "🆘", "⛔"),
 )
-_NEGATION: Final = (
-    r"(?P<no>\b(?:(?:no|zero|0|without|nothing|none)[ ](?:(?!but\b|except\b)[\w-]+[ ])?|(?:not|non)[ -]))?"
+_ALARM: Final = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b|{'|'.join(_UNSPACED)}", re.IGNORECASE)
+_BETWEEN: Final = (
+    r"(?!(?:but|except|only|idea|one|response|reply|answer|access|why|because|since|after|when|as)\b)[\w-]+ "
 )
-_ALARM: Final = re.compile(rf"{_NEGATION}(?P<word>\b(?:{'|'.join(_WORDS)})\b)|{'|'.join(_UNSPACED)}", re.IGNORECASE)
+_NEGATED: Final = re.compile(
+    rf"\b(?:no|zero|0|without|nothing|none) (?:(?:{_BETWEEN}){{1,3}}n?or )?(?:{_BETWEEN}){{0,2}}\Z|\b(?:not|non)[ -]\Z",
+    re.IGNORECASE,
+)
+_NEGATION_CHARS: Final = 80
 
 
 def has_alarm_word(text: str) -> bool:
     """Whether a remark sounds as if somebody should look.
 
-    >>> has_alarm_word("3 urgent emails."), has_alarm_word("All clear: no new errors, nothing failing.")
+    >>> has_alarm_word("3 urgent emails."), has_alarm_word("All clear: no new errors or merge conflicts.")
     (True, False)
     """
-    return any(not match["no"] for match in _ALARM.finditer(text))
+    return any(not _is_negated(text, word.start()) for word in _ALARM.finditer(text))
+
+
+def _is_negated(text: str, at: int) -> bool:
+    return _NEGATED.search(text, max(0, at - _NEGATION_CHARS), at) is not None

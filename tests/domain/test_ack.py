@@ -57,6 +57,7 @@ def test_nothing_said_is_ok_and_empty(said: str | None) -> None:
         *("```\nHEARTBEAT_OK\n```", "```text\nHEARTBEAT_OK\n```", "> HEARTBEAT_OK", "# HEARTBEAT_OK", "- HEARTBEAT_OK"),
         *("<b>HEARTBEAT_OK</b>", "<p><strong>HEARTBEAT_OK</strong></p>\n", "<!-- HEARTBEAT_OK -->", '"HEARTBEAT_OK"'),
         *("HEARTBEAT_OK.", "HEARTBEAT_OK!!!", "HEARTBEAT_OK…", "HEARTBEAT_OK。", "(HEARTBEAT_OK)", "**HEARTBEAT_OK.**"),
+        *("<b>HEARTBEAT_OK</b>&nbsp;", "&nbsp;HEARTBEAT_OK"),
         *("HEARTBEAT_OK\nHEARTBEAT_OK", "HEARTBEAT_OK HEARTBEAT_OK.", '<span class="x">HEARTBEAT_OK</span>.'),
     ],
 )
@@ -88,6 +89,8 @@ def test_what_is_not_the_token_at_an_edge_is_an_alert_word_for_word(said: str) -
         ("<p>HEARTBEAT_OK</p><p>Two PRs wait.</p>", "<p>Two PRs wait.</p>"),
         ("HEARTBEAT_OK<br><br>Two PRs wait.", "<br><br>Two PRs wait."),
         ("<p>Two PRs wait.</p><p>HEARTBEAT_OK</p>", "<p>Two PRs wait.</p>"),
+        ("Two PRs wait.\n\nAll quiet else. HEARTBEAT_OK", "Two PRs wait.\n\nAll quiet else."),
+        ("HEARTBEAT_OK All quiet.\n\nTwo PRs wait.", "All quiet.\n\nTwo PRs wait."),
         ("```\nHEARTBEAT_OK\n```\n\nTwo PRs wait.", "Two PRs wait."),
     ],
 )
@@ -99,6 +102,7 @@ def test_a_remark_in_a_paragraph_of_its_own_is_an_alert(said: str, text: str) ->
 def test_a_remark_in_the_same_paragraph_is_none_and_keeps_its_lines() -> None:
     """One line end is no paragraph."""
     assert read_ack("All quiet.\nTwo PRs wait.\nHEARTBEAT_OK") == Ack("ok-token", "All quiet.\nTwo PRs wait.")
+    assert read_ack("All quiet.\r\nAll well.\r\nHEARTBEAT_OK") == Ack("ok-token", "All quiet.\r\nAll well.")
     assert read_ack("HEARTBEAT_OK\nAll quiet.") == Ack("ok-token", "All quiet.")
 
 
@@ -140,6 +144,7 @@ def test_an_alarm_word_is_heard_however_short_the_remark(remark: str) -> None:
     "remark",
     [
         *("No errors.", "0 failures, nothing urgent", "No new conflicts", "all 500 tests passed", "Not urgent", ""),
+        *("No errors or failures", "no open merge conflicts", "nothing urgent or failing", "Nothing needs attention"),
         *("Nothing is broken", "Redesigned the downloads", "All clear", "without errors", "non-critical updates only"),
     ],
 )
