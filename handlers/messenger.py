@@ -24,6 +24,8 @@ from handlers.transport import translated
 
 REPLY_EVENT = "triage_reply"
 CARDS_LOOKED_AT = 100
+CLOCKS_APART_S = 60.0
+"""How far our clock may be ahead of Slack's; what was posted earlier before an intent than that is not its reply."""
 POST_PATIENCE_S = 5.0
 LAST_UPDATE_PATIENCE_S = 3.0
 """How long a closed thread's card waits for its turn: its buttons are dead already."""
@@ -88,10 +90,7 @@ class SlackMessenger:
             ProviderError: Slack refused it; nothing was posted.
             Unconfirmed: nobody can tell.
         """
-        metadata = {
-            "event_type": REPLY_EVENT,
-            "event_payload": {"thread_id": state.thread_id, "draft_hash": hash_draft(text)},
-        }
+        metadata = {"event_type": REPLY_EVENT, "event_payload": _payload(state, text)}
         blocks = reply_sections(text)
         return self._post(
             state.chat_id,
@@ -157,12 +156,17 @@ def _paced(pacer: Pacer, key: str, what: str, *, rank: int = 0, patience_s: floa
         raise
 
 
+def _payload(state: ThreadState, text: str) -> dict[str, Any]:
+    """Return what names one reply: an earlier answer in the same words had another draft version."""
+    return {"thread_id": state.thread_id, "draft_version": state.draft_version, "draft_hash": hash_draft(text)}
+
+
 def _is_reply(message: dict[str, Any], state: ThreadState, text: str) -> bool:
     metadata = message.get("metadata") or {}
     if metadata.get("event_type") == REPLY_EVENT:
-        payload = metadata.get("event_payload") or {}
-        return payload == {"thread_id": state.thread_id, "draft_hash": hash_draft(text)}
-    return message.get("text") == reply_text(text)
+        return bool(metadata.get("event_payload") == _payload(state, text))
+    since = state.post_intent.at.timestamp() - CLOCKS_APART_S if state.post_intent else 0.0
+    return message.get("text") == reply_text(text) and float(message["ts"]) >= since
 
 
 Ephemeral = Callable[[str, str, str], None]

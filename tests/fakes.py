@@ -348,6 +348,7 @@ class Post:
     thread_ts: str
     ts: str
     text: str
+    draft_version: int = 0
 
 
 class RecordingMessenger:
@@ -400,7 +401,8 @@ class RecordingMessenger:
             raise self.refuse
         if self.lose is not None and self.lost_before_posting:
             raise self.lose
-        post = Post(chat_id=state.chat_id, thread_ts=state.thread_ts, ts=self._next_ts(), text=text)
+        place = {"chat_id": state.chat_id, "thread_ts": state.thread_ts}
+        post = Post(**place, ts=self._next_ts(), text=text, draft_version=state.draft_version)
         self.posts.append(post)
         if self.lose is not None:
             raise self.lose
@@ -410,8 +412,9 @@ class RecordingMessenger:
     def find_reply(self, state: ThreadState, text: str) -> str | None:
         if self.unreadable:
             raise ProviderError("Slack could not look for the reply: HTTP 503")
-        place = (state.chat_id, state.thread_ts, text)
-        return next((post.ts for post in self.posts if (post.chat_id, post.thread_ts, post.text) == place), None)
+        sought = (state.chat_id, state.thread_ts, text, state.draft_version)
+        posts = {(p.chat_id, p.thread_ts, p.text, p.draft_version): p.ts for p in self.posts}
+        return posts.get(sought)
 
     def tell_ops(self, text: str) -> None:
         if self.line_refused is not None:

@@ -54,4 +54,4 @@ def name_pattern(asked: str) -> str:
 
 def _newest_first(home: Path, name: str) -> Iterator[Path]:
     yield from sorted((home / "state").glob(f"{name}.json"))
-    yield from sorted((home / "closed").glob(f"*/{name}.*.json"), key=lambda path: path.name, reverse=True)
+    yield from sorted((home / "closed").glob(f"*/{name}.*.json"), key=lambda path: path.stem, reverse=True)

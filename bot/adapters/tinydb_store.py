@@ -17,9 +17,10 @@ from tinydb import TinyDB
 from tinydb.storages import Storage
 from tinydb.table import Document, Table
 
-from bot.adapters.files import make_folder, read_json, remove_file, replace_json, set_aside, sync_folder
+from bot.adapters.files import make_folder, read_json, remove_file, replace_json, set_aside
+from bot.adapters.thread_archive import ThreadArchive
 from bot.domain.threads import ThreadState, check_thread_id
-from bot.errors import Conflict, StoreError
+from bot.errors import Conflict
 from bot.ports import Damage
 
 _TABLE = "threads"
@@ -70,7 +71,7 @@ class TinyThreadStore:
 
     def __init__(self, home: Path) -> None:
         self._state_dir = home / "state"
-        self._closed_dir = home / "closed"
+        self._archive = ThreadArchive(home / "closed")
         self._storage = DocumentFolder(self._state_dir)
         self._threads = _Database(storage=lambda: self._storage).table(_TABLE)
         self._lock = threading.RLock()
@@ -122,7 +123,9 @@ class TinyThreadStore:
         current = self.get(check_thread_id(thread_id))
         if current is not None and not current.is_open:
             return current
-        for path in sorted(self._closed_dir.glob(f"*/{thread_id}.*.json"), reverse=True):
+        with self._lock:
+            paths = list(self._archive.newest_first(thread_id))
+        for path in paths:
             document = read_json(path)
             if document is not None and _is_thread(document, thread_id):
                 return ThreadState.model_validate(document)
@@ -134,14 +137,7 @@ class TinyThreadStore:
             state = self.get(thread_id)
             if state is None or state.closed_at is None:
                 return
-            folder = self._closed_dir / f"{state.closed_at:%Y-%m}"
-            source = self._state_dir / f"{thread_id}.json"
-            try:
-                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-                source.rename(folder / f"{thread_id}.{state.closed_at:%Y-%m-%dT%H:%M:%SZ}.json")
-                sync_folder(folder)
-            except OSError as error:
-                raise StoreError(f"cannot archive {source}: {error.strerror}") from error
+            self._archive.take(self._state_dir / f"{thread_id}.json", thread_id, state.closed_at)
             self._threads.remove(doc_ids=[thread_id])  # type: ignore[list-item]
 
 

@@ -308,6 +308,33 @@ class TestOnDisk:
             store.put(before.evolve(question="short"))
             assert ThreadState.model_validate_json(reader.read()) == before
 
+    def test_two_endings_in_one_second_are_two_files(self, tmp_path: Path) -> None:
+        """Neither replaces the other, and the later one is how the thread last ended, also after a restart."""
+        store = TinyThreadStore(tmp_path)
+        for number in range(1, 13):
+            store.put(closed(store.put(a_thread(question=f"ending {number}"))))
+            store.archive(THREAD_ID)
+            last = store.last_closed(THREAD_ID)
+            assert last is not None
+            assert last.question == f"ending {number}"
+        assert len(list((tmp_path / "closed").rglob("*.json"))) == 12
+        again = TinyThreadStore(tmp_path).last_closed(THREAD_ID)
+        assert again is not None
+        assert again.question == "ending 12"
+
+    def test_an_unreadable_file_of_the_archive_is_passed_over(self, tmp_path: Path) -> None:
+        """The ending before it is the last one known; what is no thread's file is nobody's ending."""
+        store = TinyThreadStore(tmp_path)
+        for question in ("first", "second"):
+            store.put(closed(store.put(a_thread(question=question))))
+            store.archive(THREAD_ID)
+        (tmp_path / "closed" / "notes.txt").write_text("x")
+        (tmp_path / "closed" / "2026-11" / "x.json").write_text("x")
+        (tmp_path / "closed" / "2026-11" / f"{THREAD_ID}.2026-11-20T09:00:00Z.2.json").write_text("{")
+        last = TinyThreadStore(tmp_path).last_closed(THREAD_ID)
+        assert last is not None
+        assert last.question == "first"
+
     def test_an_archive_that_refuses_changes_nothing(self, tmp_path: Path) -> None:
         """When closed/ cannot be made the thread stays in state/ and can be archived later."""
         store = TinyThreadStore(tmp_path)

@@ -9,12 +9,12 @@ import pytest
 
 from blocks import ids
 from bot.domain.links import code_links
-from bot.domain.threads import PendingReason, Status, ThreadState, hash_draft
+from bot.domain.threads import PendingReason, PostIntent, Status, ThreadState, hash_draft
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.messenger import SlackMessenger, ephemeral
 from handlers.pacing import UPDATE_BURST
 from handlers.transport import posting_client, repeatable_client
-from tests.builders import QUESTION_TS, THREAD_ID, in_status
+from tests.builders import NOW, QUESTION_TS, THREAD_ID, in_status
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, refusal
 
 STATE = in_status(Status.PENDING_USER, PendingReason.APPROVAL)
@@ -143,7 +143,11 @@ class TestReply:
         assert "reply_broadcast" not in call
         assert call["text"] == "The limit is *5*."
         metadata = json.loads(call["metadata"]) if isinstance(call["metadata"], str) else call["metadata"]
-        assert metadata["event_payload"] == {"thread_id": THREAD_ID, "draft_hash": hash_draft(TEXT)}
+        assert metadata["event_payload"] == {
+            "thread_id": THREAD_ID,
+            "draft_version": STATE.draft_version,
+            "draft_hash": hash_draft(TEXT),
+        }
 
     @pytest.mark.parametrize("text", ["<!channel> hi", "@here look", "<!subteam^S1>", "<https://x.io|<!everyone>>"])
     def test_no_reply_calls_the_whole_channel(self, slack: SlackStub, messenger: SlackMessenger, text: str) -> None:
@@ -168,10 +172,10 @@ def reply(user: str = "U0BOT", **fields: Any) -> dict[str, Any]:
     return {"ts": "5.5", "user": user, "text": "another text", **fields}
 
 
-def metadata(draft: str = TEXT, thread_id: str = THREAD_ID) -> dict[str, Any]:
+def metadata(draft: str = TEXT, thread_id: str = THREAD_ID, version: int = STATE.draft_version) -> dict[str, Any]:
     return {
         "event_type": "triage_reply",
-        "event_payload": {"thread_id": thread_id, "draft_hash": hash_draft(draft)},
+        "event_payload": {"thread_id": thread_id, "draft_version": version, "draft_hash": hash_draft(draft)},
     }
 
 
@@ -184,6 +188,7 @@ def metadata(draft: str = TEXT, thread_id: str = THREAD_ID) -> dict[str, Any]:
         (reply(), False),
         (reply(metadata=metadata("another draft"), text="The limit is *5*."), False),
         (reply(metadata=metadata(thread_id="T1.C1.9.9")), False),
+        (reply(metadata=metadata(version=STATE.draft_version - 1)), False),
         (reply("U1", text="The limit is *5*."), False),
         (reply("U1", metadata=metadata()), False),
     ],
@@ -197,6 +202,18 @@ def test_our_reply_is_known_by_its_metadata_and_else_by_its_text(
     assert messenger.find_reply(STATE, TEXT) == ("5.5" if ours else None)
     [call] = slack.of("conversations.replies")
     assert call["include_all_metadata"] in (True, "1")
+
+
+@pytest.mark.parametrize(("seconds", "ours"), [(-3_600, False), (-61, False), (-59, True), (0, True), (5, True)])
+def test_an_earlier_answer_in_the_same_words_is_not_this_reply(
+    slack: SlackStub, messenger: SlackMessenger, seconds: int, ours: bool
+) -> None:
+    """Where metadata is not kept, only what was posted since the intent counts, two clocks' difference aside."""
+    claimed = STATE.evolve(post_intent=PostIntent(at=NOW, draft_hash=hash_draft(TEXT)))
+    ts = f"{NOW.timestamp() + seconds:.6f}"
+    message = {"ts": ts, "user": "U0BOT", "text": "The limit is *5*."}
+    slack.will("conversations.replies", Answer({"messages": [message]}))
+    assert messenger.find_reply(claimed, TEXT) == (ts if ours else None)
 
 
 def test_a_reply_on_the_second_page_is_found(slack: SlackStub, messenger: SlackMessenger) -> None:
