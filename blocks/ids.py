@@ -10,6 +10,8 @@ import re
 from typing import Final
 
 from bot.casework.decisions import Click
+from bot.domain.alerts import finding_digest
+from bot.domain.session import OpenFinding, check_session_id
 from bot.domain.threads import check_thread_id
 from bot.errors import InputError
 
@@ -21,6 +23,13 @@ ADD_CONTEXT: Final = "triage_add_context"
 SHOW_EVIDENCE: Final = "triage_show_evidence"
 SAVE_NOTE: Final = "triage_save_note"
 MORE: Final = "triage_more"
+
+ACKNOWLEDGE: Final = "triage_acknowledge"
+SNOOZE: Final = "triage_snooze"
+FIXED: Final = "triage_fixed"
+INVESTIGATE: Final = "triage_investigate"
+RUN_NOW: Final = "triage_run_now"
+OPEN_PLAYBOOK: Final = "triage_open_playbook"
 
 EDIT_VIEW: Final = "triage_edit_view"
 DISMISS_VIEW: Final = "triage_dismiss_view"
@@ -34,6 +43,8 @@ INPUT: Final = "value"
 
 MAX_SEEN: Final = 999
 _CARD = "triage_card:"
+_ALERT = "triage_alert:"
+_DIGEST = re.compile(r"[0-9a-f]{16}")
 _VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})")
 
 
@@ -73,3 +84,27 @@ def decode_option(value: object) -> tuple[str, Click]:
     """Return `(action, click)` of an overflow option; raises InputError as `decode_click` does."""
     action, _, rest = str(value).partition("!")
     return action, decode_click(rest)
+
+
+def alert_block_id(session_id: str, finding: OpenFinding) -> str:
+    """Return the block id that marks the alert of a finding since it was first seen."""
+    return f"{_ALERT}{session_id}:{finding_digest(finding.key)}:{int(finding.first_at.timestamp())}"
+
+
+def encode_finding(session_id: str, digest: str) -> str:
+    """Return a button value that names a finding of a session."""
+    return f"{session_id}|{digest}"
+
+
+def decode_finding(value: object) -> tuple[str, str]:
+    """Return `(session id, digest)` of a button; raises InputError as `decode_click` does."""
+    session_id, _, digest = str(value).partition("|")
+    if not _DIGEST.fullmatch(digest):
+        raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+    return check_session_id(session_id), digest
+
+
+def decode_snooze(value: object) -> tuple[str, str, str]:
+    """Return `(for how long, session id, digest)` of a snooze; raises InputError as `decode_click` does."""
+    words, _, rest = str(value).partition("!")
+    return (words, *decode_finding(rest))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from bot.domain.alerts import Alert, Posted
 from bot.domain.beats import Wake
 from bot.domain.jobs import Job, JobKind
 from bot.domain.overrides import Override
@@ -134,6 +135,21 @@ class SessionStore(Protocol):
 
     def send(self, message: InboxMessage) -> None:
         """Put a message into the inbox of its `to` and return once it is on disk; it wakes nobody."""
+        ...
+
+
+class Surface(Protocol):
+    """A way to reach people with alerts."""
+
+    def send(self, to: str, alert: Alert) -> Posted:
+        """Say an alert to `to` (what that is, the surface knows) and return where it stands.
+
+        Raises ProviderError if the surface refused it, Unconfirmed if nobody can tell.
+        """
+        ...
+
+    def update(self, to: str, posted: Posted, alert: Alert) -> None:
+        """Bring an alert that stands up to date, in place where the surface can; raises as `send` does."""
         ...
 
 

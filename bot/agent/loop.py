@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 import anthropic
+from pydantic import BaseModel
 
 from bot.agent.answers import Unreadable, read_answer
 from bot.agent.conversation import Conversation, Stuck
@@ -71,22 +72,26 @@ def _finish(talk: Conversation, request: Request) -> Result:
     except Stuck as stuck:
         forced = True
         text = talk.ask(FINISH.format(why=stuck))
-    try:
-        answer = read_answer(text, request.answer)
-    except Unreadable as problem:
-        text = talk.ask(REPAIR.format(why=problem))
-        try:
-            answer = read_answer(text, request.answer)
-        except Unreadable as again:
-            why = f"the model's answer could not be read, nor could its correction: {again}"
-            raise RunFailed(why, usage=talk.meter.usage) from again
     return Result(
-        answer=answer,
+        answer=request.read(text) if request.read else _readable(talk, text, request),
         usage=talk.meter.usage,
         turns=talk.turns,
         tool_calls=talk.journal.tool_calls,
         convergence_forced=forced,
     )
+
+
+def _readable(talk: Conversation, text: str, request: Request) -> BaseModel:
+    """Return the answer in the model's last words, corrected once if need be."""
+    try:
+        return read_answer(text, request.answer)
+    except Unreadable as problem:
+        text = talk.ask(REPAIR.format(why=problem))
+    try:
+        return read_answer(text, request.answer)
+    except Unreadable as again:
+        why = f"the model's answer could not be read, nor could its correction: {again}"
+        raise RunFailed(why, usage=talk.meter.usage) from again
 
 
 def _explain(error: Exception, request: Request, meter: Meter) -> RunFailed:

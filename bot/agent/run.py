@@ -43,6 +43,8 @@ class Request:
     prompt: str
     tools: Sequence[Tool] = ()
     answer: type[BaseModel]
+    read: Callable[[str], BaseModel] | None = None
+    """Reads the last words instead of looking for an `answer` in them; must not raise."""
     limits: Limits = field(default_factory=Limits)
     folder: Path | None = None
     """runs/<run_id>/: run.log is streamed and transcript.md is kept here, when given."""

@@ -6,7 +6,8 @@ and are the same for every case of a kind, so that they are read from the cache.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,7 @@ class Brief:
     sections: Sequence[Section]
     spent_usd: float
     on_progress: OnProgress | None = None
+    cancel: threading.Event | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +43,7 @@ class Specialist:
     limits: Limits
     runs: Path
     allowance: Allowance | None = None
+    read: Callable[[str], BaseModel] | None = None
     token: Token = random_token
 
     def run(self, brief: Brief, tools: Sequence[Tool]) -> Result:
@@ -52,9 +55,11 @@ class Specialist:
             prompt=delimit(brief.sections, token=self.token),
             tools=tools,
             answer=self.answer,
+            read=self.read,
             limits=self.limits,
             folder=self.runs / brief.run_id,
             on_progress=brief.on_progress,
+            cancel=brief.cancel,
         )
         return self.spending.run(
             self.runner, request, run_id=brief.run_id, spent_usd=brief.spent_usd, allowance=self.allowance

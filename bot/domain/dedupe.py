@@ -66,6 +66,11 @@ class Dedupe(BaseModel):
         """Return the stamps after a send that the receiving side confirmed."""
         return self.model_copy(update={"stamps": {**self.stamps, **dict.fromkeys(_marks(key, text, destination), at)}})
 
+    def without(self, key: str, text: str) -> Self:
+        """Return the stamps of everything else: what is gone and comes back is news."""
+        gone = tuple(mark.split(" ", 1)[1] for mark in _marks(key, text, "-"))
+        return self.model_copy(update={"stamps": {m: at for m, at in self.stamps.items() if not m.endswith(gone)}})
+
     def pruned(self, now: datetime, window: timedelta) -> Self:
         """Return the stamps without those that can make nothing a repeat any more."""
         fresh = {mark: at for mark, at in self.stamps.items() if _is_fresh(at, now, window)}

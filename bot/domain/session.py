@@ -13,6 +13,7 @@ from typing import Any, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from bot.domain.beats import Delivered, Wake
+from bot.domain.dedupe import Dedupe
 from bot.errors import InputError
 
 SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
@@ -108,8 +109,8 @@ class SessionState(_Value):
     """Where the owner last acted or was last reached: a private place."""
     stamps: dict[str, AwareDatetime] = {}
     """A copy of the playbook's stamps, by tier, for a playbook without a Timestamps section."""
-    sent: dict[str, AwareDatetime] = {}
-    """De-duplication: when what was last sent where (see bot/domain/dedupe.py)."""
+    sent: Dedupe = Dedupe()
+    """When what was last sent where."""
     probes: dict[str, str] = {}
     """The hash of each command's output in the last good beat."""
     outputs: dict[str, str] = {}

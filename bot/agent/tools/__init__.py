@@ -22,7 +22,7 @@ from bot.agent.tools.search import CodeSearch, SearchCode
 from bot.agent.tools.snapshot import Snapshot
 from bot.ports import MemoryIndex, PassageIndex
 
-__all__ = ["code_tools", "reading_tools"]
+__all__ = ["code_tools", "reading_tools", "repository_tools"]
 
 _READ = "Read numbered lines of a committed file. Quote lines without their number. Cite them as path:start-end."
 _LIST = "List a folder of the codebase, or all files whose path fits a pattern."
@@ -51,12 +51,15 @@ def code_tools(
     return [
         recorded_tool("search_code", _SEARCH, SearchCode, CodeSearch(see, index), ledger),
         _read_file(see),
-        recorded_tool("list_files", _LIST, ListFiles, partial(list_files, see), ledger),
-        recorded_tool("git_log", _LOG, GitLog, partial(git_log, see), ledger),
-        recorded_tool("git_show", _SHOW, GitShow, partial(git_show, see), ledger),
-        recorded_tool("git_blame", _BLAME, GitBlame, partial(git_blame, see), ledger),
+        *_looking_tools(see),
         recorded_tool("search_memory", _MEMORY, SearchMemory, MemorySearch(see, memory, memory_folder), ledger),
     ]
+
+
+def repository_tools(repo: GitRepo, ledger: Ledger, *, known_secrets: Collection[str] = ()) -> list[Tool]:
+    """Return what reads HEAD of any checkout, without an index; raises ConfigError if `repo` has no commit."""
+    see = Snapshot(repo, repo.head(), ledger, known_secrets)
+    return [_read_file(see), *_looking_tools(see)]
 
 
 def reading_tools(
@@ -64,6 +67,15 @@ def reading_tools(
 ) -> list[Tool]:
     """Return the validator's only tool, read_file, at `commit` or HEAD; raises ConfigError if `repo` has no commit."""
     return [_read_file(Snapshot(repo, commit or repo.head(), ledger, known_secrets))]
+
+
+def _looking_tools(see: Snapshot) -> list[Tool]:
+    return [
+        recorded_tool("list_files", _LIST, ListFiles, partial(list_files, see), see.ledger),
+        recorded_tool("git_log", _LOG, GitLog, partial(git_log, see), see.ledger),
+        recorded_tool("git_show", _SHOW, GitShow, partial(git_show, see), see.ledger),
+        recorded_tool("git_blame", _BLAME, GitBlame, partial(git_blame, see), see.ledger),
+    ]
 
 
 def _read_file(see: Snapshot) -> Tool:

@@ -1,0 +1,118 @@
+"""The alert of a heartbeat: one card per finding, updated in place from first sight to resolved. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from slack_sdk.models.blocks import (
+    ActionsBlock,
+    Block,
+    ButtonElement,
+    ContextBlock,
+    MarkdownTextObject,
+    Option,
+    SectionBlock,
+    StaticSelectElement,
+)
+from slack_sdk.models.views import View
+
+from blocks import ids
+from blocks.text import SECTION_CHARS, escape, fence, plain, split, to_mrkdwn, truncate
+from bot.domain.alerts import Alert, finding_digest
+from bot.domain.session import OpenFinding
+from bot.heartbeat.findings import SNOOZES
+
+TEXT_CHARS: Final = 2_600
+REASONING_CHARS: Final = 1_500
+NOTES_CHARS: Final = 900
+SHOWN_SECTIONS: Final = 20
+
+
+def alert_blocks(alert: Alert) -> list[Block]:
+    """Return the card of a finding, or the lines of an alert that is about none."""
+    finding = alert.finding
+    marker = ids.alert_block_id(alert.session_id, finding) if finding else None
+    said = truncate(to_mrkdwn(alert.text), TEXT_CHARS)
+    parts: list[Block] = [
+        _section(f"{_sign(finding)} *{escape(plain(alert.session_name, 60))}*\n{said}", block_id=marker)
+    ]
+    if alert.reasoning and (finding is None or finding.is_open):
+        parts.append(_context(truncate(f"_Why:_ {escape(alert.reasoning)}", REASONING_CHARS)))
+    if alert.notes and (finding is None or finding.is_open):
+        parts.append(_context(truncate("\n".join(escape(note) for note in alert.notes), NOTES_CHARS)))
+    if finding is not None:
+        parts.append(_context(_standing(finding)))
+        if finding.is_open:
+            parts.append(_buttons(alert.session_id, finding))
+    return parts
+
+
+def alert_text(alert: Alert) -> str:
+    """Return the one line for notifications and screen readers."""
+    state = "Resolved: " if alert.finding is not None and not alert.finding.is_open else ""
+    return truncate(escape(plain(f"{alert.session_name}: {state}{alert.headline}", 250)), 300)
+
+
+def playbook_modal(session_name: str, text: str) -> View:
+    """Return HEARTBEAT.md to read, as it lies on disk."""
+    blocks = [_section(piece) for piece in split(fence(text or "(empty)"), SECTION_CHARS)[:SHOWN_SECTIONS]]
+    return View(
+        type="modal", title=plain("HEARTBEAT.md", 24), close="Close", blocks=[_context(escape(session_name)), *blocks]
+    )
+
+
+def _sign(finding: OpenFinding | None) -> str:
+    if finding is None:
+        return ":information_source:"
+    if not finding.is_open:
+        return ":white_check_mark:"
+    return ":eyes:" if finding.acknowledged_by else ":rotating_light:"
+
+
+def _standing(finding: OpenFinding) -> str:
+    """Return where a finding stands: since when, who has it, what became of it."""
+    since = f"since {_when(finding.first_at)}"
+    if finding.resolved_at is not None:
+        return f"*Resolved* {_when(finding.resolved_at)} · {since}"
+    if finding.fixed_by:
+        return f"*Fixed*, says <@{finding.fixed_by}> · {since}"
+    parts = [since, f"last seen {_when(finding.last_at)}" if finding.last_at != finding.first_at else ""]
+    if finding.acknowledged_by:
+        parts.append(f"<@{finding.acknowledged_by}> has it")
+    if finding.snoozed_until is not None:
+        parts.append(f"snoozed until {_when(finding.snoozed_until)}")
+    return " · ".join(part for part in parts if part)
+
+
+def _when(at: datetime) -> str:
+    """Return a moment as the other cards show it."""
+    return f"{at:%a %H:%M} UTC"
+
+
+def _buttons(session_id: str, finding: OpenFinding) -> ActionsBlock:
+    value = ids.encode_finding(session_id, finding_digest(finding.key))
+    acknowledge = [] if finding.acknowledged_by else [_button("Acknowledge", ids.ACKNOWLEDGE, value, style="primary")]
+    snoozes = [Option(text=words, value=f"{words}!{value}") for words in SNOOZES]
+    return ActionsBlock(
+        elements=[
+            *acknowledge,
+            _button("Fixed", ids.FIXED, value),
+            _button("Investigate", ids.INVESTIGATE, value),
+            _button("Run now", ids.RUN_NOW, value),
+            _button("Open HEARTBEAT.md", ids.OPEN_PLAYBOOK, value),
+            StaticSelectElement(action_id=ids.SNOOZE, placeholder="Snooze", options=snoozes),
+        ]
+    )
+
+
+def _button(label: str, action: str, value: str, *, style: str | None = None) -> ButtonElement:
+    return ButtonElement(text=label, action_id=action, value=value, style=style)
+
+
+def _section(text: str, *, block_id: str | None = None) -> SectionBlock:
+    return SectionBlock(text=MarkdownTextObject(text=text), block_id=block_id)
+
+
+def _context(text: str) -> ContextBlock:
+    return ContextBlock(elements=[MarkdownTextObject(text=text)])

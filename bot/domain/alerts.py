@@ -1,0 +1,55 @@
+"""What a beat tells a human, whatever the surface it is told on. Pure values."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from bot.domain.beats import Wake
+from bot.domain.session import OpenFinding
+from bot.domain.tiers import Tier
+
+HEADLINE_CHARS = 120
+
+
+class Alert(BaseModel):
+    """One thing to tell: a finding as it stands now, or a plain line where `finding` is None.
+
+    `text` is Markdown; `notes` are remarks about the beat itself; `reasoning` stands under the text when asked for.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    session_id: str
+    session_name: str
+    text: str
+    finding: OpenFinding | None = None
+    reasoning: str | None = None
+    notes: tuple[str, ...] = ()
+    at: AwareDatetime
+    wake: Wake
+    tier: Tier | None = None
+
+    @property
+    def headline(self) -> str:
+        """The first line of the text, cut to 120 characters."""
+        first = next((line.strip() for line in self.text.splitlines() if line.strip()), "")
+        return first if len(first) <= HEADLINE_CHARS else first[: HEADLINE_CHARS - 1].rstrip() + "…"
+
+
+class Posted(NamedTuple):
+    """Where an alert stands: the place (a channel, a chat) and the surface's own name for the message."""
+
+    place: str
+    reference: str
+
+
+def finding_digest(key: str) -> str:
+    """Return the short name of a finding that fits a button's value.
+
+    >>> finding_digest("shop/ci/main-red") == finding_digest("shop/ci/main-red"), len(finding_digest("x"))
+    (True, 16)
+    """
+    return hashlib.sha256(key.encode()).hexdigest()[:16]

@@ -1,0 +1,51 @@
+"""What a model is told of a beat: the due tasks and everything seen so far, as delimited data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.agent.sections import Section
+from bot.heartbeat.probes import ProbeResult
+from bot.heartbeat.view import BeatView
+
+OUTPUT_CHARS = 6_000
+NOTES = 20
+
+
+def sections(view: BeatView, *, only_changed: bool) -> Iterator[Section]:
+    """Yield the beat's data, the due tasks first; a pre-screen sees only the outputs that changed."""
+    yield Section(
+        name="due_tasks", text="\n".join(f"[{task.id}] {task.text}{_more(task.details)}" for task in view.tasks)
+    )
+    changed = {result.command for result in view.changed}
+    for result in view.probes.results:
+        if result.command in changed:
+            yield Section(name="probe_changed", text=_output(result), sender=result.command)
+        elif not only_changed:
+            yield Section(name="probe_unchanged", text=_output(result), sender=result.command)
+    if view.probes.refused:
+        yield Section(name="commands_not_allowed", text="\n".join(" ".join(argv) for argv in view.probes.refused))
+    for message in view.inbox:
+        yield Section(name="inbox", text=f"[{message.kind}] {message.text}", sender=message.from_)
+    if view.playbook.flags:
+        yield Section(name="urgent_flags", text="\n".join(flag.text for flag in view.playbook.flags))
+    if view.playbook.notes and not only_changed:
+        yield Section(name="notes", text="\n".join(note.text for note in view.playbook.notes[-NOTES:]))
+    if view.open_findings:
+        known = [
+            f"[{each.key.rpartition('/')[2]}] {each.text.splitlines()[0][:200]}"
+            for each in view.open_findings
+            if each.text
+        ]
+        yield Section(name="open_findings", text="\n".join(known))
+    if view.session.beat.prompt and not only_changed:
+        yield Section(name="team_wishes", text=view.session.beat.prompt)
+
+
+def _output(result: ProbeResult) -> str:
+    text = result.problem or result.output or "(printed nothing)"
+    return text if len(text) <= OUTPUT_CHARS else text[:OUTPUT_CHARS] + "\n… (cut)"
+
+
+def _more(details: tuple[str, ...]) -> str:
+    return "".join(f"\n    {line}" for line in details)

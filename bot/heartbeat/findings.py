@@ -1,0 +1,73 @@
+"""What a human says about a finding: acknowledged, snoozed, fixed. Whoever comes second is told who was first.
+
+Reads and writes the session's state and nothing else; who may is asked by the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+from bot.domain.alerts import finding_digest
+from bot.domain.session import OpenFinding, SessionState
+from bot.errors import Conflict, InputError
+from bot.ports import Clock, SessionStore
+
+SNOOZES: Final = {"1 h": timedelta(hours=1), "4 h": timedelta(hours=4), "24 h": timedelta(hours=24)}
+"""What a finding can be snoozed for, by the words on the button."""
+
+
+class Findings:
+    """Carries out the buttons of an alert; each returns the finding as it now stands."""
+
+    def __init__(self, store: SessionStore, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+
+    def find(self, session_id: str, digest: str) -> OpenFinding:
+        """Return the finding a button belongs to; raises InputError where it is not on file any more."""
+        findings = self._store.load(session_id).findings.values()
+        found = next((each for each in findings if finding_digest(each.key) == digest), None)
+        if found is None:
+            raise InputError("This alert is not on file any more; nothing happened.")
+        return found
+
+    def acknowledge(self, session_id: str, digest: str, *, by: str) -> OpenFinding:
+        """Note that somebody saw it: it is not sent again while it stays as it is."""
+
+        def change(now: OpenFinding) -> OpenFinding:
+            if now.acknowledged_by:
+                raise Conflict(f"<@{now.acknowledged_by}> acknowledged this already.")
+            return now.evolve(acknowledged_by=by)
+
+        return self._change(session_id, digest, change)
+
+    def snooze(self, session_id: str, digest: str, words: str) -> OpenFinding:
+        """Say nothing about it for a while; the beats go on."""
+        if words not in SNOOZES:
+            raise InputError(f"A finding can be snoozed for {', '.join(SNOOZES)}; nothing happened.")
+        until = self._clock.now() + SNOOZES[words]
+        return self._change(session_id, digest, lambda now: now.evolve(snoozed_until=until))
+
+    def fix(self, session_id: str, digest: str, *, by: str) -> OpenFinding:
+        """Close it; should a beat see it again, that is a new alert."""
+        return self._change(session_id, digest, lambda now: now.evolve(fixed_by=by, snoozed_until=None))
+
+    def _change(self, session_id: str, digest: str, change: Callable[[OpenFinding], OpenFinding]) -> OpenFinding:
+        key = self.find(session_id, digest).key
+
+        def apply(state: SessionState) -> SessionState:
+            now = state.findings.get(key)
+            if now is None or not now.is_open:
+                raise Conflict(f"Already closed: {_ending(now)}. Your click changed nothing.")
+            changed = change(now)
+            sent = state.sent if changed.is_open else state.sent.without(key, now.text)
+            return state.evolve(findings={**state.findings, key: changed}, sent=sent)
+
+        return self._store.save(session_id, apply).findings[key]
+
+
+def _ending(finding: OpenFinding | None) -> str:
+    if finding is None:
+        return "it is not on file any more"
+    return f"<@{finding.fixed_by}> said it is fixed" if finding.fixed_by else "a later beat found it gone"

@@ -1,0 +1,74 @@
+"""What a beat sees before anybody thinks: the playbook, the due tasks, what the free commands print, the inbox."""
+
+from __future__ import annotations
+
+import threading
+
+from bot.domain.beats import Finding
+from bot.domain.playbook import Playbook
+from bot.domain.session import SessionState
+from bot.domain.tiers import Stamps, Tier, due_tier, includes
+from bot.heartbeat.commands import Argv
+from bot.heartbeat.outcome import Begun
+from bot.heartbeat.playbook_file import playbook_of
+from bot.heartbeat.probes import Probes
+from bot.heartbeat.session import Session
+from bot.heartbeat.verdict import MESSAGE, flags_up
+from bot.heartbeat.view import BeatView
+from bot.ports import Clock, SessionStore
+
+FLAGS_COMMAND: Argv = ("triage", "flags")
+"""How a playbook names its own urgent flags; code reads them, nothing is run."""
+
+
+class Look:
+    """Looks around in a session's workspace."""
+
+    def __init__(self, probes: Probes, store: SessionStore, clock: Clock) -> None:
+        self._probes, self._store, self._clock = probes, store, clock
+
+    def at(self, session: Session, state: SessionState, begun: Begun, cancel: threading.Event) -> BeatView:
+        """Return what one beat is about; raises StoreError if the playbook cannot be read or created."""
+        playbook = playbook_of(session).read()
+        tier = due_tier(stamps_of(playbook, state), begun.started_at)
+        tasks = tuple(task for each in includes(tier) for task in playbook.tasks(each))
+        flags = {FLAGS_COMMAND: "\n".join(flag.text for flag in playbook.flags)}
+        report = self._probes.run(session.cwd, tasks, session.beat.commands, known=flags)
+        return BeatView(
+            session=session,
+            run_id=begun.run_id,
+            wake=begun.wake,
+            tier=tier,
+            started_at=begun.started_at,
+            playbook=playbook,
+            tasks=tasks,
+            probes=report,
+            changed=report.changed(state.probes),
+            earlier=state.outputs,
+            inbox=tuple(self._store.inbox(session.id)),
+            open_findings=tuple(each for each in state.findings.values() if each.is_open),
+            spent_usd=state.spent.usd if state.spent.day == f"{begun.started_at:%Y-%m-%d}" else 0.0,
+            cancel=cancel,
+        )
+
+
+def stamps_of(playbook: Playbook, state: SessionState) -> Stamps:
+    """Return when each tier last succeeded: from the file, or from the state where the file keeps no times."""
+    if playbook.has_timestamps:
+        return playbook.stamps
+    return Stamps(**{tier: state.stamps.get(tier) for tier in Tier})
+
+
+def is_unchanged(view: BeatView) -> bool:
+    """Whether nobody has to think: code alone answers every due task, and all is as it was at the last good beat."""
+    covered = all(view.probes.covers(task) for task in view.tasks)
+    calm = not view.changed and not view.playbook.flags and not view.inbox
+    return view.tier is not Tier.DAILY and bool(view.tasks) and covered and calm
+
+
+def still_standing(view: BeatView) -> tuple[Finding, ...]:
+    """Return the open findings a beat without news still vouches for; a message that was sent stands for itself."""
+    flags = flags_up(view.session.id, view.playbook)
+    known = [each for each in view.open_findings if each.task != MESSAGE or each.sent_at is None]
+    again = [Finding(key=each.key, text=each.text, task=each.task) for each in known]
+    return tuple({each.key: each for each in (*again, *flags)}.values())

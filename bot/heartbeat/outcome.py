@@ -1,0 +1,188 @@
+"""How a beat began and ended, and the two places that is written down: its record and its session's state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from bot.domain.beats import Action, BeatResult, BeatUsage, Envelope, Wake, indicator_of
+from bot.domain.returns import Usage
+from bot.domain.secrets import redact
+from bot.domain.session import SessionState, SpentToday
+from bot.domain.tiers import includes
+from bot.errors import StoreError
+from bot.heartbeat.delivery import Sent
+from bot.heartbeat.failures import failed, succeeded
+from bot.heartbeat.record import BeatLog
+from bot.heartbeat.session import Session
+from bot.heartbeat.view import BeatReport, BeatView
+from bot.ports import SessionStore
+
+OUTPUT_CHARS = 4_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Begun:
+    """One beat as it starts: the strongest of the wakes that asked for it, and the time its tiers are stamped with."""
+
+    run_id: str
+    wake: Wake
+    wakes: tuple[Wake, ...]
+    stamp_at: datetime
+    started_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ending:
+    """How it ended; `good` means that it vouches for every due task. `full` and `triage` are what its runs cost."""
+
+    result: BeatResult
+    why: str | None = None
+    error: str | None = None
+    view: BeatView | None = None
+    report: BeatReport | None = None
+    sent: Sent | None = None
+    prescreen: Action | None = None
+    says_ok: bool = False
+    good: bool = False
+    full: Usage | None = None
+    triage: Usage | None = None
+
+
+class Record:
+    """Writes the folder of a beat, the state of its session and its line in heartbeats.ndjson, in that order."""
+
+    def __init__(self, runs: Path, store: SessionStore, log: BeatLog, secrets: Collection[str] = ()) -> None:
+        self._runs, self._store, self._log, self._secrets = runs, store, log, secrets
+
+    def close(self, session: Session, begun: Begun, ending: Ending, *, now: datetime) -> None:
+        """Write down how a beat ended; raises StoreError where the disk refuses."""
+        if ending.view is not None or ending.error is not None:
+            self._trace(begun, ending, now)
+        self._store.save(session.id, _after(begun, ending, now))
+        self._log.append(_envelope(session, begun, ending, now))
+
+    def _trace(self, begun: Begun, ending: Ending, now: datetime) -> None:
+        folder = self._runs / begun.run_id
+        try:
+            (folder / "work_products").mkdir(parents=True, exist_ok=True)
+            self._write(folder / "trace.json", json.dumps(_trace(begun, ending, now), ensure_ascii=False, indent=1))
+            if not (folder / "transcript.md").exists():
+                self._write(folder / "transcript.md", _transcript(ending))
+            with (folder / "run.log").open("a", encoding="utf-8") as file:
+                file.write(f"{now:%Y-%m-%dT%H:%M:%SZ} {ending.result}: {redact(ending.why or '', self._secrets)}\n")
+        except OSError as error:
+            raise StoreError(f"cannot record the beat in {folder}: {error.strerror}") from error
+
+    def _write(self, path: Path, text: str) -> None:
+        path.write_text(redact(text, self._secrets), encoding="utf-8", errors="replace")
+
+
+def _after(begun: Begun, ending: Ending, now: datetime) -> Callable[[SessionState], SessionState]:
+    """Return the change a beat makes to its session's state."""
+
+    def change(state: SessionState) -> SessionState:
+        asked_meanwhile = state.wakes[len(begun.wakes) :]
+        spent = _spent(state.spent, now, ending)
+        state = state.evolve(wakes=asked_meanwhile, spent=spent)
+        if ending.result is BeatResult.SKIPPED and ending.view is None:
+            return state
+        state = state.evolve(last_run=begun.started_at)
+        if ending.result is BeatResult.FAILED:
+            return failed(state, " ".join((ending.error or "").split())[:200], now)
+        return _good(state, begun, ending) if ending.good and ending.view else state
+
+    return change
+
+
+def _good(state: SessionState, begun: Begun, ending: Ending) -> SessionState:
+    view = ending.view
+    assert view is not None
+    kept = {result.command: result.output[:OUTPUT_CHARS] for result in view.probes.results}
+    return succeeded(state).evolve(
+        last_good=begun.started_at,
+        stamps={**state.stamps, **dict.fromkeys(includes(view.tier), begun.stamp_at)},
+        probes={**state.probes, **view.probes.digests()},
+        outputs={**state.outputs, **kept},
+        inbox_read=state.inbox_read + len(view.inbox),
+    )
+
+
+def _spent(spent: SpentToday, now: datetime, ending: Ending) -> SpentToday:
+    cost = sum(usage.cost_usd or 0.0 for usage in (ending.full, ending.triage) if usage)
+    day = f"{now:%Y-%m-%d}"
+    return SpentToday(day=day, usd=(spent.usd if spent.day == day else 0.0) + cost)
+
+
+def _envelope(session: Session, begun: Begun, ending: Ending, now: datetime) -> Envelope:
+    sent = ending.sent or Sent()
+    return Envelope(
+        ts=begun.started_at,
+        session_id=session.id,
+        workspace_dir=str(session.cwd),
+        reason=begun.wake,
+        result=ending.result,
+        indicator=indicator_of(ending.result, says_ok=ending.says_ok),
+        delivered=sent.delivered,
+        preview=sent.preview,
+        duration_ms=max(0, int((now - begun.started_at).total_seconds() * 1000)),
+        tool_calls=ending.report.tool_calls if ending.report else 0,
+        trace_id=begun.run_id if ending.view is not None or ending.error is not None else None,
+        silent=sent.silent,
+        error=ending.error,
+        why=ending.why,
+        tier=ending.view.tier if ending.view else None,
+        prescreen=ending.prescreen,
+        usage=BeatUsage.of(ending.full, ending.triage),
+    )
+
+
+def _trace(begun: Begun, ending: Ending, now: datetime) -> dict[str, Any]:
+    view, report = ending.view, ending.report
+    return {
+        "run_id": begun.run_id,
+        "started_at": begun.started_at.isoformat(),
+        "seconds": (now - begun.started_at).total_seconds(),
+        "wake": begun.wake,
+        "result": ending.result,
+        "why": ending.why,
+        "error": ending.error,
+        "tier": view.tier if view else None,
+        "prescreen": ending.prescreen,
+        "tasks": [{"id": task.id, "text": task.text, "section": task.section} for task in view.tasks] if view else [],
+        "probes": _probes(view) if view else [],
+        "refused_commands": [" ".join(argv) for argv in view.probes.refused] if view else [],
+        "receipts": [receipt.model_dump(mode="json") for receipt in report.receipts] if report else [],
+        "message": report.message if report else None,
+        "suppressed": list(ending.sent.suppressed) if ending.sent else [],
+    }
+
+
+def _probes(view: BeatView) -> list[dict[str, Any]]:
+    changed = {result.command for result in view.changed}
+    return [
+        {
+            "command": result.command,
+            "exit_code": result.exit_code,
+            "seconds": result.seconds,
+            "problem": result.problem,
+            "changed": result.command in changed,
+        }
+        for result in view.probes.results
+    ]
+
+
+def _transcript(ending: Ending) -> str:
+    view, report = ending.view, ending.report
+    tasks = "\n".join(f"- {task.text}" for task in view.tasks) if view else ""
+    outputs = (
+        "\n\n".join(f"$ {result.command}\n{result.problem or result.output}" for result in view.probes.results)
+        if view
+        else ""
+    )
+    said = report.message if report else ending.error or ending.why or ""
+    return f"# Due\n\n{tasks or '(nothing)'}\n\n# Probes\n\n{outputs or '(none)'}\n\n# Said\n\n{said}\n"

@@ -1,0 +1,217 @@
+"""Runs the free commands of the due tasks and remembers what they printed by its hash; no model is asked.
+
+No shell, a scrubbed environment, hooks and prompts off, limits of time and output. What is not installed or fails is a
+plain result, never a crash; what is not allowed is not run and is named.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from bot.domain.playbook_entries import Entry
+from bot.domain.secrets import redact
+from bot.heartbeat.commands import Argv, commands_in, is_allowed
+
+TIMEOUT_S: Final = 30.0
+OUTPUT_BYTES: Final = 64 * 1024
+_GIT_SETTINGS: Final = {
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.pager": "cat",
+    "core.askPass": "",
+    "diff.external": "",
+    "protocol.ext.allow": "never",
+    "submodule.recurse": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+}
+_NOTHING: Final[Mapping[Argv, str]] = MappingProxyType({})
+_PASSED_ON: Final = ("PATH", "HOME", "LANG", "TMPDIR", "SSH_AUTH_SOCK", "XDG_CONFIG_HOME")
+_GH_ONLY: Final = ("GH_TOKEN", "GH_HOST", "GH_CONFIG_DIR")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProbeResult:
+    """What one command printed, secrets cut out; `problem` says why it has no answer."""
+
+    argv: Argv
+    output: str
+    exit_code: int | None
+    seconds: float
+    problem: str | None = None
+
+    @property
+    def command(self) -> str:
+        """The command as it stands in a playbook."""
+        return " ".join(self.argv)
+
+    @property
+    def digest(self) -> str:
+        """The hash by which two outputs are compared."""
+        return hashlib.sha256(f"{self.exit_code}\0{self.problem or ''}\0{self.output}".encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProbeReport:
+    """Everything that ran, what each task asked for, and what was refused."""
+
+    results: tuple[ProbeResult, ...] = ()
+    wanted: tuple[tuple[str, Argv], ...] = ()
+    """Pairs of a task's id and a command it names."""
+    refused: tuple[Argv, ...] = ()
+
+    def of(self, task: Entry) -> tuple[ProbeResult, ...]:
+        """Return the results of one task's commands."""
+        asked = {argv for task_id, argv in self.wanted if task_id == task.id}
+        return tuple(result for result in self.results if result.argv in asked)
+
+    def covers(self, task: Entry) -> bool:
+        """Whether commands alone answer a task: it names some, and all were allowed.
+
+        A command that fails just as it did at the last good beat is no news either.
+        """
+        asked = {argv for task_id, argv in self.wanted if task_id == task.id}
+        return bool(asked) and asked <= {result.argv for result in self.results}
+
+    def changed(self, digests: dict[str, str]) -> tuple[ProbeResult, ...]:
+        """Return the results that differ from the last good beat's, by command."""
+        return tuple(result for result in self.results if digests.get(result.command) != result.digest)
+
+    def digests(self) -> dict[str, str]:
+        """Return what the next beat compares with."""
+        return {result.command: result.digest for result in self.results}
+
+
+class Probes:
+    """Runs commands; `secrets` are cut out of what they print, `environ` is what the process was given."""
+
+    def __init__(
+        self,
+        environ: dict[str, str],
+        *,
+        secrets: Collection[str] = (),
+        timeout_s: float = TIMEOUT_S,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._environ, self._secrets = environ, secrets
+        self._timeout_s, self._monotonic = timeout_s, monotonic
+
+    def run(
+        self, cwd: Path, tasks: Sequence[Entry], templates: Sequence[Argv], *, known: Mapping[Argv, str] = _NOTHING
+    ) -> ProbeReport:
+        """Run what the tasks name, each command once, one after the other; `known` are answers code has already."""
+        wanted = [(task.id, argv) for task in tasks for argv in commands_in([task.text, *task.details])]
+        named = list(dict.fromkeys(argv for _, argv in wanted))
+        allowed = [argv for argv in named if argv in known or is_allowed(argv, templates, cwd)]
+        return ProbeReport(
+            results=tuple(_answered(argv, known[argv]) if argv in known else self._run(cwd, argv) for argv in allowed),
+            wanted=tuple(wanted),
+            refused=tuple(argv for argv in named if argv not in allowed),
+        )
+
+    def run_one(self, cwd: Path, argv: Argv, templates: Sequence[Argv]) -> ProbeResult | None:
+        """Run one command; None where it is not allowed."""
+        return self._run(cwd, argv) if is_allowed(argv, templates, cwd) else None
+
+    def _run(self, cwd: Path, argv: Argv) -> ProbeResult:
+        started = self._monotonic()
+        output, exit_code, problem = self._capture(cwd, argv)
+        return ProbeResult(
+            argv=argv,
+            output=self._clean(output),
+            exit_code=exit_code,
+            seconds=round(self._monotonic() - started, 3),
+            problem=problem,
+        )
+
+    def _capture(self, cwd: Path, argv: Argv) -> tuple[bytes, int | None, str | None]:
+        """Return what a command printed, its exit code, and why there is no answer."""
+        try:
+            process = subprocess.Popen(  # noqa: S603 - an exact argv template, no shell
+                argv,
+                cwd=cwd,
+                env=self._env(argv[0]),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except FileNotFoundError:
+            return b"", None, f"{argv[0]} is not installed" if cwd.is_dir() else f"{cwd} is gone"
+        except OSError as error:
+            return b"", None, f"{argv[0]} cannot be started: {error.strerror}"
+        return self._read(process, argv)
+
+    def _read(self, process: subprocess.Popen[bytes], argv: Argv) -> tuple[bytes, int | None, str | None]:
+        """Read up to the limit of output within the limit of time, and leave nothing running."""
+        expired = threading.Event()
+
+        def give_up() -> None:
+            expired.set()
+            _kill_group(process)
+
+        timer = threading.Timer(self._timeout_s, give_up)
+        timer.start()
+        with process:
+            assert process.stdout is not None
+            output = process.stdout.read(OUTPUT_BYTES + 1)
+            if len(output) > OUTPUT_BYTES:
+                _kill_group(process)
+            code = process.wait()
+            timer.cancel()
+        return output[:OUTPUT_BYTES], code, self._problem(argv, output, code, expired=expired.is_set())
+
+    def _problem(self, argv: Argv, output: bytes, code: int, *, expired: bool) -> str | None:
+        command = " ".join(argv)
+        if expired:
+            return f"`{command}` took over {self._timeout_s:g} s"
+        if len(output) > OUTPUT_BYTES:
+            return f"`{command}` printed more than {OUTPUT_BYTES // 1024} KiB"
+        if code == 0:
+            return None
+        last = self._clean(output).strip().splitlines()[-1:] or [f"exit code {code}"]
+        return f"`{command}` failed: {last[0][:200]}"
+
+    def _env(self, program: str) -> dict[str, str]:
+        names = (*_PASSED_ON, *(_GH_ONLY if program == "gh" else ()))
+        settings = list(_GIT_SETTINGS.items())
+        keys = {f"GIT_CONFIG_KEY_{n}": key for n, (key, _) in enumerate(settings)}
+        values = {f"GIT_CONFIG_VALUE_{n}": value for n, (_, value) in enumerate(settings)}
+        return {
+            **{name: self._environ[name] for name in names if name in self._environ},
+            **keys,
+            **values,
+            "GIT_CONFIG_COUNT": str(len(settings)),
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oConnectTimeout=10",
+            "GH_PROMPT_DISABLED": "1",
+            "GH_NO_UPDATE_NOTIFIER": "1",
+            "NO_COLOR": "1",
+            "LC_ALL": "C.UTF-8",
+        }
+
+    def _clean(self, output: bytes) -> str:
+        text = output[:OUTPUT_BYTES].decode("utf-8", "replace").replace("\0", "\ufffd")
+        return redact(text, self._secrets)
+
+
+def _answered(argv: Argv, output: str) -> ProbeResult:
+    return ProbeResult(argv=argv, output=output, exit_code=0, seconds=0.0)
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End a command and all it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

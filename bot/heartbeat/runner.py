@@ -1,0 +1,218 @@
+"""One beat from a claimed job to its record: look, screen, run, judge, tell, stamp.
+
+Writes exactly one line of heartbeats.ndjson per beat, whatever happened. Stamps and hashes are kept only after a beat
+that vouches for every due task; a failure leads to more attention at the next one.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from bot.agent.run import RunCancelled, RunFailed
+from bot.domain.beats import Action, BeatResult, Wake, strongest
+from bot.domain.playbook import Playbook
+from bot.domain.returns import Usage
+from bot.domain.session import SessionState
+from bot.domain.tiers import Tier, includes
+from bot.errors import TriageError
+from bot.heartbeat.delivery import Delivery, Outcome, Sent
+from bot.heartbeat.failures import is_alert_due
+from bot.heartbeat.look import Look, is_unchanged, still_standing
+from bot.heartbeat.outcome import Begun, Ending, Record
+from bot.heartbeat.playbook_file import playbook_of
+from bot.heartbeat.prescreen import PreScreen
+from bot.heartbeat.session import Session
+from bot.heartbeat.steps import Step, remark
+from bot.heartbeat.verdict import FLAGS, judge, notes
+from bot.heartbeat.view import BeatView, FullRun
+from bot.ports import Clock, SessionStore
+
+log = logging.getLogger(__name__)
+
+Recheck = Callable[[Session, SessionState, Wake], str | None]
+"""Returns why a beat must not run after all, or None."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Room:
+    """What beats work with; `prescreen` is None where no cheap model may be asked."""
+
+    sessions: Callable[[], Mapping[str, Session]]
+    store: SessionStore
+    recheck: Recheck
+    look: Look
+    prescreen: PreScreen | None
+    full: FullRun
+    delivery: Delivery
+    record: Record
+    clock: Clock
+
+
+class Beats:
+    """Works off the jobs of heartbeats: `{"beat": session id, "slot": time or None}`."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._cancels: dict[str, threading.Event] = {}
+        self._stopping = False
+
+    def handle(self, payload: Mapping[str, Any]) -> None:
+        """Carry out one beat; raises only StoreError, and RunCancelled while the process stops."""
+        session = self._room.sessions().get(str(payload["beat"]))
+        if session is None:
+            log.info("a beat of a session that is gone", extra={"action": "beat_orphaned", "session": payload["beat"]})
+            return
+        begun = self._begin(session, payload)
+        with self._cancellable(session.id) as cancel:
+            ending = self._ended(session, begun, cancel)
+        now = self._room.clock.now()
+        self._room.record.close(session, begun, ending, now=now)
+        state = self._room.store.load(session.id)
+        if ending.result is BeatResult.FAILED and is_alert_due(state):
+            self._room.delivery.tell_owner(session, _paused(state), at=now)
+
+    def cancel(self, session_id: str) -> bool:
+        """Stop the session's beat under way; False if there is none."""
+        event = self._cancels.get(session_id)
+        if event is not None:
+            event.set()
+        return event is not None
+
+    def stop(self) -> None:
+        """Stop what is under way, because the process stops: its job is handed back."""
+        self._stopping = True
+        for event in list(self._cancels.values()):
+            event.set()
+
+    def _begin(self, session: Session, payload: Mapping[str, Any]) -> Begun:
+        now = self._room.clock.now()
+        wakes = self._room.store.load(session.id).wakes
+        slot = datetime.fromisoformat(payload["slot"]) if payload.get("slot") else None
+        return Begun(
+            run_id=f"beat-{session.id}-{now:%Y%m%dT%H%M%S%f}Z"[:120],
+            wake=strongest(wakes) if wakes else Wake.INTERVAL,
+            wakes=wakes,
+            stamp_at=slot or now,
+            started_at=now,
+        )
+
+    @contextmanager
+    def _cancellable(self, session_id: str) -> Iterator[threading.Event]:
+        event = self._cancels[session_id] = threading.Event()
+        if self._stopping:
+            event.set()
+        try:
+            yield event
+        finally:
+            self._cancels.pop(session_id, None)
+
+    def _ended(self, session: Session, begun: Begun, cancel: threading.Event) -> Ending:
+        """Return how the beat ended; a cancel at any step stays one."""
+        try:
+            return self._carry_out(session, begun, cancel)
+        except RunCancelled as error:
+            if self._stopping:
+                raise
+            return Ending(result=BeatResult.SKIPPED, why=remark(Step.CANCELLED), full=error.usage)
+        except TriageError as error:
+            log.exception("a beat failed", extra={"action": "beat_failed", "session": session.id})
+            usage = error.usage if isinstance(error, RunFailed) else None
+            return Ending(result=BeatResult.FAILED, error=str(error), full=usage)
+
+    def _carry_out(self, session: Session, begun: Begun, cancel: threading.Event) -> Ending:
+        state = self._room.store.load(session.id)
+        refusal = self._room.recheck(session, state, begun.wake)
+        if refusal is not None:
+            return Ending(result=BeatResult.SKIPPED, why=refusal)
+        view = self._room.look.at(session, state, begun, cancel)
+        if cancel.is_set():
+            raise RunCancelled("cancelled", usage=Usage())
+        if is_unchanged(view):
+            return self._quiet(view, begun, remark(Step.PROBES, "nothing changed"))
+        if not self._screens(view):
+            return self._run(view, begun)
+        assert self._room.prescreen is not None
+        screened = self._room.prescreen.decide(view)
+        if screened.action is Action.ESCALATE:
+            ending = self._run(view, begun)
+        else:
+            ending = self._quiet(view, begun, remark(Step.PRESCREEN, screened.decision.reason))
+        return replace(ending, prescreen=screened.action, triage=screened.usage)
+
+    def _screens(self, view: BeatView) -> bool:
+        """Whether a cheap model is asked first: only for what the clock woke, and never instead of the daily run."""
+        wanted = self._room.prescreen is not None and bool(view.session.beat.heartbeat_model)
+        return wanted and view.wake is Wake.INTERVAL and view.tier is not Tier.DAILY
+
+    def _quiet(self, view: BeatView, begun: Begun, why: str) -> Ending:
+        """End a beat in which nothing is new; what still stands and is due to be said again is said."""
+        outcome = Outcome(
+            findings=still_standing(view),
+            checked=frozenset({FLAGS}),
+            at=view.started_at,
+            wake=view.wake,
+            tier=view.tier,
+            ok_text=f"Nothing new in {view.session.name}.",
+        )
+        sent = self._room.delivery.deliver(view.session, outcome)
+        if sent.problem is None:
+            self._stamp(view, begun, {task.id: True for task in view.tasks})
+        return _ending(view, sent, why=why, quiet=BeatResult.OK_EMPTY)
+
+    def _run(self, view: BeatView, begun: Begun) -> Ending:
+        """Have the due tasks carried out, read the report against them, tell what it found."""
+        report = self._room.full.run(view)
+        judged = judge(view, report)
+        outcome = Outcome(
+            findings=judged.findings,
+            checked=judged.checked,
+            at=view.started_at,
+            wake=view.wake,
+            tier=view.tier,
+            ok_text=judged.ack.text or f"All is well in {view.session.name}.",
+            reasoning=report.reasoning,
+            notes=notes(view, judged),
+        )
+        sent = self._room.delivery.deliver(view.session, outcome)
+        if judged.is_good and sent.problem is None:
+            self._stamp(view, begun, {receipt.task: receipt.status == "ok" for receipt in report.receipts})
+        quiet = BeatResult.OK_EMPTY if judged.ack.kind == "ok-empty" else BeatResult.OK_TOKEN
+        ending = _ending(view, sent, why=None, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
+        return replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
+
+    def _stamp(self, view: BeatView, begun: Begun, boxes: Mapping[str, bool]) -> None:
+        """Write the times and the boxes into HEARTBEAT.md as it is now; a file that cannot be written is told of."""
+
+        def edit(playbook: Playbook) -> Playbook:
+            for task in view.tasks:
+                if task.id in boxes:
+                    playbook = playbook.with_checked(task, boxes[task.id])
+            return playbook.with_stamps(includes(view.tier), begun.stamp_at)
+
+        playbook_of(view.session).change(edit)
+
+
+def _paused(state: SessionState) -> str:
+    until = state.failures.paused_until
+    return (
+        f"The heartbeat failed {state.failures.count} times in a row and pauses"
+        f"{f' until {until:%a %H:%M} UTC' if until else ''}: {state.failures.key}"
+    )
+
+
+def _ending(view: BeatView, sent: Sent, *, why: str | None, quiet: BeatResult) -> Ending:
+    """Return the end of a beat that went to its last step: `quiet` is how it ends where nothing was sent."""
+    good = sent.problem is None
+    if not good and sent.silent:
+        return Ending(result=BeatResult.FAILED, error=sent.problem, view=view, sent=sent)
+    if not sent.silent:
+        return Ending(result=BeatResult.SENT, why=why, view=view, sent=sent, good=good, says_ok=sent.says_ok)
+    if quiet is BeatResult.SKIPPED:
+        why = remark(Step.DEDUPE, "nothing that was not said already")
+    return Ending(result=quiet, why=why, view=view, sent=sent, good=True)

@@ -1,0 +1,114 @@
+"""What a report amounts to: all is well, something to tell, or a beat that cannot be trusted. Pure.
+
+Silence is earned: a message is suppressed only if it is an acknowledgement, every due task has a receipt, no task found
+anything and no urgent flag is up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bot.domain.ack import Ack, read_ack
+from bot.domain.beats import Finding, Receipt
+from bot.domain.dedupe import finding_key
+from bot.domain.playbook import Playbook
+from bot.domain.playbook_entries import Entry
+from bot.domain.tiers import Tier
+from bot.heartbeat.view import BeatReport, BeatView
+
+FLAGS = "flags"
+MESSAGE = "message"
+EVENT = "event-"
+"""Begins the id of what happened once, as against a state that lasts: no later beat can find it gone."""
+RECEIPTS = "receipts"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """A report read by code: what it says, what is wrong with it, which tasks it vouches for."""
+
+    ack: Ack
+    findings: tuple[Finding, ...]
+    checked: frozenset[str]
+    missing: tuple[Entry, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every due task has a receipt, so that its tier may be stamped."""
+        return not self.missing
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether there is nothing to tell."""
+        return not self.findings and self.ack.kind != "alert"
+
+
+def judge(view: BeatView, report: BeatReport) -> Judged:
+    """Read a report against the tasks that were due."""
+    ack = read_ack(report.message, token=view.session.beat.ack_token, max_chars=view.session.beat.ack_max_chars)
+    due = {task.id: task for task in view.tasks}
+    receipts = {receipt.task: receipt for receipt in report.receipts if receipt.task in due}
+    missing = tuple(task for task in view.tasks if task.id not in receipts)
+    findings = [*_found(view.session.id, due, receipts.values()), *flags_up(view.session.id, view.playbook)]
+    if missing:
+        findings.append(_unreceipted(view.session.id, missing))
+    if ack.kind == "alert" and not findings:
+        findings.append(_said(view.session.id, ack.text))
+    checked = {receipt.task for receipt in receipts.values() if receipt.status != "skipped"}
+    return Judged(
+        ack=ack,
+        findings=tuple(findings),
+        checked=frozenset({*checked, FLAGS, *_vouched(view.tier, complete=not missing)}),
+        missing=missing,
+    )
+
+
+def _vouched(tier: Tier, *, complete: bool) -> tuple[str, ...]:
+    """Return what a complete beat settles besides its tasks; only a daily one looked at all there is."""
+    if not complete:
+        return ()
+    return (RECEIPTS, MESSAGE) if tier is Tier.DAILY else (RECEIPTS,)
+
+
+def notes(view: BeatView, judged: Judged) -> tuple[str, ...]:
+    """Return remarks about the beat: what its message says beside the findings, and the commands that may not run."""
+    refused = tuple(
+        f"not run: `{' '.join(argv)}`; to allow it add it to `commands` of the session in triage.yml"
+        for argv in view.probes.refused
+    )
+    from_findings = any(found.text == judged.ack.text for found in judged.findings)
+    said = (judged.ack.text,) if judged.ack.kind == "alert" and judged.ack.text and not from_findings else ()
+    return (*said, *refused)
+
+
+def flags_up(session_id: str, playbook: Playbook) -> list[Finding]:
+    """Return the urgent flags as findings; a flag that is taken down is a finding that is gone."""
+    return [
+        Finding(key=finding_key(session_id, FLAGS, flag.text), task=FLAGS, text=f"Urgent flag: {flag.text}")
+        for flag in playbook.flags
+    ]
+
+
+def _found(session_id: str, due: dict[str, Entry], receipts: Iterable[Receipt]) -> list[Finding]:
+    return [
+        Finding(
+            key=finding_key(session_id, receipt.task, receipt.evidence, receipt.finding),
+            task=MESSAGE if (receipt.finding or "").startswith(EVENT) else receipt.task,
+            text=receipt.evidence.strip() or due[receipt.task].text,
+        )
+        for receipt in receipts
+        if receipt.status == "finding"
+    ]
+
+
+def _said(session_id: str, text: str) -> Finding:
+    return Finding(key=finding_key(session_id, MESSAGE, text), task=MESSAGE, text=text)
+
+
+def _unreceipted(session_id: str, missing: tuple[Entry, ...]) -> Finding:
+    names = "; ".join(task.text for task in missing[:5])
+    text = (
+        f"The beat gave no receipt for {len(missing)} due task{'s' * (len(missing) > 1)}, so it proves nothing: {names}"
+    )
+    return Finding(key=finding_key(session_id, RECEIPTS, RECEIPTS), task=RECEIPTS, text=text)

@@ -1,0 +1,185 @@
+"""The buttons of an alert: who may, then what they say about the finding; the card shows it at once.
+
+Only the session's owner and approvers may act. Whatever the click carries is read as hostile.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from slack_bolt import Ack
+from slack_sdk import WebClient
+
+from blocks import ids
+from blocks.heartbeat_alert import playbook_modal
+from bot.casework.approvers import Approvers
+from bot.domain.alerts import Alert, Posted
+from bot.domain.beats import Wake
+from bot.domain.session import OpenFinding
+from bot.errors import InputError, ProviderError, TriageError
+from bot.heartbeat.findings import Findings
+from bot.heartbeat.session import Session
+from bot.ports import Clock, Surface
+from handlers.messenger import Ephemeral
+from handlers.ops_questions import Ask
+from handlers.transport import translated
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+NOT_YOURS = "Only the session's owner and approvers may do this."
+UNKNOWN_SESSION = "This session is not in triage.yml any more; nothing happened."
+
+WakeUp = Callable[[str, Wake], str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AlertDesk:
+    """What the buttons act on; `sessions` are the configured ones by id, as they are now."""
+
+    sessions: Callable[[], Mapping[str, Session]]
+    findings: Findings
+    surface: Surface
+    wake: WakeUp
+    ask: Ask
+    clock: Clock
+
+
+class AlertButtons:
+    """The listeners of an alert; every answer goes to the one who clicked, and to nobody else."""
+
+    def __init__(self, desk: AlertDesk, approvers: Approvers, *, tell: Ephemeral) -> None:
+        self._desk, self._approvers, self._tell = desk, approvers, tell
+
+    def acknowledge(self, ack: Ack, body: Body, action: Body) -> None:
+        """Note who has it."""
+        ack()
+        self._change(body, action, lambda session, digest, by: self._desk.findings.acknowledge(session, digest, by=by))
+
+    def fixed(self, ack: Ack, body: Body, action: Body) -> None:
+        """Close the finding."""
+        ack()
+        self._change(body, action, lambda session, digest, by: self._desk.findings.fix(session, digest, by=by))
+
+    def snooze(self, ack: Ack, body: Body, action: Body) -> None:
+        """Silence the finding for a while."""
+        ack()
+
+        def snoozed() -> str:
+            words, session_id, digest = ids.decode_snooze((action.get("selected_option") or {}).get("value"))
+            session = self._permitted(body, session_id)
+            self._show(body, session, self._desk.findings.snooze(session_id, digest, words))
+            return f"Snoozed for {words}; the beats go on."
+
+        self._answer_with(body, snoozed)
+
+    def run_now(self, ack: Ack, body: Body, action: Body) -> None:
+        """Ask for a beat."""
+        ack()
+
+        def woken() -> str:
+            session_id, _ = ids.decode_finding(action.get("value"))
+            self._permitted(body, session_id)
+            return self._desk.wake(session_id, Wake.ON_DEMAND)
+
+        self._answer_with(body, woken)
+
+    def investigate(self, ack: Ack, body: Body, action: Body) -> None:
+        """Open a thread in the ops channel and have the finding looked into like any question."""
+        ack()
+
+        def asked() -> str:
+            session_id, digest = ids.decode_finding(action.get("value"))
+            session = self._permitted(body, session_id)
+            finding = self._desk.findings.find(session_id, digest)
+            return self._desk.ask(question_about(session.name, finding.text), _user(body))
+
+        self._answer_with(body, asked)
+
+    def open_playbook(self, ack: Ack, body: Body, action: Body, client: WebClient) -> None:
+        """Show HEARTBEAT.md; permission comes from memory, for the dialogue must open within 3 s."""
+        ack()
+        try:
+            session_id, _ = ids.decode_finding(action.get("value"))
+            session = self._session(session_id)
+            if session.owner != _user(body) and not self._approvers.probably(_user(body), _team(body)):
+                raise InputError(NOT_YOURS)
+            text = session.playbook_path.read_text(encoding="utf-8", errors="replace")
+            with translated("open the playbook"):
+                client.views_open(trigger_id=body["trigger_id"], view=playbook_modal(session.name, text))
+        except OSError:
+            self._answer(body, "HEARTBEAT.md cannot be read; the next beat creates it if it is missing.")
+        except TriageError as error:
+            self._answer(body, str(error))
+
+    def _change(self, body: Body, action: Body, change: Callable[[str, str, str], OpenFinding]) -> None:
+        def changed() -> str:
+            session_id, digest = ids.decode_finding(action.get("value"))
+            session = self._permitted(body, session_id)
+            self._show(body, session, change(session_id, digest, _user(body)))
+            return ""
+
+        self._answer_with(body, changed)
+
+    def _show(self, body: Body, session: Session, finding: OpenFinding) -> None:
+        """Show on the card that was clicked how the finding stands."""
+        place = Posted(_channel(body), str((body.get("container") or {}).get("message_ts") or ""))
+        at: datetime = self._desk.clock.now()
+        alert = Alert(
+            session_id=session.id,
+            session_name=session.name,
+            text=finding.text,
+            finding=finding,
+            at=at,
+            wake=Wake.ON_DEMAND,
+        )
+        self._desk.surface.update(session.owner, place, alert)
+
+    def _permitted(self, body: Body, session_id: str) -> Session:
+        session = self._session(session_id)
+        user, team = _user(body), _team(body)
+        if session.owner != user and not self._approvers.allow(user, team):
+            raise InputError(NOT_YOURS)
+        return session
+
+    def _session(self, session_id: str) -> Session:
+        session = self._desk.sessions().get(session_id)
+        if session is None:
+            raise InputError(UNKNOWN_SESSION)
+        return session
+
+    def _answer_with(self, body: Body, work: Callable[[], str]) -> None:
+        try:
+            said = work()
+        except TriageError as error:
+            log.info("a click was refused: %s", error, extra={"action": "click_refused"})
+            said = str(error)
+        if said:
+            self._answer(body, said)
+
+    def _answer(self, body: Body, text: str) -> None:
+        try:
+            self._tell(_channel(body), _user(body), text)
+        except ProviderError:
+            log.exception("could not answer a click", extra={"action": "answer_failed"})
+
+
+def question_about(session_name: str, text: str) -> str:
+    """Return the question an alert becomes in the ops channel."""
+    return f"A heartbeat of {session_name} reports: {text.strip()}\n\nWhat is the cause, and what should be done?"
+
+
+def _user(body: Body) -> str:
+    return str((body.get("user") or {}).get("id") or "")
+
+
+def _team(body: Body) -> str:
+    return str((body.get("user") or {}).get("team_id") or (body.get("team") or {}).get("id") or "")
+
+
+def _channel(body: Body) -> str:
+    return str((body.get("channel") or {}).get("id") or (body.get("container") or {}).get("channel_id") or "")

@@ -1,0 +1,102 @@
+"""The alert's card, as data: what it shows, what it offers, and that hostile words stay words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from blocks import ids
+from blocks.heartbeat_alert import alert_blocks, alert_text, playbook_modal
+from bot.domain.alerts import Alert, finding_digest
+from bot.domain.beats import Wake
+from bot.domain.session import OpenFinding
+from bot.errors import InputError
+
+AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)
+FINDING = OpenFinding(key="shop/ci/main-red", task="ci", text="**Main** is red.", first_at=AT, last_at=AT)
+
+
+def alert(finding: OpenFinding | None = FINDING, **changes: Any) -> Alert:
+    fields = {"session_id": "shop", "session_name": "Shop", "text": "**Main** is red.", "at": AT, "wake": Wake.INTERVAL}
+    return Alert(**{**fields, "finding": finding, **changes})
+
+
+def shown(of: Alert) -> str:
+    return repr([block.to_dict() for block in alert_blocks(of)])
+
+
+def offered(of: Alert) -> list[str]:
+    rows = [block.to_dict() for block in alert_blocks(of) if block.type == "actions"]
+    return [element["action_id"] for row in rows for element in row["elements"]]
+
+
+def test_an_open_finding_offers_every_button() -> None:
+    """What it says comes first, since when stands below."""
+    assert offered(alert()) == [
+        ids.ACKNOWLEDGE,
+        ids.FIXED,
+        ids.INVESTIGATE,
+        ids.RUN_NOW,
+        ids.OPEN_PLAYBOOK,
+        ids.SNOOZE,
+    ]
+    assert "*Main* is red." in shown(alert())
+    assert "since Sat 03:12 UTC" in shown(alert())
+
+
+def test_an_acknowledged_finding_says_who_has_it_and_offers_no_second_acknowledgement() -> None:
+    """A snooze says until when."""
+    has_it = FINDING.evolve(acknowledged_by="U0ANA", snoozed_until=AT + timedelta(hours=1))
+    assert ids.ACKNOWLEDGE not in offered(alert(has_it))
+    assert "<@U0ANA> has it" in shown(alert(has_it))
+    assert "snoozed until Sat 04:12 UTC" in shown(alert(has_it))
+
+
+@pytest.mark.parametrize(
+    ("ended", "says"), [({"resolved_at": AT}, "*Resolved* Sat 03:12 UTC"), ({"fixed_by": "U0BEN"}, "says <@U0BEN>")]
+)
+def test_a_closed_finding_offers_nothing(ended: dict[str, Any], says: str) -> None:
+    """It says how it ended, in the notification too."""
+    closed = alert(FINDING.evolve(**ended))
+    assert offered(closed) == []
+    assert says in shown(closed)
+    assert alert_text(closed).startswith("Shop: Resolved: ")
+
+
+def test_a_line_about_no_finding_has_no_buttons() -> None:
+    """An OK message, or a word about the beats themselves."""
+    assert offered(alert(None)) == []
+
+
+def test_reasoning_and_notes_stand_under_an_open_finding() -> None:
+    """As small print."""
+    text = shown(alert(reasoning="CI failed twice", notes=("not run: `gh pr list`",)))
+    assert "CI failed twice" in text
+    assert "not run" in text
+
+
+def test_hostile_words_notify_nobody_and_break_nothing() -> None:
+    """Whatever a commit message or a name carries."""
+    hostile = alert(session_name="<!channel> *x*", text="<!here> <@U1> `" + "x" * 20_000, reasoning="<!everyone>")
+    text = shown(hostile)
+    for ping in ("<!channel>", "<!here>", "<!everyone>", "<@U1>"):
+        assert ping not in text
+
+
+def test_a_buttons_value_comes_back_as_it_went_and_nothing_else_does() -> None:
+    """What does not decode is refused."""
+    digest = finding_digest(FINDING.key)
+    assert ids.decode_finding(ids.encode_finding("shop", digest)) == ("shop", digest)
+    assert ids.decode_snooze(f"1 h!{ids.encode_finding('shop', digest)}") == ("1 h", "shop", digest)
+    for value in ("", None, "shop|xyz", f"../x|{digest}", f"shop|{digest}|more", 7):
+        with pytest.raises(InputError):
+            ids.decode_finding(value)
+
+
+def test_the_playbook_is_shown_as_it_stands_whatever_its_length() -> None:
+    """Within a dialogue's limits."""
+    view = playbook_modal("Shop", "# Heartbeat\n" + "- [ ] ```check``` <!here>\n" * 5_000).to_dict()
+    assert len(view["blocks"]) <= 100
+    assert "<!here>" not in repr(view)

@@ -1,0 +1,228 @@
+"""An alert reaches its owner once, is kept up to date in place, and is closed once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import responses
+
+from bot.adapters.webhook import WebhookSurface
+from bot.domain.alerts import finding_digest
+from bot.domain.beats import Delivered, Finding, Wake
+from bot.domain.tiers import Tier
+from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
+from bot.heartbeat.delivery import Delivery, Outcome, Sent, is_private
+from bot.heartbeat.findings import Findings
+from tests.fakes import FakeClock, MemorySessionStore
+from tests.heartbeat.builders import AT, a_session
+from tests.heartbeat.surface import FakeSurface
+
+RED = Finding(key="shop/ci/main-red", task="ci", text="Main is red.")
+DISK = Finding(key="shop/disk/full", task="disk", text="The disk is full.")
+
+
+class Desk:
+    """A session, its surfaces and its state."""
+
+    def __init__(self, cwd: Path, **beat: Any) -> None:
+        self.session = a_session(cwd, beat=beat)
+        self.slack, self.telegram, self.webhook = FakeSurface(), FakeSurface(), FakeSurface()
+        self.store = MemorySessionStore()
+        self.clock = FakeClock(AT)
+        self.delivery = Delivery({"slack": self.slack, "telegram": self.telegram, "webhook": self.webhook}, self.store)
+        self.findings = Findings(self.store, self.clock)
+
+    def beat(self, *findings: Finding, checked: tuple[str, ...] = ("ci", "disk"), ok: str = "") -> Sent:
+        """Deliver what a beat found now."""
+        outcome = Outcome(
+            findings=findings,
+            checked=frozenset(checked),
+            at=self.clock.now(),
+            wake=Wake.INTERVAL,
+            tier=Tier.QUICK,
+            ok_text=ok,
+        )
+        return self.delivery.deliver(self.session, outcome)
+
+    def later(self, **delta: float) -> None:
+        self.clock.advance(timedelta(**delta).total_seconds())
+
+    def state(self, finding: Finding = RED) -> Any:
+        return self.store.load("shop").findings[finding.key]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def test_a_finding_is_sent_to_the_owner_once(desk: Desk) -> None:
+    """The next beat that sees it brings its card up to date and says nothing."""
+    sent = desk.beat(RED)
+    assert (sent.delivered, sent.silent) == (Delivered(mode="last", channel="slack", to="U0ANA"), False)
+    desk.later(minutes=30)
+    again = desk.beat(replace_text(RED, "Main is still red."))
+    assert again.silent
+    assert again.suppressed == (RED.key,)
+    assert desk.slack.texts == ["Main is red."]
+    assert [alert.text for _, alert in desk.slack.updated] == ["Main is still red."]
+
+
+def replace_text(finding: Finding, text: str) -> Finding:
+    return finding.model_copy(update={"text": text})
+
+
+def test_the_same_finding_is_said_again_after_the_window_and_not_before(desk: Desk) -> None:
+    """A repeat that was suppressed does not make the silence longer."""
+    desk.beat(RED)
+    desk.later(hours=23, minutes=59)
+    assert desk.beat(RED).silent
+    desk.later(minutes=1)
+    assert not desk.beat(RED).silent
+
+
+def test_what_is_gone_is_closed_once_and_news_when_it_comes_back(desk: Desk) -> None:
+    """The window holds for what stays, not for what returns."""
+    desk.beat(RED)
+    desk.later(minutes=30)
+    desk.beat()
+    desk.later(minutes=30)
+    desk.beat()
+    assert [alert.finding.resolved_at is not None for _, alert in desk.slack.updated if alert.finding] == [True]
+    desk.later(minutes=30)
+    assert not desk.beat(RED).silent
+
+
+def test_a_beat_that_did_not_check_the_task_closes_nothing(desk: Desk) -> None:
+    """A quick beat knows nothing of what an hourly one found."""
+    desk.beat(RED)
+    desk.beat(checked=("disk",))
+    assert desk.state().is_open
+    assert not desk.slack.updated
+
+
+def test_a_send_that_failed_is_made_again_by_the_next_beat(desk: Desk) -> None:
+    """Only a confirmed send is remembered; the problem is told to the caller."""
+    for problem in (ProviderError("user_not_found"), Unconfirmed("no answer")):
+        desk.slack.refuses = problem
+        sent = desk.beat(RED)
+        assert (sent.silent, sent.problem) == (True, str(problem))
+    desk.slack.refuses = None
+    assert not desk.beat(RED).silent
+    assert desk.slack.texts == ["Main is red."]
+
+
+def test_an_acknowledged_finding_is_not_said_again_even_after_the_window(desk: Desk) -> None:
+    """Somebody has it; whoever comes second is told who."""
+    desk.beat(RED)
+    desk.findings.acknowledge("shop", finding_digest(RED.key), by="U0ANA")
+    desk.later(hours=30)
+    assert desk.beat(RED).silent
+    with pytest.raises(Conflict, match="<@U0ANA> acknowledged"):
+        desk.findings.acknowledge("shop", finding_digest(RED.key), by="U0BEN")
+
+
+def test_a_snooze_silences_its_finding_and_rings_again_when_it_is_over(desk: Desk) -> None:
+    """Others are said meanwhile; the window does not count for what was snoozed."""
+    desk.beat(RED)
+    desk.findings.snooze("shop", finding_digest(RED.key), "1 h")
+    desk.later(minutes=59)
+    assert desk.beat(RED, DISK).suppressed == (RED.key,)
+    desk.later(minutes=1)
+    desk.beat(RED, DISK)
+    assert desk.slack.texts == ["Main is red.", "The disk is full.", "Main is red."]
+    desk.later(minutes=5)
+    assert desk.beat(RED, DISK).silent
+
+
+def test_what_was_called_fixed_and_is_seen_again_is_a_new_alert(desk: Desk) -> None:
+    """It begins anew, unacknowledged."""
+    desk.beat(RED)
+    desk.findings.fix("shop", finding_digest(RED.key), by="U0BEN")
+    desk.later(minutes=30)
+    assert not desk.beat(RED).silent
+    assert desk.state().fixed_by is None
+    assert desk.state().first_at == desk.clock.now()
+
+
+def test_a_button_of_an_alert_that_is_closed_says_how_it_closed(desk: Desk) -> None:
+    """Nothing is changed then."""
+    desk.beat(RED)
+    desk.beat()
+    with pytest.raises(Conflict, match="a later beat found it gone"):
+        desk.findings.acknowledge("shop", finding_digest(RED.key), by="U0ANA")
+    with pytest.raises(InputError, match="not on file"):
+        desk.findings.fix("shop", "0" * 16, by="U0ANA")
+
+
+def test_without_an_owner_there_is_no_route_and_a_channel_is_never_one(tmp_path: Path) -> None:
+    """Even where the session names channels."""
+    desk = Desk(tmp_path)
+    session = replace(desk.session, owner="", channels=("C0ENG",))
+    assert desk.delivery.route(session, desk.store.load("shop")) is None
+
+
+def test_mode_none_is_a_route_that_only_remembers(tmp_path: Path) -> None:
+    """The beat runs, the log has it, nobody is told."""
+    desk = Desk(tmp_path, deliver={"mode": "none"})
+    assert desk.beat(RED).silent
+    assert not desk.slack.sent
+    assert desk.state().text == "Main is red."
+
+
+def test_an_explicit_place_is_used_and_a_channel_is_not_remembered_as_private(tmp_path: Path) -> None:
+    """`last` goes to private places only."""
+    desk = Desk(tmp_path, deliver={"mode": "explicit", "channel": "slack", "to": "C0ENG"})
+    desk.beat(RED)
+    assert [to for to, _ in desk.slack.sent] == ["C0ENG"]
+    assert desk.store.load("shop").last_place is None
+
+
+def test_a_webhooks_address_is_kept_out_of_state_and_record(tmp_path: Path) -> None:
+    """Its path may be a secret."""
+    secret = "https://hooks.example.com/T0/very-secret-path"
+    desk = Desk(tmp_path, deliver={"mode": "explicit", "channel": "webhook", "to": secret})
+    delivery = Delivery({"webhook": WebhookSurface()}, desk.store)
+    outcome = Outcome(findings=(RED,), checked=frozenset(), at=AT, wake=Wake.INTERVAL, tier=None)
+    with responses.RequestsMock() as web:
+        web.post(secret)
+        sent = delivery.deliver(desk.session, outcome)
+        assert len(web.calls) == 1
+    assert sent.delivered is not None
+    assert sent.delivered.to == "https://hooks.example.com"
+    assert "very-secret" not in desk.store.load("shop").model_dump_json()
+
+
+def test_visibility_keeps_alerts_back_and_lets_ok_through(tmp_path: Path) -> None:
+    """Each by its own switch."""
+    desk = Desk(tmp_path, visibility={"show_alerts": False, "show_ok": True})
+    assert desk.beat(RED).silent
+    sent = desk.beat(ok="All is well.")
+    assert (sent.silent, sent.says_ok, desk.slack.texts) == (False, True, ["All is well."])
+
+
+def test_nobody_is_told_that_all_is_well_unless_they_asked(desk: Desk) -> None:
+    """Silence means all is well."""
+    assert desk.beat(ok="All is well.").silent
+
+
+@pytest.mark.parametrize(
+    ("channel", "to", "private"),
+    [
+        ("slack", "U1", True),
+        ("slack", "D1", True),
+        ("slack", "C1", False),
+        ("slack", "G1", False),
+        ("telegram", "123", True),
+        ("telegram", "-1001", False),
+        ("telegram", "@all", False),
+        ("webhook", "https://x", False),
+    ],
+)
+def test_a_private_place_is_read_by_one_person(channel: Any, to: str, private: bool) -> None:
+    """Groups and webhooks are not."""
+    assert is_private(Delivered(mode="explicit", channel=channel, to=to)) is private

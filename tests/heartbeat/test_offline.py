@@ -1,0 +1,94 @@
+"""Without a model code tells what changed, and says that nobody else looked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.domain.beats import Receipt
+from bot.heartbeat.offline import NO_MODEL, OfflineRun
+from bot.heartbeat.probes import ProbeReport, ProbeResult
+from tests.heartbeat.builders import a_view
+
+
+def beat(
+    cwd: Path,
+    command: str,
+    output: str,
+    *,
+    exit_code: int | None = 0,
+    problem: str | None = None,
+    earlier: dict[str, str] | None = None,
+) -> Receipt:
+    """Return the receipt of one task whose command printed this."""
+    argv = tuple(command.split())
+    result = ProbeResult(argv=argv, output=output, exit_code=exit_code, seconds=0.1, problem=problem)
+    view = a_view(cwd, text=f"## Quick\n- [ ] Look: `{command}`\n")
+    task = view.tasks[0]
+    probes = ProbeReport(results=(result,), wanted=((task.id, argv),))
+    known = a_view(
+        cwd, text=f"## Quick\n- [ ] Look: `{command}`\n", probes=probes, changed=(result,), earlier=earlier or {}
+    )
+    report = OfflineRun().run(known)
+    assert report.reasoning == NO_MODEL
+    assert (report.message == "HEARTBEAT_OK") is (report.receipts[0].status != "finding")
+    return report.receipts[0]
+
+
+def test_a_dirty_tree_is_a_finding_whose_id_stays(tmp_path: Path) -> None:
+    """However many files it is about."""
+    one = beat(tmp_path, "git status --porcelain", " M a.py\n")
+    two = beat(tmp_path, "git status --porcelain", " M a.py\n?? b.py\n")
+    assert (one.status, one.finding) == ("finding", "dirty")
+    assert two.finding == "dirty"
+    assert "2 uncommitted changes" in two.evidence
+
+
+def test_a_clean_tree_is_well(tmp_path: Path) -> None:
+    """The branch line is no change."""
+    assert beat(tmp_path, "git status --porcelain=v1 --branch", "## main...origin/main\n").status == "ok"
+
+
+def test_new_commits_are_told_once_there_is_a_before(tmp_path: Path) -> None:
+    """The first beat knows no new ones."""
+    log = "bbb2222 Fix\naaa1111 Start\n"
+    command = "git log --oneline -n 20"
+    assert beat(tmp_path, command, log).status == "ok"
+    receipt = beat(tmp_path, command, log, earlier={command: "aaa1111 Start\n"})
+    assert (receipt.status, receipt.finding) == ("finding", "event-commits-bbb2222")
+    assert "1 new commit" in receipt.evidence
+    assert "aaa1111" not in receipt.evidence
+
+
+def test_a_stale_branch_is_found_and_main_never_is(tmp_path: Path) -> None:
+    """Seven days, by the date git prints."""
+    command = "git for-each-ref refs/heads"
+    receipt = beat(tmp_path, command, "2026-11-01 feature-x\n2026-11-20 fresh\n2026-01-01 main\n")
+    assert receipt.finding == "stale"
+    assert "feature-x" in receipt.evidence
+    assert "fresh" not in receipt.evidence
+    assert "main" not in receipt.evidence
+
+
+@pytest.mark.parametrize("line", ["build\tfail\t1m\thttps://x", "X  Build failed", "CONFLICT (content): a.py"])
+def test_a_failing_check_is_found(tmp_path: Path, line: str) -> None:
+    """In what gh prints, and in what git prints of a merge."""
+    assert (
+        beat(tmp_path, "gh pr checks 7", f"lint\tpass\n{line}\n", exit_code=1, problem="x failed").finding == "failing"
+    )
+
+
+def test_gh_that_is_missing_is_one_plain_finding(tmp_path: Path) -> None:
+    """With what to do about it."""
+    receipt = beat(tmp_path, "gh pr list", "", exit_code=None, problem="gh is not installed")
+    assert receipt.finding == "cannot-run"
+    assert "Install it, or take the command out" in receipt.evidence
+
+
+def test_what_only_a_model_could_tell_is_skipped_and_says_so(tmp_path: Path) -> None:
+    """A receipt there is all the same."""
+    view = a_view(tmp_path, text="## Quick\n- [ ] Do the dashboards look healthy?\n")
+    receipts = OfflineRun().run(view).receipts
+    assert [receipt.status for receipt in receipts] == ["skipped"]
+    assert "only a model" in receipts[0].evidence

@@ -1,0 +1,103 @@
+"""Commands run without a shell, within limits, and what they print is compared by its hash."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from bot.domain.playbook import parse
+from bot.domain.tiers import Tier
+from bot.heartbeat.probes import OUTPUT_BYTES, ProbeReport, Probes
+from tests.gitrepo import make_repo
+
+ENVIRON = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "SLACK_BOT_TOKEN": "xoxb-very-secret"}
+
+
+def run(cwd: Path, *commands: str, timeout_s: float = 20.0, **more: object) -> ProbeReport:
+    """Run commands as tasks of a playbook that allows just these."""
+    text = "## Quick\n" + "\n".join(f"- [ ] Task {n}: `{command}`" for n, command in enumerate(commands))
+    templates = [tuple(command.split()) for command in commands]
+    probes = Probes(ENVIRON, secrets={"xoxb-very-secret"}, timeout_s=timeout_s)
+    return probes.run(cwd, parse(text).tasks(Tier.QUICK), templates, **more)  # type: ignore[arg-type]
+
+
+def script(folder: Path, code: str) -> str:
+    """Return a command that runs some Python."""
+    path = folder / "script.py"
+    path.write_text(code)
+    return f"{sys.executable} {path}".replace(sys.executable, "python3")
+
+
+def test_what_a_command_prints_is_kept_with_its_hash(tmp_path: Path) -> None:
+    """The same output has the same hash; another has another."""
+    repo = make_repo(tmp_path / "shop", {"a.py": "x = 1\n"})
+    first, again = run(repo, "git status --porcelain"), run(repo, "git status --porcelain")
+    assert first.results[0].output == ""
+    assert not first.changed(again.digests())
+    (repo / "b.py").write_text("y")
+    assert [result.output for result in run(repo, "git status --porcelain").changed(again.digests())] == ["?? b.py\n"]
+
+
+def test_a_command_that_is_not_installed_is_a_plain_result(tmp_path: Path) -> None:
+    """It covers its task all the same: missing again is no news."""
+    report = run(tmp_path, "gh-that-is-not-there pr list")
+    assert report.results[0].problem == "gh-that-is-not-there is not installed"
+    assert report.results[0].exit_code is None
+
+
+def test_no_secret_of_ours_reaches_a_command_or_comes_back(tmp_path: Path) -> None:
+    """The environment is scrubbed, and values are cut out of what is printed."""
+    code = "import os; print(sorted(os.environ), 'xoxb-' + 'very-secret')"
+    output = run(tmp_path, script(tmp_path, code)).results[0].output
+    assert "SLACK_BOT_TOKEN" not in output
+    assert "xoxb-very-secret" not in output
+    assert "GIT_CONFIG_COUNT" in output
+
+
+def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
+    """Its children too, for they hold the pipe."""
+    code = "import subprocess, time; subprocess.Popen(['sleep', '60']); time.sleep(60)"
+    result = run(tmp_path, script(tmp_path, code), timeout_s=0.5).results[0]
+    assert result.problem is not None
+    assert "took over 0.5 s" in result.problem
+    assert result.seconds < 10
+
+
+def test_a_command_that_floods_is_cut(tmp_path: Path) -> None:
+    """What is kept is bounded, and it is said."""
+    result = run(tmp_path, script(tmp_path, "while True: print('x' * 1000)")).results[0]
+    assert len(result.output) == OUTPUT_BYTES
+    assert "printed more than 64 KiB" in (result.problem or "")
+
+
+def test_a_failure_is_told_by_its_last_line(tmp_path: Path) -> None:
+    """Here: no checkout."""
+    problem = run(tmp_path, "git status --porcelain").results[0].problem
+    assert problem is not None
+    assert problem.startswith("`git status --porcelain` failed: fatal: not a git repository")
+
+
+def test_hooks_and_monitors_of_the_checkout_do_not_run(tmp_path: Path) -> None:
+    """A checkout's own config names programs; none is started."""
+    repo = make_repo(tmp_path / "shop", {"a.py": "x = 1\n"})
+    config = repo / ".git" / "config"
+    config.write_text(config.read_text() + '[core]\n\tfsmonitor = "touch pwned; false"\n\tpager = touch pwned\n')
+    run(repo, "git status --porcelain", "git log --oneline -n 5")
+    assert not (repo / "pwned").exists()
+
+
+def test_what_is_not_allowed_is_named_and_not_run(tmp_path: Path) -> None:
+    """Its task is not covered."""
+    tasks = parse("## Quick\n- [ ] Evil: `touch pwned now`\n").tasks(Tier.QUICK)
+    report = Probes(ENVIRON).run(tmp_path, tasks, [("git", "status")])
+    assert report.refused == (("touch", "pwned", "now"),)
+    assert not report.covers(tasks[0])
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_what_code_knows_already_is_not_run(tmp_path: Path) -> None:
+    """A task that names the playbook's own flags is covered by them."""
+    tasks = parse("## Quick\n- [ ] Flags: `triage flags`\n").tasks(Tier.QUICK)
+    report = Probes(ENVIRON).run(tmp_path, tasks, [], known={("triage", "flags"): "disk is full"})
+    assert report.covers(tasks[0])
+    assert report.of(tasks[0])[0].output == "disk is full"
