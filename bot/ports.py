@@ -5,7 +5,7 @@ Nothing here does anything. The docstrings are the contract that tests/contracts
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -160,8 +160,12 @@ class WakeBox(Protocol):
         """Leave a wake; the same one twice is one. Raises StoreError when the disk refuses."""
         ...
 
-    def take(self) -> Mapping[str, frozenset[Wake]]:
-        """Return what was left, by session id, and forget it."""
+    def left(self) -> Mapping[str, frozenset[Wake]]:
+        """Return what was left and not forgotten, by session id."""
+        ...
+
+    def forget(self, session_id: str, wakes: Iterable[Wake]) -> None:
+        """Remove wakes that have been dealt with; those that are gone already are no error."""
         ...
 
 

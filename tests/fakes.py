@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -304,10 +304,11 @@ class MemoryWakeBox:
     def drop(self, session_id: str, wake: Wake) -> None:
         self.dropped.add((check_session_id(session_id), wake))
 
-    def take(self) -> Mapping[str, frozenset[Wake]]:
-        taken = frozenset(self.dropped)
-        self.dropped.clear()
-        return {name: frozenset(wake for other, wake in taken if other == name) for name, _ in taken}
+    def left(self) -> Mapping[str, frozenset[Wake]]:
+        return {name: frozenset(wake for other, wake in self.dropped if other == name) for name, _ in self.dropped}
+
+    def forget(self, session_id: str, wakes: Iterable[Wake]) -> None:
+        self.dropped -= {(session_id, wake) for wake in wakes}
 
 
 class MemoryOverrideStore:

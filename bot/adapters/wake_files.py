@@ -5,7 +5,7 @@ All sessions share the folder, so that the bot looks into one at each tick and n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bot.adapters.files import make_folder, remove_file
@@ -22,22 +22,31 @@ class WakeFiles:
 
     def drop(self, session_id: str, wake: Wake) -> None:
         """Leave a wake; raises StoreError when the disk refuses."""
-        path = self._folder / f"{check_session_id(session_id)}.{wake}"
+        path = self._path(session_id, wake)
         try:
             path.touch(mode=0o600)
         except OSError as error:
             raise StoreError(f"cannot write {path}: {error.strerror}; fix the folder's owner") from error
 
-    def take(self) -> Mapping[str, frozenset[Wake]]:
-        """Return what was left, and delete it; what is no wake is deleted too. Raises StoreError like `drop`."""
+    def left(self) -> Mapping[str, frozenset[Wake]]:
+        """Return what was left, by session id; what is no wake is deleted. Raises StoreError like `drop`."""
         try:
             paths = list(self._folder.iterdir())
         except OSError as error:
             raise StoreError(f"cannot look into {self._folder}: {error.strerror}; fix its owner") from error
-        taken: dict[str, frozenset[Wake]] = {}
+        found: dict[str, frozenset[Wake]] = {}
         for path in paths:
-            remove_file(path)
             session_id, _, kind = path.name.partition(".")
             if SESSION_ID.fullmatch(session_id) and kind in list(Wake):
-                taken[session_id] = taken.get(session_id, frozenset()) | {Wake(kind)}
-        return taken
+                found[session_id] = found.get(session_id, frozenset()) | {Wake(kind)}
+            else:
+                remove_file(path)
+        return found
+
+    def forget(self, session_id: str, wakes: Iterable[Wake]) -> None:
+        """Delete wakes that have been dealt with; raises StoreError when the disk refuses."""
+        for wake in wakes:
+            remove_file(self._path(session_id, wake))
+
+    def _path(self, session_id: str, wake: Wake) -> Path:
+        return self._folder / f"{check_session_id(session_id)}.{wake}"

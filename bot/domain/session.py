@@ -100,6 +100,8 @@ class SessionState(_Value):
 
     last_slot: AwareDatetime | None = None
     """The newest slot that was queued or refused; None: the session is new."""
+    every_s: int | None = None
+    """The interval under which `last_slot` was counted, in seconds."""
     answered_at: AwareDatetime | None = None
     """When a due slot was last refused for a reason, or the session first seen; what came before was not missed."""
     last_run: AwareDatetime | None = None

@@ -69,7 +69,9 @@ def _refusals(facts: GateFacts) -> Iterator[Refusal]:
     if beat.daily_budget_usd is not None and spent >= beat.daily_budget_usd:
         yield Refusal(step=Step.BUDGET, detail=f"{spent:.2f} of {beat.daily_budget_usd:.2f} USD today")
     if facts.is_busy():
-        yield Refusal(step=Step.BUSY, detail=f"a beat or a conversation of {session.id} is running")
+        yield Refusal(
+            step=Step.BUSY, detail=f"a beat or a conversation of {session.id} waits or runs; this wake follows it"
+        )
     if by_interval and facts.playbook_is_empty():
         yield Refusal(step=Step.EMPTY, detail=f"{session.playbook_path.name} holds no task; add one under Quick Tasks")
 

@@ -47,8 +47,8 @@ def remark(step: Step, detail: str = "") -> str:
 def step_of(why: str | None) -> tuple[Step | None, str]:
     """Return the step a remark names and what it says of it; a remark of other words names none.
 
-    >>> step_of("busy: a beat of shop is running")
-    (<Step.BUSY: 'busy'>, 'a beat of shop is running')
+    >>> step_of("busy: a beat of shop runs")
+    (<Step.BUSY: 'busy'>, 'a beat of shop runs')
     """
     name, _, detail = (why or "").partition(": ")
     try:

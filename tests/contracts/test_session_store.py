@@ -136,16 +136,17 @@ def test_an_id_that_is_no_file_name_is_refused(reopen: Callable[[], SessionStore
         reopen().send(message(to=bad))
 
 
-def test_wakes_are_taken_once(wake_box: Callable[[], WakeBox]) -> None:
-    """All of them, each once, whoever left them."""
+def test_wakes_stay_until_they_are_forgotten(wake_box: Callable[[], WakeBox]) -> None:
+    """All of them, each once, whoever left them: a crash between the look and the work loses none."""
     for wake in (Wake.AUTOMATION, Wake.AUTOMATION, Wake.ON_DEMAND):
         wake_box().drop("shop", wake)
     wake_box().drop("api", Wake.AUTOMATION)
-    assert wake_box().take() == {
-        "shop": frozenset({Wake.AUTOMATION, Wake.ON_DEMAND}),
-        "api": frozenset({Wake.AUTOMATION}),
-    }
-    assert wake_box().take() == {}
+    left = {"shop": frozenset({Wake.AUTOMATION, Wake.ON_DEMAND}), "api": frozenset({Wake.AUTOMATION})}
+    assert wake_box().left() == left
+    assert wake_box().left() == left
+    wake_box().forget("shop", [Wake.AUTOMATION, Wake.ASSIGNMENT])
+    wake_box().forget("api", Wake)
+    assert wake_box().left() == {"shop": frozenset({Wake.ON_DEMAND})}
     with pytest.raises(InputError):
         wake_box().drop("../x", Wake.AUTOMATION)
 
@@ -211,7 +212,7 @@ class TestOnDisk:
         box = WakeFiles(tmp_path)
         (tmp_path / "wakes" / "shop.lunch").touch()
         (tmp_path / "wakes" / "README").touch()
-        assert box.take() == {}
+        assert box.left() == {}
         assert list((tmp_path / "wakes").iterdir()) == []
 
     def test_damaged_overrides_are_set_aside_and_told(self, tmp_path: Path) -> None:

@@ -1,0 +1,138 @@
+"""Everything a scheduler needs, in memory, with a clock that moves only when told to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bot.domain.beats import Delivered, Envelope
+from bot.domain.jobs import Job
+from bot.domain.session import SessionState
+from bot.errors import ProviderError
+from bot.heartbeat.admission import Admission
+from bot.heartbeat.mail import Mail
+from bot.heartbeat.record import BeatLog
+from bot.heartbeat.registry import Sessions
+from bot.heartbeat.scheduler import Scheduler
+from bot.heartbeat.session import Session
+from bot.heartbeat.wakes import take_wakes
+from bot.heartbeat.zones import Zones
+from bot.session_settings import SessionSettings
+from tests.fakes import (
+    FakeClock,
+    FakeWorkspace,
+    MemoryJobQueue,
+    MemoryJournal,
+    MemoryOverrideStore,
+    MemorySessionStore,
+    MemoryWakeBox,
+)
+
+START = datetime(2026, 11, 21, 12, tzinfo=UTC)
+TASK = "# Quick\n- [ ] look\n"
+DM = Delivered(mode="last", channel="slack", to="D0ANN")
+
+
+def session_settings(cwd: Path, **given: Any) -> SessionSettings:
+    """Return a session's settings; keys that are not a session's are its beats'."""
+    own = {key: given.pop(key) for key in ("name", "owner", "channels", "master") if key in given}
+    return SessionSettings.model_validate({"cwd": cwd, "owner": "U0ANN", **own, "heartbeat": given})
+
+
+class Clockwork:
+    """A scheduler over fakes; `restarted()` is what a new process finds."""
+
+    def __init__(self, folder: Path, *names: str, at: datetime = START, **beat: Any) -> None:
+        self.folder = folder
+        self.clock = FakeClock(at)
+        self.settings = {name: session_settings(self._checkout(name), **beat) for name in names}
+        self.overrides, self.box, self.store = MemoryOverrideStore(), MemoryWakeBox(), MemorySessionStore()
+        self.journal, self.jobs, self.workspace = MemoryJournal(), MemoryJobQueue(self.clock), FakeWorkspace()
+        self.route: Delivered | None = DM
+        self.route_fails_for = ""
+        self.chat_is_away = False
+        self.talking: set[str] = set()
+        self.alerts: list[tuple[str, str]] = []
+        self._wire()
+
+    def _checkout(self, name: str) -> Path:
+        cwd = self.folder / name
+        cwd.mkdir()
+        (cwd / "HEARTBEAT.md").write_text(TASK)
+        return cwd
+
+    def _wire(self) -> None:
+        self.sessions = Sessions(self.settings, self.overrides)
+        self.zones = Zones(self.workspace, self.clock, local="UTC")
+        self.record = BeatLog(self.journal)
+        self.admission = Admission(
+            self.store, self.zones, self.clock, route=self._route, is_busy=self.talking.__contains__
+        )
+        self.scheduler = Scheduler(
+            self.sessions,
+            self.store,
+            self.jobs,
+            self.admission,
+            self.zones,
+            self.record,
+            self.box,
+            self.clock,
+            alert_owner=self._alert,
+        )
+        self.mail = Mail(self.sessions, self.store, self.scheduler.wake)
+
+    def restarted(self) -> Clockwork:
+        """Kill the process and start another on the same disk."""
+        self.jobs = self.jobs.reopened()
+        self._wire()
+        return self
+
+    def tick(self, **later: float) -> None:
+        """Move the clock and tick once."""
+        self.clock.at += timedelta(**later)
+        self.scheduler.tick()
+
+    def run_for(self, total: timedelta, *, step: timedelta = timedelta(minutes=1)) -> Iterator[Job]:
+        """Tick on; every queued beat runs at once and succeeds."""
+        until = self.clock.at + total
+        while self.clock.at < until:
+            self.clock.at += step
+            self.scheduler.tick()
+            yield from self.run_all()
+
+    def run_all(self) -> Iterator[Job]:
+        """Run what is queued."""
+        while job := self.jobs.claim():
+            self.beat(job)
+            yield job
+
+    def beat(self, job: Job) -> None:
+        """Run one beat as the runner does: take the wakes, say that it ran, be done."""
+        take_wakes(self.store, job.payload)
+        self.store.save(job.key, lambda state: state.evolve(last_run=self.clock.at))
+        self.jobs.done(job)
+
+    def state(self, name: str = "shop") -> SessionState:
+        return self.store.load(name)
+
+    def session(self, name: str = "shop") -> Session:
+        return self.sessions.get(name)
+
+    def recorded(self, name: str = "shop") -> list[Envelope]:
+        """Return what heartbeats.ndjson says, oldest first."""
+        return self.record.recent(name, 10_000)[::-1]
+
+    def whys(self, name: str = "shop") -> list[str]:
+        return [(envelope.why or "").partition(":")[0] for envelope in self.recorded(name)]
+
+    def _alert(self, session: Session, text: str) -> None:
+        if self.chat_is_away:
+            raise ProviderError("Slack is away")
+        self.alerts.append((session.id, text))
+
+    def _route(self, session: Session, _: SessionState) -> Delivered | None:
+        if session.id == self.route_fails_for:
+            raise ProviderError("Slack is away")
+        return self.route

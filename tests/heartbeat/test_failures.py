@@ -1,0 +1,46 @@
+"""Five failures of one kind in a row pause a session; each try that fails doubles the pause."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from bot.domain.session import SessionState
+from bot.heartbeat.failures import failed, is_alert_due, succeeded
+from tests.heartbeat.clockwork import START
+
+
+def test_the_fifth_failure_of_one_kind_pauses_and_is_told_once() -> None:
+    """Not the fourth, and not the sixth."""
+    state, told = SessionState(), []
+    for count in range(1, 12):
+        state = failed(state, "refused", START)
+        told += [count] if is_alert_due(state) else []
+        assert (state.failures.paused_until is None) == (count < 5)
+    assert told == [5]
+
+
+def test_the_pause_doubles_up_to_a_day() -> None:
+    """Half an hour, an hour, two, …"""
+    state, pauses = SessionState(), []
+    for _ in range(14):
+        state = failed(state, "refused", START)
+        until = state.failures.paused_until
+        pauses += [(until - START) / timedelta(hours=1)] if until else []
+    assert pauses == [0.5, 1, 2, 4, 8, 16, 24, 24, 24, 24]
+
+
+def test_another_kind_counts_anew() -> None:
+    """What changes is not stuck."""
+    state = SessionState()
+    for key in ("a", "a", "a", "a", "b", "a", "a", "a", "a"):
+        state = failed(state, key, START)
+    assert (state.failures.count, state.failures.paused_until) == (4, None)
+
+
+def test_a_success_forgets_them_all() -> None:
+    """The next failure is the first."""
+    state = SessionState()
+    for _ in range(7):
+        state = failed(state, "a", START)
+    assert succeeded(state) == SessionState()
+    assert failed(succeeded(state), "a", START).failures.count == 1
