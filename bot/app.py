@@ -61,6 +61,7 @@ LISTENER_THREADS = 16
 CATCH_UP_EVERY_S = 1
 FLUSH_EVERY_S = 10
 LISTEN_CHECK_S = 1
+WATCHER_STOP_S = 2.0
 TIDY_EVERY_S = 60
 
 Progress = Callable[[int, int], None]
@@ -101,6 +102,7 @@ class Triage:
             self._casework(settings),
             threads=settings.max_concurrent_sessions,
             on_given_up=self._given_up,
+            interrupt=self.staff.models.stop.set if self.staff.models else None,
         )
         self.backfill = self._make_up(settings, home, unhurried_client(bot_token, environment.slack_api_url))
         self._connection = SlackConnection(
@@ -136,7 +138,7 @@ class Triage:
         self._ticker.start()
 
     def stop(self) -> None:
-        """Stop listening, finish or hand back what runs, then release the home.
+        """Stop listening, finish or hand back what runs, all within 10 s, then release the home.
 
         A click's post under way is waited for, however long Slack takes (at most about 20 s): released earlier, another
         process would find its claim, not yet its post, and post again.
@@ -144,7 +146,7 @@ class Triage:
         self._connection.close()
         self._ticker.stop()
         self.backfill.stop()
-        self.watcher.stop()
+        self.watcher.stop(timeout_s=WATCHER_STOP_S)
         self._workers.stop()
         self._listeners.shutdown(wait=True)
         self._desk.catch_up(at_once=True)

@@ -5,6 +5,7 @@ The SDK is imported where it is used and nowhere else: without a key it takes ne
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,8 @@ class Models:
     runner: Runner
     spending: Spending
     runs: Path
+    stop: threading.Event
+    """Set, it ends every run with RunStopped: the process is about to end."""
 
     def specialist(
         self,
@@ -58,11 +61,12 @@ def open_models(settings: Settings, environment: Environment, clock: Clock, *, s
     Raises:
         ConfigError: a cloud's settings cannot be used.
     """
-    prices = _prices(settings)
+    stop = threading.Event()
     return Models(
-        runner=_runner(settings, environment, clock, prices, secrets),
+        runner=_runner(settings, environment, clock, secrets, stop),
         spending=_spending(settings, environment.home, clock),
         runs=environment.home / "runs",
+        stop=stop,
     )
 
 
@@ -85,7 +89,7 @@ def stall_limit_s(settings: Settings, environment: Environment) -> float | None:
 
 
 def _runner(
-    settings: Settings, environment: Environment, clock: Clock, prices: Prices, secrets: frozenset[str]
+    settings: Settings, environment: Environment, clock: Clock, secrets: frozenset[str], stop: threading.Event
 ) -> Runner:
     from bot.adapters.anthropic_client import make_client
     from bot.agent.loop import AnthropicRunner
@@ -95,7 +99,7 @@ def _runner(
         base_url=settings.base_url or environment.anthropic_base_url,
         **_credentials(settings.provider, environment),
     )
-    return AnthropicRunner(client, prices, clock=clock, monotonic=time.monotonic, secrets=secrets)
+    return AnthropicRunner(client, _prices(settings), clock=clock, monotonic=time.monotonic, secrets=secrets, stop=stop)
 
 
 def _credentials(provider: Provider, environment: Environment) -> dict[str, str | None]:

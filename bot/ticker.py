@@ -34,9 +34,9 @@ class Ticker:
         self._thread.start()
 
     def stop(self) -> None:
-        """Tick no more; returns once a job under way has ended, or after 5 s."""
+        """Tick no more; returns once a job under way has ended, or after 2 s."""
         self._stopping.set()
-        self._thread.join(timeout=5)
+        self._thread.join(timeout=2)
 
     def _run(self) -> None:
         while not self._stopping.wait(TICK_S):

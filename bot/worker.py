@@ -1,7 +1,8 @@
 """The pool that works off the queue: the one place, beside the entry points, where any error is caught.
 
 A job that fails goes back to its place; after its last attempt the ops channel is told. While an outside service is
-down the attempt does not count and the pauses grow. Stopping lets running jobs end for a while, then hands them back.
+down the attempt does not count and the pauses grow. Stopping lets running jobs end for a while, interrupts the models'
+runs of the others, and hands them back uncounted.
 """
 
 from __future__ import annotations
@@ -12,13 +13,17 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bot.agent.run import RunStopped
 from bot.domain.jobs import Job
 from bot.errors import TriageError, Unavailable
 from bot.ports import JobQueue
 
 log = logging.getLogger(__name__)
 
-GRACE_S = 8.0
+FINISH_S = 2.0
+"""How long a stop lets running jobs come to their end."""
+GRACE_S = 5.0
+"""How long it takes at most: so much more they have to give up in order."""
 PAUSE_AFTER_ERROR_S = 1.0
 MAX_OUTAGE_DOUBLINGS = 6
 MAX_PAUSE_S = 64.0
@@ -36,10 +41,13 @@ class WorkerPool:
         *,
         threads: int,
         on_given_up: Callable[[Job], None],
+        interrupt: Callable[[], object] | None = None,
+        finish_s: float = FINISH_S,
         grace_s: float = GRACE_S,
         pause_after_error_s: float = PAUSE_AFTER_ERROR_S,
     ) -> None:
         self._jobs, self._handle, self._on_given_up = jobs, handle, on_given_up
+        self._interrupt, self._finish_s = interrupt, finish_s
         self._grace_s, self._pause_after_error_s = grace_s, pause_after_error_s
         self._outages = 0
         self._stopping = threading.Event()
@@ -52,13 +60,20 @@ class WorkerPool:
             thread.start()
 
     def stop(self) -> None:
-        """Claim no more; wait `grace_s` for running jobs, then hand them back."""
+        """Claim no more; wait `finish_s` for running jobs, interrupt them, and after `grace_s` hand them back."""
         self._stopping.set()
-        deadline = time.monotonic() + self._grace_s
-        for thread in self._threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
+        started = time.monotonic()
+        self._join(started + self._finish_s)
+        if self._interrupt is not None and self._running:
+            self._interrupt()
+        self._join(started + self._grace_s)
         for job in list(self._running.values()):
             self._jobs.give_back(job, why="the bot stopped", count=False)
+
+    def _join(self, until: float) -> None:
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(max(0.0, until - time.monotonic()))
 
     def _work(self) -> None:
         while not self._stopping.is_set():
@@ -74,6 +89,9 @@ class WorkerPool:
         self._running[job.name] = job
         try:
             self._handle(job.payload)
+        except RunStopped:
+            log.info("job interrupted", extra={"action": "job_interrupted", "job": job.name})
+            self._jobs.give_back(job, why="the bot stopped", count=False)
         except Exception as error:
             log.exception("job failed", extra={"action": "job_failed", "job": job.name})
             self._failed(job, error)

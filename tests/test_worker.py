@@ -8,7 +8,9 @@ from typing import Any
 
 from bot import worker
 from bot.adapters.spool_queue import MAX_ATTEMPTS
+from bot.agent.run import RunStopped
 from bot.domain.jobs import Job, JobKind
+from bot.domain.returns import Usage
 from bot.errors import ProviderError, Unavailable
 from bot.worker import MAX_PAUSE_S, WorkerPool
 from tests.fakes import FakeClock, MemoryJobQueue
@@ -175,3 +177,35 @@ def test_pauses_grow_while_an_outage_lasts_and_obey_the_service() -> None:
     assert pool.pause_s(Unavailable("busy", retry_after_s=3600)) == MAX_PAUSE_S
     assert max(pool.pause_s(outage) for _ in range(20)) == 32.0
     assert pool.pause_s(ProviderError("refused")) == 1.0
+
+
+def test_a_stop_interrupts_what_does_not_end_and_hands_it_back_uncounted() -> None:
+    """A run that gives up because the bot stops has not failed."""
+    interrupted, begun = threading.Event(), threading.Event()
+
+    def handle(_: Mapping[str, Any]) -> None:
+        begun.set()
+        assert interrupted.wait(WAIT_S)
+        raise RunStopped("the bot stopped", usage=Usage())
+
+    jobs = MemoryJobQueue(FakeClock())
+    jobs.put(JobKind.USER, "a", {})
+    pool = WorkerPool(
+        jobs, handle, threads=1, on_given_up=lambda _: None, interrupt=interrupted.set, finish_s=0, grace_s=WAIT_S
+    )
+    pool.start()
+    assert begun.wait(WAIT_S)
+    pool.stop()
+    [job] = jobs.waiting.values()
+    assert (job.attempts, job.failures) == (0, ())
+
+
+def test_an_idle_stop_interrupts_nothing() -> None:
+    """Nor does it wait."""
+    interrupted = threading.Event()
+    pool = WorkerPool(
+        MemoryJobQueue(FakeClock()), lambda _: None, threads=1, on_given_up=lambda _: None, interrupt=interrupted.set
+    )
+    pool.start()
+    pool.stop()
+    assert not interrupted.is_set()

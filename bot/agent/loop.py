@@ -6,6 +6,7 @@ cost is in its result or in its error. The turns are in bot/agent/conversation.p
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection
 
 import anthropic
@@ -17,7 +18,7 @@ from bot.agent.failures import FAILURES, Truncated, retry_after_s, translate
 from bot.agent.journal import RunJournal
 from bot.agent.layout import FINISH, REPAIR
 from bot.agent.prices import DEFAULT_PRICES, Prices, price_of
-from bot.agent.run import Request, Result, RunCancelled, RunFailed, RunTimedOut
+from bot.agent.run import Request, Result, RunCancelled, RunFailed, RunStopped, RunTimedOut
 from bot.agent.spend import Meter
 from bot.agent.watchdog import Expired, Watchdog
 from bot.ports import Clock
@@ -37,10 +38,12 @@ class AnthropicRunner:
         monotonic: Callable[[], float],
         secrets: Collection[str] = (),
         structured: bool = True,
+        stop: threading.Event | None = None,
     ) -> None:
+        """Take what all runs share; `stop`, once set, ends those under way and refuses new ones with RunStopped."""
         key = getattr(client, "api_key", None)
         self._client, self._prices, self._structured = client, prices, structured
-        self._clock, self._monotonic = clock, monotonic
+        self._clock, self._monotonic, self._stop = clock, monotonic, stop
         self._secrets = frozenset(secrets) | ({key} if isinstance(key, str) else set())
 
     def run(self, request: Request) -> Result:
@@ -50,7 +53,11 @@ class AnthropicRunner:
         meter = Meter(request.model, price, limit_usd=limits.spend_usd, max_tokens=limits.max_tokens)
         journal = RunJournal(request, clock=self._clock, monotonic=self._monotonic, secrets=self._secrets)
         watch = Watchdog(
-            total_s=limits.total_s, stall_s=limits.stall_s, monotonic=self._monotonic, cancel=request.cancel
+            total_s=limits.total_s,
+            stall_s=limits.stall_s,
+            monotonic=self._monotonic,
+            cancel=request.cancel,
+            stop=self._stop,
         )
         try:
             with watch:
@@ -110,6 +117,8 @@ def _of_limit(expired: Expired, request: Request, meter: Meter) -> RunFailed:
     limits = request.limits
     if expired.kind == "cancel":
         return RunCancelled("the run was cancelled", usage=meter.usage)
+    if expired.kind == "stop":
+        return RunStopped("the bot stopped", usage=meter.usage)
     said = {
         "total": f"the run reached its limit of {limits.total_s} s",
         "stall": f"the model fell silent for {limits.stall_s} s, twice",

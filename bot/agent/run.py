@@ -94,6 +94,10 @@ class RunCancelled(RunFailed):
     """Somebody set the request's `cancel`."""
 
 
+class RunStopped(RunCancelled):
+    """The process ends; nothing is wrong with the run, and it is to be made again."""
+
+
 class SpendLimitReached(RunFailed):
     """The next call's worst case does not fit what may still be spent; it was not made."""
 

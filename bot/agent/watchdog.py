@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, Self
 
 import httpx2
 
-Kind = Literal["total", "stall", "cancel"]
+Kind = Literal["total", "stall", "cancel", "stop"]
 
 UNLIMITED_S: Final = 600.0
 """The longest that a socket may be silent where a run has no limit; the SDK's own default."""
@@ -43,8 +43,10 @@ class Watchdog:
         stall_s: float | None,
         monotonic: Callable[[], float],
         cancel: threading.Event | None = None,
+        stop: threading.Event | None = None,
     ) -> None:
-        self._total_s, self._stall_s, self._monotonic, self._cancel = total_s, stall_s, monotonic, cancel
+        self._total_s, self._stall_s, self._monotonic = total_s, stall_s, monotonic
+        self._cancel, self._stop = cancel, stop
         self._started = self._last = monotonic()
         self._listening = False
         self._fired: Kind | None = None
@@ -68,6 +70,8 @@ class Watchdog:
         now = self._monotonic()
         if self._cancel is not None and self._cancel.is_set():
             return "cancel"
+        if self._stop is not None and self._stop.is_set():
+            return "stop"
         if self._total_s is not None and now - self._started >= self._total_s:
             return "total"
         if self._listening and self._stall_s is not None and now - self._last >= self._stall_s:
@@ -149,10 +153,12 @@ class Watchdog:
 
     def _pause_s(self) -> float | None:
         """Return the seconds until something may be due; None when only a change can make it so."""
-        if self._fired in ("total", "cancel"):
+        if self._fired in ("total", "cancel", "stop"):
             return None
         pauses = [pause for pause in (self.left_s(), self._until_stall_s()) if pause is not None]
-        return min(pauses + [_CANCEL_POLL_S] * (self._cancel is not None), default=None)
+        return min(
+            pauses + [_CANCEL_POLL_S] * any(each is not None for each in (self._cancel, self._stop)), default=None
+        )
 
     def _until_stall_s(self) -> float | None:
         if not self._listening or self._stall_s is None or self._fired is not None:

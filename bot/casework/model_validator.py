@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bot.agent.ledger import Ledger
-from bot.agent.run import OnProgress, RunFailed
+from bot.agent.run import OnProgress, RunFailed, RunStopped
 from bot.agent.sections import Section
 from bot.agent.specialist import Brief, Specialist
 from bot.casework.answers import ValidatorAnswer
@@ -63,6 +63,8 @@ class ModelValidator:
         tools = [tool for tool in self._tools_for(ledger) if tool.name == ONLY_TOOL]
         try:
             result = self._specialist.run(brief, tools)
+        except RunStopped:
+            raise
         except RunFailed as error:
             log.exception("no verdict", extra={"action": "validation_failed", "thread_id": state.thread_id})
             return Validation(ret=None, checks=checks, usage=error.usage, ledger=ledger, problem=str(error))

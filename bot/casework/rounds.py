@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from bot.agent.run import RunFailed
+from bot.agent.run import RunFailed, RunStopped
 from bot.casework.assignments import assign, read_thread, summaries, tokens
 from bot.casework.desk import Desk
 from bot.casework.investigator import Investigation, Investigator
@@ -62,6 +62,9 @@ class Rounds:
                     assignment,
                     lambda: self._investigator.investigate(assignment, run_id=run_id, on_progress=report),
                 )
+        except RunStopped as stopped:
+            self._interrupted(state, stopped)
+            raise
         except TriageError as error:
             self._failed(state, "the investigation failed", error)
             return
@@ -95,6 +98,9 @@ class Rounds:
                     run_id,
                     lambda: self._validator.validate(state, run_id=run_id, summaries=others, on_progress=report),
                 )
+        except RunStopped as stopped:
+            self._interrupted(state, stopped)
+            raise
         except TriageError as error:
             self._failed(state, "the draft could not be validated", error)
             return
@@ -138,6 +144,10 @@ class Rounds:
         log.exception("%s", what, extra={"action": "step_failed", "thread_id": state.thread_id})
         usage = error.usage if isinstance(error, RunFailed) else None
         self._save(state, lambda now: self._given_up(now, f"{what}: {error}", usage=_with(now.usage, usage)))
+
+    def _interrupted(self, state: ThreadState, stopped: RunStopped) -> None:
+        """Count what a run cost that is made again after the next start."""
+        self._save(state, lambda now: now.evolve(usage=_with(now.usage, stopped.usage)))
 
     def _as_asked_now(self, state: ThreadState, thread: Sequence[ChatMessage]) -> ThreadState:
         """Return the thread with its question as it reads now: an edit nobody told us of is answered as well."""

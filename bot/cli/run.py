@@ -19,7 +19,7 @@ WAKE_S = 0.5
 
 
 def main(argv: list[str]) -> int:
-    """Start, say so, and stop cleanly on SIGTERM or Ctrl-C; exit code 0.
+    """Start, say so, and stop cleanly on SIGTERM or Ctrl-C; exit code 0. A second one ends the process at once.
 
     Until the bot is built, which includes the first index, either ends the process at once: exit code 143 or 130.
     """
@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
     bot = Triage(settings, environment, on_progress=_progress)
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, lambda *_: stop.set())
+        signal.signal(name, lambda *_: _stop_once(stop))
     bot.start()
     watched = ", ".join(f"#{chat.name or chat.chat_id}" for chat in settings.watched_chats) or "mentions only"
     print(f"triage is watching {watched}; drafts go to {settings.ops_channel}.")
@@ -48,6 +48,13 @@ def main(argv: list[str]) -> int:
     bot.stop()
     print("stopped; nothing was lost.", flush=True)
     return 0
+
+
+def _stop_once(stop: threading.Event) -> None:
+    """Ask for an orderly stop, and let the kernel carry out the next signal, whatever the process is doing then."""
+    stop.set()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, signal.SIG_DFL)
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:

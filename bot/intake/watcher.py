@@ -70,11 +70,11 @@ class Watcher:
         """Begin sorting; what an earlier run journaled and did not classify comes first."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Finish what is in the inbox and return."""
+    def stop(self, *, timeout_s: float = 10.0) -> None:
+        """Finish what is in the inbox and return; what is not finished in time the next start takes up."""
         self._stopping.set()
         self._inbox.put(None)
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=timeout_s)
 
     def receive(self, body: Body) -> bool:
         """Journal a delivered event if it counts; True if it was new. Returns once it is on disk.

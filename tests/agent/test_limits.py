@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bot.agent.run import RunCancelled, RunFailed, RunTimedOut
+from bot.agent.run import RunCancelled, RunFailed, RunStopped, RunTimedOut
 from tests.agent.modelrun import FINAL, Query, bench, look, playing
 from tests.model_server.script import Turn
 
@@ -108,6 +108,23 @@ def test_cancelling_one_of_two_runs_leaves_the_other_alone() -> None:
         assert time.monotonic() - start < 4
         assert error.usage.input_tokens + error.usage.cache_write_tokens > 0
         assert kept.result().answer.text == "x" * 600
+
+
+def test_a_stop_ends_every_run_and_refuses_the_next() -> None:
+    """What was spent is known, and a stop is told from somebody's cancel."""
+    with playing(look(), Turn(text="so far", stall_s=9)) as server, ThreadPoolExecutor(2) as pool:
+        stop = threading.Event()
+        place = bench(server, stop=stop)
+        runs = [pool.submit(place.fail, RunStopped, prompt=f"{number}?") for number in range(2)]
+        while len(server.requests) < 4:
+            time.sleep(0.01)
+        stop.set()
+        start = time.monotonic()
+        errors = [run.result() for run in runs]
+        assert time.monotonic() - start < 4
+        assert all(error.usage.input_tokens + error.usage.cache_write_tokens > 0 for error in errors)
+        place.fail(RunStopped)
+        assert len(server.requests) == 4
 
 
 def test_no_thread_outlives_its_run() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.run import RunFailed, RunTimedOut
+from bot.agent.run import RunFailed, RunStopped, RunTimedOut
 from bot.casework.validator import Validation
 from bot.domain.passages import MemoryHit
 from bot.domain.returns import Check, Usage, Verdict
@@ -306,3 +306,16 @@ def test_every_validation_leaves_its_record(tmp_path: Path) -> None:
     assert run_id is not None
     trace = json.loads((tmp_path / "runs" / run_id / "trace.json").read_text())
     assert trace["return"]["verdict"] == "pass"
+
+
+def test_a_run_the_stop_interrupted_is_made_again_and_paid_for(tmp_path: Path) -> None:
+    """The job fails without a word to the human; the thread stays where it was, its bill does not."""
+    stopped = RunStopped("the bot stopped", usage=Usage(input_tokens=7, cost_usd=0.5))
+    office = Office(tmp_path, stopped, a_return())
+    with pytest.raises(RunStopped):
+        office.asked()
+    assert (office.state.status, office.state.investigator_round) == (Status.INVESTIGATING, 0)
+    assert office.state.usage is not None
+    assert office.state.usage.cost_usd == 0.5
+    assert office.restart() == []
+    assert office.state.pending_reason is PendingReason.APPROVAL

@@ -1,0 +1,91 @@
+"""The bot is told to stop while a model thinks: it ends within ten seconds, and nothing is lost or counted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from demo.workspace import CHLOE, HELP, OPS
+from tests.journeys.office import environment_of, write_config
+from tests.journeys.shop import SESSIONS
+from tests.journeys.test_crashes import _draft
+from tests.journeys.test_models import KEY, SCRIPTS
+from tests.model_server import ModelServer, load_script
+
+STOP_S = 10.0
+
+
+@contextmanager
+def thinking(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run a bot whose model has fallen silent over a question; yields process and the question's ts."""
+    home = tmp_path / "home"
+    config = write_config(home, shop)
+    with ModelServer(load_script(SCRIPTS / "stall.yml")) as server:
+        env = _environment(slack, home, server)
+        argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
+        process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, text=True)
+        try:
+            control.wait_for(control.modals.is_bot_connected, "the bot to connect", timeout_s=30)
+            ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
+            control.wait_for(lambda: server.requests, "the model to be asked", channel=OPS.channel_id)
+            yield process, ts
+        finally:
+            process.kill()
+            process.wait()
+
+
+def test_a_stop_interrupts_a_silent_model_and_hands_the_question_back(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """Exit code 0 within ten seconds; the job waits, its attempt not counted, and the next start answers it."""
+    home = tmp_path / "home"
+    with thinking(slack, control, tmp_path, shop) as (process, ts):
+        started = time.monotonic()
+        process.terminate()
+        assert process.wait(STOP_S) == 0
+        assert time.monotonic() - started < STOP_S
+        [job] = [json.loads(path.read_text()) for path in (home / "queue").glob("user_*.json")]
+        assert (job["attempts"], job["failures"]) == (0, [])
+        [state] = [json.loads(path.read_text()) for path in (home / "state").glob(f"*{ts}.json")]
+        assert (state["status"], state["investigator_round"]) == ("investigating", 0)
+        log = next((home / "runs").glob("*/run.log")).read_text()
+        assert "the bot stopped" in log
+        control.wait_for(lambda: not control.modals.is_bot_connected(), "the socket to close")
+    with ModelServer(load_script(SCRIPTS / "pass.yml")) as server:
+        again = subprocess.Popen(process.args, env=_environment(slack, home, server))
+        try:
+            _draft(control, ts)
+        finally:
+            again.terminate()
+            assert again.wait(STOP_S) == 0
+
+
+@pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_ends_it_at_once(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path, second: signal.Signals
+) -> None:
+    """By that signal, whatever the first one still waits for."""
+    with thinking(slack, control, tmp_path, shop) as (process, _):
+        process.terminate()
+        assert process.stdout is not None
+        assert any(line.startswith("stopping:") for line in process.stdout)
+        process.send_signal(second)
+        assert process.wait(1) == -second
+
+
+def _environment(slack: LocalSlack, home: Path, server: ModelServer) -> dict[str, str]:
+    model = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": server.url}
+    return {**os.environ, **environment_of(slack, home), **model}
