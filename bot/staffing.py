@@ -79,23 +79,24 @@ def staff(sources: Sources) -> Staff:
     """
     if uses_models(sources.settings, sources.environment):
         return _models(sources)
-    runs, code = _records(sources, sources.environment.secrets())
+    runs, code = _records(sources, sources.environment.secrets(), None)  # a search speaks English to everybody
     offline = OfflineInvestigator(sources.repo, sources.index)
     return Staff(
         investigator=offline, validator=code, runs=runs, described="offline, no API key", models=None, close=_nothing
     )
 
 
-def _records(sources: Sources, secrets: frozenset[str]) -> tuple[RunRecorder, CodeValidator]:
+def _records(sources: Sources, secrets: frozenset[str], team_language: str | None) -> tuple[RunRecorder, CodeValidator]:
     runs = RunRecorder(sources.home / "runs", sources.clock, secrets)
     codebase, memory = sources.settings.codebase, sources.home / "memory"
-    return runs, CodeValidator(codebase, memory, runs, sources.clock, secrets=secrets)
+    code = CodeValidator(codebase, memory, runs, sources.clock, secrets=secrets, team_language=team_language)
+    return runs, code
 
 
 def _models(sources: Sources) -> Staff:
     servers = _servers(sources)
     secrets = sources.environment.secrets() | (servers.secrets() if servers else frozenset())
-    runs, code = _records(sources, secrets)
+    runs, code = _records(sources, secrets, sources.settings.team_language)
     models = open_models(sources.settings, sources.environment, sources.clock, secrets=secrets)
     drafts, judges = _specialists(sources, models)
     tools = _toolbox(sources, servers, secrets)

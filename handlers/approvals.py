@@ -104,9 +104,7 @@ class Approvals:
     def submit_context(self, ack: Ack, body: Body, view: Body) -> None:
         """Hand the context to the investigator."""
         text = _text(view, ids.CONTEXT) or ""
-        self._submit(
-            ack, body, view, ids.CONTEXT, lambda click, by: self._decisions.add_context(click.thread_id, text, by=by)
-        )
+        self._submit(ack, body, view, ids.CONTEXT, lambda click, by: self._decisions.add_context(click, text, by=by))
 
     def _submit(self, ack: Ack, body: Body, view: Body, block: str, decide: Callable[[Click, str], str]) -> None:
         """Check permission for good and close the dialogue, then decide; Slack waits 3 s for the first part."""

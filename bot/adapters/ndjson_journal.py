@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 from bot.adapters.files import make_folder, sync_folder
 from bot.errors import StoreError
+from bot.ndjson import read_records, rotated
 
 ROTATE_BYTES = 64 * 1024 * 1024
 
@@ -55,42 +55,10 @@ class NdjsonJournal:
         `last_bytes` reaches back through rotated files, so that a rotation a moment ago hides nothing.
         """
         self.bad_lines = 0
-        for path, skip in self._spans(last_bytes):
-            yield from self._records_of(path, skip)
+        yield from read_records(self._path, last_bytes=last_bytes, on_bad=self._count_bad)
 
-    def _spans(self, last_bytes: int | None) -> list[tuple[Path, int]]:
-        """Return which files to read, oldest first, and how many bytes of each to skip."""
-        paths = [*self._rotated(), *([self._path] if self._path.exists() else [])]
-        if last_bytes is None:
-            return [(path, 0) for path in paths]
-        spans: list[tuple[Path, int]] = []
-        for path in reversed(paths):
-            if last_bytes <= 0:
-                break
-            size = path.stat().st_size
-            spans.insert(0, (path, max(0, size - last_bytes)))
-            last_bytes -= size
-        return spans
-
-    def _records_of(self, path: Path, skip: int) -> Iterator[dict[str, Any]]:
-        with path.open("rb") as file:
-            if skip:
-                file.seek(skip - 1)
-                file.readline()
-            for line in file:
-                try:
-                    record = json.loads(line.decode("utf-8", "surrogatepass"))
-                except (ValueError, RecursionError):
-                    record = None
-                if isinstance(record, dict):
-                    yield record
-                elif line.strip():
-                    self.bad_lines += 1
-
-    def _rotated(self) -> list[Path]:
-        pattern = re.compile(re.escape(self._path.name) + r"\.(\d+)")
-        numbered = [(int(m[1]), p) for p in self._path.parent.iterdir() if (m := pattern.fullmatch(p.name))]
-        return [path for _, path in sorted(numbered)]
+    def _count_bad(self) -> None:
+        self.bad_lines += 1
 
     def _open(self) -> int:
         if self._handle is None:
@@ -103,7 +71,7 @@ class NdjsonJournal:
     def _rotate(self) -> int:
         self._close()
         if self._path.stat().st_size:
-            newest = self._rotated()[-1:] or [self._path.with_name(self._path.name + ".0")]
+            newest = rotated(self._path)[-1:] or [self._path.with_name(self._path.name + ".0")]
             number = int(newest[0].name.rpartition(".")[2]) + 1
             self._path.rename(self._path.with_name(f"{self._path.name}.{number}"))
             sync_folder(self._path.parent)

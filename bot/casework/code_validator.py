@@ -10,19 +10,30 @@ from bot.casework.checks import check_return
 from bot.casework.runs import RunRecorder
 from bot.casework.validator import Validation
 from bot.casework.verdict import verdict_of_checks
+from bot.domain.language import is_in_language
 from bot.domain.rubrics import rubric_for
 from bot.domain.threads import ThreadState
 from bot.ports import Clock
 
 
 class CodeValidator:
-    """Port Validator: free, deterministic, the same answer every time."""
+    """Port Validator: free, deterministic, the same answer every time.
+
+    With `team_language` a question in that language wants an answer in it; a foreign one its own.
+    """
 
     def __init__(
-        self, codebase: Path, memory: Path, runs: RunRecorder, clock: Clock, *, secrets: Collection[str] = ()
+        self,
+        codebase: Path,
+        memory: Path,
+        runs: RunRecorder,
+        clock: Clock,
+        *,
+        secrets: Collection[str] = (),
+        team_language: str | None = None,
     ) -> None:
         self._codebase, self._memory, self._runs, self._clock = codebase, memory, runs, clock
-        self._secrets = secrets
+        self._secrets, self._team_language = secrets, team_language
 
     def validate(
         self,
@@ -39,8 +50,12 @@ class CodeValidator:
             state.investigator_return,
             repo=self._codebase,
             ledger=ledger,
-            rubric=rubric_for(state.question_type),
+            rubric=rubric_for(state.question_type, language=self._language_for(state.question)),
             memory=self._memory,
             known_secrets=self._secrets,
         )
         return Validation(ret=verdict_of_checks(checks, at=self._clock.now()), checks=tuple(checks))
+
+    def _language_for(self, question: str) -> str | None:
+        team = self._team_language
+        return team if team and is_in_language(question, team) else None

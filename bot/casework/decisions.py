@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NoReturn
 
 from bot.casework.desk import Desk
 from bot.casework.freshness import StillStands, find_changes, with_doubts
@@ -95,26 +96,30 @@ class Decisions:
         self._desk.show(state.thread_id)
         return f"Saved as {saved.triage_file_path}."
 
-    def add_context(self, thread_id: str, text: str, *, by: str) -> str:
-        """Record what the asker and the code do not say; a waiting draft is made anew with it."""
+    def add_context(self, click: Click, text: str, *, by: str) -> str:
+        """Record what the asker and the code do not say; a waiting draft is made anew with it.
+
+        Context typed while a run was under way counts also when its draft has come meanwhile.
+        """
         if not text.strip():
             raise InputError("The context is empty; write what the investigator should know.")
         note = HumanContext(by=by, at=self._desk.clock.now(), text=text.strip())
 
         def record(now: ThreadState) -> ThreadState | None:
-            if not now.is_open or now.post_intent:
+            if not now.is_open or now.post_intent or not _is_about(click, now):
                 return None
             noted = now.evolve(human_context=(*now.human_context, note))
             if now.status is Status.PENDING_USER:
                 return reopen(noted, at=note.at, why=f"<@{by}> added context")
             return noted.evolve(stale_reasons=(*noted.stale_reasons, f"<@{by}> added context during the investigation"))
 
-        state = self._desk.amend(thread_id, record)
+        state = self._desk.amend(click.thread_id, record)
         if state is None:
-            raise Conflict(self._who_decided(thread_id))
+            self._refuse_old(click)
+            raise Conflict(self._who_decided(click.thread_id))
         if state.status is Status.INVESTIGATING:
-            self._queue(thread_id)
-        self._desk.show(thread_id)
+            self._queue(click.thread_id)
+        self._desk.show(click.thread_id)
         return "Noted. The investigator will use it."
 
     def _bound(self, click: Click, *, running: bool = False) -> ThreadState:
@@ -128,13 +133,22 @@ class Decisions:
                 self._desk.try_to_finish(state.thread_id)
             raise Conflict(self._who_decided(click.thread_id))
         if (state.draft_version, state.draft_hash or "") != (click.version, click.draft_hash):
-            self._desk.show(click.thread_id)
-            raise Conflict(
-                "This card was out of date, so nothing happened. It has been refreshed: read it and click again."
-            )
+            self._out_of_date(click)
         if state.status is not Status.PENDING_USER and not running:
             raise Conflict("The investigation is still running; the card will offer its draft when it is done.")
         return state
+
+    def _refuse_old(self, click: Click) -> None:
+        """Refuse a click on an open thread that is about another draft or question."""
+        state = self._desk.store.get(click.thread_id)
+        if state is not None and state.is_open and not state.post_intent and not _is_about(click, state):
+            self._out_of_date(click)
+
+    def _out_of_date(self, click: Click) -> NoReturn:
+        self._desk.show(click.thread_id)
+        raise Conflict(
+            "This card was out of date, so nothing happened. It has been refreshed: read it and click again."
+        )
 
     def _doubts(self, state: ThreadState) -> tuple[str, ...]:
         if state.draft_pending is None:
@@ -183,6 +197,13 @@ class Decisions:
         if state.is_open:
             return "Somebody changed this thread a moment ago. The card shows how it stands."
         return f"Already closed: {state.status_history[-1].why}{_when(state)}. Your click changed nothing."
+
+
+def _is_about(click: Click, state: ThreadState) -> bool:
+    """Whether a click is about the thread as it stands, or about the run whose result now waits."""
+    if click.draft_hash:
+        return (click.version, click.draft_hash) == (state.draft_version, state.draft_hash)
+    return click.version in (state.draft_version, state.draft_version - 1)
 
 
 def _when(state: ThreadState) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bot.casework.card_turns import CardTurns
+from bot.casework.privacy import OpsPrivacy
 from bot.domain.threads import ThreadState
 from bot.errors import Conflict, ProviderError, TriageError, Unavailable
 from bot.ports import Clock, JobQueue, Journal, MemoryIndex, Messenger, ThreadStore, Workspace
@@ -34,6 +35,11 @@ class Desk:
     clock: Clock
     turns: CardTurns = field(default_factory=CardTurns)
     known_secrets: frozenset[str] = frozenset()
+    privacy: OpsPrivacy = field(init=False)
+
+    def __post_init__(self) -> None:
+        channel = self.settings.ops_channel
+        object.__setattr__(self, "privacy", OpsPrivacy(channel, self.workspace, self.messenger, self.clock))
 
     def amend(self, thread_id: str, change: Change) -> ThreadState | None:
         """Apply `change` to the thread as it is now, again if somebody else was faster.
@@ -75,6 +81,8 @@ class Desk:
         state = self.store.get(thread_id)
         if state is None:
             return
+        if state.card_ts is None:
+            self.privacy.require()
         channel, ts = self.messenger.show_card(state)
         if (state.card_channel, state.card_ts) != (channel, ts):
             self.amend(thread_id, lambda now: now.evolve(card_channel=channel, card_ts=ts))

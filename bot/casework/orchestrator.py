@@ -83,7 +83,7 @@ class Orchestrator:
                 permalink=self._desk.workspace.permalink(event.chat_id, event.message_id),
                 question_type=kind,
                 rubric=rubric_for(kind).render(),
-                draft_version=closed.draft_version + 1 if closed else 0,  # no old button fits a new draft
+                draft_version=closed.draft_version + 2 if closed else 0,  # no old button fits, not even of a run
                 started_at=self._desk.clock.now(),
                 last_event_at=event.create_time,
             )
@@ -102,6 +102,9 @@ class Orchestrator:
     def _work_on(self, thread_id: str) -> None:
         """Carry the thread as far as it goes without a human; harmless when there is nothing to do."""
         self._find_card(thread_id)
+        state = self._desk.store.get(thread_id)
+        if state is not None and state.is_open and state.card_ts is None:
+            self._desk.show(thread_id)  # nothing is looked into unseen
         self._rounds.run(thread_id)
         self._desk.show(thread_id)
 

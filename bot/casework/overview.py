@@ -11,6 +11,7 @@ from typing import Any
 from bot.casework.presence import describe, read_presence
 from bot.domain.distance import ago
 from bot.errors import ConfigError
+from bot.ndjson import read_records
 
 TAIL_BYTES = 256 * 1024
 QUESTION_CHARS = 90
@@ -133,22 +134,11 @@ def _aware(text: str) -> datetime:
 def _tail(path: Path) -> list[dict[str, Any]]:
     """Return the readable records in the last `TAIL_BYTES` of a journal."""
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
-            lines = file.read().splitlines()
+        return list(read_records(path, last_bytes=TAIL_BYTES))
     except FileNotFoundError:
         return []
     except OSError as error:
         raise _refusal(path, error) from error
-    records = []
-    for line in lines:
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(record, dict):
-            records.append(record)
-    return records
 
 
 def _last_event_at(path: Path) -> datetime | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.casework.decisions import MAX_REPLY_CHARS, check_outbound
+from bot.casework.decisions import MAX_REPLY_CHARS, Click, check_outbound
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, Status
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
@@ -297,7 +297,7 @@ class TestDismiss:
             lambda: office.decisions.approve(click, by=CARL),
             lambda: office.decisions.dismiss(click, by=CARL, reason=None),
             lambda: office.decisions.reinvestigate(click, by=CARL),
-            lambda: office.decisions.add_context(THREAD_ID, "x", by=CARL),
+            lambda: office.decisions.add_context(click, "x", by=CARL),
         ):
             with pytest.raises(Conflict, match=f"dismissed by <@{BEN}>"):
                 decide()
@@ -327,7 +327,7 @@ class TestAskAgain:
 
     def test_context_on_a_waiting_draft_starts_anew_with_it(self, office: Office) -> None:
         """Recorded with who and when."""
-        office.decisions.add_context(THREAD_ID, "  we mean v2 ", by=BEN)
+        office.decisions.add_context(office.click(), "  we mean v2 ", by=BEN)
         office.work()
         [note] = office.state.human_context
         assert (note.by, note.text) == (BEN, "we mean v2")
@@ -337,14 +337,14 @@ class TestAskAgain:
     def test_empty_context_is_refused(self, office: Office, text: str) -> None:
         """Nothing to go on is nothing to start for."""
         with pytest.raises(InputError, match="empty"):
-            office.decisions.add_context(THREAD_ID, text, by=BEN)
+            office.decisions.add_context(office.click(), text, by=BEN)
         assert office.state.status is Status.PENDING_USER
 
     def test_context_answers_open_questions(self, tmp_path: Path) -> None:
         """From `context` back to work and on to a draft."""
         office = Office(tmp_path, a_return("", evidence_refs=()), a_return()).asked()
         assert office.state.pending_reason is PendingReason.CONTEXT
-        office.decisions.add_context(THREAD_ID, "the EU", by=BEN)
+        office.decisions.add_context(office.click(), "the EU", by=BEN)
         office.work()
         assert office.state.pending_reason is PendingReason.APPROVAL
 
@@ -357,6 +357,51 @@ class TestAskAgain:
         office.decisions.approve(office.decisions.edit(office.click(), "It is five."), by=BEN)
         [record] = office.log.records()
         assert record["validator_verdict"] == "none"
+
+
+class TestWhatContextIsAbout:
+    """Context belongs to the draft it was typed under, or to the run it was typed during."""
+
+    def test_context_for_an_older_draft_is_refused(self, office: Office) -> None:
+        """Somebody edited it meanwhile: the card is refreshed and nothing is investigated."""
+        old = office.click()
+        office.decisions.edit(old, "My own words.")
+        with pytest.raises(Conflict, match="out of date"):
+            office.decisions.add_context(old, "we mean v2", by=BEN)
+        assert office.state.human_context == ()
+
+    def test_context_typed_during_the_run_counts_when_its_draft_has_come(self, office: Office) -> None:
+        """Nobody is told to type it again because the model was quicker."""
+        typed = replace(office.click(), version=office.state.draft_version - 1, draft_hash="")
+        office.decisions.add_context(typed, "we mean v2", by=BEN)
+        assert [note.text for note in office.state.human_context] == ["we mean v2"]
+        assert office.state.status is Status.INVESTIGATING
+
+    def test_context_for_an_earlier_question_of_the_thread_is_refused(self, tmp_path: Path) -> None:
+        """The dialogue outlived its thread, and somebody asked again in the same place."""
+        office = Office(tmp_path)
+        clicks = []
+        office.investigator.meanwhile = lambda: clicks.append(office.click())
+        office.asked()
+        clicks.append(office.click())
+        office.decisions.dismiss(office.click(), by=BEN, reason=None)
+        office.investigator.meanwhile = lambda: clicks.extend(_refused(office, clicks))
+        office.says("and why five?", seconds=60)
+        assert len(clicks) == 4
+        for click in clicks[:2]:
+            with pytest.raises(Conflict, match="out of date"):
+                office.decisions.add_context(click, "we mean v2", by=BEN)
+
+
+def _refused(office: Office, clicks: list[Click]) -> list[Click]:
+    """Return the clicks that are refused while the next question is being investigated."""
+    refused = []
+    for click in clicks:
+        try:
+            office.decisions.add_context(click, "we mean v2", by=BEN)
+        except Conflict:
+            refused.append(click)
+    return refused
 
 
 class TestUnconfirmed:
@@ -392,7 +437,7 @@ class TestUnconfirmed:
             lambda: office.decisions.dismiss(office.click(), by=CARL, reason=None),
             lambda: office.decisions.edit(office.click(), "other words"),
             lambda: office.decisions.reinvestigate(office.click(), by=CARL),
-            lambda: office.decisions.add_context(THREAD_ID, "x", by=CARL),
+            lambda: office.decisions.add_context(office.click(), "x", by=CARL),
         ):
             with pytest.raises(Conflict, match=f"<@{BEN}> approved this draft"):
                 decide()

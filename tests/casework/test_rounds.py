@@ -108,7 +108,7 @@ def test_what_the_human_added_reaches_the_investigator(tmp_path: Path) -> None:
     """Context and the thread's conversation, the bot's own words left out."""
     office = Office(tmp_path).asked()
     office.says("in the EU region")
-    office.decisions.add_context(office.state.thread_id, "we mean v2", by=BEN)
+    office.decisions.add_context(office.click(), "we mean v2", by=BEN)
     office.work()
     given = office.investigator.assignments[-1]
     assert given.human_context == ((BEN, "we mean v2"),)
@@ -120,7 +120,7 @@ def test_a_chat_that_cannot_be_read_does_not_stop_the_investigation(tmp_path: Pa
     office = Office(tmp_path).asked()
     office.says("in the EU region")
     office.workspace.down = True
-    office.decisions.add_context(office.state.thread_id, "we mean v2", by=BEN)
+    office.decisions.add_context(office.click(), "we mean v2", by=BEN)
     office.work()
     assert office.investigator.assignments[-1].thread_context == ()
 
@@ -197,7 +197,7 @@ def test_context_added_during_the_run_is_kept_and_shown(tmp_path: Path) -> None:
     office = Office(tmp_path)
 
     def add_context() -> None:
-        office.decisions.add_context(office.state.thread_id, "we mean v2", by=BEN)
+        office.decisions.add_context(office.click(), "we mean v2", by=BEN)
 
     office.investigator.meanwhile = add_context
     office.asked()
