@@ -31,7 +31,6 @@ class Begun:
 
     run_id: str
     wake: Wake
-    wakes: tuple[Wake, ...]
     stamp_at: datetime
     started_at: datetime
 
@@ -86,11 +85,9 @@ def _after(begun: Begun, ending: Ending, now: datetime) -> Callable[[SessionStat
     """Return the change a beat makes to its session's state."""
 
     def change(state: SessionState) -> SessionState:
-        asked_meanwhile = state.wakes[len(begun.wakes) :]
-        spent = _spent(state.spent, now, ending)
-        state = state.evolve(wakes=asked_meanwhile, spent=spent)
+        state = state.evolve(spent=_spent(state.spent, now, ending))
         if ending.result is BeatResult.SKIPPED and ending.view is None:
-            return state
+            return state.evolve(answered_at=now)
         state = state.evolve(last_run=begun.started_at)
         if ending.result is BeatResult.FAILED:
             return failed(state, " ".join((ending.error or "").split())[:200], now)

@@ -11,11 +11,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from bot.agent.run import RunCancelled, RunFailed
-from bot.domain.beats import Action, BeatResult, Wake, strongest
+from bot.domain.beats import Action, BeatResult, Wake
 from bot.domain.playbook import Playbook
 from bot.domain.returns import Usage
 from bot.domain.session import SessionState
@@ -31,6 +30,7 @@ from bot.heartbeat.session import Session
 from bot.heartbeat.steps import Step, remark
 from bot.heartbeat.verdict import FLAGS, judge, notes
 from bot.heartbeat.view import BeatView, FullRun
+from bot.heartbeat.wakes import take_wakes
 from bot.ports import Clock, SessionStore
 
 log = logging.getLogger(__name__)
@@ -92,12 +92,10 @@ class Beats:
 
     def _begin(self, session: Session, payload: Mapping[str, Any]) -> Begun:
         now = self._room.clock.now()
-        wakes = self._room.store.load(session.id).wakes
-        slot = datetime.fromisoformat(payload["slot"]) if payload.get("slot") else None
+        wake, slot = take_wakes(self._room.store, payload)
         return Begun(
             run_id=f"beat-{session.id}-{now:%Y%m%dT%H%M%S%f}Z"[:120],
-            wake=strongest(wakes) if wakes else Wake.INTERVAL,
-            wakes=wakes,
+            wake=wake,
             stamp_at=slot or now,
             started_at=now,
         )
