@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from slack_bolt import App
 from slack_sdk import WebClient
 
 from bot.adapters.clock import SystemClock
@@ -32,7 +33,7 @@ from bot.casework.rounds import Rounds
 from bot.casework.waiting import Waiting
 from bot.domain.jobs import Job
 from bot.domain.links import code_links
-from bot.environment import Environment, require_tokens
+from bot.environment import Environment, require_signing_secret, require_tokens
 from bot.errors import ConfigError
 from bot.intake.backfill import Backfill
 from bot.intake.classifier import Rules, classify
@@ -40,6 +41,7 @@ from bot.intake.gaps import Gaps
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
 from bot.settings import Settings
+from bot.slack_settings import SlackSettings
 from bot.staffing import Sources, Staff, staff
 from bot.ticker import Ticker
 from bot.worker import Handler, WorkerPool
@@ -48,9 +50,11 @@ from handlers.commands import Commands
 from handlers.commands.status import status_command
 from handlers.connection import SlackConnection
 from handlers.history import SlackHistory
+from handlers.http_connection import HttpConnection
 from handlers.messenger import SlackMessenger, ephemeral
 from handlers.pacing import Pacing
 from handlers.routes import Listeners, bolt_app
+from handlers.signatures import Signatures
 from handlers.transport import posting_client, repeatable_client, translated, unhurried_client
 from handlers.workspace import SlackWorkspace
 
@@ -77,7 +81,8 @@ class Triage:
     """
 
     def __init__(self, settings: Settings, environment: Environment, *, on_progress: Progress | None = None) -> None:
-        bot_token, app_token = require_tokens(environment)
+        over_http = settings.slack.mode == "http"
+        bot_token, ear_secret = (require_signing_secret if over_http else require_tokens)(environment)
         home = environment.home
         self._lock = HomeLock(home)
         self._clock = SystemClock()
@@ -105,15 +110,9 @@ class Triage:
             interrupt=self.staff.models.stop.set if self.staff.models else None,
         )
         self.backfill = self._make_up(settings, home, unhurried_client(bot_token, environment.slack_api_url))
-        self._connection = SlackConnection(
-            bolt_app(bot_token, environment.slack_api_url, self.me, listeners, self._listeners),
-            app_token,
-            WebClient(token=app_token, base_url=environment.slack_api_url),
-            slate=JsonFile(home / PRESENCE),
-            clock=self._clock,
-            on_session=self.backfill.open,
-            connections=settings.slack.connections,
-        )
+        bolt = bolt_app(bot_token, environment.slack_api_url, self.me, listeners, self._listeners)
+        connect = self._over_http if over_http else self._over_socket
+        self.connection = connect(bolt, ear_secret, settings.slack, environment)
         self.indexed = self.index.refresh(on_progress)
         if not self.indexed.files:
             raise ConfigError(f"codebase: {self.repo.root} has no text file committed; there is nothing to quote")
@@ -130,11 +129,11 @@ class Triage:
         self._ticker.every(TIDY_EVERY_S, self._desk.tidy)
         self._ticker.every(TIDY_EVERY_S, self._approvers.refresh)
         self._ticker.every(TIDY_EVERY_S, self._waiting.tick)
-        self._ticker.every(LISTEN_CHECK_S, self._connection.check)
+        self._ticker.every(LISTEN_CHECK_S, self.connection.check)
         self.watcher.start()
         self._workers.start()
         self.backfill.start()
-        self._connection.open()
+        self.connection.open()
         self._ticker.start()
 
     def stop(self) -> None:
@@ -143,7 +142,7 @@ class Triage:
         A click's post under way is waited for, however long Slack takes (at most about 20 s): released earlier, another
         process would find its claim, not yet its post, and post again.
         """
-        self._connection.close()
+        self.connection.close()
         self._ticker.stop()
         self.backfill.stop()
         self.watcher.stop(timeout_s=WATCHER_STOP_S)
@@ -238,6 +237,28 @@ class Triage:
             gaps=Gaps(JsonFile(home / "slack" / "gaps.json")),
             clock=self._clock,
             say=self.ops.say,
+        )
+
+    def _over_socket(self, bolt: App, app_token: str, how: SlackSettings, where: Environment) -> SlackConnection:
+        return SlackConnection(
+            bolt,
+            app_token,
+            WebClient(token=app_token, base_url=where.slack_api_url),
+            slate=JsonFile(where.home / PRESENCE),
+            clock=self._clock,
+            on_session=self.backfill.open,
+            connections=how.connections,
+        )
+
+    def _over_http(self, bolt: App, signing_secret: str, how: SlackSettings, where: Environment) -> HttpConnection:
+        return HttpConnection(
+            bolt,
+            Signatures(signing_secret, self._clock),
+            host=how.http.host,
+            port=how.http.port,
+            slate=JsonFile(where.home / PRESENCE),
+            clock=self._clock,
+            on_session=self.backfill.open,
         )
 
     def _casework(self, settings: Settings) -> Handler:

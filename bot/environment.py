@@ -22,10 +22,11 @@ from bot.setting_problems import message_of
 SLACK_API_URL: Final = "https://slack.com/api/"
 _URL: Final = re.compile(r"https?://[\w.:\[\]-]+(?:/[^\s?#]*)?", re.ASCII)
 _TOKEN_TAIL: Final = re.compile(r"[A-Za-z0-9-]+")
-_TOKENS: Final = (
-    ("SLACK_BOT_TOKEN", "xoxb-", "OAuth & Permissions"),
-    ("SLACK_APP_TOKEN", "xapp-", "Basic Information > App-Level Tokens"),
-)
+_TOKENS: Final = {
+    "SLACK_BOT_TOKEN": ("xoxb-", "OAuth & Permissions"),
+    "SLACK_APP_TOKEN": ("xapp-", "Basic Information > App-Level Tokens"),
+}
+_SIGNING_SECRET: Final = re.compile(r"[0-9A-Za-z]{16,128}")
 
 
 class Environment(BaseModel):
@@ -36,6 +37,7 @@ class Environment(BaseModel):
     home: Path
     slack_bot_token: SecretStr | None = None
     slack_app_token: SecretStr | None = None
+    slack_signing_secret: SecretStr | None = None
     slack_api_url: str = SLACK_API_URL
     anthropic_api_key: SecretStr | None = None
     anthropic_base_url: WebAddress | None = None
@@ -60,6 +62,7 @@ _VARIABLES: Final = {
     "home": "TRIAGE_HOME",
     "slack_bot_token": "SLACK_BOT_TOKEN",
     "slack_app_token": "SLACK_APP_TOKEN",
+    "slack_signing_secret": "SLACK_SIGNING_SECRET",
     "slack_api_url": "SLACK_API_URL",
     "anthropic_api_key": "ANTHROPIC_API_KEY",
     "anthropic_base_url": "ANTHROPIC_BASE_URL",
@@ -133,22 +136,49 @@ def _is_url(text: str) -> bool:
 
 
 def require_tokens(environment: Environment) -> tuple[str, str]:
-    """Return `(bot token, app token)`.
+    """Return `(bot token, app token)`, which Socket Mode needs.
 
     Raises:
         ConfigError: one is missing, still the example's, has been given in the other's place, or holds what no token
             does; the value is never repeated.
     """
-    secrets = (environment.slack_bot_token, environment.slack_app_token)
-    bot, app = (secret.get_secret_value() if secret else "" for secret in secrets)
-    problems = [
-        f"{name} {wrong}; copy the {prefix}... token from the app's page {page} into .env"
-        for token, (name, prefix, page) in zip((bot, app), _TOKENS, strict=True)
-        if (wrong := _token_problem(token, prefix))
-    ]
-    if problems:
-        raise ConfigError(*problems)
+    bot, app = _revealed(environment.slack_bot_token), _revealed(environment.slack_app_token)
+    _refuse(_wrong_token("SLACK_BOT_TOKEN", bot), _wrong_token("SLACK_APP_TOKEN", app))
     return bot, app
+
+
+def require_signing_secret(environment: Environment) -> tuple[str, str]:
+    """Return `(bot token, signing secret)`, which HTTP mode needs; raises ConfigError as `require_tokens` does."""
+    bot, secret = _revealed(environment.slack_bot_token), _revealed(environment.slack_signing_secret)
+    _refuse(_wrong_token("SLACK_BOT_TOKEN", bot), _wrong_secret(secret))
+    return bot, secret
+
+
+def _revealed(secret: SecretStr | None) -> str:
+    return secret.get_secret_value() if secret else ""
+
+
+def _refuse(*problems: str | None) -> None:
+    found = [problem for problem in problems if problem]
+    if found:
+        raise ConfigError(*found)
+
+
+def _wrong_token(name: str, token: str) -> str | None:
+    prefix, page = _TOKENS[name]
+    wrong = _token_problem(token, prefix)
+    return f"{name} {wrong}; copy the {prefix}... token from the app's page {page} into .env" if wrong else None
+
+
+def _wrong_secret(secret: str) -> str | None:
+    """Whoever knows or guesses this secret is Slack to us, so a short one is as bad as none."""
+    if _SIGNING_SECRET.fullmatch(secret):
+        return None
+    wrong = "is no signing secret, which has letters and digits only" if secret else "is not set"
+    return (
+        f"SLACK_SIGNING_SECRET {wrong}; copy it from the app's page Basic Information > App Credentials into .env, "
+        "or set slack.mode to socket"
+    )
 
 
 def _token_problem(token: str, prefix: str) -> str | None:

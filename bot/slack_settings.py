@@ -1,8 +1,8 @@
-"""The `slack` block of triage.yml: how fast the bot speaks, and over how many connections it listens."""
+"""The `slack` block of triage.yml: how Slack reaches the bot, and how fast the bot speaks."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,9 +11,20 @@ class _Block(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SlackSettings(_Block):
-    """How the bot talks to Slack."""
+class HttpSettings(_Block):
+    """Where the bot listens in HTTP mode; a reverse proxy with TLS stands in front of it."""
 
+    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 3000
+    """0 takes a free one."""
+
+
+class SlackSettings(_Block):
+    """How the bot and Slack talk."""
+
+    mode: Literal["socket", "http"] = "socket"
+    """`socket`: the bot dials out (Socket Mode). `http`: Slack sends signed requests (Events API)."""
+    http: HttpSettings = HttpSettings()
     posts_per_second: Annotated[float, Field(gt=0, le=20)] = 1.0
     """To each channel, after a burst of three; Slack allows about one."""
     connections: Annotated[int, Field(ge=1, le=2)] = 1

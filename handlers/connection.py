@@ -47,7 +47,7 @@ class SlackConnection:
     ) -> None:
         self._app, self._slate, self._clock, self._on_session = app, slate, clock, on_session
         self._once, self._lock = Once(), threading.Lock()
-        self._before = _last_life(slate)
+        self._before = last_life(slate)
         self._sessions, self._complained = 0, False
         self._day_reconnects: tuple[str, int] = ("", 0)
         self._written_at: datetime | None = None
@@ -154,7 +154,7 @@ class SlackConnection:
             log.exception("the connection's state could not be written", extra={"action": "presence_lost"})
 
 
-def _last_life(slate: Slate) -> datetime | None:
+def last_life(slate: Slate) -> datetime | None:
     """Return when the process before this one last heard Slack; None if there was none."""
     document = slate.read()
     for key in ("down_since", "stopped_at", "at"):

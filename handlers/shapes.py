@@ -110,7 +110,12 @@ class _Suggestion(_Interaction):
     action_id: str
 
 
-_SHAPES: Mapping[str, type[_Level]] = {
+class _Challenge(_Shape):
+    challenge: str
+
+
+_SHAPES: Mapping[str, type[_Shape]] = {
+    "url_verification": _Challenge,
     "event_callback": _EventBody,
     "block_actions": _Click,
     "view_submission": _Dialogue,

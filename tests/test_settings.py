@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from bot.environment import read_environment, require_tokens
+from bot.environment import read_environment, require_signing_secret, require_tokens
 from bot.errors import ConfigError
 from bot.intake.rules import Rules
 from bot.models import stall_limit_s, uses_models
@@ -272,7 +273,7 @@ def test_secrets_are_hidden_wherever_the_environment_is_printed() -> None:
     """repr, str and a dump of the environment show no token; only the bot that needs one gets it."""
     environment = read_environment(TOKENS)
     for shown in (repr(environment), str(environment), str(environment.model_dump()), environment.model_dump_json()):
-        assert "secret" not in shown.replace("SecretStr", "")
+        assert "secret" not in shown.replace("SecretStr", "").replace("slack_signing_secret", "")
     assert require_tokens(environment) == ("xoxb-secret-bot", "xapp-secret-app")
     assert environment.secrets() == frozenset(TOKENS.values())
 
@@ -313,6 +314,52 @@ def test_missing_and_swapped_tokens_are_named_and_never_shown(environ: dict[str,
         require_tokens(read_environment(environ))
     assert len(caught.value.problems) == count
     assert "secret" not in str(caught.value)
+
+
+HTTP = {"SLACK_BOT_TOKEN": "xoxb-secret-bot", "SLACK_SIGNING_SECRET": "0123456789secret0123456789abcdef"}
+
+
+def test_http_mode_needs_the_signing_secret_and_no_app_token() -> None:
+    """And hides it as it does the tokens."""
+    environment = read_environment(HTTP)
+    assert require_signing_secret(environment) == tuple(HTTP.values())
+    assert "secret0" not in repr(environment)
+    assert environment.secrets() == frozenset(HTTP.values())
+
+
+@pytest.mark.parametrize(
+    "secret", ["", "short-secret", "xapp-1-secret-secret-secret", "secret secret secret", "é" * 32]
+)
+def test_what_is_no_signing_secret_is_refused_and_never_shown(secret: str) -> None:
+    """An empty or guessable one would make everybody Slack."""
+    with pytest.raises(ConfigError, match="App Credentials") as caught:
+        require_signing_secret(read_environment({**HTTP, "SLACK_SIGNING_SECRET": secret}))
+    assert len(caught.value.problems) == 1
+    assert "secret secret" not in str(caught.value)
+    assert "short-secret" not in str(caught.value)
+
+
+def test_both_secrets_of_http_mode_are_asked_for_at_once() -> None:
+    """One start is enough to learn what is missing."""
+    with pytest.raises(ConfigError) as caught:
+        require_signing_secret(read_environment({}))
+    assert [problem.split(" ")[0] for problem in caught.value.problems] == ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"]
+
+
+@pytest.mark.parametrize(
+    ("slack", "words"),
+    [
+        ("{mode: webhook}", "slack.mode"),
+        ("{http: {port: 70000}}", "slack.http.port: must be at most 65535"),
+        ("{http: {host: ''}}", "slack.http.host"),
+        ("{posts_per_second: 0}", "slack.posts_per_second: must be over 0"),
+        ("{post_per_second: 1}", "did you mean posts_per_second?"),
+    ],
+)
+def test_what_slack_settings_cannot_be_is_named(folder: Path, slack: str, words: str) -> None:
+    """Each with its key."""
+    with pytest.raises(ConfigError, match=re.escape(words)):
+        load_settings(write(folder, f"{MINIMAL}\nslack: {slack}\n"))
 
 
 def test_models_and_limits_have_defaults_that_are_safe(folder: Path) -> None:

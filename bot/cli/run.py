@@ -14,6 +14,8 @@ from bot.app import Triage
 from bot.cli.logs import log_to_stderr
 from bot.environment import read_environment
 from bot.settings import find_config, load_settings
+from handlers.http_connection import HttpConnection
+from handlers.http_server import EVENTS_PATH
 
 WAKE_S = 0.5
 
@@ -23,7 +25,7 @@ def main(argv: list[str]) -> int:
 
     Until the bot is built, which includes the first index, either ends the process at once: exit code 143 or 130.
     """
-    parser = argparse.ArgumentParser(prog="triage run", description="Start the bot (Socket Mode).")
+    parser = argparse.ArgumentParser(prog="triage run", description="Start the bot.")
     parser.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
     parser.add_argument("--verbose", action="store_true", help="log every step")
     args = parser.parse_args(argv)
@@ -38,6 +40,10 @@ def main(argv: list[str]) -> int:
     bot.start()
     watched = ", ".join(f"#{chat.name or chat.chat_id}" for chat in settings.watched_chats) or "mentions only"
     print(f"triage is watching {watched}; drafts go to {settings.ops_channel}.")
+    if isinstance(bot.connection, HttpConnection):
+        print(
+            f"listening on {bot.connection.address}; behind your TLS proxy Slack's Request URL is https://<host>{EVENTS_PATH}."
+        )
     print(f"investigator: {bot.staff.described}.")
     print(
         f"codebase {bot.repo.root} at {bot.indexed.commit[:12]}, {bot.indexed.files:,} files. Ctrl-C stops.", flush=True

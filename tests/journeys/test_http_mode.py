@@ -1,0 +1,148 @@
+"""HTTP mode from end to end: Slack's requests are made and signed by the test, everything the bot says is real."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blocks import ids
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.app import Triage
+from bot.environment import read_environment
+from bot.settings import load_settings
+from demo.control import Control, Json
+from demo.headless import find_element
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
+from handlers.http_connection import HttpConnection
+from handlers.http_server import EVENTS_PATH
+from tests.handlers.signed import SECRET, as_form, as_json, send, sign
+from tests.journeys.office import Office, write_config
+from tests.journeys.shop import SESSIONS
+from tests.payloads import payload
+
+MARK = "do-not-write-me-down"
+
+
+class HttpOffice(Office):
+    """The ordinary bot in HTTP mode; what people do reaches it as requests that Slack signed."""
+
+    def __init__(self, slack: LocalSlack, control: Control, home: Path, codebase: Path) -> None:
+        self.control, self.home = control, home
+        config = write_config(home, codebase, slack={"mode": "http", "http": {"port": 0}})
+        environment = {
+            "TRIAGE_HOME": str(home),
+            "SLACK_BOT_TOKEN": DEMO.bot_token,
+            "SLACK_SIGNING_SECRET": SECRET,
+            "SLACK_API_URL": slack.api_url,
+        }
+        self.bot = Triage(load_settings(config), read_environment(environment))
+        self.replies = NdjsonJournal(home / "replies.ndjson")
+        self.events = NdjsonJournal(home / "events.ndjson")
+        assert isinstance(self.bot.connection, HttpConnection)
+        self.url = f"http://{self.bot.connection.address}{EVENTS_PATH}"
+
+    def deliver(self, body: bytes, content_type: str, *, at: float = 0, secret: str = SECRET, **headers: str) -> int:
+        """Send a body as Slack would (`at`: seconds from now) and return the status of the answer."""
+        signed = {**sign(body, time.time() + at, secret), **headers}
+        return send(self.url, body, content_type, signed).status_code
+
+    def event_of(self, ts: str, text: str, **more: Any) -> Json:
+        """Return the event Slack makes of a message in the help channel."""
+        body = payload("message")
+        place = {"channel": HELP.channel_id, "user": CHLOE.user_id, "team": DEMO.team_id}
+        body["team_id"], body["event_id"] = DEMO.team_id, f"Ev{ts.replace('.', '')}"
+        body["event"] |= {**place, "ts": ts, "event_ts": ts, "text": text, "client_msg_id": f"c-{ts}", **more}
+        return body
+
+    def click_of(self, card: Json, action: str) -> Json:
+        """Return the payload of a click on a button of a card."""
+        element = find_element(card, action)
+        assert element is not None
+        body = payload("block_actions")
+        body["user"] = {"id": ANA.user_id, "name": "ana", "team_id": DEMO.team_id}
+        body["team"]["id"] = DEMO.team_id
+        body["channel"]["id"] = body["container"]["channel_id"] = OPS.channel_id
+        body["message"]["ts"] = body["container"]["message_ts"] = card["ts"]
+        body["actions"] = [{"type": "button", **element.click_fields()}]
+        return body
+
+
+@pytest.fixture
+def office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> Iterator[HttpOffice]:
+    """The bot, listening on a free port."""
+    office = HttpOffice(slack, control, tmp_path / "home", shop)
+    office.bot.start()
+    yield office
+    office.bot.stop()
+
+
+def test_a_question_and_its_approval_over_http(office: HttpOffice) -> None:
+    """Question, card, click, reply: posted once, whatever Slack or somebody else sends again."""
+    ts = office.ask(SESSIONS)
+    event = office.event_of(ts, SESSIONS)
+    assert office.deliver(*as_json(event)) == 200
+    assert [record["message_id"] for record in office.events.records()] == [ts]
+    again = {"X-Slack-Retry-Num": "1", "X-Slack-Retry-Reason": "http_timeout"}
+    assert office.deliver(*as_json(event), at=1, **again) == 200
+    card = office.draft(ts)
+    click = office.click_of(card, ids.APPROVE)
+    began = time.monotonic()
+    assert office.deliver(*as_form(click)) == 200
+    assert time.monotonic() - began < 3
+    office.reply(ts)
+    office.card(ts, "Posted")
+    assert office.deliver(*as_form(click), at=2) == 200
+    office.told(ANA.user_id, "Already closed")
+    assert len(office.posted(ts)) == 1
+    assert len(office.cards(ts)) == 1
+    assert len(list(office.events.records())) == 1
+
+
+def test_a_command_is_answered_over_http(office: HttpOffice) -> None:
+    """In the answer to its request."""
+    command = {
+        **payload("slash_command"),
+        "user_id": ANA.user_id,
+        "team_id": DEMO.team_id,
+        "channel_id": OPS.channel_id,
+    }
+    body, kind = as_form(command)
+    answer = send(office.url, body, kind, sign(body, time.time()))
+    assert answer.status_code == 200
+    assert answer.json()["response_type"] == "ephemeral"
+    assert "waiting for a decision" in answer.text
+
+
+def test_what_slack_did_not_sign_changes_nothing(office: HttpOffice, caplog: pytest.LogCaptureFixture) -> None:
+    """Wrong secret, old, replayed, garbage, huge: refused, not journaled, not logged; and the bot works on."""
+    caplog.set_level(logging.DEBUG)
+    ts = office.ask(SESSIONS)
+    body, kind = as_json(office.event_of(ts, f"{SESSIONS} {MARK}"))
+    assert office.deliver(body, kind, secret="not Slack's") == 401
+    assert office.deliver(body, kind, at=-400) == 401
+    assert office.deliver(body, kind, at=400) == 401
+    assert send(office.url, body, kind, {}).status_code == 401
+    assert office.deliver(b"\xff" * 100, kind) == 401
+    assert office.deliver(b"{" + MARK.encode(), kind, secret="not Slack's") == 401
+    assert send(office.url, b" " * 2_000_000, kind, {}).status_code == 413
+    assert list(office.events.records()) == []
+    assert MARK not in caplog.text
+    assert office.cards(ts) == []
+    assert office.deliver(*as_json(office.event_of(ts, SESSIONS))) == 200
+    office.draft(ts)
+
+
+def test_a_recorded_click_is_refused(office: HttpOffice) -> None:
+    """The very same request, a second time."""
+    ts = office.ask(SESSIONS)
+    assert office.deliver(*as_json(office.event_of(ts, SESSIONS))) == 200
+    body, kind = as_form(office.click_of(office.draft(ts), ids.DISMISS))
+    signed = sign(body, time.time())
+    assert send(office.url, body, kind, signed).status_code == 200
+    assert send(office.url, body, kind, signed).status_code == 401
