@@ -191,6 +191,7 @@ class Person:
     is_bot: bool = False
     is_guest: bool = False
     is_external: bool = False
+    is_deactivated: bool = False
     timezone: str | None = None
     """The IANA zone of their profile, as the chat gives it; None where it gives none."""
 

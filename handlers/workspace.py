@@ -79,6 +79,7 @@ class SlackWorkspace:
             is_bot=bool(user.get("is_bot")),
             is_guest=bool(user.get("is_restricted") or user.get("is_ultra_restricted")),
             is_external=bool(user.get("is_stranger")) or team != self._team_id,
+            is_deactivated=bool(user.get("deleted")),
             timezone=user.get("tz") or None,
         )
 

@@ -1,7 +1,7 @@
 """Who may decide: the configured people and groups, else everybody in the ops channel.
 
-Fails closed: where the chat cannot say, nobody may. An empty list means nobody. Guests, bots and people of other
-workspaces never may.
+Fails closed: where the chat cannot say, nobody may. An empty list means nobody. Guests, bots,
+deactivated people and those of other workspaces never may.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Approvers:
             return False
         try:
             person = self._workspace.person(user_id)
-            if person.is_bot or person.is_guest or person.is_external:
+            if person.is_bot or person.is_guest or person.is_external or person.is_deactivated:
                 return False
             self._known = self._everybody()
         except ProviderError:

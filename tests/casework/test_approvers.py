@@ -49,12 +49,48 @@ def test_another_team_may_never(workspace: FakeWorkspace) -> None:
     assert not approvers(workspace, ("U1",)).allow("U1", "")
 
 
-@pytest.mark.parametrize("flaw", ["is_bot", "is_guest", "is_external"])
-def test_bots_guests_and_partners_may_never(workspace: FakeWorkspace, flaw: str) -> None:
-    """Not even when they are listed."""
-    workspace.people["U1"] = Person(user_id="U1", name="x", **{flaw: True})  # type: ignore[arg-type]
-    assert not approvers(workspace, ("U1",)).allow("U1", "T1")
+@pytest.mark.parametrize("flaw", ["is_bot", "is_guest", "is_external", "is_deactivated"])
+@pytest.mark.parametrize("configured", [("U3",), ("S0ONCALL",), None], ids=["listed", "in a group", "in the channel"])
+def test_bots_guests_partners_and_the_deactivated_may_never(
+    workspace: FakeWorkspace, flaw: str, configured: tuple[str, ...] | None
+) -> None:
+    """Not even when they are listed, stand in a user group or sit in the ops channel (Slack Connect included)."""
+    workspace.groups["C0OPS"] |= {"U3"}
+    assert approvers(workspace, configured).allow("U3", "T1")
+    workspace.people["U3"] = Person(user_id="U3", name="x", **{flaw: True})  # type: ignore[arg-type]
+    assert not approvers(workspace, configured).allow("U3", "T1")
+
+
+def test_a_partner_who_claims_our_team_is_known_by_their_own(workspace: FakeWorkspace) -> None:
+    """The click says T1, Slack says that the person belongs elsewhere."""
+    workspace.people["U1"] = Person(user_id="U1", name="x", team_id="T9", is_external=True)
     assert not approvers(workspace, None).allow("U1", "T1")
+
+
+def test_a_group_that_was_emptied_leaves_nobody(workspace: FakeWorkspace) -> None:
+    """An empty group is not an absent setting: the ops channel does not step in."""
+    who = approvers(workspace, ("S0ONCALL",))
+    assert who.allow("U3", "T1")
+    workspace.groups["S0ONCALL"] = frozenset()
+    assert not any(who.allow(user, "T1") for user in ("U1", "U2", "U3"))
+    assert not who.probably("U3", "T1")
+
+
+def test_one_group_that_cannot_be_listed_closes_to_all(workspace: FakeWorkspace) -> None:
+    """Half an answer is none, for whoever stands in the other half, too."""
+    who = approvers(workspace, ("U1", "S0ONCALL", "S0GONE"))
+    assert not who.allow("U1", "T1")
+    assert not who.allow("U3", "T1")
+
+
+def test_an_outage_lets_dialogues_open_and_nothing_be_decided(workspace: FakeWorkspace) -> None:
+    """What was known a moment ago opens a dialogue; its submit asks anew and is refused."""
+    who = approvers(workspace, None)
+    who.refresh()
+    workspace.down = True
+    who.refresh()
+    assert who.probably("U1", "T1")
+    assert not who.allow("U1", "T1")
 
 
 def test_a_chat_that_cannot_say_means_nobody(workspace: FakeWorkspace) -> None:

@@ -12,8 +12,10 @@ from slack_sdk.errors import SlackApiError
 from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.casework.decisions import Click
+from bot.domain.returns import TriageFile
 from bot.domain.threads import PendingReason, Resolution, Status
 from bot.errors import ProviderError, Unconfirmed
+from bot.ports import Person
 from handlers.approvals import NOT_YOURS, Approvals
 from tests.builders import THREAD_ID, a_return
 from tests.casework.office import ANN, BEN, Office
@@ -350,6 +352,16 @@ class TestMenu:
         edge.choose(self.option(edge, action))
         assert edge.client.opened[0]["title"]["text"] == title
 
+    def test_a_note_is_saved_by_whoever_may_approve(self, tmp_path: Path) -> None:
+        """And by nobody else; the answer names the file."""
+        note = TriageFile(filename="retries.md", content="# Retries")
+        edge = Edge(Office(tmp_path, a_return(proposed_triage_file=note)).asked())
+        value = ids.encode_option(ids.SAVE_NOTE, edge.office.click())
+        edge.choose(value, by=CARL)
+        assert edge.office.memory.notes == {}
+        edge.choose(value)
+        assert edge.last_word == "Saved as memory/retries.md."
+
     def test_evidence_of_a_closed_thread_can_still_be_read(self, edge: Edge) -> None:
         """From the archive; of an unknown thread there is none, and that is said."""
         value = self.option(edge, ids.SHOW_EVIDENCE)
@@ -418,6 +430,43 @@ class TestPermission:
         edge.choose(ids.encode_option(ids.SHOW_EVIDENCE, edge.office.click()), by=CARL)
         assert edge.client.opened == []
         assert edge.last_word == NOT_YOURS
+
+    @pytest.mark.parametrize("name", ["approve", "open_edit", "open_dismiss", "open_context"])
+    def test_another_teams_user_of_the_same_id_may_nothing(self, tmp_path: Path, name: str) -> None:
+        """An id is only unique in its team."""
+        edge = Edge(Office(tmp_path).asked())
+        edge.press(name, ids.encode_click(edge.office.click()), team="T9")
+        assert edge.last_word == NOT_YOURS
+        assert (edge.client.opened, edge.office.messenger.posts) == ([], [])
+
+    def test_slack_that_cannot_say_refuses_the_click_and_the_submit(self, tmp_path: Path) -> None:
+        """Fail closed, at both; the draft waits as it was."""
+        edge = Edge(Office(tmp_path).asked())
+        click, before = edge.office.click(), edge.office.state
+        edge.office.workspace.down = True
+        edge.press("approve", ids.encode_click(click))
+        assert edge.last_word == NOT_YOURS
+        edge.choose(ids.encode_option(ids.REINVESTIGATE, click))
+        assert edge.last_word == NOT_YOURS
+        for name, block in (
+            ("submit_edit", ids.REPLY),
+            ("submit_dismiss", ids.REASON),
+            ("submit_context", ids.CONTEXT),
+        ):
+            ack = edge.submit(name, click, **{block: {"type": "plain_text_input", "value": "mine"}})
+            assert ack.answers[0]["errors"][block] == NOT_YOURS
+        assert edge.office.state == before
+
+    @pytest.mark.parametrize("flaw", ["is_guest", "is_external", "is_deactivated"])
+    def test_whoever_became_a_stranger_is_refused_at_the_submit(self, tmp_path: Path, flaw: str) -> None:
+        """Still in the ops channel, no longer one of us."""
+        edge = Edge(Office(tmp_path).asked())
+        click = edge.office.click()
+        edge.press("open_edit", ids.encode_click(click))
+        edge.office.workspace.people[BEN] = Person(user_id=BEN, name="b", **{flaw: True})  # type: ignore[arg-type]
+        ack = edge.submit("submit_edit", click, reply={"type": "plain_text_input", "value": "mine"})
+        assert ack.answers[0]["errors"][ids.REPLY] == NOT_YOURS
+        assert edge.office.messenger.posts == []
 
     def test_permission_withdrawn_while_the_dialogue_was_open_counts(self, tmp_path: Path) -> None:
         """The submit asks the chat again; nothing is posted."""

@@ -45,16 +45,18 @@ def workspace(slack: SlackStub, watch: Watch) -> SlackWorkspace:
         ({"team_id": "T1", "is_ultra_restricted": True}, "U1", ("is_guest",)),
         ({"team_id": "T9"}, "U1", ("is_external",)),
         ({"team_id": "T1", "is_stranger": True}, "U1", ("is_external",)),
+        ({"team_id": "T1", "deleted": True}, "U1", ("is_deactivated",)),
     ],
 )
 def test_a_person_is_named_and_known_for_what_they_are(
     slack: SlackStub, workspace: SlackWorkspace, user: dict[str, Any], name: str, flags: tuple[str, ...]
 ) -> None:
-    """The best name there is; guests, bots and partners are told apart."""
+    """The best name there is; guests, bots, partners and those who left are told apart."""
     slack.will("users.info", Answer({"user": user}))
     person = workspace.person("U1")
     assert person.name == name
-    assert tuple(flag for flag in ("is_bot", "is_guest", "is_external") if getattr(person, flag)) == flags
+    known = ("is_bot", "is_guest", "is_external", "is_deactivated")
+    assert tuple(flag for flag in known if getattr(person, flag)) == flags
 
 
 def test_people_are_remembered_for_a_minute_and_memberships_never(
