@@ -106,7 +106,8 @@ class JobQueue(Protocol):
     def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
         """Return a claimed job to its place; False if that was its last attempt and it went to failed/.
 
-        With `count=False` the attempt is not held against it (the process is stopping).
+        With `count=False` the attempt is not held against it (the process is stopping, a service is down), but jobs of
+        other keys go first.
         """
         ...
 

@@ -13,6 +13,7 @@ from bot.ports import ChatMessage, Person
 from handlers.transport import translated
 
 CACHE_S = 60.0
+MAX_CACHED = 1_000
 PAGE = 200
 
 T = TypeVar("T")
@@ -89,6 +90,8 @@ class SlackWorkspace:
         if known is not None and now - known[0] < CACHE_S:
             return known[1]  # type: ignore[no-any-return]
         answer = ask()
+        if len(self._cache) >= MAX_CACHED:
+            self._cache = {name: held for name, held in self._cache.items() if now - held[0] < CACHE_S}
         self._cache[kind, key] = (now, answer)
         return answer
 

@@ -179,6 +179,7 @@ class MemoryJobQueue:
         self.failed: dict[str, Job] = {}
         self.given_up: list[Job] = []
         self.full = False
+        self._put_off: set[str] = set()
 
     def put(self, kind: JobKind, key: str, payload: Mapping[str, Any], *, job_id: str | None = None) -> Job:
         with self._lock:
@@ -211,12 +212,14 @@ class MemoryJobQueue:
     def done(self, job: Job) -> None:
         with self._lock:
             self.running.pop(job.name, None)
+            self._put_off.discard(job.key)
 
     def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
         with self._lock:
             change: dict[str, Any] = {"failures": (*job.failures, why[:500])}
             returned = job.model_copy(update=change if count else {"attempts": job.attempts - 1})
             self.running.pop(job.name, None)
+            (self._put_off.discard if count else self._put_off.add)(job.key)
             again = returned.attempts < MAX_ATTEMPTS
             (self.waiting if again else self.failed)[job.name] = returned
             return again
@@ -242,8 +245,7 @@ class MemoryJobQueue:
             return None
         busy = {job.key for job in self.running.values()}
         beats = any(job.kind is JobKind.HEARTBEAT for job in self.running.values())
-        for name in sorted(self.waiting, key=queue_order):
-            job = self.waiting[name]
+        for job in sorted(self.waiting.values(), key=lambda job: (job.key in self._put_off, queue_order(job.name))):
             if job.key not in busy and not (beats and job.kind is JobKind.HEARTBEAT):
                 return job
             busy.add(job.key)

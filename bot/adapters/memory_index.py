@@ -23,6 +23,8 @@ from bot.ports import Journal
 
 MAX_NOTE_BYTES = 1_000_000
 MAX_REPLIES = 2_000
+REPLIES_BYTES = 8 * 1024 * 1024
+"""How far back the log is read for every question, however long it has become."""
 MAX_SAME_NAME = 100
 EXCERPT_CHARS = 300
 TITLE_CHARS = 120
@@ -94,7 +96,7 @@ class MemoryNotes:
             return self._notes
 
     def _posted(self) -> Iterator[_Note]:
-        for record in deque(self._replies.records(), MAX_REPLIES):
+        for record in deque(self._replies.records(last_bytes=REPLIES_BYTES), MAX_REPLIES):
             reply, question = str(record.get("reply_text") or ""), str(record.get("question") or "")
             if reply and record.get("thread_id"):
                 title = _first_line(question) or _first_line(reply)

@@ -42,6 +42,7 @@ class SpoolQueue:
         self._last_ms = 0
         self._sequence = 0
         self._running: dict[str, Job] = {}
+        self._put_off: set[str] = set()
         self.given_up: list[Job] = []
         self.corrupt: list[Path] = []
         self._recover()
@@ -86,6 +87,7 @@ class SpoolQueue:
         with self._changed:
             remove_file(self._running_dir / job.name)
             self._running.pop(job.name, None)
+            self._put_off.discard(job.key)
             self._changed.notify()
 
     def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
@@ -95,6 +97,7 @@ class SpoolQueue:
             again = returned.attempts < MAX_ATTEMPTS
             self._move(job.name, self._running_dir, self._waiting_dir if again else self._failed_dir)
             self._running.pop(job.name, None)
+            (self._put_off.discard if count else self._put_off.add)(job.key)
             if again:
                 self._waiting[job.name] = returned
             self._changed.notify()
@@ -110,12 +113,15 @@ class SpoolQueue:
             return None
         busy = {job.key for job in self._running.values()}
         heartbeats = sum(job.kind is JobKind.HEARTBEAT for job in self._running.values())
-        for name in sorted(self._waiting, key=queue_order):
-            job = self._waiting[name]
+        for job in sorted(self._waiting.values(), key=self._order):
             if job.key not in busy and (job.kind is JobKind.USER or heartbeats < MAX_HEARTBEATS):
                 return job
             busy.add(job.key)
         return None
+
+    def _order(self, job: Job) -> tuple[Any, ...]:
+        """Put behind the others what met an outage: it may be that job's alone. One key keeps its order."""
+        return job.key in self._put_off, queue_order(job.name)
 
     def _recover(self) -> None:
         for job in self._load(self._running_dir):

@@ -10,7 +10,7 @@ from typing import Final
 from bot.casework.card_turns import CardTurns
 from bot.casework.privacy import OpsPrivacy
 from bot.domain.threads import ThreadState
-from bot.errors import Conflict, ProviderError, TriageError, Unavailable
+from bot.errors import Conflict, ProviderError, StoreError, TriageError, Unavailable
 from bot.ports import Clock, JobQueue, Journal, MemoryIndex, Messenger, ThreadStore, Workspace
 from bot.settings import Settings
 
@@ -128,11 +128,13 @@ class Desk:
             self.store.archive(thread_id)
 
     def try_to_finish(self, thread_id: str) -> bool:
-        """Finish a closed thread, or leave it to `catch_up` and `tidy` where its card cannot be updated now."""
+        """Finish a closed thread, or leave it to `catch_up` and `tidy` where chat or disk cannot do it now."""
         try:
             self.finish(thread_id)
-        except ProviderError as error:
-            log.warning("card not updated yet", extra={"action": "finish_later", "thread_id": thread_id}, exc_info=True)
+        except (ProviderError, StoreError) as error:
+            log.warning(
+                "thread not finished yet", extra={"action": "finish_later", "thread_id": thread_id}, exc_info=True
+            )
             if isinstance(error, Unavailable):
                 self.turns.later(thread_id, error.retry_after_s)
             return False

@@ -21,6 +21,10 @@ from bot.ports import Person
 
 log = logging.getLogger(__name__)
 
+MAX_FOLLOWUPS = 200
+FOLLOWUP_CHARS = 4_000
+"""What is kept of a busy thread: its record is read and written whole, and its every step waits for that."""
+
 
 class Orchestrator:
     """Works off the jobs of one kind: chat events, and threads to investigate again.
@@ -129,11 +133,14 @@ class Orchestrator:
             return
         asked_again = not settles and self._bot_user_id in event.mentions and _seen_with_draft(state, event)
         followup = Followup(
-            message_id=event.message_id, sender_id=event.sender.id, text=event.content, at=event.create_time
+            message_id=event.message_id,
+            sender_id=event.sender.id,
+            text=event.content[:FOLLOWUP_CHARS],
+            at=event.create_time,
         )
 
         def record(now: ThreadState) -> ThreadState:
-            noted = now.evolve(followups=(*now.followups, followup), last_event_at=event.create_time)
+            noted = now.evolve(followups=(*now.followups, followup)[-MAX_FOLLOWUPS:], last_event_at=event.create_time)
             if asked_again and now.status is Status.PENDING_USER and not now.post_intent:
                 return reopen(noted, at=self._desk.clock.now(), why="the bot was asked again in the thread")
             if settles:

@@ -28,7 +28,7 @@ class Replies:
     def append(self, record: Mapping[str, Any]) -> None:
         self._records.append(record)
 
-    def records(self) -> Iterator[dict[str, Any]]:
+    def records(self, *, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
         yield from (dict(record) for record in self._records)
 
 

@@ -56,6 +56,18 @@ def claimed(queue: JobQueue) -> Job:
     return job
 
 
+def test_what_met_an_outage_lets_the_others_go_first(backing: Backing) -> None:
+    """It may be that job's alone; the jobs of its own thread stay behind it, in their order, until it is done."""
+    queue = backing.open()
+    for key in ("a", "a", "b", "c"):
+        queue.put(USER, key, {})
+    assert queue.give_back(claimed(queue), why="Slack is down", count=False) is True
+    assert claims(queue) == ["b", "c", "a", "a"]
+    queue.put(USER, "a", {})
+    queue.put(USER, "b", {})
+    assert claims(queue) == ["a", "b"]
+
+
 def test_a_job_is_claimed_with_what_was_put(backing: Backing) -> None:
     """Key, kind and payload arrive unchanged; the claim counts as the first attempt."""
     queue = backing.open()

@@ -8,7 +8,7 @@ import pytest
 
 from bot.errors import ProviderError
 from handlers.transport import repeatable_client
-from handlers.workspace import CACHE_S, SlackWorkspace
+from handlers.workspace import CACHE_S, MAX_CACHED, SlackWorkspace
 from tests.handlers.slack_stub import Answer, SlackStub, refusal
 
 
@@ -73,6 +73,16 @@ def test_people_are_remembered_for_a_minute_and_memberships_never(
     watch.now = CACHE_S + 1
     workspace.person("U1")
     assert len(slack.of("users.info")) == 2
+
+
+def test_people_not_asked_for_any_more_are_forgotten(slack: SlackStub, workspace: SlackWorkspace, watch: Watch) -> None:
+    """A large workspace does not fill the memory name by name."""
+    slack.will("users.info", Answer({"user": {"team_id": "T1"}}))
+    for number in range(MAX_CACHED):
+        workspace.person(f"U{number}")
+    watch.now = CACHE_S + 1
+    workspace.person("U0")
+    assert list(workspace._cache) == [("person", "U0")]
 
 
 def test_a_failure_is_not_remembered(slack: SlackStub, workspace: SlackWorkspace) -> None:

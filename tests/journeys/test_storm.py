@@ -1,0 +1,338 @@
+"""A storm: thousands of messages while Slack refuses, connections break and events come twice. Nothing lost or twice.
+
+The ordinary suite plays a short one; `make test-storm` plays 2,000 messages. Both print their figures. What happens
+follows from SEED, but for the order in which threads get their turn.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+import pytest
+
+from blocks import ids
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.app import Triage
+from bot.environment import read_environment
+from bot.errors import ProviderError
+from bot.settings import load_settings
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
+from tests.journeys.fault_proxy import DROPPED, REFUSED, FaultProxy, Faults, fault_proxy
+from tests.journeys.office import Office, environment_of, write_config
+from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
+
+SEED = 20_261_121
+PEOPLE = (ANA.user_id, BEN.user_id, CHLOE.user_id)
+HANDS = 4
+BURST = 50
+SMALL_TALK = (
+    "the build of {n} went through, shipping it", "lunch at {n} past twelve", "moved card {n} to the left column",
+    "release notes for {n} are in the folder", "standup notes {n}: nothing blocked", "{n} new signups since monday",
+)  # fmt: skip
+ACKS = ("thanks", "ok", "👍", ":+1:", "got it", "lgtm", "done", "👍 👍")
+MENTION = f"<@{DEMO.bot_id}> "
+
+
+@dataclass
+class Sent:
+    """One message: where and when it was said (seconds since the epoch), and what became of it."""
+
+    chat_id: str
+    ts: str
+    at: float
+    taken_s: float
+    is_question: bool
+    user: str
+    is_root: bool
+    edited: bool = False
+    deleted: bool = False
+
+    @property
+    def thread_id(self) -> str:
+        return f"{DEMO.team_id}.{self.chat_id}.{self.ts}"
+
+
+@dataclass
+class Storm:
+    """What was done, and the bot it was done to."""
+
+    office: Office
+    proxy: FaultProxy
+    url: str
+    sent: list[Sent] = field(default_factory=list)
+    approved: list[Sent] = field(default_factory=list)
+    clicks: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def questions(self) -> list[Sent]:
+        return [message for message in self.sent if message.is_question]
+
+    def say(self, control: Control, number: int, chance: random.Random, *, question: bool) -> None:
+        """Let somebody say something: a question, or one of the many things that are none."""
+        chat, user = chance.choice((HELP.channel_id, ENG.channel_id)), chance.choice(PEOPLE)
+        parent = None if question or chance.random() < 0.7 else self._place(chance, chat)
+        asked = chance.choice((SESSIONS, RETRIES, TIMEOUTS)).replace("?", f" in case {number}?")
+        text = chance.choice(("", "", MENTION)) + asked if question else _no_question(number, chance)
+        at = time.time()
+        ts = control.say(chat, user, text, parent.ts if parent else None)
+        now = time.time()
+        with self.lock:
+            self.sent.append(Sent(chat, ts, at, now - at, question, user, parent is None))
+
+    def change(self, control: Control, chance: random.Random) -> None:
+        """Let somebody edit or delete something they said."""
+        with self.lock:
+            left = [m for m in self.sent if not m.edited and not m.deleted and m not in self.approved]
+            message = chance.choice(left)
+            edits = chance.random() < 0.6
+            message.edited, message.deleted = edits, not edits
+        if edits:
+            control.edit(message.chat_id, message.ts, message.user, f"{SESSIONS} I mean in {message.ts}")
+        else:
+            control.delete(message.chat_id, message.ts, message.user)
+
+    def _place(self, chance: random.Random, chat: str) -> Sent | None:
+        """Return what is replied to: mostly small talk, sometimes a question, whose draft is then in doubt."""
+        with self.lock:
+            roots = [m for m in self.sent if m.chat_id == chat and m.is_root and not m.deleted]
+            return chance.choice(roots) if roots else None
+
+    def burst(self, first: int, size: int, hands: ThreadPoolExecutor, controls: list[Control], share: float) -> None:
+        """Let `size` things happen as fast as they can, HANDS of them at a time."""
+
+        def do(number: int) -> None:
+            chance, control = random.Random(f"{SEED}:{number}"), controls[number % HANDS]
+            lot = chance.random()
+            if lot > 0.97 and first:
+                self.change(control, chance)
+            else:
+                self.say(control, number, chance, question=number % round(1 / share) == 0)
+
+        list(hands.map(do, range(first, first + size)))
+
+    def states(self) -> dict[str, dict[str, Any]]:
+        """Return the open threads as they stand on disk."""
+        found = {}
+        for path in (self.office.home / "state").glob("*.json"):
+            with suppress(FileNotFoundError, ValueError):
+                found[path.stem] = json.loads(path.read_bytes())
+        return found
+
+    def approve(self, message: Sent) -> None:
+        """Click Approve as a person does: again, where the answer was that Slack was away."""
+        self.approved.append(message)
+        deadline = time.monotonic() + 60
+        while not self.replies(message):
+            assert time.monotonic() < deadline, f"never posted: {self.states().get(message.thread_id)}"
+            [card] = self.office.cards(message.ts, channel=message.chat_id)
+            with suppress(AssertionError):  # the button of a draft that is just being posted
+                self.office.click(card, ids.APPROVE)
+                self.clicks += 1
+            with suppress(ProviderError):
+                self.office.control.wait_for(lambda: self.replies(message), "the record", timeout_s=4)
+
+    def replies(self, message: Sent) -> list[dict[str, Any]]:
+        return [r for r in self.office.replies.records() if r["thread_id"] == message.thread_id]
+
+    def waiting(self) -> list[Sent]:
+        """Return the questions whose draft waits on a card, unapproved and unedited."""
+        states = self.states()
+        ready = {key for key, state in states.items() if state["status"] == "pending-user" and state["card_ts"]}
+        return [m for m in self.questions if m.thread_id in ready and not m.edited and m not in self.approved]
+
+
+def _no_question(number: int, chance: random.Random) -> str:
+    if chance.random() < 0.3:
+        return chance.choice(ACKS)
+    return chance.choice(SMALL_TALK).format(n=number)
+
+
+class StormyOffice(Office):
+    """The ordinary bot, which reaches Slack through the proxy only."""
+
+    def __init__(self, slack: LocalSlack, control: Control, home: Path, codebase: Path, proxy: FaultProxy) -> None:
+        self.control, self.home = control, home
+        config = write_config(home, codebase, slack={"posts_per_second": 20}, max_concurrent_sessions=4)
+        environment = {**environment_of(slack, home), "SLACK_API_URL": proxy.url}
+        self.bot = Triage(load_settings(config), read_environment(environment))
+        self.replies = NdjsonJournal(home / "replies.ndjson")
+
+
+@pytest.fixture
+def storm(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> Iterator[Storm]:
+    """The bot at work behind the proxy, which is still kind."""
+    with fault_proxy(slack.api_url) as proxy:
+        office = StormyOffice(slack, control, tmp_path / "home", shop, proxy)
+        office.bot.start()
+        control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+        yield Storm(office, proxy, slack.url)
+        proxy.faults = None
+        office.bot.stop()
+
+
+@pytest.mark.timeout(180)
+def test_a_storm_loses_nothing_and_does_nothing_twice(storm: Storm, capsys: pytest.CaptureFixture[str]) -> None:
+    """Three hundred messages, a twelfth of the calls refused, sockets cut."""
+    _play(storm, messages=300, share=0.04, approvals=5, cuts=0)
+    with capsys.disabled():
+        print(f"\n{_figures(storm)}")
+
+
+@pytest.mark.timeout(1_200)
+@pytest.mark.skipif("TRIAGE_STORM" not in os.environ, reason="minutes long: make test-storm")
+def test_two_thousand_messages_lose_nothing_and_do_nothing_twice(
+    storm: Storm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same at length, and the memory of the process stays where it was."""
+    _play(storm, messages=2_000, share=0.04, approvals=40, cuts=0)
+    with capsys.disabled():
+        print(f"\n{_figures(storm)}")
+
+
+def _play(storm: Storm, *, messages: int, share: float, approvals: int, cuts: int) -> None:
+    storm.proxy.faults = Faults(seed=SEED, refused=0.10, dropped=0.03, delivered_again=0.15)
+    threads, memory = threading.active_count(), _resident_mb()
+    with ThreadPoolExecutor(HANDS) as hands:
+        controls = [Control(storm.url) for _ in range(HANDS)]
+        for first in range(0, messages, BURST):
+            storm.burst(first, min(BURST, messages - first), hands, controls, share)
+            if first // BURST < cuts:
+                storm.proxy.cut_sockets()
+            for message in storm.waiting()[: max(1, approvals * BURST // messages)]:
+                if len(storm.approved) < approvals:
+                    storm.approve(message)
+    _wait_until_quiet(storm)
+    for message in storm.waiting()[: approvals - len(storm.approved)]:
+        storm.approve(message)
+    storm.proxy.faults = None
+    _nothing_lost(storm)
+    _nothing_twice(storm)
+    _still_well(storm, threads=threads, memory_mb=memory)
+
+
+def _wait_until_quiet(storm: Storm) -> None:
+    """Wait until every event is sorted and every question has its draft."""
+    home = storm.office.home
+
+    def is_quiet() -> bool:
+        journaled = {(e["chat_id"], e["message_id"]) for e in _records(home / "events-classified.ndjson")}
+        missing = [m for m in storm.sent if (m.chat_id, m.ts) not in journaled]
+        busy = [path for path in (home / "queue").rglob("*.json") if path.parent.name != "failed"]
+        return not missing and not busy and all(s["status"] == "pending-user" for s in storm.states().values())
+
+    storm.office.control.wait_for(is_quiet, "every message and question to be settled", timeout_s=300)
+
+
+def _nothing_lost(storm: Storm) -> None:
+    events = _records(storm.office.home / "events.ndjson")
+    said = Counter((e["chat_id"], e["message_id"]) for e in events if e["msg_type"] not in ("edit", "delete"))
+    assert said == Counter((m.chat_id, m.ts) for m in storm.sent)
+    for kind, changed in (
+        ("edit", [m for m in storm.sent if m.edited]),
+        ("delete", [m for m in storm.sent if m.deleted]),
+    ):
+        found = Counter((e["chat_id"], e["message_id"]) for e in events if e["msg_type"] == kind)
+        assert found == Counter((m.chat_id, m.ts) for m in changed)
+    sorted_ = _records(storm.office.home / "events-classified.ndjson")
+    assert [e["message_id"] for e in sorted_] == [e["message_id"] for e in events]
+    assert len(storm.approved) == len(_records(storm.office.home / "replies.ndjson"))
+
+
+def _nothing_twice(storm: Storm) -> None:
+    cards = Counter(
+        block["block_id"]
+        for message in storm.office.control.messages(OPS.channel_id)
+        for block in message.get("blocks") or []
+        if str(block.get("block_id", "")).startswith(ids.card_block_id(""))
+    )
+    changed_into_questions = Counter(cards.keys()) - Counter(ids.card_block_id(m.thread_id) for m in storm.questions)
+    assert not changed_into_questions
+    assert cards == Counter(ids.card_block_id(m.thread_id) for m in storm.questions)
+    replies = Counter(
+        m["thread_ts"]
+        for c in (HELP, ENG)
+        for m in storm.office.control.messages(c.channel_id)
+        if m.get("user") == DEMO.bot_id
+    )
+    assert replies == Counter(m.ts for m in storm.approved)
+    logged = Counter(r["thread_id"] for r in _records(storm.office.home / "replies.ndjson"))
+    assert logged == Counter(m.thread_id for m in storm.approved)
+
+
+def _still_well(storm: Storm, *, threads: int, memory_mb: float) -> None:
+    home = storm.office.home
+    assert list((home / "queue" / "failed").iterdir()) == []
+    lines = [m["text"] for m in storm.office.control.messages(OPS.channel_id) if not m.get("blocks")]
+    assert not [line for line in lines if "Gave up" in line or "Messages wait" in line]
+    ts = storm.office.ask(SESSIONS)
+    storm.office.draft(ts)
+    storm.office.control.wait_for(lambda: threading.active_count() <= threads + 24, "the threads to end")
+    assert _resident_mb() - memory_mb < 150
+
+
+def _resident_mb() -> float:
+    """Return how much memory the process holds, in MB; 0 where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _records(path: Path) -> list[dict[str, Any]]:
+    return list(NdjsonJournal(path).records())
+
+
+def _figures(storm: Storm) -> str:
+    """Return what was measured, one line a figure."""
+    home, calls, outcomes = storm.office.home, storm.proxy.calls, storm.proxy.outcomes()
+    sorted_at = {
+        (e["chat_id"], e["message_id"]): _epoch(e["classified_at"])
+        for e in _records(home / "events-classified.ndjson")
+        if e["msg_type"] not in ("edit", "delete")
+    }
+    posts = [call for call in calls if call.method == "chat.postMessage" and call.outcome != REFUSED]
+    first_cards = {
+        m.thread_id: next((c.at for c in posts if ids.card_block_id(m.thread_id).encode() in c.body), None)
+        for m in storm.questions
+    }
+    to_card = [at - m.at for m in storm.questions if (at := first_cards[m.thread_id]) is not None]
+    span_s = max(m.at for m in storm.sent) - min(m.at for m in storm.sent)
+    lines = {
+        "messages": f"{len(storm.sent)} in {span_s:.1f} s, {len(storm.sent) / span_s:.0f} a second",
+        "changes": f"{sum(m.edited for m in storm.sent)} edited, {sum(m.deleted for m in storm.sent)} deleted",
+        "questions": f"{len(storm.questions)}, {len(storm.approved)} approved with {storm.clicks} clicks",
+        "message to acknowledgement": _spread([m.taken_s for m in storm.sent]),
+        "message to sorted": _spread([sorted_at[m.chat_id, m.ts] - m.at for m in storm.sent]),
+        "question to card": _spread(to_card),
+        "calls": f"{len(calls)}: {outcomes[REFUSED]} refused with 429, {outcomes[DROPPED]} cut off",
+        "sockets": f"{storm.proxy.connections} connections",
+        "deliveries": f"{storm.proxy.delivered} and {storm.proxy.delivered_again} again",
+        "memory": f"{_resident_mb():.0f} MB, {threading.active_count()} threads",
+    }
+    return "\n".join(f"  {name}: {figure}" for name, figure in lines.items())
+
+
+def _epoch(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
+
+
+def _spread(seconds: list[float]) -> str:
+    cuts = quantiles(seconds, n=20)
+    return f"p50 {cuts[9] * 1000:.0f} ms, p95 {cuts[18] * 1000:.0f} ms, worst {max(seconds) * 1000:.0f} ms"
