@@ -25,7 +25,7 @@ class Once:
         if kind == "events_api":
             return True
         trigger = payload.get("trigger_id") if isinstance(payload, Mapping) else None
-        key = (kind, str(trigger or envelope_id))
+        key = (kind, trigger if isinstance(trigger, str) and trigger else envelope_id)
         with self._lock:
             if key in self._seen:
                 return False
