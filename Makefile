@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-crash check lint bench screenshots clean
+.PHONY: demo test test-crash test-storm check lint bench screenshots clean
 
 demo: $(VENV)/installed
 	$(BIN)/triage demo $(ARGS)
@@ -20,6 +20,9 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache >$(VENV)/imports.log || { cat $(VENV)/imports.log; exit 1; }
+
+test-storm: $(VENV)/installed-dev
+	TRIAGE_STORM=1 $(BIN)/pytest -s tests/journeys/test_storm.py $(ARGS)
 
 check: lint test
 

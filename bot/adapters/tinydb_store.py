@@ -1,7 +1,7 @@
 """Open threads as documents on disk: TinyDB in front, one JSON file per thread behind.
 
-TinyDB's own JSON storage rewrites one file in place, which a crash destroys (FACTS: TinyDB); this storage writes only
-the documents that changed, each atomically, and hands out deep copies. One process owns the folder.
+TinyDB's own JSON storage rewrites one file in place, which a crash destroys (FACTS: TinyDB); this one writes only what
+changed, each document atomically. What it hands out is parsed and shares nothing. One process owns the folder.
 """
 
 from __future__ import annotations
@@ -42,8 +42,11 @@ class DocumentFolder(Storage):
                 self._documents[path.stem] = document
 
     def read(self) -> dict[str, Documents]:
-        """Return a deep copy of every document."""
-        return {_TABLE: copy.deepcopy(self._documents)}
+        """Return every document, copied as deep as TinyDB changes them: one level.
+
+        TinyDB reads all for one, so a full copy would let every look at a thread cost as much as all the open ones.
+        """
+        return {_TABLE: {doc_id: dict(document) for doc_id, document in self._documents.items()}}
 
     def write(self, data: dict[str, Documents]) -> None:
         """Write the documents that differ from what is on disk; raises StoreError when the disk refuses."""
