@@ -148,7 +148,7 @@ class Storm:
         self.approved.append(message)
         deadline = time.monotonic() + 60
         while not self.replies(message):
-            assert time.monotonic() < deadline, f"never posted: {self.states().get(message.thread_id)}"
+            assert time.monotonic() < deadline, f"never posted: {message}"
             [card] = self.office.cards(message.ts, channel=message.chat_id)
             with suppress(AssertionError):  # the button of a draft that is just being posted
                 self.office.click(card, ids.APPROVE)
@@ -160,10 +160,11 @@ class Storm:
         return [r for r in self.office.replies.records() if r["thread_id"] == message.thread_id]
 
     def waiting(self) -> list[Sent]:
-        """Return the questions whose draft waits on a card, unapproved and unedited."""
+        """Return the questions whose draft waits on a card; nobody approved, edited or deleted them."""
         states = self.states()
         ready = {key for key, state in states.items() if state["status"] == "pending-user" and state["card_ts"]}
-        return [m for m in self.questions if m.thread_id in ready and not m.edited and m not in self.approved]
+        untouched = [m for m in self.questions if not m.edited and not m.deleted and m not in self.approved]
+        return [m for m in untouched if m.thread_id in ready]
 
 
 def _no_question(number: int, chance: random.Random) -> str:
