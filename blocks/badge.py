@@ -5,6 +5,8 @@ A ✓ is for a draft that every check and the validator let through, and for not
 
 from __future__ import annotations
 
+import re
+
 from blocks.text import escape, truncate
 from bot.casework.replies import is_edited
 from bot.casework.verdict import CODE_CHECKS
@@ -13,6 +15,8 @@ from bot.domain.threads import PendingReason, Resolution, Status, ThreadState
 
 PROGRESS_CHARS = 200
 ENDING_CHARS = 2_900
+WHY_CHARS = 200
+_USER = re.compile(r"<@(\w+)>")
 
 _RUNNING = {
     Status.INVESTIGATING: ":hourglass_flowing_sand: Investigating",
@@ -28,7 +32,7 @@ def status_line(state: ThreadState, *, progress: str | None = None) -> str:
         return _ending(state)
     if state.status is not Status.PENDING_USER:
         doing = truncate(escape(progress), PROGRESS_CHARS) if progress else ""
-        return _joined(_RUNNING[state.status], doing)
+        return _joined(_RUNNING[state.status], _since(state), doing)
     return _joined(_badge(state), _origin(state), cost_line(state.usage))
 
 
@@ -52,6 +56,19 @@ def judge_of(state: ThreadState) -> str | None:
     """Return the model that judged the latest draft; None where code alone did, or nobody."""
     verdict = state.validator_return
     return verdict.validator_model if verdict and verdict.validator_model != CODE_CHECKS else None
+
+
+def _since(state: ThreadState) -> str:
+    """Return since when a long run is under way, and why; a short one is over before that matters."""
+    if state.status is not Status.ESCALATED or not state.status_history:
+        return ""
+    step = state.status_history[-1]
+    return f"since {step.at:%H:%M} UTC · {truncate(_why(step.why), WHY_CHARS)}"
+
+
+def _why(text: str) -> str:
+    """Return a reason made inert but for the user that our own words begin with."""
+    return escape(text, known_users=_USER.findall(text)[:1] if text.startswith("<@") else ())
 
 
 def _badge(state: ThreadState) -> str:

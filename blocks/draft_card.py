@@ -31,6 +31,7 @@ from blocks.text import escape, inert, plain, quote, truncate
 from bot.casework.checks import ref_marks
 from bot.casework.decisions import Click
 from bot.casework.freshness import is_settled
+from bot.domain.escalation import watch_line
 from bot.domain.language import is_in_language
 from bot.domain.returns import EvidenceRef
 from bot.domain.threads import PendingReason, Status, ThreadState
@@ -65,7 +66,7 @@ def card_blocks(
     if state.status is Status.PENDING_USER:
         parts += [*_waiting(state, link_to), _actions(state, _buttons(state, offers_notes))]
     elif state.is_open:
-        parts += [*_doubts(state), _actions(state, _buttons_meanwhile(state))]
+        parts += [*_doubts(state), *_watch(state), _actions(state, _buttons_meanwhile(state))]
     elif state.posted_message_id and state.draft_pending:
         parts += [DividerBlock(), *reply_sections(state.draft_pending)]
     return parts
@@ -105,6 +106,15 @@ def _gloss(state: ThreadState, team_language: str) -> list[Block]:
         return [_context(truncate(f":globe_with_meridians: {escape(' '.join(ret.gloss.split()))}", GLOSS_CHARS))]
     is_foreign = is_in_language(state.question, team_language) is False
     return [_context(":globe_with_meridians: not translated")] if is_foreign else []
+
+
+def _watch(state: ThreadState) -> list[Block]:
+    """Return how a long run is watched, once it has begun."""
+    path = state.escalation_transcript_path
+    if state.status is not Status.ESCALATED or path is None:
+        return []
+    line = watch_line(state.escalation_tmux_session, path)
+    return [_context(f"To watch it, on the bot's machine: `{escape(line)}`")]
 
 
 def _waiting(state: ThreadState, link_to: LinkTo) -> list[Block]:
@@ -186,7 +196,12 @@ def _dismiss(state: ThreadState) -> ButtonElement:
 
 def _overflow(state: ThreadState, offers_notes: bool) -> OverflowMenuElement:
     click = click_of(state)
-    names = {ids.REINVESTIGATE: "Re-investigate", ids.ADD_CONTEXT: "Add context", ids.SHOW_EVIDENCE: "Show evidence"}
+    names = {
+        ids.REINVESTIGATE: "Re-investigate",
+        ids.ADD_CONTEXT: "Add context",
+        ids.ESCALATE: "Escalate",
+        ids.SHOW_EVIDENCE: "Show evidence",
+    }
     ret = state.investigator_return
     if offers_notes and ret and ret.proposed_triage_file and not state.triage_file_path:
         names[ids.SAVE_NOTE] = "Save note"

@@ -12,6 +12,7 @@ COMMANDS = {
     "run": "start the bot",
     "demo": "try it: a throw-away Slack, a real codebase, one click",
     "status": "what waits, what runs",
+    "investigate": "look into one question here in the terminal",
     "verify": "look every citation of a thread up again, without a model",
     "classify": "events.ndjson on stdin, classified events on stdout",
 }
@@ -48,7 +49,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _usage() -> str:
-    lines = [f"  {name:<10} {what}" for name, what in COMMANDS.items()]
+    lines = [f"  {name:<11} {what}" for name, what in COMMANDS.items()]
     return "\n".join(["usage: triage <command> [options]", "", *lines, "", "triage <command> --help says more."])
 
 

@@ -22,6 +22,8 @@ from bot.agent.git import GitRepo
 from bot.casework.approvers import Approvers
 from bot.casework.decisions import Decisions
 from bot.casework.desk import Desk
+from bot.casework.escalation import Escalations
+from bot.casework.escalation_watch import POLL_S, EscalationWatch
 from bot.casework.freshness import quotes_at_head
 from bot.casework.ops_lines import OpsLines
 from bot.casework.orchestrator import Orchestrator
@@ -40,6 +42,7 @@ from bot.intake.classifier import Rules, classify
 from bot.intake.gaps import Gaps
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
+from bot.long_runs import long_runs
 from bot.settings import Settings
 from bot.slack_settings import SlackSettings
 from bot.staffing import Sources, Staff, staff
@@ -99,6 +102,11 @@ class Triage:
         self._waiting = Waiting(self._desk, NdjsonJournal(home / "reminders.ndjson"))
         self.staff = self._hire(settings, environment, memory)
         self._replies = Replies(self._desk)
+        self._long_runs = long_runs(settings, environment, self.staff.models.spending if self.staff.models else None)
+        self._escalations = Escalations(self._desk, self._long_runs)
+        self.escalation_watch = EscalationWatch(
+            self._desk, self._long_runs, self.staff.runs, secrets=environment.secrets()
+        )
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
         listeners = self._listen(settings, home, client)
         self.watcher = listeners.watcher
@@ -125,6 +133,8 @@ class Triage:
             self.ops.say(f"A thread could not be settled after the restart: {problem}")
         self._desk.show_all_again()
         self._ticker.every(CATCH_UP_EVERY_S, self._desk.catch_up)
+        self.escalation_watch.poll()
+        self._ticker.every(POLL_S, self.escalation_watch.poll)
         self._ticker.every(FLUSH_EVERY_S, self.ops.flush)
         self._ticker.every(TIDY_EVERY_S, self._desk.tidy)
         self._ticker.every(TIDY_EVERY_S, self._approvers.refresh)
@@ -209,7 +219,7 @@ class Triage:
             team_id=self.me.team_id,
             workspace=self._desk.workspace,
         )
-        decisions = Decisions(self._desk, self._replies, quotes_at_head(settings.codebase))
+        decisions = Decisions(self._desk, self._replies, quotes_at_head(settings.codebase), self._escalations)
         watcher = Watcher(
             settings,
             self.me,
@@ -263,7 +273,7 @@ class Triage:
 
     def _casework(self, settings: Settings) -> Handler:
         """Return what works off the queue."""
-        rounds = Rounds(self._desk, self.staff.investigator, self.staff.validator, self.staff.runs)
+        rounds = Rounds(self._desk, self.staff.investigator, self.staff.validator, self.staff.runs, self._escalations)
         lost = frozenset(damage.thread_id for damage in self._store.damage())
         orchestrator = Orchestrator(self._desk, rounds, bot_user_id=self.me.user_id, lost=lost)
         rules = self._rules(settings)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Protocol
 
 from bot.domain.alerts import Alert, Posted
@@ -325,4 +326,24 @@ class MemoryIndex(Protocol):
 
         The same text under the same name is kept once. Raises StoreError when the disk refuses.
         """
+        ...
+
+
+class Terminal(Protocol):
+    """Long runs outside our process, each in a session with a name; they outlive us."""
+
+    def start(self, session: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str]) -> str | None:
+        """Start `argv` in a session unless one of this name is alive; its output streams to `log`.
+
+        It sees the variables in `env` and none of ours. Returns the name by which one attaches, None where one cannot;
+        raises ProviderError when it cannot be started.
+        """
+        ...
+
+    def sessions(self) -> frozenset[str]:
+        """Return the names of the sessions that are alive, whichever process started them."""
+        ...
+
+    def end(self, session: str) -> None:
+        """End a session and all that runs in it; harmless when there is none."""
         ...

@@ -18,6 +18,7 @@ from pydantic_core import ErrorDetails
 from bot.case_settings import EXPIRE_AFTER, REMIND_AFTER, Patience, SaveNotes
 from bot.domain.mcp_config import McpConfig
 from bot.errors import ConfigError
+from bot.escalation_settings import EscalationSettings
 from bot.heartbeat_settings import BeatSettings
 from bot.model_settings import (
     BudgetSettings,
@@ -101,6 +102,7 @@ class Settings(_Block):
     classifier: ClassifierSettings = ClassifierSettings()
     investigator: InvestigatorSettings = InvestigatorSettings()
     validator: ValidatorSettings = ValidatorSettings()
+    escalation: EscalationSettings = EscalationSettings()
     provider: Provider = "anthropic"
     """Who serves the models; only `anthropic` needs ANTHROPIC_API_KEY, a cloud finds its own credentials."""
     base_url: WebAddress | None = None

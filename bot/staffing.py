@@ -37,11 +37,12 @@ if TYPE_CHECKING:
     from bot.adapters.mcp_tools import McpServers
 
 ANSWER_TOKENS = 16_000
+LONG_RUN_TURNS = 150
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sources:
-    """What both kinds of staff work with."""
+    """What both kinds of staff work with; `is_long` gives the investigator the time of an escalation."""
 
     settings: Settings
     environment: Environment
@@ -49,6 +50,7 @@ class Sources:
     index: CodePassages
     memory: MemoryNotes
     clock: Clock
+    is_long: bool = False
 
     @property
     def home(self) -> Path:
@@ -125,11 +127,15 @@ def _specialists(sources: Sources, models: Models) -> tuple[Specialist, Speciali
 
 
 def _limits(sources: Sources) -> Limits:
-    return Limits(
-        total_s=sources.settings.investigator.hard_cap_runtime_min * 60,
-        stall_s=stall_limit_s(sources.settings, sources.environment),
+    settings = sources.settings
+    limits = Limits(
+        total_s=settings.investigator.hard_cap_runtime_min * 60,
+        stall_s=stall_limit_s(settings, sources.environment),
         max_tokens=ANSWER_TOKENS,
     )
+    if not sources.is_long:
+        return limits
+    return replace(limits, total_s=settings.escalation.time_limit_min * 60, max_turns=LONG_RUN_TURNS)
 
 
 def _reader(sources: Sources, secrets: frozenset[str]) -> ToolsFor:

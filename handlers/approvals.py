@@ -69,6 +69,8 @@ class Approvals:
             return
         if choice == ids.REINVESTIGATE:
             self._decide(body, lambda by: self._decisions.reinvestigate(click, by=by))
+        elif choice == ids.ESCALATE:
+            self._decide(body, lambda by: self._decisions.escalate(click, by=by))
         elif choice == ids.ADD_CONTEXT:
             self._open(body, client, ids.encode_click(click), context_modal)
         elif choice == ids.SHOW_EVIDENCE:

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from bot.agent.ledger import Ledger
@@ -427,6 +428,34 @@ class RecordingMessenger:
     def _next_ts(self) -> str:
         self.count += 1
         return f"1800000000.{self.count:06d}"
+
+
+class MemoryTerminal:
+    """Port Terminal over a dictionary of what runs in each session; nothing in it ends by itself."""
+
+    def __init__(self, faults: Faults | None = None) -> None:
+        self.alive: dict[str, tuple[str, ...]] = {}
+        self.started: list[str] = []
+        self.ended: list[str] = []
+        self.refuse: ProviderError | None = None
+        self._faults = faults or Faults()
+
+    def start(self, session: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str]) -> str | None:
+        if self.refuse is not None:
+            raise self.refuse
+        if session not in self.alive:
+            self._faults.point("terminal: before a session")
+            self.alive[session] = tuple(argv)
+            self.started.append(session)
+            self._faults.point("terminal: after a session")
+        return session
+
+    def sessions(self) -> frozenset[str]:
+        return frozenset(self.alive)
+
+    def end(self, session: str) -> None:
+        if self.alive.pop(session, None) is not None:
+            self.ended.append(session)
 
 
 class FakeWorkspace:

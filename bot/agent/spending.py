@@ -50,6 +50,7 @@ class Spending:
         self._per_day_usd, self._at_once = per_day_usd, at_once
         self._lock = threading.Lock()
         self._granted: list[Grant] = []
+        self._held: dict[str, float] = {}
         self._day: date | None = None
         self._spent_usd = 0.0
 
@@ -79,12 +80,49 @@ class Spending:
             self._settle(grant, run_id, request.model, usage)
         return result
 
+    def hold(self, key: str, spent_usd: float, allowance: Allowance | None = None) -> float | None:
+        """Set a share aside for a run in another process, until `release`; None: it may cost what it likes.
+
+        Raises:
+            SpendLimitReached: nothing is left; names the limit.
+        """
+        with self._lock:
+            grant = self._smallest(spent_usd, allowance)
+            if grant.usd == 0.0:
+                raise SpendLimitReached(grant.why, usage=Usage())
+            self._held[key] = grant.usd or 0.0
+            return grant.usd
+
+    def hold_again(self, key: str, usd: float | None) -> None:
+        """Set aside what a process before this one had set aside; harmless when it is."""
+        with self._lock:
+            self._held.setdefault(key, usd or 0.0)
+
+    def held(self) -> frozenset[str]:
+        """Return the keys of the shares that are held."""
+        with self._lock:
+            return frozenset(self._held)
+
+    def release(self, key: str) -> None:
+        """Give back a share that is held: what its run cost stands in the journal, which is read anew."""
+        with self._lock:
+            if self._held.pop(key, None) is not None:
+                self._day = None
+
+    def record(self, run_id: str, model: str, usage: Usage) -> None:
+        """Write down what a run cost that was not made here."""
+        with self._lock:
+            self._write(run_id, model, usage)
+
     def _grant(self, spent_usd: float, allowance: Allowance | None) -> Grant:
         """Set a share aside: what the case has left, or an equal part of what the day has left."""
         with self._lock:
-            grant = min(self._grants(spent_usd, allowance), key=lambda each: each.usd or 0.0, default=Grant(usd=None))
+            grant = self._smallest(spent_usd, allowance)
             self._granted.append(grant)
             return grant
+
+    def _smallest(self, spent_usd: float, allowance: Allowance | None) -> Grant:
+        return min(self._grants(spent_usd, allowance), key=lambda each: each.usd or 0.0, default=Grant(usd=None))
 
     def _grants(self, spent_usd: float, allowance: Allowance | None) -> list[Grant]:
         grants = []
@@ -92,7 +130,7 @@ class Spending:
             left = max(0.0, allowance.usd - spent_usd)
             grants.append(Grant(usd=left, why=f"spend limit of {_usd(allowance.usd)} for {allowance.whose} reached"))
         if self._per_day_usd is not None:
-            set_aside = sum(grant.usd or 0.0 for grant in self._granted)
+            set_aside = sum(grant.usd or 0.0 for grant in self._granted) + sum(self._held.values())
             free = max(0.0, self._per_day_usd - self._today() - set_aside)
             share = free / max(1, self._at_once - len(self._granted))
             grants.append(Grant(usd=share, why=f"spend limit of {_usd(self._per_day_usd)} for today reached"))
@@ -111,12 +149,14 @@ class Spending:
         """Give back what is left of a share and write down what was spent."""
         with self._lock:
             self._granted.remove(grant)
-            if not usage.input_tokens and not usage.output_tokens:
-                return
-            self._today()
-            self._spent_usd += usage.cost_usd or 0.0
-            at = self._clock.now().isoformat()
-            self._journal.append({"at": at, "run_id": run_id, "model": model, **usage.model_dump()})
+            if usage.input_tokens or usage.output_tokens:
+                self._write(run_id, model, usage)
+
+    def _write(self, run_id: str, model: str, usage: Usage) -> None:
+        self._today()
+        self._spent_usd += usage.cost_usd or 0.0
+        at = self._clock.now().isoformat()
+        self._journal.append({"at": at, "run_id": run_id, "model": model, **usage.model_dump()})
 
 
 def _usd(amount: float) -> str:

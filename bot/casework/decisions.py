@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from bot.casework.desk import Desk
+from bot.casework.escalation import Escalations
 from bot.casework.freshness import StillStands, find_changes, with_doubts
 from bot.casework.notes import save_note
 from bot.casework.orchestrator import reopen
@@ -36,8 +37,9 @@ class Click:
 class Decisions:
     """Carries out what approvers click; raises InputError (Conflict) with a text for the one who clicked."""
 
-    def __init__(self, desk: Desk, replies: Replies, still_stands: StillStands) -> None:
+    def __init__(self, desk: Desk, replies: Replies, still_stands: StillStands, escalations: Escalations) -> None:
         self._desk, self._replies, self._still_stands = desk, replies, still_stands
+        self._escalations = escalations
 
     def approve(self, click: Click, *, by: str) -> str:
         """Post the draft, unless something changed that the card did not show; returns what happened."""
@@ -95,6 +97,13 @@ class Decisions:
         saved = self._put(state.evolve(triage_file_path=save_note(self._desk, state, by=by)))
         self._desk.show(state.thread_id)
         return f"Saved as {saved.triage_file_path}."
+
+    def escalate(self, click: Click, *, by: str) -> str:
+        """Send the question to a long investigation outside the bot."""
+        state = self._put(self._escalations.by_hand(self._bound(click), by))
+        self._queue(state.thread_id)
+        self._desk.show(state.thread_id)
+        return "A long investigation starts. The card says how to watch it, and shows its draft when it is done."
 
     def add_context(self, click: Click, text: str, *, by: str) -> str:
         """Record what the asker and the code do not say; a waiting draft is made anew with it.

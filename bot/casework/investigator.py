@@ -42,13 +42,13 @@ class Assignment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Investigation:
-    """A draft, what was read for it, what it cost and who made it (a model's id, or `offline`).
+    """A draft, what was read for it (None: nobody knows), what it cost and who made it (a model's id, or `offline`).
 
     `convergence_forced` says that the run made no progress and was told to answer with what it had.
     """
 
     ret: InvestigatorReturn
-    ledger: Ledger
+    ledger: Ledger | None
     usage: Usage
     investigator: str
     convergence_forced: bool = False

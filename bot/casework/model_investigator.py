@@ -47,15 +47,15 @@ class ModelInvestigator:
         brief = Brief(
             run_id=run_id,
             rubric=assignment.rubric,
-            sections=tuple(_sections(assignment)),
+            sections=tuple(sections_of(assignment)),
             spent_usd=assignment.spent_usd,
             on_progress=on_progress,
         )
         result = self._specialist.run(brief, self._tools_for(ledger))
         assert isinstance(result.answer, InvestigatorAnswer)
-        ret = _return_of(result.answer, ledger, head, assignment.round)
+        ret = pinned_return(result.answer, ledger, head, assignment.round)
         return Investigation(
-            ret=_without(self._secrets, ret),
+            ret=without_secrets(self._secrets, ret),
             ledger=ledger,
             usage=result.usage,
             investigator=self._specialist.model,
@@ -63,8 +63,8 @@ class ModelInvestigator:
         )
 
 
-def _sections(given: Assignment) -> Iterator[Section]:
-    """Yield the brief's data, the question first; what is empty is left out."""
+def sections_of(given: Assignment) -> Iterator[Section]:
+    """Yield the data of a brief, the question first; what is empty is left out."""
     yield Section(name="question", text=given.question, sender=given.asked_by)
     yield from (Section(name="thread_message", text=said.text, sender=said.sender) for said in given.thread_context)
     yield from (Section(name="added_context", text=said.text, sender=said.sender) for said in given.human_context)
@@ -76,7 +76,8 @@ def _sections(given: Assignment) -> Iterator[Section]:
         yield Section(name="feedback", text=given.feedback, sender="the checks and the validator")
 
 
-def _return_of(answer: InvestigatorAnswer, ledger: Ledger, head: str, number: int) -> InvestigatorReturn:
+def pinned_return(answer: InvestigatorAnswer, ledger: Ledger, head: str, number: int) -> InvestigatorReturn:
+    """Return a model's answer with the commit at which each cited file was read, else `head`."""
     refs = tuple(_pinned(citation, ledger, head) for citation in answer.evidence_refs)
     said = answer.model_dump(exclude={"evidence_refs"})
     return InvestigatorReturn(**said, evidence_refs=refs, investigator_round=number)
@@ -91,7 +92,7 @@ def _pinned(citation: Citation, ledger: Ledger, head: str) -> EvidenceRef:
     return EvidenceRef(**citation.model_dump(), commit=commit)
 
 
-def _without(secrets: Collection[str], ret: InvestigatorReturn) -> InvestigatorReturn:
+def without_secrets(secrets: Collection[str], ret: InvestigatorReturn) -> InvestigatorReturn:
     """Return the draft with this process's own secret values cut out, wherever they stand."""
     return InvestigatorReturn.model_validate(_cut(ret.model_dump(), secrets))
 

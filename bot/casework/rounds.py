@@ -15,6 +15,7 @@ from typing import Any
 from bot.agent.run import RunFailed, RunStopped
 from bot.casework.assignments import assign, read_thread, summaries, tokens
 from bot.casework.desk import Desk
+from bot.casework.escalation import Escalations
 from bot.casework.investigator import Investigation, Investigator
 from bot.casework.progress import shown_progress
 from bot.casework.runs import RunRecorder
@@ -31,11 +32,19 @@ log = logging.getLogger(__name__)
 class Rounds:
     """Runs the machine's part of a thread's life."""
 
-    def __init__(self, desk: Desk, investigator: Investigator, validator: Validator, runs: RunRecorder) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        investigator: Investigator,
+        validator: Validator,
+        runs: RunRecorder,
+        escalations: Escalations,
+    ) -> None:
         self._desk = desk
         self._investigator = investigator
         self._validator = validator
         self._runs = runs
+        self._escalations = escalations
         self._steps: dict[Status, Callable[[ThreadState], None]] = {
             Status.INVESTIGATING: self._investigate,
             Status.BOUNCED: self._investigate,
@@ -43,15 +52,19 @@ class Rounds:
         }
 
     def run(self, thread_id: str) -> None:
-        """Take steps until the thread waits for a human or is closed."""
+        """Take steps until the thread waits for a human or a long run, or is closed."""
         while (state := self._desk.store.get(thread_id)) is not None and state.status in self._steps:
             self._steps[state.status](state)
             self._desk.show(thread_id)
+        self._escalations.launch(thread_id)
 
     def _investigate(self, state: ThreadState) -> None:
         """One run of the investigator; what it could not do goes to the human, never to silence."""
         thread = read_thread(self._desk, state)
         state = self._as_asked_now(state, thread)
+        if (why := self._escalations.expected(state)) is not None:
+            self._save(state, partial(self._escalations.escalated, why=why))
+            return
         number = state.investigator_round + 1
         run_id = self._run_id(state, f"r{number}")
         assignment, read = assign(self._desk, state, number, thread)
@@ -66,7 +79,11 @@ class Rounds:
             self._interrupted(state, stopped)
             raise
         except TriageError as error:
-            self._failed(state, "the investigation failed", error)
+            if (why := self._escalations.after(state, error)) is None:
+                self._failed(state, "the investigation failed", error)
+            else:
+                usage = _with(state.usage, _spent(error))
+                self._save(state, partial(self._escalations.escalated, why=why, usage=usage))
             return
         self._save(state, lambda now: self._investigated(now, found, run_id, read))
 
@@ -80,6 +97,8 @@ class Rounds:
             "usage": total(now.usage, found.usage),
             "orchestrator_tokens": (now.orchestrator_tokens or 0) + read + tokens([ret.summary_for_orchestrator]),
         }
+        if (why := self._escalations.asked_for(now, ret)) is not None:
+            return self._escalations.escalated(now, why, **known)
         at = self._desk.clock.now()
         if not ret.draft_reply.strip() and now.status is Status.INVESTIGATING:
             why = "the investigator needs to know more"
@@ -142,8 +161,8 @@ class Rounds:
     def _failed(self, state: ThreadState, what: str, error: TriageError) -> None:
         """Hand the thread to the human with the reason; what the failed run cost is counted."""
         log.exception("%s", what, extra={"action": "step_failed", "thread_id": state.thread_id})
-        usage = error.usage if isinstance(error, RunFailed) else None
-        self._save(state, lambda now: self._given_up(now, f"{what}: {error}", usage=_with(now.usage, usage)))
+        spent = _spent(error)
+        self._save(state, lambda now: self._given_up(now, f"{what}: {error}", usage=_with(now.usage, spent)))
 
     def _interrupted(self, state: ThreadState, stopped: RunStopped) -> None:
         """Count what a run cost that is made again after the next start."""
@@ -167,6 +186,11 @@ class Rounds:
             before.thread_id,
             lambda now: change(now) if (now.status, now.rounds) == (before.status, before.rounds) else None,
         )
+
+
+def _spent(error: TriageError) -> Usage | None:
+    """Return what a failed run cost, where it says so."""
+    return error.usage if isinstance(error, RunFailed) else None
 
 
 def _with(usage: Usage | None, more: Usage | None) -> Usage | None:

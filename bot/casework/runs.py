@@ -18,6 +18,7 @@ from bot.agent.ledger import Ledger
 from bot.agent.run import RunFailed
 from bot.casework.investigator import Assignment, Investigation
 from bot.casework.validator import Validation
+from bot.domain.returns import Usage
 from bot.domain.secrets import OWN_SECRET
 from bot.errors import StoreError, TriageError
 from bot.ports import Clock
@@ -74,6 +75,14 @@ class RunRecorder:
         except (OSError, ValueError, KeyError, TypeError, RecursionError, ValidationError):
             return None
 
+    def usage(self, run_id: str) -> Usage | None:
+        """Return what a run cost, whether it succeeded or not; None where there is no record of it."""
+        try:
+            trace = json.loads((self._folder / run_id / "trace.json").read_text(encoding="utf-8"))
+            return Usage.model_validate(trace["usage"] or {})
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, ValidationError):
+            return None
+
     def _seconds(self, started: datetime) -> float:
         return (self._clock.now() - started).total_seconds()
 
@@ -111,7 +120,7 @@ def _investigation_trace(found: Investigation) -> dict[str, Any]:
         "investigator": found.investigator,
         "convergence_forced": found.convergence_forced,
         "usage": found.usage.model_dump(),
-        "ledger": found.ledger.model_dump(),
+        "ledger": found.ledger.model_dump() if found.ledger else None,
         "return": found.ret.model_dump(mode="json"),
     }
 
@@ -128,7 +137,8 @@ def _validation_trace(done: Validation) -> dict[str, Any]:
 
 
 def _transcript(assignment: Assignment, found: Investigation) -> str:
-    reads = "\n".join(f"- {read.path}:{read.start}-{read.end} at {read.commit[:12]}" for read in found.ledger.reads)
+    known = found.ledger.reads if found.ledger else ()
+    reads = "\n".join(f"- {read.path}:{read.start}-{read.end} at {read.commit[:12]}" for read in known)
     return (
         f"# Question\n\n{assignment.question}\n\n# Rubric\n\n{assignment.rubric}\n\n"
         f"# Read\n\n{reads or '(nothing)'}\n\n"

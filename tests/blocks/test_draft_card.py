@@ -106,27 +106,27 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
         *[(in_status(status, stale_reasons=(NEVER_MIND,)), ["Dismiss", "Add context"]) for status in OPEN],
         (
             in_status(Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=(NEVER_MIND,)),
-            ["Dismiss", "Post anyway", "Edit", "Re-investigate", "Add context", "Show evidence"],
+            ["Dismiss", "Post anyway", "Edit", "Re-investigate", "Add context", "Escalate", "Show evidence"],
         ),
         (
             in_status(Status.PENDING_USER, PendingReason.FAILED, stale_reasons=(NEVER_MIND,)),
-            ["Dismiss", "Add context", "Write reply", "Re-investigate", "Add context", "Show evidence"],
+            ["Dismiss", "Add context", "Write reply", "Re-investigate", "Add context", "Escalate", "Show evidence"],
         ),
         (
             in_status(Status.PENDING_USER, PendingReason.APPROVAL),
-            ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Show evidence"],
+            ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
         ),
         (
             in_status(Status.PENDING_USER, PendingReason.DISAGREEMENT),
-            ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Show evidence"],
+            ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
         ),
         (
             in_status(Status.PENDING_USER, PendingReason.CONTEXT),
-            ["Add context", "Write reply", "Dismiss", "Re-investigate", "Add context", "Show evidence"],
+            ["Add context", "Write reply", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
         ),
         (
             in_status(Status.PENDING_USER, PendingReason.FAILED),
-            ["Add context", "Write reply", "Dismiss", "Re-investigate", "Add context", "Show evidence"],
+            ["Add context", "Write reply", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
         ),
         (in_status(Status.CLOSED), []),
     ],

@@ -10,6 +10,8 @@ from blocks.draft_card import click_of
 from bot.agent.run import OnProgress
 from bot.casework.decisions import Click, Decisions
 from bot.casework.desk import Desk
+from bot.casework.escalation import Escalations, LongRuns
+from bot.casework.escalation_watch import EscalationWatch
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.rebuilding import Rebuilding
 from bot.casework.recovery import recover
@@ -34,6 +36,7 @@ from tests.fakes import (
     FixedMemoryIndex,
     MemoryJobQueue,
     MemoryJournal,
+    MemoryTerminal,
     MemoryThreadStore,
     RecordingMessenger,
     ScriptedInvestigator,
@@ -86,6 +89,7 @@ class Office:
         *script: InvestigatorReturn | BaseException,
         verdicts: Sequence[Verdict | Validation | BaseException] = (),
         faults: Faults | None = None,
+        has_model: bool = False,
         **settings: Any,
     ) -> None:
         self.settings = Settings.model_validate({"codebase": str(folder), "ops_channel": "C0OPS", **settings})
@@ -102,6 +106,14 @@ class Office:
         self.events = MemoryJournal()
         self.lost: set[str] = set()
         self.changed_refs: set[str] = set()
+        self.terminal = MemoryTerminal(faults=self.faults)
+        self.long_runs = LongRuns(
+            terminal=self.terminal,
+            folder=folder / "escalations",
+            argv=("triage", "investigate", "--escalation"),
+            environment={"PATH": "/bin"},
+            has_model=has_model,
+        )
         self._furnish()
 
     def _furnish(self) -> None:
@@ -120,11 +132,13 @@ class Office:
     def rehire(self) -> None:
         """Put the same people to work at the desk as it is now."""
         runs = RunRecorder(self.folder / "runs", self.clock)
-        rounds = Rounds(self.desk, self.investigator, self.validator, runs)
+        self.escalations = Escalations(self.desk, self.long_runs)
+        self.watch = EscalationWatch(self.desk, self.long_runs, runs)
+        rounds = Rounds(self.desk, self.investigator, self.validator, runs, self.escalations)
         self.orchestrator = Orchestrator(self.desk, rounds, bot_user_id="U0BOT", lost=self.lost)
         self.rebuilding = Rebuilding(self.desk, self.orchestrator, self.events, _opens, bot_user_id="U0BOT")
         self.replies = Replies(self.desk)
-        self.decisions = Decisions(self.desk, self.replies, self._still_stands)
+        self.decisions = Decisions(self.desk, self.replies, self._still_stands, self.escalations)
 
     def _still_stands(self, ref: EvidenceRef) -> bool:
         return ref.ref not in self.changed_refs
@@ -156,6 +170,7 @@ class Office:
         self.jobs = self.jobs.reopened()
         self._furnish()
         problems = recover(self.desk, self.replies)
+        self.watch.poll()
         self.work()
         return problems
 

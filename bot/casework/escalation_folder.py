@@ -1,0 +1,142 @@
+"""escalations/<thread_id>/: what a long run is asked, how far it is, what it answered.
+
+The bot writes request.json and rubric.md, then `launched`; the run takes `claimed`, writes return.json as its last act
+but one, and `.done` as its last. Each is there whole or not at all, so either side may die at any moment.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bot.casework.investigator import Assignment
+from bot.domain.returns import InvestigatorReturn
+from bot.errors import StoreError
+from bot.settings import Settings
+
+MAX_RETURN_BYTES: Final = 1_000_000
+_TAIL_BYTES: Final = 8_192
+
+
+class EscalationRequest(BaseModel):
+    """All a long run has to know; no secret stands in it. `spend_usd` is what it may cost (None: no limit)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    run_id: str
+    assignment: Assignment
+    settings: Settings
+    spend_usd: float | None
+
+
+class EscalationFolder:
+    """The folder of one thread; for its owner's eyes only."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.transcript = path / "transcript.log"
+        self.rubric = path / "rubric.md"
+
+    def open(self, request: EscalationRequest) -> None:
+        """Begin a run: write what it is asked; what an earlier run left is kept beside it.
+
+        Raises:
+            StoreError: the disk refuses.
+        """
+        try:
+            if (self.path / "claimed").exists():
+                self.path.rename(_free_name(self.path))
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.path.chmod(0o700)
+        except OSError as error:
+            raise StoreError(f"cannot use {self.path}: {error.strerror}; fix the folder's owner") from error
+        self._write("rubric.md", request.assignment.rubric + "\n")
+        self._write("request.json", request.model_dump_json(indent=1, exclude_unset=True))
+
+    def request(self) -> EscalationRequest | None:
+        """Return what the run is asked, or None where there is no run or its request cannot be read."""
+        try:
+            return EscalationRequest.model_validate_json((self.path / "request.json").read_bytes())
+        except (OSError, ValidationError):
+            return None
+
+    def mark_launched(self, at: datetime) -> None:
+        """Note that a session was started."""
+        self._write("launched", f"{at.isoformat()}\n")
+
+    def launched_at(self) -> datetime | None:
+        """Return when the session was started, or None if nobody noted that."""
+        try:
+            return datetime.fromisoformat((self.path / "launched").read_text(encoding="ascii").strip())
+        except (OSError, ValueError):
+            return None
+
+    def claim(self) -> bool:
+        """Take the request, once for all: whoever gets False has come second and must not work on it."""
+        try:
+            os.close(os.open(self.path / "claimed", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise StoreError(f"cannot write in {self.path}: {error.strerror}") from error
+        return True
+
+    def is_claimed(self) -> bool:
+        """Whether a run has begun."""
+        return (self.path / "claimed").exists()
+
+    def put_return(self, ret: InvestigatorReturn) -> None:
+        """Write return.json."""
+        self._write("return.json", ret.model_dump_json(indent=1))
+
+    def finish(self) -> None:
+        """Say that the run is over, whatever came of it."""
+        self._write(".done", "")
+
+    def is_done(self) -> bool:
+        """Whether the run is over."""
+        return (self.path / ".done").exists()
+
+    def returned(self) -> InvestigatorReturn | None:
+        """Return the answer, or None where there is none that can be used."""
+        try:
+            with (self.path / "return.json").open("rb") as file:
+                text = file.read(MAX_RETURN_BYTES + 1)
+            return InvestigatorReturn.model_validate_json(text) if len(text) <= MAX_RETURN_BYTES else None
+        except (OSError, ValidationError):
+            return None
+
+    def last_line(self) -> str:
+        """Return the last words of the transcript; empty where there are none."""
+        try:
+            with self.transcript.open("rb") as file:
+                file.seek(max(0, self.transcript.stat().st_size - _TAIL_BYTES))
+                lines = file.read().decode("utf-8", "replace").split("\n")
+        except OSError:
+            return ""
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+    def _write(self, name: str, text: str) -> None:
+        """Put a file there whole: temporary file, fsync, rename."""
+        temporary = self.path / f".tmp-{name}"
+        try:
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(self.path / name)
+        except OSError as error:
+            raise StoreError(f"cannot write {self.path / name}: {error.strerror}; check the disk") from error
+
+
+def _free_name(path: Path) -> Path:
+    """Return a name for an earlier run's folder."""
+    number = 1
+    while (name := path.with_name(f"{path.name}.earlier-{number}")).exists():
+        number += 1
+    return name

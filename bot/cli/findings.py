@@ -1,0 +1,164 @@
+"""One question looked into without Slack: the draft, its evidence with marks, the verdict; as text or as JSON."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.casework.checks import ref_marks
+from bot.casework.investigator import Assignment, Investigation
+from bot.casework.progress import progress_line
+from bot.casework.validator import Validation
+from bot.domain.returns import EvidenceRef, Usage, Verdict
+from bot.domain.rubrics import question_type_of, rubric_for
+from bot.domain.threads import Round, ThreadState
+from bot.domain.usage import total
+from bot.staffing import Sources, Staff, staff
+
+WIDTH: Final = 80
+_MARKS: Final = {True: "✓", False: "✗", None: "?"}
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Findings:
+    """What came of a question."""
+
+    question: str
+    run_id: str
+    found: Investigation
+    validation: Validation
+
+    @property
+    def passed(self) -> bool:
+        """Whether the draft would be shown as validated."""
+        return self.validation.ret is not None and self.validation.ret.verdict is Verdict.PASS
+
+    @property
+    def usage(self) -> Usage:
+        """What both runs cost."""
+        return total(self.found.usage, self.validation.usage)
+
+
+def look_into(question: str, sources: Sources, *, say: Say) -> Findings:
+    """Investigate, check and validate, telling `say` how it goes.
+
+    Raises:
+        TriageError: as the investigator, the validator and the record do.
+    """
+    hired = staff(sources)
+    try:
+        sources.index.refresh()
+        state = _state(question, sources)
+        run_id = f"{state.thread_id}-r1"
+        say(f"investigating with {hired.described} …")
+        found = _investigated(hired, state, run_id, sources, say)
+        ret = found.ret
+        say("checking every citation, then trying to break the draft …")
+        known = {"investigator_task_id": run_id, "investigator_return": ret, "investigator_round": 1}
+        drafted = state.evolve(**known, usage=found.usage, rounds=(Round(round=1, investigator_return=ret),))
+        name = f"{state.thread_id}-v1"
+        validation = hired.runs.record_validation(name, lambda: hired.validator.validate(drafted, run_id=name))
+    finally:
+        hired.close()
+    return Findings(question=question, run_id=run_id, found=found, validation=validation)
+
+
+def _investigated(hired: Staff, state: ThreadState, run_id: str, sources: Sources, say: Say) -> Investigation:
+    assignment = Assignment(
+        question=state.question,
+        question_type=state.question_type,
+        rubric=state.rubric or "",
+        round=1,
+        memory_hits=tuple(sources.memory.search(state.question)),
+    )
+    return hired.runs.record(
+        run_id,
+        assignment,
+        lambda: hired.investigator.investigate(
+            assignment, run_id=run_id, on_progress=lambda progress: say(f"  {progress_line(progress)}")
+        ),
+    )
+
+
+def _state(question: str, sources: Sources) -> ThreadState:
+    """Return a thread that stands nowhere but here, for the validator to look at."""
+    now, kind = sources.clock.now(), question_type_of(question)
+    ts = f"{now.timestamp():.6f}"
+    return ThreadState(
+        thread_id=f"terminal.question.{ts}",
+        team_id="terminal",
+        chat_id="question",
+        original_message_id=ts,
+        original_sender_id="terminal",
+        question=question,
+        question_type=kind,
+        rubric=rubric_for(kind).render(),
+        started_at=now,
+        last_event_at=now,
+    )
+
+
+def render(findings: Findings) -> str:
+    """Return the findings for a terminal; the draft's own lines are not broken."""
+    ret = findings.found.ret
+    blocks = [_indented(ret.draft_reply) if ret.draft_reply.strip() else "  (no draft)"]
+    if ret.evidence_refs:
+        marks = ref_marks(findings.validation.checks, len(ret.evidence_refs))
+        lines = [_evidence(ref, mark) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
+        blocks.append("\n".join(["Evidence", *lines]))
+    if ret.open_questions:
+        blocks.append("\n".join(["To answer this one has to know", *(_point(each) for each in ret.open_questions)]))
+    blocks.append(_verdict(findings))
+    blocks.append(f"{_facts(findings)}\nrecord: runs/{findings.run_id}")
+    return "\n\n".join(blocks)
+
+
+def as_json(findings: Findings) -> str:
+    """Return the findings as one JSON object."""
+    verdict = findings.validation.ret
+    facts: dict[str, Any] = {
+        "question": findings.question,
+        "run_id": findings.run_id,
+        "investigator": findings.found.investigator,
+        "passed": findings.passed,
+        "investigator_return": findings.found.ret.model_dump(mode="json"),
+        "checks": [check.model_dump() for check in findings.validation.checks],
+        "validator_return": verdict.model_dump(mode="json") if verdict else None,
+        "problem": findings.validation.problem,
+        "usage": findings.usage.model_dump(),
+    }
+    return json.dumps(facts, ensure_ascii=False, indent=1)
+
+
+def _verdict(findings: Findings) -> str:
+    verdict = findings.validation.ret
+    if verdict is None:
+        return f"✗ not validated: {findings.validation.problem}"
+    if findings.passed:
+        return f"✓ validated by {'code checks alone' if verdict.validator_model == 'code' else verdict.validator_model}"
+    return "\n".join([f"✗ {verdict.verdict}", *(_point(reason) for reason in verdict.reasons)])
+
+
+def _facts(findings: Findings) -> str:
+    usage, found = findings.usage, findings.found
+    spent = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.2f}"
+    return f"{found.investigator}, confidence {found.ret.confidence}" + (f", {spent:,} tokens, {cost}" if spent else "")
+
+
+def _evidence(ref: EvidenceRef, mark: bool | None) -> str:
+    at = f" at {ref.commit[:7]}" if ref.commit else ""
+    claim = f"\n{textwrap.indent(textwrap.fill(ref.supports_claim, WIDTH - 6), '      ')}" if ref.supports_claim else ""
+    return f"  {_MARKS[mark]} {ref.ref}{at}{claim}"
+
+
+def _point(text: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+
+
+def _indented(text: str) -> str:
+    return textwrap.indent(text.strip(), "  ")

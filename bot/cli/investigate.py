@@ -1,0 +1,103 @@
+"""`triage investigate`: one investigation at the terminal, or, with `--escalation`, the long run of a thread.
+
+Neither talks to Slack or takes the lock of the data directory, so both work beside a running bot.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.agent.spending import Spending
+from bot.casework.escalation_environment import harness_environment
+from bot.casework.escalation_folder import EscalationFolder, EscalationRequest
+from bot.casework.escalation_run import carry_out
+from bot.casework.harness import Harness
+from bot.casework.investigator import Investigator
+from bot.casework.runs import RunRecorder
+from bot.cli.findings import as_json, look_into, render
+from bot.cli.sources import open_sources
+from bot.environment import Environment, read_environment
+from bot.errors import InputError
+from bot.model_settings import BudgetSettings
+from bot.settings import Settings, find_config, load_settings
+from bot.staffing import staff
+
+
+def main(argv: list[str]) -> int:
+    """Investigate; exit code 0 if the draft passed (or the long run answered), else 1.
+
+    Raises:
+        ConfigError: the config or the environment cannot be used.
+        InputError: nothing was asked.
+    """
+    args = _parser().parse_args(argv)
+    if args.escalation is not None:
+        return _long_run(EscalationFolder(args.escalation.absolute()))
+    if not (args.question or "").strip():
+        raise InputError('there is no question; ask one, as in: triage investigate "How are sessions signed?"')
+    environment = read_environment(dotenv=Path(".env"))
+    sources = open_sources(load_settings(find_config(args.config, environment.home)), environment)
+    findings = look_into(args.question, sources, say=_to_stderr)
+    print(as_json(findings) if args.json else render(findings))
+    return 0 if findings.passed else 1
+
+
+def _long_run(folder: EscalationFolder) -> int:
+    """Carry out a thread's long run; its variables are those it was started with, and no file's."""
+    environment = read_environment()
+    hired = carry_out(
+        folder,
+        lambda request: _hire(folder, request, environment),
+        lambda line: print(line, flush=True),
+        secrets=environment.secrets(),
+    )
+    return 0 if hired else 1
+
+
+def _hire(
+    folder: EscalationFolder, request: EscalationRequest, environment: Environment
+) -> tuple[Investigator, RunRecorder]:
+    """Return who does it: the configured harness, else the ordinary investigator with more time."""
+    sources = open_sources(_within(request), environment, is_long=True)
+    command = request.settings.escalation.command
+    if command is None:
+        hired = staff(sources)
+        return hired.investigator, hired.runs
+    harness = Harness(
+        command=command,
+        folder=folder.path,
+        repo=sources.repo,
+        environment=harness_environment(environment, request.settings),
+        limit_s=request.settings.escalation.time_limit_min * 60,
+        screen=sys.stdout,
+        on_cost=Spending(NdjsonJournal(environment.home / "spend.ndjson"), sources.clock).record,
+        secrets=environment.secrets(),
+    )
+    return harness, RunRecorder(environment.home / "runs", sources.clock, environment.secrets())
+
+
+def _within(request: EscalationRequest) -> Settings:
+    """Return the settings with the share that was set aside for this run as its only limit of money."""
+    spent, share = request.assignment.spent_usd, request.spend_usd
+    budget = BudgetSettings(per_thread_usd=None if share is None else spent + share, per_day_usd=None)
+    return request.settings.model_copy(update={"budget": budget})
+
+
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="triage investigate", description="Look into one question, check the draft, and print it. Posts nothing."
+    )
+    parser.add_argument("question", nargs="?", help="what somebody might ask in a channel")
+    parser.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--escalation", type=Path, metavar="DIR", help="carry out the request in this folder (the bot starts this)"
+    )
+    return parser
