@@ -63,6 +63,8 @@ def card_blocks(
     """
     parts: list[Block] = [_question(state), *_gloss(state, team_language)]
     parts.append(_context(status_line(state, progress=progress)))
+    if state.triage_file_path:
+        parts.append(_context(f":file_folder: note saved as `{escape(state.triage_file_path)}`"))
     if state.status is Status.PENDING_USER:
         parts += [*_waiting(state, link_to), _actions(state, _buttons(state, offers_notes))]
     elif state.is_open:

@@ -77,6 +77,7 @@ class Waiting:
         if not due:
             return
         try:
+            self._desk.privacy.require()  # a reminder quotes questions
             self._desk.messenger.tell_ops(self._words(due, now))
         except Unconfirmed:
             log.info("a reminder may have been said", extra={"action": "reminder_unconfirmed"})
@@ -113,7 +114,7 @@ class Waiting:
 
 def touched_at(state: ThreadState) -> datetime:
     """Return when anything last happened to a waiting thread: a step, an edit, a message."""
-    return max(state.status_history[-1].at, state.last_event_at)
+    return max([state.last_event_at, *(step.at for step in state.status_history[-1:])])
 
 
 def _draft(state: ThreadState) -> tuple[str, int]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from bot.domain.events import Classification, Event
+from bot.domain.events import Classification, Event, MessageType
 from bot.intake.classifier import classify
 from bot.intake.rules import Rules
 from bot.intake.settled import settles
+
+_SHOWS: Final = frozenset({MessageType.IMAGE, MessageType.FILE})
+"""Whoever sends a picture with an "ok" may answer with the picture."""
 
 
 def job_payload(event: Event, found: Classification, rules: Rules) -> dict[str, Any]:
@@ -20,6 +23,6 @@ def job_payload(event: Event, found: Classification, rules: Rules) -> dict[str, 
     return {
         "event": event.model_dump(mode="json"),
         "opens": alone.classification == "actionable",
-        "is_ack": found.is_ack_or_emoji and not found.is_bot_mention,
+        "is_ack": found.is_ack_or_emoji and not found.is_bot_mention and event.msg_type not in _SHOWS,
         "settles": not found.is_question and settles(event.content, rules),
     }

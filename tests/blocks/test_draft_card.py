@@ -308,4 +308,6 @@ def test_a_proposed_note_can_be_saved_where_that_is_wanted_and_once() -> None:
     assert len(entries(state, True)) <= 5
     assert "Save note" not in entries(state, False)
     assert "Save note" not in entries(state.evolve(investigator_return=a_return()), True)
-    assert "Save note" not in entries(state.evolve(triage_file_path="memory/retries.md"), True)
+    saved = state.evolve(triage_file_path="memory/retries.md")
+    assert "Save note" not in entries(saved, True)
+    assert "note saved as `memory/retries.md`" in shown(card(saved))

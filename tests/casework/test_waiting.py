@@ -188,3 +188,17 @@ def test_hostile_questions_stay_on_their_line(tmp_path: Path) -> None:
     (said,) = office.messenger.told
     assert "`" not in said
     assert len(said.splitlines()) == 2
+
+
+def test_nothing_is_quoted_in_a_public_channel(wait: Wait) -> None:
+    """The reminder waits until the channel is private again; what is told until then names no question."""
+    wait.office.workspace.private.clear()
+    assert not any("retry" in line for line in wait.after(4 * HOUR_S))
+    wait.office.workspace.private.add("C0OPS")
+    assert "How often do we retry?" in wait.after(60)[-1]
+
+
+def test_a_record_without_history_stops_no_other(wait: Wait) -> None:
+    """What somebody mended by hand is judged by its last message."""
+    wait.office.store.put(wait.office.state.evolve(status_history=()))
+    assert len(wait.after(4 * HOUR_S)) == 1

@@ -100,3 +100,9 @@ def test_casework_hears_what_the_rules_said(text: str, opens: bool, is_ack: bool
     """A remark opens no thread by itself, an ack is nobody's answer, a mention is always heard."""
     found = payload(text)
     assert (found["opens"], found["is_ack"]) == (opens, is_ack)
+
+
+def test_a_picture_is_no_ack_whatever_its_caption() -> None:
+    """A screenshot may be the answer."""
+    event = an_event("ok", msg_type="image")
+    assert not job_payload(event, classify(event, RULES, inflight=True), RULES)["is_ack"]

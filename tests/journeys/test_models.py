@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from blocks import ids
 from bot.app import Triage
@@ -255,3 +256,22 @@ def test_a_running_investigation_is_dismissed_and_what_it_finds_is_dropped(open_
     assert find_element(office.card(ts), ids.APPROVE) is None
     assert not list((office.home / "state").glob("*.json"))
     assert office.posted(ts) == []
+
+
+def test_a_proposed_note_is_saved_from_the_card_and_named_in_the_record(open_office: Open, tmp_path: Path) -> None:
+    """Chosen from the menu, kept under a bare name, found on the card and in the reply's line."""
+    script = yaml.safe_load((SCRIPTS / "pass.yml").read_text())
+    answer = next(turn["answer"] for turn in script["roles"]["investigator"]["parts"][0]["turns"] if "answer" in turn)
+    answer["proposed_triage_file"] = {"filename": "../../Sessions.md", "content": "# Sessions\n\nSigned by HMAC."}
+    (tmp_path / "note.yml").write_text(yaml.safe_dump(script))
+    office, _ = open_office(tmp_path / "note.yml")
+    ts = office.ask(SESSIONS)
+    office.choose(office.draft(ts), "Save note")
+    card = office.card(ts, "memory/sessions.md", offering=ids.APPROVE)
+    text = (office.home / "memory" / "sessions.md").read_text()
+    assert f'saved_by: "{ANA.user_id}"' in text
+    assert text.endswith("# Sessions\n\nSigned by HMAC.\n")
+    office.click(card, ids.APPROVE)
+    office.card(ts, "Posted")
+    [record] = [json.loads(line) for line in (office.home / "replies.ndjson").read_text().splitlines()]
+    assert record["triage_file"] == "memory/sessions.md"
