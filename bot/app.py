@@ -149,8 +149,8 @@ class Triage:
     def stop(self) -> None:
         """Stop listening, finish or hand back what runs, all within 10 s, then release the home.
 
-        A click's post under way is waited for, however long Slack takes (at most about 20 s): released earlier, another
-        process would find its claim, not yet its post, and post again.
+        A click's post under way is waited for, however long Slack takes (about 20 s, 35 s where it asks for patience):
+        released earlier, another process would find its claim, not yet its post, and post again.
         """
         self.connection.close()
         self._ticker.stop()

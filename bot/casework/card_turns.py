@@ -45,6 +45,11 @@ class CardTurns:
         with self._changed:
             self._behind[thread_id] = self._monotonic() + min(RETRY_S if after_s is None else after_s, LONGEST_S)
 
+    def forget(self, thread_id: str) -> None:
+        """Note that a card is about to show the state as it is now, so what was put off before need not be shown."""
+        with self._changed:
+            self._behind.pop(thread_id, None)
+
     def next(self, *, at_once: bool = False) -> str | None:
         """Return the card whose time has come, longest past first, and forget it; `at_once`: or has not come yet."""
         with self._changed:

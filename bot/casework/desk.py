@@ -78,6 +78,7 @@ class Desk:
 
     def _bring_in_line(self, thread_id: str) -> None:
         """Show the state as it is now; remembers where the card stands."""
+        self.turns.forget(thread_id)
         state = self.store.get(thread_id)
         if state is None:
             return
@@ -97,11 +98,9 @@ class Desk:
 
     def show_progress(self, thread_id: str, line: str) -> None:
         """Show how far the run of a thread is; a chat that cannot be reached is no reason to stop it."""
-        state = self.store.get(thread_id)
-        if state is None or not state.is_open or state.card_ts is None:
-            return
         with self.turns.turn(thread_id) as mine:
-            if not mine:
+            state = self.store.get(thread_id) if mine else None
+            if state is None or not state.is_open or state.card_ts is None:
                 return
             try:
                 self.messenger.show_card(state, progress=line)

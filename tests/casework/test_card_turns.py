@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from blocks.draft_card import click_of
 from bot.casework.card_turns import LONGEST_S, RETRY_S, CardTurns
 from bot.domain.threads import Resolution, Status
 from bot.errors import ProviderError, Unavailable
@@ -143,6 +144,20 @@ class TestDesk:
         assert office.ended.resolution is Resolution.APPROVED
         assert office.shown.resolution is Resolution.APPROVED
         assert len(office.messenger.posts) == 1
+
+    def test_many_changes_during_a_rate_limit_become_one_update(self, tmp_path: Path) -> None:
+        """And what a later show brought in line is not shown a second time."""
+        office = Office(tmp_path).asked()
+        count = len(office.messenger.cards[0].shown)
+        refuse_updates(office, BUSY)
+        for number in range(20):
+            edited = office.decisions.edit(click_of(office.state), f"Version {number}.")
+            office.decisions.show(edited)
+        refuse_updates(office, None)
+        office.desk.show(THREAD_ID)
+        office.desk.catch_up(at_once=True)
+        assert len(office.messenger.cards[0].shown) == count + 1
+        assert office.shown.draft_pending == "Version 19."
 
     def test_one_refusal_ends_the_round(self, tmp_path: Path) -> None:
         """A chat that is away is not asked once for every card."""
