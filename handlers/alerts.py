@@ -6,7 +6,7 @@ Only the session's owner and approvers may act. Whatever the click carries is re
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,6 +22,7 @@ from bot.domain.beats import Wake
 from bot.domain.session import OpenFinding
 from bot.errors import InputError, ProviderError, TriageError
 from bot.heartbeat.findings import Findings
+from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
 from bot.ports import Clock, Surface
 from handlers.messenger import Ephemeral
@@ -32,21 +33,21 @@ log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
 NOT_YOURS = "Only the session's owner and approvers may do this."
-UNKNOWN_SESSION = "This session is not in triage.yml any more; nothing happened."
 
 WakeUp = Callable[[str, Wake], str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AlertDesk:
-    """What the buttons act on; `sessions` are the configured ones by id, as they are now."""
+    """What the buttons act on; the bot's own team is the only one whose people are anybody here."""
 
-    sessions: Callable[[], Mapping[str, Session]]
+    sessions: Sessions
     findings: Findings
     surface: Surface
     wake: WakeUp
     ask: Ask
     clock: Clock
+    team_id: str
 
 
 class AlertButtons:
@@ -106,7 +107,7 @@ class AlertButtons:
         try:
             session_id, _ = ids.decode_finding(action.get("value"))
             session = self._session(session_id)
-            if session.owner != _user(body) and not self._approvers.probably(_user(body), _team(body)):
+            if not self._is_owner(body, session) and not self._approvers.probably(_user(body), _team(body)):
                 raise InputError(NOT_YOURS)
             text = session.playbook_path.read_text(encoding="utf-8", errors="replace")
             with translated("open the playbook"):
@@ -141,16 +142,15 @@ class AlertButtons:
 
     def _permitted(self, body: Body, session_id: str) -> Session:
         session = self._session(session_id)
-        user, team = _user(body), _team(body)
-        if session.owner != user and not self._approvers.allow(user, team):
+        if not self._is_owner(body, session) and not self._approvers.allow(_user(body), _team(body)):
             raise InputError(NOT_YOURS)
         return session
 
+    def _is_owner(self, body: Body, session: Session) -> bool:
+        return bool(session.owner) and (_user(body), _team(body)) == (session.owner, self._desk.team_id)
+
     def _session(self, session_id: str) -> Session:
-        session = self._desk.sessions().get(session_id)
-        if session is None:
-            raise InputError(UNKNOWN_SESSION)
-        return session
+        return self._desk.sessions.get(session_id)
 
     def _answer_with(self, body: Body, work: Callable[[], str]) -> None:
         try:

@@ -14,6 +14,7 @@ from slack_sdk import WebClient
 from blocks import ids
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
+from handlers.alerts import AlertButtons
 from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.messages import journal_first
@@ -27,6 +28,7 @@ class Listeners:
 
     watcher: Watcher
     approvals: Approvals
+    alerts: AlertButtons
     commands: Commands
 
 
@@ -74,3 +76,10 @@ def _connect(app: App, to: Listeners) -> None:
     app.view(ids.EDIT_VIEW)(card.submit_edit)
     app.view(ids.DISMISS_VIEW)(card.submit_dismiss)
     app.view(ids.CONTEXT_VIEW)(card.submit_context)
+    alert = to.alerts
+    app.action(ids.ACKNOWLEDGE)(alert.acknowledge)
+    app.action(ids.SNOOZE)(alert.snooze)
+    app.action(ids.FIXED)(alert.fixed)
+    app.action(ids.INVESTIGATE)(alert.investigate)
+    app.action(ids.RUN_NOW)(alert.run_now)
+    app.action(ids.OPEN_PLAYBOOK)(alert.open_playbook)

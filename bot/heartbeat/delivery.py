@@ -91,18 +91,17 @@ class Delivery:
             return Sent(preview=_preview(outcome))
         return _Round(session, outcome, route, self._surfaces[str(route.channel)], self._store).carry_out()
 
-    def tell_owner(self, session: Session, text: str, *, at: datetime, wake: Wake = Wake.INTERVAL) -> bool:
-        """Say one line to the owner; False if it could not be said (the log has it)."""
+    def tell_owner(self, session: Session, text: str, *, at: datetime) -> None:
+        """Say one line to the owner about the beats themselves.
+
+        Raises:
+            ProviderError: there is no way to, or the surface refused it.
+        """
         route = self.route(session, self._store.load(session.id))
         if route is None or route.mode == "none":
-            return False
-        alert = Alert(session_id=session.id, session_name=session.name, text=text, at=at, wake=wake)
-        try:
-            self._surfaces[str(route.channel)].send(str(route.to), alert)
-        except ProviderError:
-            log.warning("owner not told", extra={"action": "owner_untold", "session": session.id}, exc_info=True)
-            return False
-        return True
+            raise ProviderError(f"{session.id} has no owner who can be told: {text}")
+        alert = Alert(session_id=session.id, session_name=session.name, text=text, at=at, wake=Wake.INTERVAL)
+        self._surfaces[str(route.channel)].send(str(route.to), alert)
 
     def _remember(self, session: Session, outcome: Outcome) -> None:
         def note(state: SessionState) -> SessionState:

@@ -15,7 +15,7 @@ from bot.heartbeat.probes import Probes
 from bot.heartbeat.session import Session
 from bot.heartbeat.verdict import MESSAGE, flags_up
 from bot.heartbeat.view import BeatView
-from bot.ports import Clock, SessionStore
+from bot.ports import SessionStore
 
 FLAGS_COMMAND: Argv = ("triage", "flags")
 """How a playbook names its own urgent flags; code reads them, nothing is run."""
@@ -24,8 +24,8 @@ FLAGS_COMMAND: Argv = ("triage", "flags")
 class Look:
     """Looks around in a session's workspace."""
 
-    def __init__(self, probes: Probes, store: SessionStore, clock: Clock) -> None:
-        self._probes, self._store, self._clock = probes, store, clock
+    def __init__(self, probes: Probes, store: SessionStore) -> None:
+        self._probes, self._store = probes, store
 
     def at(self, session: Session, state: SessionState, begun: Begun, cancel: threading.Event) -> BeatView:
         """Return what one beat is about; raises StoreError if the playbook cannot be read or created."""

@@ -27,7 +27,7 @@ OUTPUT_CHARS = 4_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Begun:
-    """One beat as it starts: the strongest of the wakes that asked for it, and the time its tiers are stamped with."""
+    """One beat as it starts: why, and the time its tiers are stamped with."""
 
     run_id: str
     wake: Wake

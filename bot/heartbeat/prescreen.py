@@ -20,6 +20,7 @@ from bot.domain.beats import Action, Receipt, missing_receipts
 from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
 from bot.heartbeat.brief import sections
+from bot.heartbeat.session import Session
 from bot.heartbeat.view import BeatView
 
 log = logging.getLogger(__name__)
@@ -62,7 +63,7 @@ class Screened:
 class PreScreen:
     """Asks the session's `heartbeat_model`."""
 
-    def __init__(self, specialist_for: Callable[[str], Specialist], tools_for: ToolsFor) -> None:
+    def __init__(self, specialist_for: Callable[[Session], Specialist], tools_for: ToolsFor) -> None:
         self._specialist_for, self._tools_for = specialist_for, tools_for
 
     def decide(self, view: BeatView) -> Screened:
@@ -78,7 +79,7 @@ class PreScreen:
             spent_usd=view.spent_usd,
             cancel=view.cancel,
         )
-        specialist = self._specialist_for(view.session.beat.heartbeat_model)
+        specialist = self._specialist_for(view.session)
         try:
             result = specialist.run(brief, self._tools_for(view))
         except RunCancelled:

@@ -19,13 +19,15 @@ from bot.domain.playbook import Playbook
 from bot.domain.returns import Usage
 from bot.domain.session import SessionState
 from bot.domain.tiers import Tier, includes
-from bot.errors import TriageError
+from bot.errors import InputError, ProviderError, TriageError
+from bot.heartbeat.admission import Admission
 from bot.heartbeat.delivery import Delivery, Outcome, Sent
 from bot.heartbeat.failures import is_alert_due
 from bot.heartbeat.look import Look, is_unchanged, still_standing
 from bot.heartbeat.outcome import Begun, Ending, Record
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.prescreen import PreScreen
+from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
 from bot.heartbeat.steps import Step, remark
 from bot.heartbeat.verdict import FLAGS, judge, notes
@@ -35,17 +37,18 @@ from bot.ports import Clock, SessionStore
 
 log = logging.getLogger(__name__)
 
-Recheck = Callable[[Session, SessionState, Wake], str | None]
-"""Returns why a beat must not run after all, or None."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Room:
-    """What beats work with; `prescreen` is None where no cheap model may be asked."""
+    """What beats work with.
 
-    sessions: Callable[[], Mapping[str, Session]]
+    `prescreen` is None where no model may be asked; `retry` keeps a wake that met a busy session for later.
+    """
+
+    sessions: Sessions
     store: SessionStore
-    recheck: Recheck
+    admission: Admission
+    retry: Callable[[str, Wake], None]
     look: Look
     prescreen: PreScreen | None
     full: FullRun
@@ -64,8 +67,9 @@ class Beats:
 
     def handle(self, payload: Mapping[str, Any]) -> None:
         """Carry out one beat; raises only StoreError, and RunCancelled while the process stops."""
-        session = self._room.sessions().get(str(payload["beat"]))
-        if session is None:
+        try:
+            session = self._room.sessions.get(str(payload["beat"]))
+        except InputError:
             log.info("a beat of a session that is gone", extra={"action": "beat_orphaned", "session": payload["beat"]})
             return
         begun = self._begin(session, payload)
@@ -75,7 +79,13 @@ class Beats:
         self._room.record.close(session, begun, ending, now=now)
         state = self._room.store.load(session.id)
         if ending.result is BeatResult.FAILED and is_alert_due(state):
+            self._tell_of_pause(session, state, now)
+
+    def _tell_of_pause(self, session: Session, state: SessionState, now: datetime) -> None:
+        try:
             self._room.delivery.tell_owner(session, _paused(state), at=now)
+        except ProviderError:
+            log.exception("owner not told of the pause", extra={"action": "pause_untold", "session": session.id})
 
     def cancel(self, session_id: str) -> bool:
         """Stop the session's beat under way; False if there is none."""
@@ -125,9 +135,11 @@ class Beats:
 
     def _carry_out(self, session: Session, begun: Begun, cancel: threading.Event) -> Ending:
         state = self._room.store.load(session.id)
-        refusal = self._room.recheck(session, state, begun.wake)
+        refusal = self._room.admission.refusal(session, begun.wake)
         if refusal is not None:
-            return Ending(result=BeatResult.SKIPPED, why=refusal)
+            if refusal.step is Step.BUSY:
+                self._room.retry(session.id, begun.wake)
+            return Ending(result=BeatResult.SKIPPED, why=refusal.why)
         view = self._room.look.at(session, state, begun, cancel)
         if cancel.is_set():
             raise RunCancelled("cancelled", usage=Usage())

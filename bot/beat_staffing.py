@@ -1,0 +1,160 @@
+"""Who carries out heartbeats, put together from settings: the scheduler that starts them, the beats, who is told.
+
+Offline the beats compare what commands print; with models a cheap one screens them and a capable one works them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from bot.adapters.local_zone import local_zone
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.override_file import OverrideFile
+from bot.adapters.session_files import SessionFiles
+from bot.adapters.wake_files import WakeFiles
+from bot.agent.prompts import prompt
+from bot.agent.run import Limits
+from bot.agent.specialist import Specialist
+from bot.agent.spending import Allowance
+from bot.environment import Environment
+from bot.heartbeat.admission import Admission
+from bot.heartbeat.delivery import Delivery
+from bot.heartbeat.findings import Findings
+from bot.heartbeat.full_run import BeatAnswer, ModelRun
+from bot.heartbeat.look import Look
+from bot.heartbeat.offline import OfflineRun
+from bot.heartbeat.outcome import Record
+from bot.heartbeat.prescreen import LIMITS, PreScreen, PrescreenAnswer, said
+from bot.heartbeat.probes import Probes
+from bot.heartbeat.record import BeatLog
+from bot.heartbeat.registry import Sessions
+from bot.heartbeat.runner import Beats, Room
+from bot.heartbeat.scheduler import Scheduler
+from bot.heartbeat.session import Session
+from bot.heartbeat.tools import BeatTools
+from bot.heartbeat.view import FullRun
+from bot.heartbeat.zones import Zones
+from bot.models import Models, stall_limit_s
+from bot.ports import Clock, JobQueue, Surface, Workspace
+from bot.settings import Settings
+
+BEAT_LIMIT_S = 600.0
+ANSWER_TOKENS = 8_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Surroundings:
+    """What heartbeats share with the rest of the bot; `models` is None offline."""
+
+    settings: Settings
+    environment: Environment
+    clock: Clock
+    jobs: JobQueue
+    workspace: Workspace
+    surfaces: Mapping[str, Surface]
+    models: Models | None
+    secrets: frozenset[str]
+    on_damage: Callable[[Path], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Heartbeats:
+    """Everything heartbeats are made of, as the composition root and the handlers need it."""
+
+    sessions: Sessions
+    store: SessionFiles
+    overrides: OverrideFile
+    zones: Zones
+    scheduler: Scheduler
+    beats: Beats
+    findings: Findings
+    log: BeatLog
+    delivery: Delivery
+
+
+def heartbeats(around: Surroundings) -> Heartbeats:
+    """Return the heartbeats of a data directory; nothing runs until the scheduler is ticked."""
+    home, clock = around.environment.home, around.clock
+    store = SessionFiles(home, on_damage=around.on_damage)
+    overrides = OverrideFile(home, on_damage=around.on_damage)
+    sessions = Sessions(around.settings.sessions, overrides)
+    zones = Zones(around.workspace, clock, local=local_zone(around.environment.variables))
+    log = BeatLog(NdjsonJournal(home / "heartbeats.ndjson"))
+    delivery = Delivery(around.surfaces, store)
+    admission = Admission(store, zones, clock, route=delivery.route, is_busy=lambda _: False)
+    scheduler = Scheduler(
+        sessions,
+        store,
+        around.jobs,
+        admission,
+        zones,
+        log,
+        WakeFiles(home),
+        clock,
+        alert_owner=lambda session, text: delivery.tell_owner(session, text, at=clock.now()),
+    )
+    probes = Probes(around.environment.variables, secrets=around.secrets)
+    prescreen, full = _minds(around, probes)
+    room = Room(
+        sessions=sessions,
+        store=store,
+        admission=admission,
+        retry=scheduler.retry,
+        look=Look(probes, store),
+        prescreen=prescreen,
+        full=full,
+        delivery=delivery,
+        record=Record(home / "runs", store, log, around.secrets),
+        clock=clock,
+    )
+    return Heartbeats(
+        sessions=sessions,
+        store=store,
+        overrides=overrides,
+        zones=zones,
+        scheduler=scheduler,
+        beats=Beats(room),
+        findings=Findings(store, clock),
+        log=log,
+        delivery=delivery,
+    )
+
+
+def _minds(around: Surroundings, probes: Probes) -> tuple[PreScreen | None, FullRun]:
+    """Return who screens and who works the due tasks."""
+    models = around.models
+    if models is None:
+        return None, OfflineRun()
+    tools = BeatTools(probes, known_secrets=around.secrets)
+    return PreScreen(_screener(models), tools.small), ModelRun(partial(_worker, models, around), tools.all)
+
+
+def _screener(models: Models) -> Callable[[Session], Specialist]:
+    def of(session: Session) -> Specialist:
+        answer = models.specialist(
+            session.beat.heartbeat_model,
+            prompt("prescreen"),
+            PrescreenAnswer,
+            limits=LIMITS,
+            allowance=_allowance(session),
+        )
+        return replace(answer, read=said)
+
+    return of
+
+
+def _worker(models: Models, around: Surroundings, session: Session) -> Specialist:
+    limits = Limits(
+        total_s=BEAT_LIMIT_S, stall_s=stall_limit_s(around.settings, around.environment), max_tokens=ANSWER_TOKENS
+    )
+    return models.specialist(
+        session.beat.model, prompt("heartbeat"), BeatAnswer, limits=limits, allowance=_allowance(session)
+    )
+
+
+def _allowance(session: Session) -> Allowance | None:
+    usd = session.beat.daily_budget_usd
+    return None if usd is None else Allowance(usd=usd, whose=f"{session.name} today")
