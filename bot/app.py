@@ -139,12 +139,13 @@ class Triage:
         self._ticker.every(TIDY_EVERY_S, self._desk.tidy)
         self._ticker.every(TIDY_EVERY_S, self._approvers.refresh)
         self._ticker.every(TIDY_EVERY_S, self._waiting.tick)
-        self._ticker.every(LISTEN_CHECK_S, self.connection.check)
+        self._pulse.every(LISTEN_CHECK_S, self.connection.check)
         self.watcher.start()
         self._workers.start()
         self.backfill.start()
         self.connection.open()
         self._ticker.start()
+        self._pulse.start()
 
     def stop(self) -> None:
         """Stop listening, finish or hand back what runs, all within 10 s, then release the home.
@@ -153,6 +154,7 @@ class Triage:
         released earlier, another process would find its claim, not yet its post, and post again.
         """
         self.connection.close()
+        self._pulse.stop()
         self._ticker.stop()
         self.backfill.stop()
         self.watcher.stop(timeout_s=WATCHER_STOP_S)
@@ -175,6 +177,9 @@ class Triage:
         )
         self.ops = OpsLines(self._messenger)
         self._ticker = Ticker()
+        self._pulse = (
+            Ticker()
+        )  # apart: what the other one asks of Slack may take a minute, and this looks after the line
 
     def _open_stores(self, home: Path, max_running: int) -> None:
         self._jobs = SpoolQueue(home / "queue", self._clock, max_running=max_running, wait_s=CLAIM_WAIT_S)

@@ -94,6 +94,7 @@ class _Interaction(_Level):
 
 class _Click(_Interaction):
     trigger_id: str
+    container: dict[str, Any] = {}
     actions: Annotated[list[_Action], Field(min_length=1)]
 
 

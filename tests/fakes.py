@@ -117,6 +117,7 @@ class MemoryThreadStore:
         self.documents = {} if documents is None else documents
         self.closed = {} if closed is None else closed
         self.full = False
+        self.archive_full = False
         self.meanwhile: Callable[[], object] | None = None
         self._faults = faults or Faults()
         self._lock = threading.RLock()
@@ -161,6 +162,8 @@ class MemoryThreadStore:
             state = self.get(thread_id)
             if state is None or state.closed_at is None:
                 return
+            if self.archive_full:
+                raise StoreError("cannot archive the thread: No space left on device")
             self._faults.point("store: before the archive")
             self.closed.setdefault(thread_id, []).append(self.documents.pop(thread_id))
             self._faults.point("store: after the archive")
@@ -372,6 +375,7 @@ class RecordingMessenger:
         self.lost_before_posting = False
         self.unreadable = False
         self.card_refused: ProviderError | None = None
+        self.refusals = 0
         self.line_refused: ProviderError | None = None
         self.meanwhile: Callable[[], object] | None = None
         self._faults = faults or Faults()
@@ -380,6 +384,7 @@ class RecordingMessenger:
     def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
         self._faults.point("messenger: before the card")
         if self.card_refused is not None:
+            self.refusals += 1
             raise self.card_refused
         card = next((card for card in self.cards if card.ts == state.card_ts), None)
         if card is None:

@@ -163,10 +163,11 @@ class Desk:
                 self.turns.later(state.thread_id, 0)
 
     def tidy(self) -> None:
-        """Finish the closed threads whose cards could not be updated when they closed."""
+        """Finish the closed threads whose cards could not be updated when they closed, until the chat refuses one."""
         for state in self.store.threads():
             if not state.is_open:
-                self.try_to_finish(state.thread_id)
+                self.turns.later(state.thread_id, 0)
+        self.catch_up()
 
     def open_threads(self) -> list[ThreadState]:
         """Return the threads that are not closed, oldest first."""

@@ -13,7 +13,7 @@ from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, Status
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
 from bot.ports import ChatMessage
-from tests.builders import QUESTION_TS, REF, THREAD_ID, a_return
+from tests.builders import QUESTION_TS, REF, THREAD_ID, a_return, an_event
 from tests.casework.office import BEN, Office
 
 CARL = "U3"
@@ -463,3 +463,32 @@ def test_a_posted_reply_counts_although_its_card_cannot_be_updated(tmp_path: Pat
     assert office.messenger.cards[0].shown[-1].status is Status.CLOSED
     assert office.store.threads() == []
     assert len(office.messenger.posts) == 1
+
+
+class TestTidying:
+    """Threads that closed while something was in the way."""
+
+    def test_a_chat_that_is_away_is_asked_once_not_for_every_thread(self, tmp_path: Path) -> None:
+        """Each request may take its full time; the ticker has other things to do."""
+        office = Office(tmp_path)
+        for number in range(5):
+            office.arrive(an_event("How often do we retry?", f"1795165{number}00.000100"))
+        office.work()
+        office.messenger.card_refused = Unavailable("Slack is away")
+        for state in office.desk.open_threads():
+            closed = state.close(Resolution.DISMISSED, at=office.clock.now(), why="by hand")
+            office.store.put(closed)
+        tried = office.messenger.refusals
+        office.desk.tidy()
+        assert office.messenger.refusals == tried + 1
+        office.messenger.card_refused = None
+        office.desk.tidy()
+        assert office.store.threads() == []
+
+    def test_a_disk_that_refuses_the_archive_takes_nothing_back(self, office: Office) -> None:
+        """The reply stands, the one who clicked is told so, and the thread is archived when the disk lets it be."""
+        office.store.archive_full = True
+        assert office.decisions.approve(office.click(), by=BEN) == "Posted."
+        office.store.archive_full = False
+        office.desk.tidy()
+        assert office.ended.approved_by == BEN

@@ -22,7 +22,7 @@ _EVENTS: Final = [
     p.stem for p in sorted((Path(__file__).parents[1] / "payloads").glob("*.json")) if "event" in payload(p.stem)
 ]
 _BUTTONS: Final = (ids.APPROVE, ids.EDIT, ids.DISMISS, ids.ADD_CONTEXT)
-_CHOICES: Final = (ids.REINVESTIGATE, ids.ADD_CONTEXT, ids.SHOW_EVIDENCE, "triage_of_tomorrow")
+_CHOICES: Final = (ids.REINVESTIGATE, ids.ADD_CONTEXT, ids.SHOW_EVIDENCE, ids.SAVE_NOTE, "triage_of_tomorrow")
 _VIEWS: Final = {ids.EDIT_VIEW: ids.REPLY, ids.DISMISS_VIEW: ids.REASON, ids.CONTEXT_VIEW: ids.CONTEXT}
 _TYPES: Final = (
     "shortcut", "message_action", "view_closed", "block_suggestion", "interactive_message", "dialog_submission",
