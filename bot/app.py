@@ -19,6 +19,7 @@ from bot.adapters.passage_index import CodePassages
 from bot.adapters.spool_queue import SpoolQueue
 from bot.adapters.tinydb_store import TinyThreadStore
 from bot.agent.git import GitRepo
+from bot.beat_staffing import Heartbeats, Surroundings, heartbeats, other_surfaces
 from bot.casework.approvers import Approvers
 from bot.casework.decisions import Decisions
 from bot.casework.desk import Desk
@@ -47,7 +48,9 @@ from bot.settings import Settings
 from bot.slack_settings import SlackSettings
 from bot.staffing import Sources, Staff, staff
 from bot.ticker import Ticker
-from bot.worker import Handler, WorkerPool
+from bot.worker import Handler, WorkerPool, one_of
+from handlers.alert_surface import SlackAlerts
+from handlers.alerts import AlertButtons, AlertDesk
 from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.status import status_command
@@ -55,6 +58,7 @@ from handlers.connection import SlackConnection
 from handlers.history import SlackHistory
 from handlers.http_connection import HttpConnection
 from handlers.messenger import SlackMessenger, ephemeral
+from handlers.ops_questions import ops_questions
 from handlers.pacing import Pacing
 from handlers.routes import Listeners, bolt_app
 from handlers.signatures import Signatures
@@ -70,6 +74,7 @@ FLUSH_EVERY_S = 10
 LISTEN_CHECK_S = 1
 WATCHER_STOP_S = 2.0
 TIDY_EVERY_S = 60
+BEAT_TICK_S = 5
 
 Progress = Callable[[int, int], None]
 
@@ -93,7 +98,8 @@ class Triage:
         self.repo.head()
         client = repeatable_client(bot_token, environment.slack_api_url)
         self.me = _identify(client)
-        self._speak(settings, client, posting_client(bot_token, environment.slack_api_url))
+        self._posting = posting_client(bot_token, environment.slack_api_url)
+        self._speak(settings, client)
         self._open_stores(home, settings.max_concurrent_sessions)
         self.index = CodePassages(self.repo, home / "index" / "passages.sqlite", environment.secrets())
         memory = MemoryNotes(home / "memory", self._reply_log)
@@ -108,6 +114,7 @@ class Triage:
             self._desk, self._long_runs, self.staff.runs, secrets=environment.secrets()
         )
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
+        self.heartbeats = self._keep_watch(settings, environment, client)
         listeners = self._listen(settings, home, client)
         self.watcher = listeners.watcher
         self._workers = WorkerPool(
@@ -140,6 +147,8 @@ class Triage:
         self._ticker.every(TIDY_EVERY_S, self._approvers.refresh)
         self._ticker.every(TIDY_EVERY_S, self._waiting.tick)
         self._pulse.every(LISTEN_CHECK_S, self.connection.check)
+        self._ticker.every(BEAT_TICK_S, self.heartbeats.scheduler.tick)
+        self._ticker.every(TIDY_EVERY_S, lambda: self.heartbeats.zones.refresh(self.heartbeats.sessions.all()))
         self.watcher.start()
         self._workers.start()
         self.backfill.start()
@@ -164,10 +173,10 @@ class Triage:
         self.staff.close()
         self._lock.release()
 
-    def _speak(self, settings: Settings, client: WebClient, posting: WebClient) -> None:
+    def _speak(self, settings: Settings, client: WebClient) -> None:
         self._messenger = SlackMessenger(
             client,
-            posting,
+            self._posting,
             ops_channel=settings.ops_channel,
             bot_user_id=self.me.user_id,
             link_to=code_links(self.repo.remote_url()),
@@ -240,7 +249,36 @@ class Triage:
             decisions, self._approvers, self._store, ops_channel=settings.ops_channel, tell=ephemeral(client)
         )
         commands = Commands({"status": ("what waits, what runs", status_command(home, self._approvers, self._clock))})
-        return Listeners(watcher=watcher, approvals=approvals, commands=commands)
+        return Listeners(watcher=watcher, approvals=approvals, alerts=self._alert_buttons(client), commands=commands)
+
+    def _keep_watch(self, settings: Settings, environment: Environment, client: WebClient) -> Heartbeats:
+        self._alerts = SlackAlerts(client, self._posting)
+        return heartbeats(
+            Surroundings(
+                settings=settings,
+                environment=environment,
+                clock=self._clock,
+                jobs=self._jobs,
+                workspace=self._desk.workspace,
+                surfaces={"slack": self._alerts, **other_surfaces(environment)},
+                models=self.staff.models,
+                secrets=environment.secrets(),
+                on_damage=lambda path: self.ops.say(f"{path.name} could not be read and was set aside."),
+            )
+        )
+
+    def _alert_buttons(self, client: WebClient) -> AlertButtons:
+        beats, ops_channel = self.heartbeats, self._desk.settings.ops_channel
+        desk = AlertDesk(
+            sessions=beats.sessions,
+            findings=beats.findings,
+            surface=self._alerts,
+            wake=beats.scheduler.wake,
+            ask=ops_questions(self._posting, self._jobs, team_id=self.me.team_id, ops_channel=ops_channel),
+            clock=self._clock,
+            team_id=self.me.team_id,
+        )
+        return AlertButtons(desk, self._approvers, tell=ephemeral(client))
 
     def _make_up(self, settings: Settings, home: Path, client: WebClient) -> Backfill:
         return Backfill(
@@ -289,7 +327,7 @@ class Triage:
             lambda event: classify(event, rules, inflight=False).classification == "actionable",
             bot_user_id=self.me.user_id,
         )
-        return lambda job: (self._rebuilding if "rebuild" in job else orchestrator).handle(job)
+        return one_of({"beat": self.heartbeats.beats.handle, "rebuild": self._rebuilding.handle}, orchestrator.handle)
 
     def _rules(self, settings: Settings) -> Rules:
         return Rules(**{**settings.classifier.model_dump(), "bot_id": self.me.user_id})

@@ -14,7 +14,9 @@ from bot.adapters.local_zone import local_zone
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.override_file import OverrideFile
 from bot.adapters.session_files import SessionFiles
+from bot.adapters.telegram import TelegramSurface
 from bot.adapters.wake_files import WakeFiles
+from bot.adapters.webhook import WebhookSurface
 from bot.agent.prompts import prompt
 from bot.agent.run import Limits
 from bot.agent.specialist import Specialist
@@ -121,6 +123,14 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         log=log,
         delivery=delivery,
     )
+
+
+def other_surfaces(environment: Environment) -> dict[str, Surface]:
+    """Return the ways to reach people besides Slack; Telegram needs a bot's token."""
+    surfaces: dict[str, Surface] = {"webhook": WebhookSurface()}
+    if environment.telegram_bot_token is not None:
+        surfaces["telegram"] = TelegramSurface(environment.telegram_bot_token)
+    return surfaces
 
 
 def _minds(around: Surroundings, probes: Probes) -> tuple[PreScreen | None, FullRun]:

@@ -39,6 +39,7 @@ class Environment(BaseModel):
     slack_app_token: SecretStr | None = None
     slack_signing_secret: SecretStr | None = None
     slack_api_url: str = SLACK_API_URL
+    telegram_bot_token: SecretStr | None = None
     anthropic_api_key: SecretStr | None = None
     anthropic_base_url: WebAddress | None = None
     aws_bearer_token: SecretStr | None = None
@@ -64,6 +65,7 @@ _VARIABLES: Final = {
     "slack_app_token": "SLACK_APP_TOKEN",
     "slack_signing_secret": "SLACK_SIGNING_SECRET",
     "slack_api_url": "SLACK_API_URL",
+    "telegram_bot_token": "TELEGRAM_BOT_TOKEN",
     "anthropic_api_key": "ANTHROPIC_API_KEY",
     "anthropic_base_url": "ANTHROPIC_BASE_URL",
     "aws_bearer_token": "AWS_BEARER_TOKEN_BEDROCK",

@@ -31,6 +31,20 @@ MAX_PAUSE_S = 64.0
 Handler = Callable[[Mapping[str, Any]], None]
 
 
+def one_of(handlers: Mapping[str, Handler], otherwise: Handler) -> Handler:
+    """Return a handler that gives a job to the one of `handlers` whose key stands in its payload.
+
+    >>> one_of({"beat": lambda payload: print("a beat of", payload["beat"])}, print)({"beat": "shop"})
+    a beat of shop
+    """
+
+    def handle(payload: Mapping[str, Any]) -> None:
+        named = next((handler for key, handler in handlers.items() if key in payload), otherwise)
+        named(payload)
+
+    return handle
+
+
 class WorkerPool:
     """Runs `handle` on the payload of every claimed job, on `threads` threads."""
 

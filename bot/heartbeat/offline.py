@@ -7,19 +7,18 @@ answered, `skipped` where only a model could tell. It says in every report that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from bot.domain.beats import Receipt
 from bot.domain.playbook_entries import Entry
-from bot.domain.returns import Usage
 from bot.heartbeat.probes import ProbeResult
 from bot.heartbeat.view import BeatReport, BeatView
 
 STALE_AFTER: Final = timedelta(days=7)
 SHOWN_LINES: Final = 8
-NO_MODEL: Final = "No model was used: code compared what the playbook's commands print."
+NO_MODEL: Final = "No model looked: code compared what the commands of HEARTBEAT.md print."
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _FAILING: Final = re.compile(r"\bfail(?:ed|ing|ure)?\b|\bX\b|✗|\bCONFLICT\b", re.IGNORECASE)
@@ -39,36 +38,49 @@ class OfflineRun:
     """Port FullRun by code alone."""
 
     def run(self, view: BeatView) -> BeatReport:
-        """Return a receipt for each due task and one line on what was seen."""
-        receipts = tuple(_receipt(task, view) for task in view.tasks)
-        found = [receipt.evidence for receipt in receipts if receipt.status == "finding"]
-        message = "\n\n".join(found) if found else view.session.beat.ack_token
-        return BeatReport(message=message, receipts=receipts, usage=Usage(), reasoning=NO_MODEL)
+        """Return a receipt for each due task; all commands that do not work here make one finding together."""
+        broken = [result for result in view.probes.results if _is_broken(result)]
+        reports = next((task for task in view.tasks if set(view.probes.of(task)) & set(broken)), None)
+        receipts = tuple(
+            _of_the_broken(task, broken) if task is reports else _receipt(task, view, broken) for task in view.tasks
+        )
+        return BeatReport(message=view.session.beat.ack_token, receipts=receipts, usage=None, notes=(NO_MODEL,))
 
 
-def _receipt(task: Entry, view: BeatView) -> Receipt:
+def _of_the_broken(task: Entry, broken: list[ProbeResult]) -> Receipt:
+    lines = "\n".join(dict.fromkeys(f"- {result.problem}" for result in broken))
+    text = f"{_count(broken, 'command')} of HEARTBEAT.md {'does' if len(broken) == 1 else 'do'} not work here\n{lines}"
+    return Receipt(task=task.id, status="finding", evidence=text, finding="commands")
+
+
+def _receipt(task: Entry, view: BeatView, broken: list[ProbeResult]) -> Receipt:
     results = view.probes.of(task)
     if not results:
         return Receipt(task=task.id, status="skipped", evidence="only a model could tell; there is no API key")
-    seen = [found for result in results if (found := _read(result, view)) is not None]
+    seen = [found for result in results if result not in broken and (found := _read(result, view)) is not None]
     if not seen:
-        return Receipt(task=task.id, status="ok", evidence="; ".join(result.command for result in results))
+        works = all(result not in broken for result in results)
+        return Receipt(task=task.id, status="ok" if works else "skipped", evidence=results[0].command)
     text = "\n\n".join(f"{task.text.partition('`')[0].rstrip(' :')}: {each.text}" for each in seen)
     return Receipt(task=task.id, status="finding", evidence=text, finding="+".join(each.finding for each in seen))
 
 
+def _is_broken(result: ProbeResult) -> bool:
+    """Whether a command has no answer; checks that fail exit with an error and are one."""
+    return result.problem is not None and not (_reader(result) is _checks and _failing(result))
+
+
 def _read(result: ProbeResult, view: BeatView) -> Seen | None:
-    if result.problem is not None and result.exit_code is None:
-        return Seen("cannot-run", f"{result.problem}. Install it, or take the command out of HEARTBEAT.md.")
-    reader = next((read for words, read in _READERS.items() if result.argv[: len(words)] == words), _other)
-    return reader(result, view)
+    return _reader(result)(result, view)
+
+
+def _reader(result: ProbeResult) -> Reader:
+    return next((read for words, read in _READERS.items() if result.argv[: len(words)] == words), _other)
 
 
 def _dirty(result: ProbeResult, _: BeatView) -> Seen | None:
     """Uncommitted changes, and a branch that has left its upstream behind."""
     lines = [line for line in result.output.splitlines() if line and not line.startswith("##")]
-    if result.problem:
-        return _failed(result)
     if not lines:
         return None
     return Seen("dirty", f"{_count(lines, 'uncommitted change')}\n{_listed(lines)}")
@@ -76,8 +88,6 @@ def _dirty(result: ProbeResult, _: BeatView) -> Seen | None:
 
 def _commits(result: ProbeResult, view: BeatView) -> Seen | None:
     """Commits that were not there at the last good beat."""
-    if result.problem:
-        return _failed(result)
     before = set(view.earlier.get(result.command, "").splitlines())
     new = [line for line in result.output.splitlines() if line.strip() and line not in before]
     if not new or result.command not in view.earlier:
@@ -87,34 +97,28 @@ def _commits(result: ProbeResult, view: BeatView) -> Seen | None:
 
 def _branches(result: ProbeResult, view: BeatView) -> Seen | None:
     """Branches without a commit for more than a week."""
-    if result.problem:
-        return _failed(result)
     stale = [line.strip() for line in result.output.splitlines() if _is_stale(line, view.started_at)]
     return Seen("stale", f"{_count(stale, 'stale branch', 'stale branches')}\n{_listed(stale)}") if stale else None
 
 
 def _checks(result: ProbeResult, _: BeatView) -> Seen | None:
     """Checks of pull requests that fail, merge conflicts among them."""
-    failing = [line.strip() for line in result.output.splitlines() if _FAILING.search(line)]
-    if failing:
-        return Seen("failing", f"{_count(failing, 'failing line')}\n{_listed(failing)}")
-    return _failed(result) if result.problem else None
+    failing = _failing(result)
+    return Seen("failing", f"{_count(failing, 'thing fails', 'things fail')}\n{_listed(failing)}") if failing else None
+
+
+def _failing(result: ProbeResult) -> list[str]:
+    return [line.strip() for line in result.output.splitlines() if _FAILING.search(line)]
 
 
 def _other(result: ProbeResult, view: BeatView) -> Seen | None:
     """Any other command: that it fails, or that it prints something else than it did."""
-    if result.problem:
-        return _failed(result)
     if result.command in view.earlier and result in view.changed:
         return Seen(
             result.digest[:8],
             f"`{result.command}` prints something else than before\n{_listed(result.output.splitlines())}",
         )
     return None
-
-
-def _failed(result: ProbeResult) -> Seen:
-    return Seen("fails", f"{result.problem}")
 
 
 _READERS: Final[dict[tuple[str, ...], Reader]] = {
@@ -136,8 +140,8 @@ def _is_stale(line: str, now: datetime) -> bool:
         return False
 
 
-def _count(lines: list[str], one: str, many: str | None = None) -> str:
-    return f"{len(lines)} {one if len(lines) == 1 else many or one + 's'}"
+def _count(things: Sequence[object], one: str, many: str | None = None) -> str:
+    return f"{len(things)} {one if len(things) == 1 else many or one + 's'}"
 
 
 def _listed(lines: list[str]) -> str:

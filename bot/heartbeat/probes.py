@@ -180,8 +180,9 @@ class Probes:
             return f"`{command}` printed more than {OUTPUT_BYTES // 1024} KiB"
         if code == 0:
             return None
-        last = self._clean(output).strip().splitlines()[-1:] or [f"exit code {code}"]
-        return f"`{command}` failed: {last[0][:200]}"
+        said = self._clean(output).strip().splitlines() or [f"exit code {code}"]
+        first = next((line for line in said if line.startswith(("fatal:", "error:"))), said[-1])
+        return f"`{command}` failed: {first[:200]}"
 
     def _env(self, program: str) -> dict[str, str]:
         names = (*_PASSED_ON, *(_GH_ONLY if program == "gh" else ()))

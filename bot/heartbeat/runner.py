@@ -11,9 +11,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
-from bot.agent.run import RunCancelled, RunFailed
+from bot.agent.run import RunCancelled, RunFailed, RunStopped
 from bot.domain.beats import Action, BeatResult, Wake
 from bot.domain.playbook import Playbook
 from bot.domain.returns import Usage
@@ -63,10 +64,9 @@ class Beats:
     def __init__(self, room: Room) -> None:
         self._room = room
         self._cancels: dict[str, threading.Event] = {}
-        self._stopping = False
 
     def handle(self, payload: Mapping[str, Any]) -> None:
-        """Carry out one beat; raises only StoreError, and RunCancelled while the process stops."""
+        """Carry out one beat; raises only StoreError, and RunStopped while the process stops."""
         try:
             session = self._room.sessions.get(str(payload["beat"]))
         except InputError:
@@ -94,12 +94,6 @@ class Beats:
             event.set()
         return event is not None
 
-    def stop(self) -> None:
-        """Stop what is under way, because the process stops: its job is handed back."""
-        self._stopping = True
-        for event in list(self._cancels.values()):
-            event.set()
-
     def _begin(self, session: Session, payload: Mapping[str, Any]) -> Begun:
         now = self._room.clock.now()
         wake, slot = take_wakes(self._room.store, payload)
@@ -113,8 +107,6 @@ class Beats:
     @contextmanager
     def _cancellable(self, session_id: str) -> Iterator[threading.Event]:
         event = self._cancels[session_id] = threading.Event()
-        if self._stopping:
-            event.set()
         try:
             yield event
         finally:
@@ -124,9 +116,10 @@ class Beats:
         """Return how the beat ended; a cancel at any step stays one."""
         try:
             return self._carry_out(session, begun, cancel)
+        except RunStopped:
+            self._room.retry(session.id, begun.wake)  # the job goes back to the queue, its reason to the state
+            raise
         except RunCancelled as error:
-            if self._stopping:
-                raise
             return Ending(result=BeatResult.SKIPPED, why=remark(Step.CANCELLED), full=error.usage)
         except TriageError as error:
             log.exception("a beat failed", extra={"action": "beat_failed", "session": session.id})
@@ -187,7 +180,7 @@ class Beats:
             tier=view.tier,
             ok_text=judged.ack.text or f"All is well in {view.session.name}.",
             reasoning=report.reasoning,
-            notes=notes(view, judged),
+            notes=notes(view, report, judged),
         )
         sent = self._room.delivery.deliver(view.session, outcome)
         if judged.is_good and sent.problem is None:

@@ -71,7 +71,7 @@ def _vouched(tier: Tier, *, complete: bool) -> tuple[str, ...]:
     return (RECEIPTS, MESSAGE) if tier is Tier.DAILY else (RECEIPTS,)
 
 
-def notes(view: BeatView, judged: Judged) -> tuple[str, ...]:
+def notes(view: BeatView, report: BeatReport, judged: Judged) -> tuple[str, ...]:
     """Return remarks about the beat: what its message says beside the findings, and the commands that may not run."""
     refused = tuple(
         f"not run: `{' '.join(argv)}`; to allow it add it to `commands` of the session in triage.yml"
@@ -79,7 +79,7 @@ def notes(view: BeatView, judged: Judged) -> tuple[str, ...]:
     )
     from_findings = any(found.text == judged.ack.text for found in judged.findings)
     said = (judged.ack.text,) if judged.ack.kind == "alert" and judged.ack.text and not from_findings else ()
-    return (*said, *refused)
+    return (*said, *report.notes, *refused)
 
 
 def flags_up(session_id: str, playbook: Playbook) -> list[Finding]:

@@ -44,13 +44,17 @@ class BeatView:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BeatReport:
-    """What a beat found: a receipt for each due task, and a message to the owner."""
+    """What a beat found: a receipt for each due task, and a message to the owner.
+
+    `usage` is None where no model ran; `notes` are remarks about the beat itself.
+    """
 
     message: str
     receipts: tuple[Receipt, ...]
-    usage: Usage
+    usage: Usage | None
     tool_calls: int = 0
     reasoning: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 class FullRun(Protocol):

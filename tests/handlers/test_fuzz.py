@@ -22,9 +22,12 @@ from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.spool_queue import SpoolQueue
 from bot.adapters.tinydb_store import TinyThreadStore
 from bot.casework.approvers import Approvers
+from bot.heartbeat.findings import Findings
+from bot.heartbeat.registry import Sessions
 from bot.intake.classifier import Rules
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
+from handlers.alerts import AlertButtons, AlertDesk
 from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.status import status_command
@@ -34,8 +37,10 @@ from handlers.shapes import is_well_shaped
 from tests import payloads
 from tests.builders import an_event
 from tests.casework.office import BEN, Office
+from tests.fakes import MemoryOverrideStore, MemorySessionStore
 from tests.handlers.hostile import KINDS, SECRET, Body, hostile, original
 from tests.handlers.slack_stub import SlackStub
+from tests.heartbeat.surface import FakeSurface
 
 SEED = 20_261_121
 EACH = 2_000
@@ -110,7 +115,21 @@ class World:
             tell=lambda *words: self.told.append(words),
         )
         status = status_command(self.folder, approvers, self.office.clock)
-        return Listeners(watcher=self.watcher, approvals=card, commands=Commands({"status": ("what waits", status)}))
+        alerts = AlertButtons(self._alert_desk(), approvers, tell=lambda *words: self.told.append(words))
+        commands = Commands({"status": ("what waits", status)})
+        return Listeners(watcher=self.watcher, approvals=card, alerts=alerts, commands=commands)
+
+    def _alert_desk(self) -> AlertDesk:
+        store = MemorySessionStore()
+        return AlertDesk(
+            sessions=Sessions({}, MemoryOverrideStore()),
+            findings=Findings(store, self.office.clock),
+            surface=FakeSurface(),
+            wake=lambda session_id, _: session_id,
+            ask=lambda question, _: question,
+            clock=self.office.clock,
+            team_id="T1",
+        )
 
     def deliver(self, body: Any) -> bool:
         """Deliver a body in an envelope; whether it was acknowledged."""

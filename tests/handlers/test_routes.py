@@ -62,7 +62,12 @@ class Edge:
             self.commanded.append(body["text"])
             ack(text="ok")
 
-        listeners = Listeners(watcher=self.watcher, approvals=self.approvals, commands=command)  # type: ignore[arg-type]
+        listeners = Listeners(
+            watcher=self.watcher,  # type: ignore[arg-type]
+            approvals=self.approvals,  # type: ignore[arg-type]
+            alerts=RecordedApprovals(),  # type: ignore[arg-type]
+            commands=command,  # type: ignore[arg-type]
+        )
         self.app: App = bolt_app("xoxb-1", url, ME, listeners, ThreadPoolExecutor(4))
 
     def deliver(self, body: dict[str, Any]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,8 @@ def beat(
         cwd, text=f"## Quick\n- [ ] Look: `{command}`\n", probes=probes, changed=(result,), earlier=earlier or {}
     )
     report = OfflineRun().run(known)
-    assert report.reasoning == NO_MODEL
-    assert (report.message == "HEARTBEAT_OK") is (report.receipts[0].status != "finding")
+    assert report.notes == (NO_MODEL,)
+    assert report.usage is None
     return report.receipts[0]
 
 
@@ -80,10 +81,10 @@ def test_a_failing_check_is_found(tmp_path: Path, line: str) -> None:
 
 
 def test_gh_that_is_missing_is_one_plain_finding(tmp_path: Path) -> None:
-    """With what to do about it."""
+    """However many tasks need it."""
     receipt = beat(tmp_path, "gh pr list", "", exit_code=None, problem="gh is not installed")
-    assert receipt.finding == "cannot-run"
-    assert "Install it, or take the command out" in receipt.evidence
+    assert receipt.finding == "commands"
+    assert receipt.evidence == "1 command of HEARTBEAT.md does not work here\n- gh is not installed"
 
 
 def test_what_only_a_model_could_tell_is_skipped_and_says_so(tmp_path: Path) -> None:
@@ -92,3 +93,22 @@ def test_what_only_a_model_could_tell_is_skipped_and_says_so(tmp_path: Path) -> 
     receipts = OfflineRun().run(view).receipts
     assert [receipt.status for receipt in receipts] == ["skipped"]
     assert "only a model" in receipts[0].evidence
+
+
+def test_commands_that_do_not_work_make_one_finding_together(tmp_path: Path) -> None:
+    """And their tasks are skipped, not well."""
+    view = a_view(
+        tmp_path, text="## Quick\n- [ ] A: `gh pr list`\n- [ ] B: `gh issue list`\n- [ ] C: `git status -s`\n"
+    )
+    argvs = [("gh", "pr", "list"), ("gh", "issue", "list"), ("git", "status", "-s")]
+    results = tuple(
+        ProbeResult(
+            argv=argv, output="", exit_code=None if n < 2 else 0, seconds=0.1, problem=f"no {n}" if n < 2 else None
+        )
+        for n, argv in enumerate(argvs)
+    )
+    wanted = tuple((task.id, argv) for task, argv in zip(view.tasks, argvs, strict=True))
+    receipts = OfflineRun().run(replace(view, probes=ProbeReport(results=results, wanted=wanted))).receipts
+    assert [receipt.status for receipt in receipts] == ["finding", "skipped", "ok"]
+    assert "no 0" in receipts[0].evidence
+    assert "no 1" in receipts[0].evidence
