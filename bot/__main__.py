@@ -13,6 +13,7 @@ COMMANDS = {
     "demo": "try it: a throw-away Slack, a real codebase, one click",
     "status": "what waits, what runs",
     "investigate": "look into one question here in the terminal",
+    "doctor": "is everything as it must be, and if not, what to do",
     "verify": "look every citation of a thread up again, without a model",
     "classify": "events.ndjson on stdin, classified events on stdout",
 }

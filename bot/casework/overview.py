@@ -131,8 +131,12 @@ def _aware(text: str) -> datetime:
     return at
 
 
-def _tail(path: Path) -> list[dict[str, Any]]:
-    """Return the readable records in the last `TAIL_BYTES` of a journal."""
+def tail(path: Path) -> list[dict[str, Any]]:
+    """Return the readable records in the last `TAIL_BYTES` of a journal, oldest first; a missing one holds none.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
     try:
         return list(read_records(path, last_bytes=TAIL_BYTES))
     except FileNotFoundError:
@@ -142,7 +146,7 @@ def _tail(path: Path) -> list[dict[str, Any]]:
 
 
 def _last_event_at(path: Path) -> datetime | None:
-    for record in reversed(_tail(path)):
+    for record in reversed(tail(path)):
         try:
             return _aware(record["create_time"])
         except (KeyError, TypeError, ValueError):
@@ -151,4 +155,4 @@ def _last_event_at(path: Path) -> datetime | None:
 
 
 def _posted_on(path: Path, now: datetime) -> int:
-    return sum(str(record.get("posted_at", "")).startswith(f"{now:%Y-%m-%d}") for record in _tail(path))
+    return sum(str(record.get("posted_at", "")).startswith(f"{now:%Y-%m-%d}") for record in tail(path))

@@ -1,0 +1,83 @@
+"""Is the bot well: checks of a data directory that need neither the network nor the bot itself.
+
+A check returns what it found and, where something is wrong, the one thing to do about it. To add one, write a function
+and name it in the table of bot/cli/doctor.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bot.casework.overview import tail
+from bot.casework.presence import describe, read_presence, state_of
+from bot.domain.distance import ago
+
+SORTING_TAKES = timedelta(minutes=1)
+"""How long a message may stand in the journal before the rules have looked at it."""
+
+_IDENTITY = ("team_id", "chat_id", "message_id", "msg_type", "event_id")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """What one check found; `fix` is one line, empty where nothing is wrong."""
+
+    ok: bool
+    says: str
+    fix: str = ""
+
+
+def process_check(home: Path, now: datetime) -> Finding:
+    """Whether a bot runs on this data directory."""
+    seen = read_presence(home)
+    match state_of(seen, now):
+        case "up" | "down":
+            assert seen is not None
+            return Finding(ok=True, says=f"process {seen.pid}, started {ago(now, seen.started_at)}")
+        case "stuck":
+            return Finding(ok=False, says=describe(seen, now), fix="restart it: kill the process, then `triage run`")
+        case _:
+            return Finding(ok=False, says=describe(seen, now), fix="start it with `triage run`, best as a service")
+
+
+def connection_check(home: Path, now: datetime) -> Finding:
+    """Whether Slack is heard; only a living process can say."""
+    seen = read_presence(home)
+    match state_of(seen, now):
+        case "up":
+            return Finding(ok=True, says=describe(seen, now))
+        case "down":
+            fix = "see the reason given; check the network, SLACK_APP_TOKEN and that Socket Mode is on for the app"
+            return Finding(ok=False, says=describe(seen, now), fix=fix)
+        case _:
+            return Finding(ok=False, says="nobody listens: the bot does not run", fix="start it with `triage run`")
+
+
+def journal_check(home: Path, now: datetime) -> Finding:
+    """Whether the journals can be read, and what was heard has been sorted."""
+    heard, sorted_ = tail(home / "events.ndjson"), tail(home / "events-classified.ndjson")
+    if not heard:
+        return Finding(ok=True, says="no message heard yet")
+    last, done = heard[-1], {_identity(record) for record in sorted_}
+    at = _time(last.get("create_time"))
+    says = f"last message written {ago(now, at)}" if at else "the last message has no time"
+    if _identity(last) in done or (at is not None and now - at < SORTING_TAKES):
+        classified = _time(sorted_[-1].get("classified_at")) if sorted_ else None
+        return Finding(ok=True, says=f"{says}, last sorted {ago(now, classified)}" if classified else says)
+    fix = "restart the bot, which sorts what waits; if it recurs, look for `sort_failed` in its log and for free disk"
+    return Finding(ok=False, says=f"{says}, and it was not sorted", fix=fix)
+
+
+def _identity(record: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(record.get(key) for key in _IDENTITY)
+
+
+def _time(text: object) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return at if at.tzinfo is not None else None
