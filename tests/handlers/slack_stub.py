@@ -60,7 +60,7 @@ def _handler(stub: SlackStub) -> type[BaseHTTPRequestHandler]:
             method = self.path.rpartition("/")[2]
             data = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
             is_json = "json" in (self.headers.get("Content-Type") or "")
-            stub.calls.append((method, json.loads(data) if is_json else dict(parse_qsl(data))))
+            stub.calls.append((method, json.loads(data or "{}") if is_json else dict(parse_qsl(data))))
             answer = stub.next_answer(method)
             if isinstance(answer, type):
                 self.close_connection = True

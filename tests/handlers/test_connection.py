@@ -1,0 +1,122 @@
+"""The bot's ear tells the truth about itself, also when it hears nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+import pytest
+from slack_bolt import App
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk import WebClient
+
+from bot.casework.presence import Presence, describe
+from bot.errors import ProviderError
+from handlers.connection import LONG_DOWN, SlackConnection
+from tests.builders import NOW
+from tests.fakes import FakeClock, MemorySlate
+from tests.handlers.slack_stub import SlackStub, refusal
+
+
+class Counting(MemorySlate):
+    """A slate that counts how often it was written."""
+
+    written = 0
+
+    def write(self, document: dict[str, object]) -> None:  # type: ignore[override]
+        self.written += 1
+        super().write(document)
+
+
+class Ear:
+    """A connection to a stub that refuses every address, and its clock."""
+
+    def __init__(self, url: str, slate: Counting) -> None:
+        self.clock, self.slate = FakeClock(), slate
+        self.away: list[datetime | None] = []
+        self.monotonic = 0.0
+        nobody = AuthorizeResult(enterprise_id=None, team_id="T1", bot_token="xoxb-1")
+        self.connection = SlackConnection(
+            App(client=WebClient(base_url=url), authorize=lambda: nobody),
+            "xapp-1",
+            WebClient(token="xapp-1", base_url=url),
+            slate=slate,
+            clock=self.clock,
+            on_session=self.away.append,
+            monotonic=lambda: self.monotonic,
+        )
+
+    def after(self, seconds: float) -> str:
+        """Let time pass, look after the connection, and return what `triage status` says."""
+        self.clock.advance(seconds)
+        self.connection.check()
+        return describe(Presence.model_validate(self.slate.document), self.clock.now())
+
+
+@pytest.fixture
+def ear(slack: SlackStub) -> Iterator[Ear]:
+    """One that Slack does not let in."""
+    slack.will("apps.connections.open", refusal("internal_error", status=503))
+    ear = Ear(slack.url, Counting())
+    yield ear
+    ear.connection.close()
+
+
+def test_an_outage_is_told_with_its_length_and_its_reason(ear: Ear, caplog: pytest.LogCaptureFixture) -> None:
+    """In the file others read, and after some minutes, once, in the log: no line can be said in Slack now."""
+    ear.connection.open()
+    assert ear.after(60).startswith("no connection for 1 min (no event yet): Slack could not open the Socket Mode")
+    with caplog.at_level(logging.ERROR, "handlers.connection"):
+        ear.after(LONG_DOWN.total_seconds())
+        ear.after(60)
+    assert len([record for record in caplog.records if record.levelno == logging.ERROR]) == 1
+    assert ear.away == []
+
+
+def test_the_file_is_written_every_ten_seconds_and_at_each_change(ear: Ear) -> None:
+    """Not with every look."""
+    ear.connection.open()
+    ear.after(10)
+    before = ear.slate.written
+    for _ in range(9):
+        ear.after(1)
+    assert ear.slate.written == before
+    ear.after(1)
+    assert ear.slate.written == before + 1
+
+
+def test_a_stop_is_told(ear: Ear) -> None:
+    """At once, not when the file has grown old."""
+    ear.connection.open()
+    ear.connection.close()
+    assert Presence.model_validate(ear.slate.document).stopped_at == NOW
+    assert ear.after(5) == "triage is not running (last seen 5 s ago)"
+
+
+def test_a_full_disk_costs_the_file_and_not_the_ear(ear: Ear) -> None:
+    """The next look writes it."""
+    ear.connection.open()
+    ear.slate.full = True
+    ear.clock.advance(60)
+    ear.connection.check()
+    ear.slate.full = False
+    assert ear.after(60).startswith("no connection for 2 min")
+
+
+def test_a_refused_token_is_an_error_at_the_start(slack: SlackStub) -> None:
+    """It says what to do."""
+    slack.will("apps.connections.open", refusal("invalid_auth"))
+    ear = Ear(slack.url, Counting())
+    with pytest.raises(ProviderError, match="check the tokens"):
+        ear.connection.open()
+    ear.connection.close()
+
+
+def test_the_life_before_is_remembered(slack: SlackStub) -> None:
+    """So that the absence between two processes has a length."""
+    for key, at in (("stopped_at", NOW - timedelta(minutes=5)), ("at", NOW - timedelta(minutes=7))):
+        ear = Ear(slack.url, Counting({"at": NOW.isoformat(), key: at.isoformat()}))
+        ear.connection._new_session()
+        assert ear.away == [at]
+        ear.connection.close()
