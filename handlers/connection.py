@@ -9,7 +9,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
+from http import HTTPStatus
 
 from slack_bolt import App
 from slack_bolt.adapter.socket_mode.internals import send_response
@@ -49,6 +51,7 @@ class SlackConnection:
         self._once, self._lock = Once(), threading.Lock()
         self._before = last_life(slate)
         self._sessions, self._complained = 0, False
+        self._refused_since: datetime | None = None
         self._day_reconnects: tuple[str, int] = ("", 0)
         self._written_at: datetime | None = None
         self._said: tuple[object, ...] = ()
@@ -66,6 +69,8 @@ class SlackConnection:
         """Look after every connection and write down how they are, at most every 10 s unless that changed."""
         for line in self._lines:
             line.check()
+        with suppress(StoreError):
+            self._note_refused()
         now = self._clock.now()
         with self._lock:
             self._note_state(now)
@@ -105,6 +110,7 @@ class SlackConnection:
         started = time.time()
         try:
             line.heard()
+            self._note_refused()
         except StoreError:
             log.exception("an event must wait: what may be missing could not be noted", extra={"action": "refused"})
             return
@@ -112,7 +118,18 @@ class SlackConnection:
             self._now = self._now.model_copy(update={"last_event_at": self._clock.now()})
         if not self._once.is_new(request.type, request.envelope_id, request.payload):
             return
-        send_response(client, request, answer(self._app, request), started)
+        answered = answer(self._app, request)
+        if answered.status != HTTPStatus.OK:
+            with self._lock:
+                self._refused_since = self._refused_since or self._clock.now()
+        send_response(client, request, answered, started)
+
+    def _note_refused(self) -> None:
+        """Have read back what could not be stored, should Slack tire of sending it; raises StoreError."""
+        with self._lock:
+            if self._refused_since is not None:
+                self._on_session(self._refused_since)
+                self._refused_since = None
 
     def _new_session(self) -> None:
         """Note a (re)connect, first where what was missed is remembered; raises StoreError."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
-from slack_bolt import App
+from slack_bolt import App, BoltResponse
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk import WebClient
+from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.casework.presence import Presence, describe
-from bot.errors import ProviderError
+from bot.errors import ProviderError, StoreError
 from handlers.connection import LONG_DOWN, SlackConnection
 from tests.builders import NOW
 from tests.fakes import FakeClock, MemorySlate
@@ -36,16 +38,38 @@ class Ear:
         self.clock, self.slate = FakeClock(), slate
         self.away: list[datetime | None] = []
         self.monotonic = 0.0
+        self.full = False
         nobody = AuthorizeResult(enterprise_id=None, team_id="T1", bot_token="xoxb-1")
         self.connection = SlackConnection(
-            App(client=WebClient(base_url=url), authorize=lambda: nobody),
+            App(client=WebClient(base_url=url), authorize=lambda: nobody, before_authorize=self._answer),
             "xapp-1",
             WebClient(token="xapp-1", base_url=url),
             slate=slate,
             clock=self.clock,
-            on_session=self.away.append,
+            on_session=self._missed,
             monotonic=lambda: self.monotonic,
         )
+
+    def _answer(self) -> BoltResponse:
+        return BoltResponse(status=503 if self.full else 200)
+
+    def _missed(self, since: datetime | None) -> None:
+        if self.full:
+            raise StoreError("No space left on device")
+        self.away.append(since)
+
+    def hear(self, envelope: str) -> bool:
+        """Deliver a message; True if it was acknowledged."""
+        acknowledged: list[str] = []
+        client = SimpleNamespace(
+            send_socket_mode_response=lambda response: acknowledged.append(response.envelope_id),
+            logger=logging.getLogger("slack"),
+        )
+        event = {"type": "message", "channel": "C1", "user": "U1", "text": "why?", "ts": "1.1"}
+        payload = {"type": "event_callback", "team_id": "T1", "event": event}
+        request = SocketModeRequest(type="events_api", envelope_id=envelope, payload=payload)
+        self.connection._take(self.connection._lines[0], client, request)  # type: ignore[arg-type]
+        return acknowledged == [envelope]
 
     def after(self, seconds: float) -> str:
         """Let time pass, look after the connection, and return what `triage status` says."""
@@ -102,6 +126,21 @@ def test_a_full_disk_costs_the_file_and_not_the_ear(ear: Ear) -> None:
     ear.connection.check()
     ear.slate.full = False
     assert ear.after(60).startswith("no connection for 2 min")
+
+
+def test_what_could_not_be_stored_is_read_back_once_there_is_space(ear: Ear) -> None:
+    """Slack delivers it again only a few times; noted before anything later is heard."""
+    assert ear.hear("e1")
+    ear.full = True
+    ear.clock.advance(10)
+    assert not ear.hear("e2")
+    assert not ear.hear("e3")
+    ear.clock.advance(600)
+    ear.full = False
+    assert ear.hear("e4")
+    assert ear.away == [NOW + timedelta(seconds=10)]
+    ear.connection.check()
+    assert len(ear.away) == 1
 
 
 def test_a_refused_token_is_an_error_at_the_start(slack: SlackStub) -> None:
