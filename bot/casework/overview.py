@@ -10,6 +10,8 @@ from typing import Any
 
 from bot.casework.presence import describe, read_presence
 from bot.domain.distance import ago
+from bot.domain.escalation import watch_line
+from bot.domain.threads import Status
 from bot.errors import ConfigError
 from bot.ndjson import read_records
 
@@ -19,7 +21,7 @@ QUESTION_CHARS = 90
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ThreadLine:
-    """One open thread in a list."""
+    """One open thread in a list; `watch` is the command that shows its long run, if one is under way."""
 
     thread_id: str
     chat_id: str
@@ -27,6 +29,7 @@ class ThreadLine:
     status: str
     question: str
     started_at: datetime
+    watch: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,7 +123,15 @@ def _thread_line(document: dict[str, Any]) -> ThreadLine:
         status=document["status"] + (f" ({reason})" if reason else ""),
         question=" ".join(document["question"].split())[:QUESTION_CHARS],
         started_at=_aware(document["started_at"]),
+        watch=_watch(document),
     )
+
+
+def _watch(document: dict[str, Any]) -> str | None:
+    path = document.get("escalation_transcript_path")
+    if document["status"] != Status.ESCALATED or not path:
+        return None
+    return watch_line(document.get("escalation_tmux_session"), str(path))
 
 
 def _aware(text: str) -> datetime:

@@ -12,6 +12,7 @@ from bot.casework.checks import ref_marks
 from bot.casework.investigator import Assignment, Investigation
 from bot.casework.progress import progress_line
 from bot.casework.validator import Validation
+from bot.casework.verdict import CODE_CHECKS
 from bot.domain.returns import EvidenceRef, Usage, Verdict
 from bot.domain.rubrics import question_type_of, rubric_for
 from bot.domain.threads import Round, ThreadState
@@ -136,10 +137,13 @@ def as_json(findings: Findings) -> str:
 
 def _verdict(findings: Findings) -> str:
     verdict = findings.validation.ret
+    if not findings.found.ret.draft_reply.strip():
+        return "? needs context; there is nothing to check"
     if verdict is None:
         return f"✗ not validated: {findings.validation.problem}"
     if findings.passed:
-        return f"✓ validated by {'code checks alone' if verdict.validator_model == 'code' else verdict.validator_model}"
+        judge = verdict.validator_model
+        return f"✓ validated by {'code checks alone' if judge == CODE_CHECKS else judge}"
     return "\n".join([f"✗ {verdict.verdict}", *(_point(reason) for reason in verdict.reasons)])
 
 

@@ -27,7 +27,7 @@ def main(argv: list[str]) -> int:
 
 
 def render(seen: Overview, home: Path, now: datetime) -> str:
-    """Return the report, at most 80 columns wide but for the path."""
+    """Return the report, at most 80 columns wide but for paths."""
     lines = [
         f"triage at {home}",
         f"  {seen.waiting} waiting for a decision, {seen.running} being investigated",
@@ -39,6 +39,7 @@ def render(seen: Overview, home: Path, now: datetime) -> str:
         lines.append("")
     for thread in seen.threads:
         lines.append(f"  {thread.status:<24} {ago(now, thread.started_at):>10}  {thread.question[:40]}")
+        lines += [f"    {thread.watch}"] if thread.watch else []
     for name in seen.unreadable:
         lines.append(f"  ! {name} in state/ cannot be read; look at it, then remove it")
     return "\n".join(lines)

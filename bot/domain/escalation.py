@@ -44,7 +44,7 @@ _WIDE: Final = tuple(
             7,
             r"\b(?:exhaustive|comprehensive|full|complete) (?:list|inventory|review|analysis|overview|investigation)\b",
         ),
-        (7, r"\b(?:security|threat|performance|architecture) (?:review|model|analysis|assessment)\b"),
+        (8, r"\b(?:security|threat|performance|architecture) (?:review|model|analysis|assessment)\b"),
         (6, r"\b(?:intermittent(?:ly)?|flak[ye]|memory leak|race condition|deadlocks?|heisenbug)\b"),
         (5, r"\b(?:deep[- ]dive|dig (?:into|deep)|thorough(?:ly)?|in depth|step by step|investigate)\b"),
     )

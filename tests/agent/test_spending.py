@@ -128,3 +128,44 @@ def test_the_share_of_a_run_that_broke_is_free_again() -> None:
         purse.run(ScriptedRunner(ZeroDivisionError()))
     purse.run()
     assert purse.granted() == 4.0
+
+
+def test_what_is_held_for_another_process_is_nobody_elses() -> None:
+    """Until it is released; then what its run wrote into the journal counts instead."""
+    purse = Purse(per_day_usd=10.0)
+    assert purse.spending.hold("T1", 0.0, Allowance(usd=4.0, whose="this thread")) == 4.0
+    purse.run(usd=0.0)
+    assert purse.granted() == 6.0
+    at = purse.clock.now().isoformat()
+    purse.journal.append({"at": at, "run_id": "e1", "cost_usd": 2.5})  # another process does
+    assert purse.spending.held() == {"T1"}
+    purse.spending.release("T1")
+    purse.run(usd=0.0)
+    assert purse.granted() == 7.5
+    purse.spending.release("T1")
+
+
+def test_a_restart_holds_again_what_was_held() -> None:
+    """Once, however often it is said; a run without a limit sets nothing aside."""
+    purse = Purse(per_day_usd=10.0)
+    purse.spending.hold_again("T1", 4.0)
+    purse.spending.hold_again("T1", 4.0)
+    purse.spending.hold_again("T2", None)
+    purse.run(usd=0.0)
+    assert purse.granted() == 6.0
+
+
+def test_nothing_is_held_where_nothing_is_left() -> None:
+    """And the limit is named."""
+    purse = Purse(per_day_usd=10.0)
+    with pytest.raises(SpendLimitReached, match="for this thread reached"):
+        purse.spending.hold("T1", 4.0, Allowance(usd=4.0, whose="this thread"))
+    assert purse.spending.held() == frozenset()
+
+
+def test_what_another_program_cost_counts_for_the_day() -> None:
+    """Tokens or none."""
+    purse = Purse(per_day_usd=10.0)
+    purse.spending.record("e1", "claude", Usage(cost_usd=3.0))
+    purse.run(usd=0.0)
+    assert purse.granted() == 7.0
