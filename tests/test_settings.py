@@ -141,6 +141,8 @@ def test_an_unknown_key_is_met_with_the_nearest_known_one(folder: Path, line: st
         ("classifier: {ack_patterns: [ok, '(ok']}", "classifier.ack_patterns.1: '(ok' is no regular expression"),
         ("classifier: {ack_patterns: ['ok{2}{3}']}", "classifier.ack_patterns.0: 'ok{2}{3}' is no regular expression"),
         ("classifier: {ack_patterns: ['ok (?i)']}", "classifier.ack_patterns.0: 'ok (?i)' is no regular expression"),
+        ("escalation: {time_limit_min: 0}", "escalation.time_limit_min: must be over 0 (it is '0')"),
+        ("escalation: {command: claude -p}", "escalation.command: must be a list, such as [first, second]"),
         ("investigator: {max_rounds: 3}", "investigator.max_rounds: must be at most 2 (it is '3')"),
         ("investigator: {max_rounds: 1.5}", "investigator.max_rounds: must be a whole number"),
         ("investigator: {hard_cap_runtime_min: -1}", "investigator.hard_cap_runtime_min: must be over 0 (it is '-1')"),

@@ -72,7 +72,7 @@ class Escalations:
         """Return why a run that failed calls for a longer one, or None: only the limit of its whole time does."""
         if not isinstance(error, RunTimedOut) or error.timeout_kind != "total" or not self._machine_may(state):
             return None
-        return f"{error}"
+        return f"{(error.timeout_s or 0) / 60:.2g} min were not enough"
 
     def escalated(self, state: ThreadState, why: str, **known: Any) -> ThreadState:
         """Return the thread escalated; `launch` does the rest."""

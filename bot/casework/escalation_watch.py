@@ -37,6 +37,7 @@ class EscalationWatch:
 
     def __init__(self, desk: Desk, runs: LongRuns, recorder: RunRecorder, *, secrets: Collection[str] = ()) -> None:
         self._desk, self._runs, self._recorder, self._secrets = desk, runs, recorder, secrets
+        self._shown: dict[str, str] = {}
 
     def poll(self) -> None:
         """Settle every long run that can be settled now."""
@@ -73,6 +74,18 @@ class EscalationWatch:
             self._runs.terminal.end(session)
             minutes = self._desk.settings.escalation.time_limit_min
             self._failed(state, folder, f"the long investigation was ended after its limit of {minutes:g} min")
+        else:
+            self._show_progress(state, folder)
+
+    def _show_progress(self, state: ThreadState, folder: EscalationFolder) -> None:
+        """Show the run's latest words on the card, unless they stand there."""
+        words = self._last_words(folder)
+        if words and self._shown.get(state.thread_id) != words:
+            self._shown[state.thread_id] = words
+            self._desk.show_progress(state.thread_id, words)
+
+    def _last_words(self, folder: EscalationFolder) -> str:
+        return " ".join(redact(folder.last_line(), self._secrets).split())[:LAST_WORDS_CHARS]
 
     def _collect(self, state: ThreadState, folder: EscalationFolder) -> None:
         ret = folder.returned()
@@ -101,7 +114,7 @@ class EscalationWatch:
         )
 
     def _failed(self, state: ThreadState, folder: EscalationFolder, what: str, **known: Any) -> None:
-        said = " ".join(redact(folder.last_line(), self._secrets).split())[:LAST_WORDS_CHARS]
+        said = self._last_words(folder)
         usage = total(state.usage, self._recorder.usage(run_id_of(state)))
         self._release(state.thread_id)
         give_up(self._desk, state, f"{what}; its last words: {said}" if said else what, usage=usage, **known)
@@ -111,6 +124,7 @@ class EscalationWatch:
 
     def _release(self, thread_id: str) -> None:
         """Give back what was set aside for a run; one that left no record is taken to have cost all of it."""
+        self._shown.pop(thread_id, None)
         request = self._runs.of(thread_id).request()
         if self._runs.spending is None or request is None:
             return

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from blocks.draft_card import card_blocks
 from bot.domain.returns import Check, Usage, Verdict
-from bot.domain.threads import PendingReason, Round, Status, ThreadState
-from tests.builders import a_return, a_verdict, in_status
+from bot.domain.threads import PendingReason, Round, Status, Step, ThreadState
+from tests.builders import NOW, a_return, a_verdict, in_status
 
 MODEL = "claude-opus-5-5"
 PAID = Usage(input_tokens=1_000, output_tokens=200, cost_usd=0.0123)
@@ -110,3 +110,19 @@ def test_a_foreign_question_has_its_gloss_under_it() -> None:
     assert "not translated" in text_of(waiting(question=german))
     assert "not translated" not in text_of(waiting())
     assert "not translated" not in text_of(waiting(question=german), team_language="de")
+
+
+def test_a_long_run_says_since_when_why_and_how_to_watch_it() -> None:
+    """One line to paste, by tmux or without; a reason in anybody's words notifies nobody."""
+    path = "/home/t/.triage/escalations/T1.C1.1.2/transcript.log"
+    step = Step(
+        at=NOW, from_=Status.INVESTIGATING, to=Status.ESCALATED, why="the investigator asked: <!channel> & more"
+    )
+    state = in_status(Status.ESCALATED, status_history=(step,), escalation_transcript_path=path)
+    shown = text_of(state.evolve(escalation_tmux_session="investigator-T1_C1_1_2"))
+    assert "since 09:00 UTC · the investigator asked: &lt;!channel&gt; &amp; more" in shown
+    assert "`tmux -S /home/t/.triage/tmux.sock attach -t investigator-T1_C1_1_2`" in shown
+    assert f"`tail -f {path}`" in text_of(state)
+    assert "To watch it" not in text_of(state.evolve(escalation_transcript_path=None))
+    by_hand = step.model_copy(update={"why": "<@U2> asked for a long investigation"})
+    assert "<@U2> asked" in text_of(state.evolve(status_history=(by_hand,)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from bot.agent.run import RunTimedOut
+from bot.agent.spending import Allowance, Spending
 from bot.casework.escalation import run_id_of
 from bot.casework.escalation_folder import EscalationFolder
 from bot.domain.returns import InvestigatorReturn, Usage, Verdict
@@ -16,7 +18,7 @@ from bot.domain.threads import PendingReason, Resolution, Status
 from bot.errors import InputError, ProviderError
 from tests.builders import THREAD_ID, a_return, an_event
 from tests.casework.office import BEN, Office, crash_everywhere
-from tests.fakes import Faults
+from tests.fakes import Faults, MemoryJournal
 
 AUDIT = "Audit every place where we retry: how often, and who decided that?"
 SESSION = "investigator-T1_C1_1795165200_000100"
@@ -101,6 +103,15 @@ def test_a_run_under_way_is_left_alone(tmp_path: Path) -> None:
     assert office.terminal.ended == []
 
 
+def test_the_latest_words_of_a_run_stand_on_the_card_once(tmp_path: Path) -> None:
+    """As they change; a look that finds nothing new says nothing."""
+    office = long_office(tmp_path)
+    for words in ("1 tool call", "1 tool call", "2 tool calls"):
+        folder_of(office).transcript.write_text(f"question: …\n{words}\n")
+        office.watch.poll()
+    assert office.messenger.cards[0].progress == ["1 tool call", "2 tool calls"]
+
+
 def test_the_investigator_may_ask_for_more_time(tmp_path: Path) -> None:
     """Its round and its notes are kept; what comes back is round two, so there is no third."""
     asks = a_return("", escalation_requested=True, escalation_reason="many callers", research_notes="seen: a, b")
@@ -123,6 +134,7 @@ def test_a_run_out_of_time_is_followed_by_a_longer_one(tmp_path: Path) -> None:
     assert office.state.status is Status.ESCALATED
     assert office.state.usage is not None
     assert office.state.usage.cost_usd == 0.4
+    assert office.shown.status_history[-1].why == "5 min were not enough"
     office = Office(tmp_path / "stall", timed_out("stall"), has_model=True, codebase=str(tmp_path)).asked()
     assert office.state.pending_reason is PendingReason.FAILED
 
@@ -287,3 +299,65 @@ def test_wherever_the_bot_dies_there_is_one_run_and_its_answer_arrives(tmp_path:
         assert office.state.draft_pending == "After a long look: 5.", point
         assert len(office.messenger.cards) == 1, point
         assert len(office.state.rounds) == 1, point
+
+
+class Purse:
+    """A day's budget, and what stands in the journal."""
+
+    def __init__(self, office: Office) -> None:
+        self.journal = MemoryJournal()
+        self.spending = Spending(self.journal, office.clock, per_day_usd=10.0)
+        allowance = Allowance(usd=4.0, whose="this thread")
+        office.long_runs = replace(office.long_runs, spending=self.spending, allowance=allowance)
+        office.rehire()
+
+    def spent(self) -> list[float]:
+        return [record["cost_usd"] for record in self.journal.records()]
+
+
+def test_a_share_is_set_aside_for_a_run_and_given_back(tmp_path: Path) -> None:
+    """It travels in the request; a bot that starts anew sets it aside again; what the run cost is on its bill."""
+    office = Office(tmp_path, has_model=True)
+    Purse(office)
+    office.asked(AUDIT)
+    request = folder_of(office).request()
+    assert request is not None
+    assert request.spend_usd == 4.0
+    again = Purse(office)
+    office.watch.poll()
+    assert again.spending.held() == {THREAD_ID}
+    run = office.folder / "runs" / request.run_id
+    run.mkdir(parents=True)
+    (run / "trace.json").write_text('{"usage": {"input_tokens": 5, "cost_usd": 1.5}}')
+    answers(office, a_return("Long."))
+    office.watch.poll()
+    assert again.spending.held() == frozenset()
+    assert office.state.usage == Usage(input_tokens=5, cost_usd=1.5)
+    assert again.spent() == []  # the run wrote its own line
+
+
+@pytest.mark.parametrize("how", ["dismissed", "died"])
+def test_a_run_that_left_no_record_is_taken_to_have_cost_its_share(tmp_path: Path, how: str) -> None:
+    """Nobody knows what it spent; the day's limit holds all the same."""
+    office = Office(tmp_path, has_model=True)
+    purse = Purse(office)
+    office.asked(AUDIT)
+    if how == "dismissed":
+        office.decisions.dismiss(office.click(), by=BEN, reason=None)
+    else:
+        folder_of(office).claim()
+        office.terminal.alive.clear()
+    office.watch.poll()
+    office.watch.poll()
+    assert (purse.spent(), purse.spending.held()) == ([4.0], frozenset())
+
+
+def test_without_money_left_nothing_is_started(tmp_path: Path) -> None:
+    """The card names the limit."""
+    office = Office(tmp_path, has_model=True)
+    purse = Purse(office)
+    purse.spending.record("r", "m", Usage(cost_usd=10.0))
+    office.asked(AUDIT)
+    why = "the long investigation could not be started: spend limit of $10.00 for today reached"
+    assert office.shown.status_history[-1].why == why
+    assert office.terminal.started == []

@@ -10,7 +10,7 @@ from pathlib import Path
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.tinydb_store import TinyThreadStore
 from bot.domain.threads import Status
-from tests.builders import in_status
+from tests.builders import THREAD_ID, in_status
 
 
 def status(folder: Path, *args: str, home: str = "") -> subprocess.CompletedProcess[str]:
@@ -30,6 +30,14 @@ def test_what_waits_is_printed(tmp_path: Path) -> None:
     assert done.stdout.startswith(f"triage at {tmp_path}\n  0 waiting for a decision, 1 being investigated\n")
     assert "why is the night export late?" in done.stdout
     assert done.stdout.endswith("  ! T1.C1.9.9.json.corrupt in state/ cannot be read; look at it, then remove it\n")
+
+
+def test_a_long_run_is_listed_with_the_line_that_shows_it(tmp_path: Path) -> None:
+    """Ready to paste."""
+    path = str(tmp_path / "escalations" / THREAD_ID / "transcript.log")
+    TinyThreadStore(tmp_path).put(in_status(Status.ESCALATED, escalation_transcript_path=path))
+    done = status(tmp_path, "--home", str(tmp_path))
+    assert f"\n    tail -f {path}\n" in done.stdout
 
 
 def test_it_looks_where_the_bot_of_this_folder_keeps_its_data(tmp_path: Path) -> None:
