@@ -14,6 +14,7 @@ COMMANDS = {
     "status": "what waits, what runs",
     "investigate": "look into one question here in the terminal",
     "doctor": "is everything as it must be, and if not, what to do",
+    "heartbeat": "sessions: list, switch, run, wake, and why the last beat went as it did",
     "verify": "look every citation of a thread up again, without a model",
     "classify": "events.ndjson on stdin, classified events on stdout",
 }

@@ -38,3 +38,18 @@ class HomeLock:
     def release(self) -> None:
         """Let another process have the home."""
         os.close(self._handle)
+
+
+def running_process(home: Path) -> str | None:
+    """Return the id of the process that runs on a home, or None; a lock nobody holds means that none does."""
+    try:
+        handle = os.open(home / "lock", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return os.read(handle, 32).decode(errors="replace").strip() or "unknown"
+    finally:
+        os.close(handle)
+    return None

@@ -8,6 +8,7 @@ from bot.domain.beats import Delivered, Wake
 from bot.domain.playbook import parse
 from bot.domain.session import SessionState
 from bot.heartbeat.gate import GateFacts, Refusal, refusal
+from bot.heartbeat.playbook_file import MAX_BYTES
 from bot.heartbeat.session import Session
 from bot.heartbeat.zones import Zones
 from bot.ports import Clock, SessionStore
@@ -48,7 +49,11 @@ class Admission:
 
 def is_effectively_empty(session: Session) -> bool:
     """Whether the playbook is there and asks for nothing; one that is missing is made from the template by the beat."""
+    path = session.playbook_path
     try:
-        return parse(session.playbook_path.read_text(encoding="utf-8", errors="replace")).is_effectively_empty
+        if not path.is_file():
+            return False
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+            return parse(file.read(MAX_BYTES)).is_effectively_empty
     except OSError:
         return False

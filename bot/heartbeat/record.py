@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
@@ -50,10 +51,10 @@ class BeatLog:
                 return found[-count:][::-1]
             look *= LOOK_FACTOR
 
-    def latest(self) -> dict[str, Envelope]:
-        """Return the latest beat of every session among the newest lines."""
+    def latest(self, is_wanted: Callable[[Envelope], bool]) -> dict[str, Envelope]:
+        """Return the latest beat of every session among the newest lines, of those that are wanted."""
         newest = [_read(record) for record in self._journal.records(last_bytes=FIRST_LOOK_BYTES * LOOK_FACTOR)]
-        return {envelope.session_id: envelope for envelope in newest if envelope is not None}
+        return {beat.session_id: beat for beat in newest if beat is not None and is_wanted(beat)}
 
     def _in_the_last(self, last_bytes: int, session_id: str) -> list[Envelope]:
         records = (r for r in self._journal.records(last_bytes=last_bytes) if r.get("session_id") == session_id)

@@ -21,15 +21,17 @@ ASK_AGAIN_AFTER: Final = timedelta(hours=1)
 
 
 class Zones:
-    """The zones of all owners, as last heard."""
+    """The zones of all owners, as last heard; without a chat (the terminal) none is known."""
 
-    def __init__(self, workspace: Workspace, clock: Clock, *, local: str) -> None:
+    def __init__(self, workspace: Workspace | None, clock: Clock, *, local: str) -> None:
         self._workspace, self._clock, self._local = workspace, clock, local
         self._heard: dict[str, tuple[datetime, str | None]] = {}
 
     def refresh(self, sessions: Iterable[Session]) -> None:
         """Ask the chat for the zones of owners it was not asked for within the hour; keeps what it knew on failure."""
         now = self._clock.now()
+        if self._workspace is None:
+            return
         for owner in {s.owner for s in sessions if s.owner and s.beat.active_hours.timezone == "user"}:
             asked_at, known = self._heard.get(owner, (None, None))
             if asked_at is not None and timedelta() <= now - asked_at < ASK_AGAIN_AFTER:
@@ -55,6 +57,8 @@ class Zones:
             session.owner
         ):
             return None
+        if self._workspace is None:
+            return f"hours as in {self._local}; the bot itself asks the chat for the owner's zone"
         return f"the owner's zone is unknown; {self._local}, the machine's, counts"
 
     def _of_owner(self, owner: str) -> str | None:

@@ -1,0 +1,115 @@
+"""What `/triage heartbeat …` answers: sessions, their latest beats, the way one went. One screen, then how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
+
+from blocks.text import SECTION_CHARS, escape, fence
+from bot.domain.beats import Envelope, Indicator
+from bot.heartbeat.overview import Row, Standing
+from bot.heartbeat.wording import beat_line, describe, heading, path_lines
+
+MAX_ROWS: Final = 12
+EARLIER: Final = 4
+
+INDICATORS: Final = {
+    Indicator.OK: ":large_green_circle:",
+    Indicator.ALERT: ":red_circle:",
+    Indicator.ERROR: ":warning:",
+    Indicator.NONE: ":white_circle:",
+}
+"""The status emoji of a session that is on."""
+
+_USAGE: Final = (
+    ("list", "every session: how often, how it stands"),
+    ("on|off <session>", "switch it"),
+    ("every <session> 15m", "how often; `default` gives the word back to triage.yml"),
+    ("run <session>", "a beat now"),
+    ("log <session>", "its latest beats"),
+    ("why <session>", "the way its latest beat went"),
+)
+
+
+def list_blocks(rows: Sequence[Row], now: datetime) -> list[Block]:
+    """Return the sessions, a section for each."""
+    if not rows:
+        return [_section("No sessions are configured. Add one under `sessions:` in triage.yml and restart triage.")]
+    shown: list[Block] = [_section(_row(row, now)) for row in rows[:MAX_ROWS]]
+    more = f"{len(rows) - MAX_ROWS} more: `triage heartbeat list` on the terminal. " if len(rows) > MAX_ROWS else ""
+    return [*shown, _context(f"{more}Next: `/triage heartbeat why {rows[0].id}`")]
+
+
+def log_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) -> list[Block]:
+    """Return the latest beats, newest first, a line each."""
+    if not beats:
+        return _no_beat(session_id)
+    lines = [beat_line(beat, may_read=may_read)[:150] for beat in beats]
+    return [
+        _section(f"*{escape(session_id)}*, latest first"),
+        _code(lines),
+        _context(f"Next: `/triage heartbeat why {session_id}`"),
+    ]
+
+
+def why_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) -> list[Block]:
+    """Return the way of the latest beat, step by step, and the ones before it on a line each."""
+    if not beats:
+        return _no_beat(session_id)
+    latest, *earlier = beats
+    steps = [line[:300] for line in path_lines(latest, may_read=may_read)]
+    parts = [_section(f"*{escape(session_id)}* {escape(heading(latest))}"), _code(steps)]
+    if earlier:
+        parts.append(_code([beat_line(beat, may_read=may_read)[:150] for beat in earlier[:EARLIER]]))
+    told = "" if may_read else "What it found is shown to its owner and to approvers. "
+    return [*parts, _context(f"{told}Next: `/triage heartbeat run {session_id}`")]
+
+
+def said_blocks(text: str) -> list[Block]:
+    """Return one sentence."""
+    return [_section(escape(text))]
+
+
+def usage_blocks(problem: str | None = None) -> list[Block]:
+    """Return what can be typed after `/triage heartbeat`, led by what was wrong."""
+    lines = [f"`/triage heartbeat {escape(form)}`  {what}" for form, what in _USAGE]
+    return [*([_section(escape(problem))] if problem else []), _section("\n".join(lines))]
+
+
+def emoji_of(row: Row) -> str:
+    """Return a session's status emoji; "" where its settings want none."""
+    if row.standing is not Standing.ON:
+        return {Standing.OFF: ":no_entry:", Standing.PAUSED: ":double_vertical_bar:"}[row.standing]
+    return INDICATORS[row.indicator] if row.indicator is not None else ""
+
+
+def _row(row: Row, now: datetime) -> str:
+    name = f" {row.name}" if row.name != row.id else ""
+    owner = f" · <@{row.owner}>" if row.owner else " · no owner"
+    off = f" · {row.standing}" if row.standing is not Standing.ON else ""
+    first, *rest = describe(row, now)
+    lead = f"{emoji_of(row)} *{escape(row.id)}*{escape(name)}{owner}{off} · {escape(first)}".strip()
+    return "\n".join([lead, *map(escape, rest)])[:SECTION_CHARS]
+
+
+def _no_beat(session_id: str) -> list[Block]:
+    return [_section(f"*{escape(session_id)}* has no beat on record yet. Next: `/triage heartbeat run {session_id}`")]
+
+
+def _code(lines: Sequence[str]) -> Block:
+    """Return lines as a code block; as many as a section holds, for an end cut off would leave the block open."""
+    shown = list(lines)
+    while len(fence("\n".join(shown))) > SECTION_CHARS:
+        shown.pop()
+    return _section(fence("\n".join(shown)))
+
+
+def _section(text: str) -> Block:
+    return SectionBlock(text=MarkdownTextObject(text=text))
+
+
+def _context(text: str) -> Block:
+    return ContextBlock(elements=[MarkdownTextObject(text=text)])

@@ -1,0 +1,186 @@
+"""`triage heartbeat …`: what `/triage heartbeat` does, from the data directory; works beside a running bot.
+
+Switches are read by the bot at its next tick; `run` and `wake` leave a wake that the bot finds, or that waits for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+import sys
+import textwrap
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from bot.adapters.clock import SystemClock
+from bot.adapters.local_zone import local_zone
+from bot.adapters.lock import running_process
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.override_file import OverrideFile
+from bot.adapters.session_files import SessionFiles
+from bot.adapters.wake_files import WakeFiles
+from bot.domain.beats import Envelope, Wake
+from bot.domain.overrides import Setter
+from bot.environment import Environment, read_environment
+from bot.heartbeat.controls import Controls
+from bot.heartbeat.overview import Row, rows
+from bot.heartbeat.record import BeatLog
+from bot.heartbeat.registry import Sessions
+from bot.heartbeat.wording import beat_line, describe, heading, path_lines, status_of
+from bot.heartbeat.zones import Zones
+from bot.settings import find_config, load_settings
+
+WIDTH: Final = 80
+LOG_LINES: Final = 20
+EARLIER: Final = 4
+_HELP: Final = {
+    "list": "every session: how often, how it stands",
+    "on": "switch a session on",
+    "off": "switch a session off",
+    "every": "how often a session beats: 15m, 2h, or default for what triage.yml says",
+    "run": "a beat now, as if you asked for it",
+    "wake": "a beat now, as if a machine asked for it",
+    "log": "a session's latest beats",
+    "why": "the way a session's latest beat went",
+}
+
+
+class Bench:
+    """The sessions of one data directory, without the bot."""
+
+    def __init__(self, environment: Environment, config: Path | None) -> None:
+        self.home = environment.home
+        settings = load_settings(find_config(config, self.home))
+        self.overrides = OverrideFile(self.home, on_damage=_report)
+        self.sessions = Sessions(settings.sessions, self.overrides)
+        self.store = SessionFiles(self.home, on_damage=_report)
+        self.record = BeatLog(NdjsonJournal(self.home / "heartbeats.ndjson"))
+        self.zones = Zones(None, SystemClock(), local=local_zone(environment.variables))
+        self.controls = Controls(self.sessions, self.overrides, self.drop)
+
+    def drop(self, session_id: str, wake: Wake) -> str:
+        """Leave a wake for the bot; return what becomes of it."""
+        WakeFiles(self.home).drop(session_id, wake)
+        process = running_process(self.home)
+        if process is None:
+            return f"No triage runs on {self.home}; the beat of {session_id} starts when one does: triage run"
+        return f"triage (process {process}) starts it in a few seconds. Next: triage heartbeat why {session_id}"
+
+
+def main(argv: list[str]) -> int:
+    """Carry out one verb and print what came of it; exit code 0.
+
+    Raises:
+        ConfigError: triage.yml or the environment cannot be used.
+        InputError: there is no such session, or no such interval.
+        StoreError: the data directory cannot be read or written.
+    """
+    args = _parser().parse_args(argv)
+    environment = read_environment(dotenv=Path(".env"))
+    if args.home:
+        environment = environment.model_copy(update={"home": args.home})
+    bench = Bench(environment, args.config)
+    now = datetime.now(UTC)
+    if args.verb in ("list", "log", "why"):
+        print(_shown(bench, args, now))
+        return 0
+    by = Setter(id="terminal", name=getpass.getuser(), at=now)
+    print(_done(bench.controls, args, by).replace("/triage", "triage"))
+    return 0
+
+
+def _done(controls: Controls, args: argparse.Namespace, by: Setter) -> str:
+    if args.verb == "every":
+        return controls.pace(args.session, args.interval, by)
+    if args.verb in ("run", "wake"):
+        return controls.run(args.session, Wake(args.reason) if args.verb == "wake" else Wake.ON_DEMAND)
+    return controls.switch(args.session, by, on=args.verb == "on")
+
+
+def _shown(bench: Bench, args: argparse.Namespace, now: datetime) -> str:
+    if args.verb == "list":
+        found = rows(bench.sessions, bench.store, bench.zones, bench.record, now)
+        return _json([_row_json(row) for row in found]) if args.json else render_list(found, now)
+    session = bench.sessions.get(args.session)
+    beats = bench.record.recent(session.id, LOG_LINES if args.verb == "log" else 1 + EARLIER)
+    if args.json:
+        return _json([beat.model_dump(mode="json") for beat in beats])
+    if not beats:
+        return f"{session.id} has no beat on record yet. Next: triage heartbeat run {session.id}"
+    return render_log(beats) if args.verb == "log" else render_why(beats)
+
+
+def render_list(found: Sequence[Row], now: datetime) -> str:
+    """Return the sessions, at most 80 columns wide."""
+    if not found:
+        return "No sessions are configured; add one under sessions: in triage.yml."
+    width = min(24, max(len(row.id) for row in found))
+    lines: list[str] = []
+    for row in found:
+        lead, indent = f"{row.id:<{width}} {status_of(row):<6} ", " " * (width + 8)
+        said = "\n".join(textwrap.fill(line, WIDTH - len(indent)) for line in describe(row, now))
+        lines.append(lead + textwrap.indent(said, indent).removeprefix(indent))
+    return "\n".join([*lines, "", f"Next: triage heartbeat why {found[0].id}"])
+
+
+def render_log(beats: Sequence[Envelope]) -> str:
+    """Return the latest beats, newest first, a line of at most 80 columns each; times are UTC."""
+    return "\n".join(_cut(beat_line(beat, may_read=True)) for beat in beats)
+
+
+def render_why(beats: Sequence[Envelope]) -> str:
+    """Return the way of the latest beat and, on a line each, the ones before it."""
+    latest, *earlier = beats
+    before = ["", "before it:", *(_cut(beat_line(beat, may_read=True)) for beat in earlier)] if earlier else []
+    return "\n".join([heading(latest), *path_lines(latest, may_read=True), *before])
+
+
+def _parser() -> argparse.ArgumentParser:
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
+    shared.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in the data directory")
+    parser = argparse.ArgumentParser(prog="triage heartbeat", description="Sessions and their beats.")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for name, what in _HELP.items():
+        verb = verbs.add_parser(name, help=what, description=what, parents=[shared])
+        if name != "list":
+            verb.add_argument("session")
+        if name == "every":
+            verb.add_argument("interval")
+        if name == "wake":
+            reasons = [Wake.AUTOMATION.value, Wake.ON_DEMAND.value]
+            verb.add_argument("--reason", choices=reasons, default=Wake.AUTOMATION.value)
+        if name in ("list", "log", "why"):
+            verb.add_argument("--json", action="store_true", help="for programs")
+    return parser
+
+
+def _row_json(row: Row) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "name": row.name,
+        "owner": row.owner or None,
+        "master": row.is_master,
+        "status": status_of(row),
+        "every": row.every,
+        "hours": row.hours,
+        "last": row.last.model_dump(mode="json") if row.last else None,
+        "next_at": row.next_at,
+        "open_findings": row.open_findings,
+        "notes": row.notes,
+    }
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1, default=str)
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
+
+
+def _report(path: Path) -> None:
+    print(f"triage: {path.parent} held a file that could not be read; it was set aside as {path.name}", file=sys.stderr)

@@ -1,0 +1,108 @@
+"""How every session stands, for lists: `/triage heartbeat list`, `triage heartbeat list` and App Home."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from bot.domain.beats import BeatResult, Envelope, Indicator
+from bot.domain.cadence import next_slot
+from bot.domain.hours import ActiveHours
+from bot.domain.intervals import format_interval
+from bot.heartbeat.record import BeatLog
+from bot.heartbeat.registry import Sessions
+from bot.heartbeat.session import Session
+from bot.heartbeat.zones import Zones
+from bot.ports import SessionStore
+
+LOOK_AHEAD: Final = 1_000
+
+
+class Standing(StrEnum):
+    """Whether a session beats at all."""
+
+    ON = "on"
+    OFF = "off"
+    PAUSED = "paused"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """One session in a list. `indicator` is None where its settings want none shown."""
+
+    id: str
+    name: str
+    owner: str
+    is_master: bool
+    standing: Standing
+    indicator: Indicator | None
+    every: str
+    hours: str
+    last: Envelope | None
+    """The last beat that ran; refusals are none."""
+    next_at: datetime | None
+    """The next slot inside the hours, if the session is on."""
+    open_findings: int
+    notes: tuple[str, ...]
+
+
+def rows(sessions: Sessions, store: SessionStore, zones: Zones, record: BeatLog, now: datetime) -> list[Row]:
+    """Return every session as it stands, in the order of triage.yml."""
+    ran = record.latest(lambda beat: beat.result is not BeatResult.SKIPPED)
+    return [_row(session, sessions, store, zones, ran.get(session.id), now) for session in sessions.all()]
+
+
+def _row(
+    session: Session, sessions: Sessions, store: SessionStore, zones: Zones, last: Envelope | None, now: datetime
+) -> Row:
+    state, hours = store.load(session.id), zones.hours(session)
+    paused = state.failures.paused_until
+    is_paused = paused is not None and now < paused
+    standing = Standing.OFF if not session.beat.enabled else Standing.PAUSED if is_paused else Standing.ON
+    failing = [f"paused after {state.failures.count} failures: {state.failures.key}"] if is_paused else []
+    return Row(
+        id=session.id,
+        name=session.name,
+        owner=session.owner,
+        is_master=session.is_master,
+        standing=standing,
+        indicator=(last.indicator if last else Indicator.NONE) if session.beat.visibility.use_indicator else None,
+        every=pace(session, sessions),
+        hours=f"{hours.start}-{hours.end} {hours.timezone}",
+        last=last,
+        next_at=_next(session, hours, now) if standing is Standing.ON else None,
+        open_findings=sum(finding.is_open for finding in state.findings.values()),
+        notes=tuple(note for note in [*failing, *_switched(session), zones.note(session)] if note),
+    )
+
+
+def pace(session: Session, sessions: Sessions) -> str:
+    """Return how often a session beats, and who said so.
+
+    `every 15m (set by @ana, config says 30m)`
+    """
+    every = f"every {format_interval(session.beat.every)}"
+    override = session.override.every if session.override else None
+    if override is None:
+        return every
+    configured = format_interval(sessions.configured(session.id).heartbeat.every)
+    return f"{every} (set by @{override.by.name}, config says {configured})"
+
+
+def _switched(session: Session) -> list[str]:
+    override = session.override.enabled if session.override else None
+    if override is None:
+        return []
+    return [f"switched {'on' if override.value else 'off'} by @{override.by.name} on {override.by.at:%d %b %H:%M} UTC"]
+
+
+def _next(session: Session, hours: ActiveHours, now: datetime) -> datetime | None:
+    """Return the next slot inside the hours; None where it is further away than anybody wants to know."""
+    slot = next_slot(session.id, session.beat.every, now)
+    for _ in range(LOOK_AHEAD):
+        if hours.contains(slot):
+            return slot
+        slot += session.beat.every
+    return None

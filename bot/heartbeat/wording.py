@@ -1,0 +1,71 @@
+"""Sessions and beats in plain words, the same in Slack and on the terminal. Pure; nothing here is escaped."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from bot.domain.beats import BeatResult, Envelope, Indicator
+from bot.domain.distance import ago, span
+from bot.heartbeat.overview import Row, Standing
+from bot.heartbeat.path import Mark, PathLine, path_of
+
+SIGNS: Final = {Mark.PASSED: "✓", Mark.NOT_ASKED: "–", Mark.ENDED: "■"}
+"""What stands before a step; the last one is where the beat ended."""
+
+STATUS: Final = {Indicator.OK: "ok", Indicator.ALERT: "alert", Indicator.ERROR: "error", Indicator.NONE: "new"}
+
+
+def status_of(row: Row) -> str:
+    """Return one word for how a session stands."""
+    if row.standing is not Standing.ON:
+        return str(row.standing)
+    return STATUS[row.indicator] if row.indicator is not None else str(Standing.ON)
+
+
+def describe(row: Row, now: datetime) -> tuple[str, ...]:
+    """Return what a list says of a session: its settings, how it goes, then what is out of the ordinary."""
+    last = f"last {row.last.result} {ago(now, row.last.ts)}" if row.last else "no beat yet"
+    coming = [f"next in {span(row.next_at - now)}"] if row.next_at else []
+    found = [f"{row.open_findings} open finding{'s' * (row.open_findings != 1)}"] if row.open_findings else []
+    master = ["master"] if row.is_master else []
+    return (
+        " · ".join([row.every, row.hours, *master]),
+        " · ".join([last, *coming, *found]),
+        *row.notes,
+    )
+
+
+def beat_line(beat: Envelope, *, may_read: bool) -> str:
+    """Return a beat on one line; what it found is for those who may read it."""
+    said = beat.why or beat.error or (beat.preview if may_read else "")
+    tier = f" {beat.tier}" if beat.tier else ""
+    line = f"{beat.ts:%d %b %H:%M}  {beat.reason}{tier}  {beat.result}  {' '.join(said.split())}"
+    return line.rstrip()
+
+
+def path_lines(beat: Envelope, *, may_read: bool) -> list[str]:
+    """Return the way a beat went, a line for each step, aligned."""
+    lines = [_line(step) for step in path_of(beat)]
+    preview = " ".join(beat.preview.split())
+    return [*lines, f"  said: {preview}"] if preview and may_read else lines
+
+
+def heading(beat: Envelope) -> str:
+    """Return the line above the way a beat went."""
+    took = f", {span_ms(beat.duration_ms)}" if beat.result is not BeatResult.SKIPPED else ""
+    run = f", run {beat.trace_id}" if beat.trace_id else ""
+    return f"{beat.ts:%a %d %b %H:%M} UTC, {beat.reason}: {beat.result}{took}{run}"
+
+
+def span_ms(duration_ms: int) -> str:
+    """Return a duration as people read it.
+
+    >>> span_ms(2140), span_ms(75_000)
+    ('2.1 s', '1 min')
+    """
+    return f"{duration_ms / 1000:.1f} s" if duration_ms < 60_000 else f"{duration_ms // 60_000} min"
+
+
+def _line(step: PathLine) -> str:
+    return f"{SIGNS[step.mark]} {step.name:<11}{step.detail}".rstrip()

@@ -1,0 +1,117 @@
+"""`triage heartbeat …` beside a running bot and without one."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.__main__ import main
+from bot.adapters.lock import HomeLock
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.domain.beats import BeatResult, Envelope, Indicator, Wake
+from bot.heartbeat.record import BeatLog
+
+CONFIG = """
+codebase: shop
+ops_channel: C0OPS
+sessions:
+  shop-api: {cwd: shop, owner: U0ANN, name: Shop API, heartbeat: {every: 30m}}
+  tooling: {cwd: api, master: true, heartbeat: {active_hours: {timezone: Europe/Berlin}, enabled: false}}
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data directory, and a folder with triage.yml in it to work in."""
+    for name in ("shop", "api", "home"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "triage.yml").write_text(CONFIG)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRIAGE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    return tmp_path / "home"
+
+
+def typed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a command that succeeds and return what it printed."""
+    assert main(["heartbeat", *words]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_list_fits_eighty_columns(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whose zone is meant, what was switched, and what to type next."""
+    typed(capsys, "every", "shop-api", "15m")
+    seen = typed(capsys, "list")
+    assert max(map(len, seen.splitlines())) <= 80
+    assert "config says 30m" in " ".join(seen.split())
+    assert "hours as in Asia/Tokyo" in seen
+    assert "tooling  off" in seen
+    assert "Next: triage heartbeat why shop-api" in seen
+    assert "\x1b" not in seen
+
+
+def test_programs_get_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The list and the log."""
+    listed = json.loads(typed(capsys, "list", "--json"))
+    assert [(row["id"], row["status"], row["master"]) for row in listed] == [
+        ("shop-api", "new", False),
+        ("tooling", "off", True),
+    ]
+    beat = Envelope(
+        ts=datetime(2026, 11, 21, 12, tzinfo=UTC),
+        session_id="shop-api",
+        workspace_dir="/x",
+        reason=Wake.INTERVAL,
+        result=BeatResult.SKIPPED,
+        indicator=Indicator.NONE,
+        why="no route: nobody",
+    )
+    BeatLog(NdjsonJournal(home / "heartbeats.ndjson")).append(beat)
+    assert json.loads(typed(capsys, "log", "shop-api", "--json")) == [beat.model_dump(mode="json")]
+    assert "no route: nobody" in typed(capsys, "log", "shop-api")
+    assert "■ route      nobody" in typed(capsys, "why", "shop-api")
+    assert "no beat on record" in typed(capsys, "why", "tooling")
+
+
+def test_a_wake_is_left_and_it_is_said_whether_a_bot_finds_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a bot it waits."""
+    assert "No triage runs on" in typed(capsys, "wake", "shop-api")
+    lock = HomeLock(home)
+    try:
+        assert "starts it in a few seconds" in typed(capsys, "run", "shop-api")
+        assert "starts it" in typed(capsys, "wake", "tooling", "--reason", "on_demand")
+    finally:
+        lock.release()
+    assert sorted(path.name for path in (home / "wakes").iterdir()) == [
+        "shop-api.automation",
+        "shop-api.on_demand",
+        "tooling.on_demand",
+    ]
+
+
+def test_switches_are_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With what to type to go back."""
+    assert "triage heartbeat on shop-api" in typed(capsys, "off", "shop-api")
+    assert "shop-api off" in typed(capsys, "list")
+    assert "is on" in typed(capsys, "on", "shop-api")
+    assert "shop-api new" in typed(capsys, "list")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["why", "shop"], "did you mean shop-api?"),
+        (["every", "shop-api", "often"], "'often' is no interval"),
+        (["wake", "nobody"], "there is no session 'nobody'"),
+    ],
+)
+def test_what_cannot_be_done_is_told(
+    home: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    """On stderr, with exit code 1."""
+    assert main(["heartbeat", *words]) == 1
+    assert says in capsys.readouterr().err
+    assert not (home / "wakes").exists()

@@ -1,0 +1,177 @@
+"""`/triage heartbeat …`: one screen, at once, and nothing changed by those who may not."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.casework.approvers import Approvers
+from bot.domain.beats import BeatResult, Envelope, Indicator, Wake
+from bot.domain.session import Failures, OpenFinding
+from bot.heartbeat.controls import Controls
+from handlers.commands import Commands
+from handlers.commands.heartbeat import HeartbeatCommand
+from tests.blocks.limits import texts
+from tests.heartbeat.clockwork import START, Clockwork
+from tests.payloads import payload
+
+APPROVER, OWNER, OTHER = "U2", "U0ANN", "U0EVE"
+
+
+@pytest.fixture
+def works(tmp_path: Path) -> Clockwork:
+    """Two sessions of Ann's."""
+    works = Clockwork(
+        tmp_path, "shop-api", "tooling", every="30m", active_hours={"start": "00:00", "end": "24:00", "timezone": "UTC"}
+    )
+    works.tick()
+    return works
+
+
+def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1") -> str:
+    """Type a command and return what it says."""
+    works.workspace.groups["C0OPS"] = frozenset({APPROVER})
+    approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=works.workspace)
+    approvers.refresh()
+    command = HeartbeatCommand(
+        sessions=works.sessions,
+        store=works.store,
+        controls=Controls(works.sessions, works.overrides, works.scheduler.wake),
+        record=works.record,
+        zones=works.zones,
+        approvers=approvers,
+        clock=works.clock,
+        team_id="T1",
+    )
+    answers: list[dict[str, Any]] = []
+    body = {**payload("slash_command"), "text": text, "user_id": by, "user_name": "ana", "team_id": team}
+    Commands({"heartbeat": ("beats", command)})(lambda **given: answers.append(given), body)  # type: ignore[arg-type]
+    [given] = answers
+    assert given["response_type"] == "ephemeral"
+    said = list(texts(given["blocks"]))
+    assert all(len(words) <= 3_000 for words in said)
+    assert len(given["blocks"]) <= 50
+    return "\n".join(said)
+
+
+def note(works: Clockwork, result: BeatResult, indicator: Indicator, **given: Any) -> None:
+    fields = {"ts": START, "session_id": "shop-api", "workspace_dir": "/x", "reason": Wake.INTERVAL, **given}
+    works.record.append(Envelope(**fields, result=result, indicator=indicator))
+
+
+def test_the_list_says_how_every_session_stands(works: Clockwork) -> None:
+    """Its emoji is that of its last beat that ran; refusals at night do not hide it."""
+    note(works, BeatResult.SENT, Indicator.ALERT)
+    note(works, BeatResult.SKIPPED, Indicator.NONE, why="outside hours: night", ts=START + timedelta(hours=1))
+    finding = OpenFinding(key="k", task="t", text="red", first_at=START, last_at=START)
+    works.store.save("shop-api", lambda state: state.evolve(findings={"k": finding}))
+    paused = Failures(key="refused", count=6, paused_until=START + timedelta(hours=3))
+    works.store.save("tooling", lambda state: state.evolve(failures=paused))
+    works.clock.advance(720)
+    seen = answer(works, "heartbeat list", by=OTHER)
+    assert ":red_circle: *shop-api* · <@U0ANN> · every 30m · 00:00-24:00 UTC" in seen
+    assert "last sent 12 min ago · next in " in seen
+    assert "1 open finding" in seen
+    assert ":double_vertical_bar: *tooling* · <@U0ANN> · paused" in seen
+    assert "paused after 6 failures: refused" in seen
+    assert "Next: `/triage heartbeat why shop-api`" in seen
+    assert answer(works, "heartbeat") == answer(works, "heartbeat list")
+
+
+def test_without_sessions_the_list_says_where_to_add_one(tmp_path: Path) -> None:
+    """Nothing happens, and that is said."""
+    assert "Add one under `sessions:` in triage.yml" in answer(Clockwork(tmp_path), "heartbeat list")
+
+
+@pytest.mark.parametrize("by", [APPROVER, OWNER])
+def test_a_pace_is_set_shown_and_given_back(works: Clockwork, by: str) -> None:
+    """It survives a restart; the list says who and what it was."""
+    assert answer(works, "heartbeat every shop-api 15m", by).startswith("shop-api beats every 15m.")
+    works.restarted()
+    assert "every 15m (set by @ana, config says 30m)" in answer(works, "heartbeat list")
+    assert answer(works, "heartbeat every shop-api default", by) == "shop-api beats every 30m, as triage.yml says."
+    assert "set by" not in answer(works, "heartbeat list")
+
+
+def test_a_session_is_switched_off_and_on(works: Clockwork) -> None:
+    """Off, no wake starts a beat."""
+    assert "is off" in answer(works, "heartbeat off shop-api")
+    seen = answer(works, "heartbeat list")
+    assert ":no_entry: *shop-api*" in seen
+    assert "switched off by @ana on 21 Nov 12:00 UTC" in seen
+    assert "No beat of shop-api: disabled" in answer(works, "heartbeat run shop-api")
+    assert "is on" in answer(works, "heartbeat ON shop-api")
+    assert "switched" not in answer(works, "heartbeat list")
+
+
+def test_a_beat_is_started_by_hand(works: Clockwork) -> None:
+    """Twice is one."""
+    assert "A beat of shop-api is queued" in answer(works, "heartbeat run shop-api", OWNER)
+    assert "this one follows it" in answer(works, "heartbeat run shop-api", OWNER)
+    assert [job.payload["wake"] for job in works.run_all()] == ["on_demand"]
+
+
+@pytest.mark.parametrize("text", ["on shop-api", "off shop-api", "every shop-api 15m", "run shop-api"])
+@pytest.mark.parametrize(("by", "team"), [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
+def test_who_may_not_changes_nothing(works: Clockwork, text: str, by: str, team: str) -> None:
+    """An id alone is not enough: it is the user of this workspace who may."""
+    assert "Only approvers and the owner of shop-api may do that" in answer(works, f"heartbeat {text}", by, team)
+    assert works.overrides.texts == {}
+    assert works.jobs.waiting == {}
+
+
+def test_what_a_beat_found_is_for_the_owner_and_approvers(works: Clockwork) -> None:
+    """Others see the way it went."""
+    note(works, BeatResult.OK_TOKEN, Indicator.OK, ts=START - timedelta(hours=1))
+    note(works, BeatResult.SENT, Indicator.ALERT, preview="the <key> leaked")
+    for verb in ("why", "log"):
+        for by in (APPROVER, OWNER):
+            assert "the &lt;key&gt; leaked" in answer(works, f"heartbeat {verb} shop-api", by)
+        assert "leaked" not in answer(works, f"heartbeat {verb} shop-api", OTHER)
+    seen = answer(works, "heartbeat why shop-api", OTHER)
+    assert "■ delivered" in seen
+    assert "ok-token" in seen
+    assert "no beat on record yet" in answer(works, "heartbeat why tooling")
+    assert "no beat on record yet" in answer(works, "heartbeat log tooling")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("why shop-apy", "there is no session 'shop-apy'; did you mean shop-api?"),
+        ("why", "name a session; there are shop-api, tooling"),
+        ("every shop-api", "How often? Type /triage heartbeat every shop-api 15m"),
+        ("every shop-api often", "'often' is no interval; write for example"),
+        ("every shop-api 5s", "5s is not between 1m and 366d"),
+        ("lst", "There is no /triage heartbeat lst. Did you mean list?"),
+        ("help", "`/triage heartbeat run &lt;session&gt;`"),
+        ("<!channel>", "There is no /triage heartbeat &lt;!channel&gt;"),
+        ("why " + "x" * 5_000, "there is no session"),
+    ],
+)
+def test_a_slip_of_the_pen_is_met_with_what_to_type(works: Clockwork, text: str, says: str) -> None:
+    """Whatever was typed."""
+    assert says in answer(works, f"heartbeat {text}")
+
+
+def test_a_long_history_fits_one_screen(works: Clockwork) -> None:
+    """However long its lines."""
+    for _ in range(40):
+        note(works, BeatResult.FAILED, Indicator.ERROR, error="`" * 3 + "<&>" * 500)
+    assert len(answer(works, "heartbeat log shop-api").splitlines()) <= 20
+    assert "failed: " in answer(works, "heartbeat why shop-api")
+
+
+def test_many_sessions_fit_one_screen(tmp_path: Path) -> None:
+    """The rest is on the terminal."""
+    works = Clockwork(tmp_path, *(f"s{n}" for n in range(30)))
+    assert "18 more: `triage heartbeat list` on the terminal" in answer(works, "heartbeat list")
+
+
+def test_a_full_disk_is_told(works: Clockwork) -> None:
+    """In words, to whoever typed."""
+    works.overrides.full = True
+    assert "No space left on device" in answer(works, "heartbeat off shop-api")
