@@ -38,6 +38,7 @@ from bot.domain.jobs import Job
 from bot.domain.links import code_links
 from bot.environment import Environment, require_signing_secret, require_tokens
 from bot.errors import ConfigError
+from bot.heartbeat.controls import Controls
 from bot.intake.backfill import Backfill
 from bot.intake.classifier import Rules, classify
 from bot.intake.gaps import Gaps
@@ -53,6 +54,7 @@ from handlers.alert_surface import SlackAlerts
 from handlers.alerts import AlertButtons, AlertDesk
 from handlers.approvals import Approvals
 from handlers.commands import Commands
+from handlers.commands.heartbeat import HeartbeatCommand
 from handlers.commands.status import status_command
 from handlers.connection import SlackConnection
 from handlers.history import SlackHistory
@@ -147,8 +149,9 @@ class Triage:
         self._ticker.every(TIDY_EVERY_S, self._approvers.refresh)
         self._ticker.every(TIDY_EVERY_S, self._waiting.tick)
         self._pulse.every(LISTEN_CHECK_S, self.connection.check)
+        self.heartbeats.learn_zones()
         self._ticker.every(BEAT_TICK_S, self.heartbeats.scheduler.tick)
-        self._ticker.every(TIDY_EVERY_S, lambda: self.heartbeats.zones.refresh(self.heartbeats.sessions.all()))
+        self._ticker.every(TIDY_EVERY_S, self.heartbeats.learn_zones)
         self.watcher.start()
         self._workers.start()
         self.backfill.start()
@@ -248,7 +251,12 @@ class Triage:
         approvals = Approvals(
             decisions, self._approvers, self._store, ops_channel=settings.ops_channel, tell=ephemeral(client)
         )
-        commands = Commands({"status": ("what waits, what runs", status_command(home, self._approvers, self._clock))})
+        commands = Commands(
+            {
+                "status": ("what waits, what runs", status_command(home, self._approvers, self._clock)),
+                "heartbeat": ("sessions: list, switch, run, and why a beat went as it did", self._heartbeat_command()),
+            }
+        )
         return Listeners(watcher=watcher, approvals=approvals, alerts=self._alert_buttons(client), commands=commands)
 
     def _keep_watch(self, settings: Settings, environment: Environment, client: WebClient) -> Heartbeats:
@@ -265,6 +273,19 @@ class Triage:
                 secrets=environment.secrets(),
                 on_damage=lambda path: self.ops.say(f"{path.name} could not be read and was set aside."),
             )
+        )
+
+    def _heartbeat_command(self) -> HeartbeatCommand:
+        beats = self.heartbeats
+        return HeartbeatCommand(
+            sessions=beats.sessions,
+            store=beats.store,
+            controls=Controls(beats.sessions, beats.overrides, beats.scheduler.wake),
+            record=beats.log,
+            zones=beats.zones,
+            approvers=self._approvers,
+            clock=self._clock,
+            team_id=self.me.team_id,
         )
 
     def _alert_buttons(self, client: WebClient) -> AlertButtons:

@@ -76,6 +76,10 @@ class Heartbeats:
     log: BeatLog
     delivery: Delivery
 
+    def learn_zones(self) -> None:
+        """Ask the chat for the owners' time zones where it is time to."""
+        self.zones.refresh(self.sessions.all())
+
 
 def heartbeats(around: Surroundings) -> Heartbeats:
     """Return the heartbeats of a data directory; nothing runs until the scheduler is ticked."""
