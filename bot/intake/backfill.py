@@ -124,30 +124,36 @@ class Backfill:
 
     def _fill(self, gap: Gap) -> None:
         """Read one chat from where its hole begins and hear it all; raises what reading or journaling raises."""
+        threads = [state for state in self._store.threads() if state.is_open and state.chat_id == gap.chat_id]
+        if gap.chat_id not in self._watched and not threads:
+            self._gaps.close(gap)  # nobody's business any more
+            return
         earliest = self._clock.now() - self._reach
         since = max(gap.since, earliest)
-        threads = [state for state in self._store.threads() if state.is_open and state.chat_id == gap.chat_id]
-        bodies = self._missed.bodies(gap.chat_id, since, threads)
-        questions = others = 0
-        for body in bodies:
-            deserves_work = self._watcher.deserves_work(body)
+        new = 0
+        for body in self._missed.bodies(gap.chat_id, since, threads):
             if self._watcher.receive(body):
-                questions, others = questions + deserves_work, others + (not deserves_work)
+                new += 1
+                self._count(gap, is_question=self._watcher.deserves_work(body))
         self._refused.discard(gap.chat_id)
         closed = self._gaps.close(gap)
         with self._lock:
-            if self._absence is None:  # told already, when this chat could not be read
-                self._absence = _Absence(since=gap.since, until=self._clock.now())
-            self._absence.questions += questions
-            self._absence.others += others
-            self._absence.capped |= self._absence.since < earliest
+            if self._absence is not None:
+                self._absence.capped |= self._absence.since < earliest
         log.info(
             "read %s back to %s: %d new",
             gap.chat_id,
             f"{since:%Y-%m-%d %H:%M:%S}",
-            questions + others,
-            extra={"action": "backfilled", "chat_id": gap.chat_id, "new": questions + others, "closed": closed},
+            new,
+            extra={"action": "backfilled", "chat_id": gap.chat_id, "new": new, "closed": closed},
         )
+
+    def _count(self, gap: Gap, *, is_question: bool) -> None:
+        with self._lock:
+            if self._absence is None:  # told already, when this chat could not be read
+                self._absence = _Absence(since=gap.since, until=self._clock.now())
+            self._absence.questions += is_question
+            self._absence.others += not is_question
 
     def _note_refusal(self, gap: Gap, error: TriageError) -> None:
         """Tell people once which chat cannot be read and why; an outage only the log."""

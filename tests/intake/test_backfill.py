@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.threads import Followup, Status
+from bot.domain.threads import Followup, Resolution, Status
 from bot.errors import ProviderError, StoreError, Unavailable
 from bot.intake.backfill import FIRST_PAUSE_S, MAX_PAUSE_S, Backfill
 from bot.intake.gaps import OVERLAP, Gaps
@@ -312,6 +312,20 @@ def test_a_mention_in_an_unwatched_channel_is_found_where_a_thread_is_open() -> 
     desk.history.roots[ELSE] = [said(200, "is it slow?"), said(210, "<@U0BOT> how?")]
     assert desk.after(300) is None
     assert desk.heard() == ["text 101", "text 210", "thread_reply 250"]
+
+
+def test_a_chat_that_is_nobodys_business_any_more_is_not_asked_about_for_ever() -> None:
+    """Its thread was closed while it could not be read: the hole is forgotten."""
+    desk = Desk(watched=False)
+    desk.after(0)
+    desk.hear(101, "<@U0BOT> why?", channel=ELSE)
+    state = desk.store.put(a_thread(thread_id=f"T1.{ELSE}.{ts(101)}", chat_id=ELSE, original_message_id=ts(101)))
+    desk.history.refused[ELSE] = ProviderError("Slack could not read: channel_not_found")
+    assert desk.after(300) == FIRST_PAUSE_S
+    desk.store.put(state.close(Resolution.DISMISSED, at=NOW, why="dismissed"))
+    asked = len(desk.history.asked)
+    assert desk.backfill.catch_up() is None
+    assert (len(desk.history.asked), desk.gaps()) == (asked, {})
 
 
 class TestThreads:
