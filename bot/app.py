@@ -247,6 +247,7 @@ class Triage:
             jobs=self._jobs,
             clock=self._clock,
             on_trouble=self.ops.say,
+            on_queued=lambda job: self._orchestrator.hear(job),
         )
         approvals = Approvals(
             decisions, self._approvers, self._store, ops_channel=settings.ops_channel, tell=ephemeral(client)
@@ -339,7 +340,7 @@ class Triage:
         """Return what works off the queue."""
         rounds = Rounds(self._desk, self.staff.investigator, self.staff.validator, self.staff.runs, self._escalations)
         lost = frozenset(damage.thread_id for damage in self._store.damage())
-        orchestrator = Orchestrator(self._desk, rounds, bot_user_id=self.me.user_id, lost=lost)
+        self._orchestrator = orchestrator = Orchestrator(self._desk, rounds, bot_user_id=self.me.user_id, lost=lost)
         rules = self._rules(settings)
         self._rebuilding = Rebuilding(
             self._desk,

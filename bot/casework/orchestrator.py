@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from bot.casework.desk import Desk
@@ -43,6 +44,18 @@ class Orchestrator:
             self._on_event(Event.model_validate(payload["event"]), payload)
         else:
             self._work_on(payload["investigate"])
+
+    def hear(self, payload: Mapping[str, Any]) -> None:
+        """Note at once what should not wait for the end of its thread's run: the asker's "never mind".
+
+        Writes the state and nothing else; the card follows, and so does the job, which finds it noted.
+        """
+        event = Event.model_validate(payload["event"])
+        state = self._desk.store.get(thread_key(event))
+        if state is None or not state.is_open or state.status is Status.PENDING_USER:
+            return
+        if _settles(state, event, payload) and self._desk.amend(state.thread_id, partial(_noted, event=event)):
+            self._desk.turns.later(state.thread_id, 0)
 
     def _on_event(self, event: Event, heard: Mapping[str, Any]) -> None:
         thread_id = thread_key(event)
@@ -125,26 +138,20 @@ class Orchestrator:
 
         The asker's "never mind" starts none and is shown in their words; an ack of anybody else says nothing.
         """
-        settles = bool(heard.get("settles")) and event.sender.id == state.original_sender_id
+        settles = _settles(state, event, heard)
         if heard.get("is_ack") and not settles:
             return
         if any(known.message_id == event.message_id for known in state.followups):
             self._work_on(state.thread_id)
             return
         asked_again = not settles and self._bot_user_id in event.mentions and _seen_with_draft(state, event)
-        followup = Followup(
-            message_id=event.message_id,
-            sender_id=event.sender.id,
-            text=event.content[:FOLLOWUP_CHARS],
-            at=event.create_time,
-        )
 
-        def record(now: ThreadState) -> ThreadState:
-            noted = now.evolve(followups=(*now.followups, followup)[-MAX_FOLLOWUPS:], last_event_at=event.create_time)
+        def record(now: ThreadState) -> ThreadState | None:
+            noted = _with_followup(now, event)
             if asked_again and now.status is Status.PENDING_USER and not now.post_intent:
                 return reopen(noted, at=self._desk.clock.now(), why="the bot was asked again in the thread")
             if settles:
-                return _settled(noted, event)
+                return _noted(now, event)
             return with_doubts(noted, [wrote_in_thread(event.sender.id, event.create_time)])
 
         self._desk.amend(state.thread_id, record)
@@ -195,10 +202,28 @@ def reopen(state: ThreadState, *, at: datetime, why: str) -> ThreadState:
     )
 
 
-def _settled(state: ThreadState, event: Event) -> ThreadState:
-    """Return the thread with the asker's "never mind" as its last doubt, said before or not."""
+def _settles(state: ThreadState, event: Event, heard: Mapping[str, Any]) -> bool:
+    return bool(heard.get("settles")) and event.sender.id == state.original_sender_id
+
+
+def _with_followup(state: ThreadState, event: Event) -> ThreadState:
+    followup = Followup(
+        message_id=event.message_id,
+        sender_id=event.sender.id,
+        text=event.content[:FOLLOWUP_CHARS],
+        at=event.create_time,
+    )
+    followups = (*state.followups, followup)[-MAX_FOLLOWUPS:]
+    return state.evolve(followups=followups, last_event_at=event.create_time)
+
+
+def _noted(state: ThreadState, event: Event) -> ThreadState | None:
+    """Return the thread with the asker's "never mind" as its last doubt; None if this one is noted already."""
+    if not state.is_open or any(known.message_id == event.message_id for known in state.followups):
+        return None
     words = settled_by(event.sender.id, event.content)
-    return state.evolve(stale_reasons=(*(doubt for doubt in state.stale_reasons if doubt != words), words))
+    others = tuple(doubt for doubt in state.stale_reasons if doubt != words)
+    return _with_followup(state, event).evolve(stale_reasons=(*others, words))
 
 
 def _seen_with_draft(state: ThreadState, event: Event) -> bool:

@@ -11,7 +11,7 @@ import queue
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -49,12 +49,13 @@ class Watcher:
         jobs: JobQueue,
         clock: Clock,
         on_trouble: Callable[[str], None],
+        on_queued: Callable[[Mapping[str, Any]], object] = lambda _: None,
         retry_s: float = RETRY_S,
     ) -> None:
         self._settings, self._me, self._rules = settings, me, rules
         self._events, self._classified = events, classified
         self._store, self._jobs, self._clock = store, jobs, clock
-        self._on_trouble, self._retry_s = on_trouble, retry_s
+        self._on_trouble, self._on_queued, self._retry_s = on_trouble, on_queued, retry_s
         self._names = {chat.chat_id: chat.name for chat in settings.watched_chats}
         self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
         self._heard: dict[str, datetime] = {}
@@ -160,8 +161,10 @@ class Watcher:
         found = classify(event, self._rules, inflight=inflight)
         found = found.model_copy(update={"classified_at": self._clock.now()})
         if (found.classification == "actionable" or inflight) and event is not self._queued:
-            self._jobs.put(JobKind.USER, thread_key(event), job_payload(event, found, self._rules))
+            job = job_payload(event, found, self._rules)
+            self._jobs.put(JobKind.USER, thread_key(event), job)
             self._queued = event
+            self._on_queued(job)
         self._classified.append({**event.model_dump(mode="json"), **found.model_dump(mode="json")})
 
     def _in_flight(self, event: Event) -> bool:

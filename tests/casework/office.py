@@ -157,7 +157,9 @@ class Office:
         """Put an event into the queue, as the watcher does."""
         state = self.store.get(thread_key(event))
         found = classify(event, RULES, inflight=state is not None and state.is_open)
-        self.jobs.put(JobKind.USER, thread_key(event), job_payload(event, found, RULES))
+        payload = job_payload(event, found, RULES)
+        self.jobs.put(JobKind.USER, thread_key(event), payload)
+        self.orchestrator.hear(payload)
 
     def work(self) -> None:
         """Work the queue off."""

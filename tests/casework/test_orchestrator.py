@@ -387,13 +387,43 @@ def test_an_asker_who_needs_no_answer_any_more_is_quoted_on_the_card(office: Off
     assert len(office.investigator.assignments) == 1
 
 
-def test_thanks_during_the_investigation_are_on_the_card_with_the_draft(office: Office) -> None:
-    """What was said while a run was under way is not forgotten when its draft arrives."""
-    office.investigator.meanwhile = lambda: office.arrive(
-        an_event("never mind", "1795165201.000100", thread_id=QUESTION_TS, msg_type="thread_reply")
-    )
+def test_a_never_mind_during_the_investigation_is_on_the_card_before_the_run_ends(office: Office) -> None:
+    """It does not wait for its turn in the queue, is not lost when the draft comes, and is noted once."""
+    seen = []
+
+    def meanwhile() -> None:
+        event = an_event("never mind", "1795165201.000100", thread_id=QUESTION_TS, msg_type="thread_reply")
+        office.arrive(event)
+        office.desk.catch_up()
+        seen.append(office.shown)
+        office.queue(event)
+
+    office.investigator.meanwhile = meanwhile
     office.asked()
+    [during] = seen
+    assert during.status is Status.INVESTIGATING
+    assert is_settled(during)
     assert is_settled(office.shown)
+    assert len(office.state.followups) == len(office.state.stale_reasons) == 1
+    assert len(office.investigator.assignments) == 1
+
+
+def test_nothing_else_is_heard_ahead_of_its_turn(office: Office) -> None:
+    """A remark, somebody else's never mind, one for a thread that is closed or was never open: the queue has them."""
+    before = []
+
+    def meanwhile() -> None:
+        for text, sender in (("we use v2", ANN), ("solved it by a restart", BEN)):
+            ts = f"179516521{len(before)}.000100"
+            thread = {"thread_id": QUESTION_TS, "msg_type": "thread_reply"}
+            office.arrive(an_event(text, ts, sender={"id": sender}, **thread))
+            before.append(office.state.followups)
+        office.orchestrator.hear({"event": an_event("never mind", "1.2").model_dump(mode="json"), "settles": True})
+
+    office.investigator.meanwhile = meanwhile
+    office.asked()
+    assert before == [(), ()]
+    assert len(office.state.followups) == 2
 
 
 def test_the_askers_last_word_decides(office: Office) -> None:
