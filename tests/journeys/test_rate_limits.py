@@ -13,6 +13,7 @@ from bot.app import Triage
 from bot.environment import read_environment
 from bot.settings import load_settings
 from demo.control import Control
+from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, HELP
 from tests.journeys.limiting_proxy import LimitingProxy, limiting_proxy
@@ -30,6 +31,10 @@ class LimitedOffice(Office):
         environment = {**environment_of(slack, home), "SLACK_API_URL": proxy.url}
         self.bot = Triage(load_settings(write_config(home, codebase)), read_environment(environment))
         self.replies = NdjsonJournal(home / "replies.ndjson")
+
+    def state_of(self, ts: str) -> str:
+        """Return the thread's state file as it is, or nothing yet."""
+        return "".join(path.read_text() for path in (self.home / "state").glob(f"*{ts}.json"))
 
 
 @pytest.fixture
@@ -86,3 +91,28 @@ def test_refused_updates_stop_no_work_and_the_last_state_is_shown(limited: Limit
     limited.control.wait_for(lambda: limited.closed(ts), "the thread to be archived")
     assert replies_to(limited, ts) == 1
     assert len(limited.cards(ts)) == 1
+
+
+def test_a_card_that_was_behind_when_the_bot_stopped_is_right_after_the_next_start(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """Slack wanted no update for a minute, and the bot was stopped meanwhile; a new process knows nothing of either."""
+    with limiting_proxy(slack.api_url) as proxy:
+        office = LimitedOffice(slack, control, tmp_path / "home", shop, proxy)
+        office.bot.start()
+        control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+        proxy.refuse("chat.update", *[60] * 9)
+        ts = office.ask(SESSIONS)
+        control.wait_for(lambda: "pending-user" in office.state_of(ts), "the investigation to end all the same")
+        (card,) = office.cards(ts)
+        assert find_element(card, ids.APPROVE) is None
+        office.bot.stop()
+        proxy.refuse("chat.update")
+        control.wait_for(lambda: not control.modals.is_bot_connected(), "the bot to leave")
+        office = LimitedOffice(slack, control, tmp_path / "home", shop, proxy)
+        office.bot.start()
+        office.click(office.draft(ts), ids.APPROVE)
+        office.reply(ts)
+        assert len(office.cards(ts)) == 1
+        assert replies_to(office, ts) == 1
+        office.bot.stop()
