@@ -36,7 +36,7 @@ def bolt_app(bot_token: str, api_url: str, me: Identity, to: Listeners, on: Exec
     """Return the Bolt app with every listener registered to run `on`; messages are taken before Bolt's own chain.
 
     Bolt's check of signatures is off: it parses a body before and logs it after refusing it (slack_bolt 1.30, read), so
-    handlers/http_server.py checks before Bolt sees anything. Behind any other server this app would trust everybody.
+    handlers/http_door.py checks before Bolt sees anything. Behind any other server this app would trust everybody.
     """
     authorised = AuthorizeResult(
         enterprise_id=None, team_id=me.team_id, bot_user_id=me.user_id, bot_id=me.bot_id, bot_token=bot_token

@@ -15,7 +15,7 @@ from bot.cli.logs import log_to_stderr
 from bot.environment import read_environment
 from bot.settings import find_config, load_settings
 from handlers.http_connection import HttpConnection
-from handlers.http_server import EVENTS_PATH
+from handlers.http_door import EVENTS_PATH
 
 WAKE_S = 0.5
 

@@ -20,7 +20,7 @@ from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 from handlers.http_connection import HttpConnection
-from handlers.http_server import EVENTS_PATH
+from handlers.http_door import EVENTS_PATH
 from tests.handlers.signed import SECRET, as_form, as_json, send, sign
 from tests.journeys.office import Office, write_config
 from tests.journeys.shop import SESSIONS
