@@ -30,7 +30,9 @@ class Ear:
         self.clock, self.slate, self.watcher = FakeClock(), slate or MemorySlate(), RecordedWatcher()
         self.missed: list[datetime | None] = []
         self.full = False
-        listeners = Listeners(watcher=self.watcher, approvals=RecordedApprovals(), commands=print)  # type: ignore[arg-type]
+        listeners = Listeners(
+            watcher=self.watcher, approvals=RecordedApprovals(), alerts=RecordedApprovals(), commands=print
+        )  # type: ignore[arg-type]
         self.connection = HttpConnection(
             bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(2)),
             Signatures(SECRET, SystemClock()),

@@ -55,7 +55,9 @@ class Edge:
     def __init__(self, slack_url: str) -> None:
         self.watcher, self.approvals = RecordedWatcher(), RecordedApprovals()
         self.commanded: list[str] = []
-        listeners = Listeners(watcher=self.watcher, approvals=self.approvals, commands=self._command)  # type: ignore[arg-type]
+        listeners = Listeners(
+            watcher=self.watcher, approvals=self.approvals, alerts=RecordedApprovals(), commands=self._command
+        )  # type: ignore[arg-type]
         self.app: App = bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(4))
         self.ear = RecordedEar()
         self.server = HttpServer(self.app, Signatures(SECRET, SystemClock()), self.ear, host="127.0.0.1", port=0)
