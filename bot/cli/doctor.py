@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.casework.checkup import Finding, connection_check, journal_check, process_check
-from bot.environment import Environment, read_environment, require_tokens
+from bot.environment import Environment, read_environment, require_signing_secret, require_tokens
 from bot.errors import ConfigError, TriageError
 from bot.settings import Settings, find_config, load_settings
 
@@ -89,8 +89,9 @@ def _ops_channel(patient: Patient) -> Finding:
     from handlers.transport import repeatable_client
     from handlers.workspace import SlackWorkspace
 
-    channel = patient.settings().ops_channel
-    token, _ = require_tokens(patient.environment)
+    settings = patient.settings()
+    channel, over_http = settings.ops_channel, settings.slack.mode == "http"
+    token, _ = (require_signing_secret if over_http else require_tokens)(patient.environment)
     workspace = SlackWorkspace(repeatable_client(token, patient.environment.slack_api_url), team_id="")
     if workspace.is_private(channel):
         return Finding(ok=True, says=f"{channel} is private")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -72,6 +73,20 @@ def test_the_ops_channel_has_to_be_private(tmp_path: Path, private: bool, ok: bo
         found = examine(patient(tmp_path, api_url=slack.url))["ops channel"]
     assert found.ok is ok
     assert bool(found.fix) is not ok
+
+
+def test_in_http_mode_no_app_token_is_asked_for(tmp_path: Path) -> None:
+    """But the signing secret is."""
+    with slack_stub() as slack:
+        slack.will("conversations.info", Answer({"channel": {"is_private": True}}))
+        environ = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_API_URL": slack.url}
+        given = patient(tmp_path, api_url=slack.url)
+        (tmp_path / "triage.yml").write_text(f"codebase: {tmp_path}\nops_channel: C0OPS\nslack: {{mode: http}}\n")
+        without = examine(replace(given, environment=read_environment(environ)))["ops channel"]
+        secret = {"SLACK_SIGNING_SECRET": "0123456789abcdef" * 2}
+        found = examine(replace(given, environment=read_environment(environ | secret)))["ops channel"]
+    assert "SLACK_SIGNING_SECRET" in without.says + str(without.fix)
+    assert found.ok
 
 
 def test_a_check_that_fails_stops_no_other(tmp_path: Path) -> None:
