@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from bot.casework.desk import Desk
-from bot.casework.replies import Replies, is_edited
+from bot.casework.replies import Replies
 from bot.domain.jobs import JobKind
 from bot.domain.threads import Status, ThreadState
 from bot.errors import TriageError
@@ -34,5 +34,3 @@ def _settle(desk: Desk, replies: Replies, state: ThreadState) -> None:
         replies.settle(state)
     elif state.status in _MACHINE and not desk.jobs.holds(state.thread_id):
         desk.jobs.put(JobKind.USER, state.thread_id, {"investigate": state.thread_id})
-    elif state.draft_pending is not None and is_edited(state):
-        desk.show(state.thread_id)  # a human's words may have been saved and not shown

@@ -51,15 +51,6 @@ def test_a_thread_that_waits_for_a_human_is_left_alone(tmp_path: Path, reason: P
     assert office.investigator.assignments == []
 
 
-def test_words_a_human_saved_are_on_the_card_after_a_crash(tmp_path: Path) -> None:
-    """A death between saving an edit and showing it: the next start shows it."""
-    office = Office(tmp_path)
-    waiting = in_status(Status.PENDING_USER, PendingReason.APPROVAL)
-    office.store.put(waiting.with_draft("in my own words"))
-    assert office.restart() == []
-    assert office.shown.draft_pending == "in my own words"
-
-
 def test_one_thread_that_cannot_be_settled_does_not_hold_up_the_others(tmp_path: Path) -> None:
     """The problem is returned with the thread's id; the rest is settled."""
     office = Office(tmp_path)

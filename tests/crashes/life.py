@@ -76,16 +76,16 @@ class Life:
         self.ts = self.control.say(HELP.channel_id, CHLOE.user_id, text)
 
     def carry_on(self, until: Callable[[], bool], what: str, *, decision: str) -> None:
-        """Let the approver decide once, as soon as the card offers it, and wait until `until` holds."""
-        decided = decision == "none"
+        """Let the approver decide once about each draft the card offers, and wait until `until` holds."""
+        decided: set[str | None] = set()
 
         def reached() -> bool:
-            nonlocal decided
             if until():
                 return True
-            card = None if decided else self.offer()
-            if card is not None:
-                decided = True
+            card = None if decision == "none" else self.offer()
+            button = find_element(card, ids.APPROVE) if card else None
+            if card and button and button.value not in decided:
+                decided.add(button.value)
                 with suppress(ProviderError, InputError):  # the bot may die under the approver's hands
                     self._decide(card, decision)
             return until()

@@ -62,6 +62,7 @@ REQUEUED: Final = r"rename queue/running/\S+ -> queue/user_"
 EDITED: Final = SAVED + r'"draft_version": 2'
 
 STEPS: Final = (
+    Step(name="before the question is journaled", kill=before(JOURNAL), left={"events": 0, "jobs": 0}),
     Step(name="question journaled", kill=after(JOURNAL), left={"events": 1, "jobs": 0, "status": None}),
     Step(name="before the job", kill=before(ENQUEUED), left={"events": 1, "jobs": 0, "classified": 0}),
     Step(name="job queued, record not sorted", kill=after(ENQUEUED), left={"jobs": 1, "classified": 0}),
