@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from slack_bolt import App
 from slack_sdk import WebClient
 
 from bot.adapters.clock import SystemClock
+from bot.adapters.files import probe_folder
 from bot.adapters.json_file import JsonFile
 from bot.adapters.lock import HomeLock
 from bot.adapters.memory_index import MemoryNotes
@@ -23,6 +26,7 @@ from bot.beat_staffing import Heartbeats, Surroundings, heartbeats, other_surfac
 from bot.casework.approvers import Approvers
 from bot.casework.decisions import Decisions
 from bot.casework.desk import Desk
+from bot.casework.disk_watch import DiskWatch
 from bot.casework.escalation import Escalations
 from bot.casework.escalation_watch import POLL_S, EscalationWatch
 from bot.casework.freshness import quotes_at_head
@@ -72,6 +76,7 @@ log = logging.getLogger(__name__)
 CLAIM_WAIT_S = 1.0
 LISTENER_THREADS = 16
 CATCH_UP_EVERY_S = 1
+DISK_CHECK_S = 5
 FLUSH_EVERY_S = 10
 LISTEN_CHECK_S = 1
 WATCHER_STOP_S = 2.0
@@ -127,6 +132,7 @@ class Triage:
             interrupt=self.staff.models.stop.set if self.staff.models else None,
         )
         self.backfill = self._make_up(settings, home, unhurried_client(bot_token, environment.slack_api_url))
+        self._disk = DiskWatch(partial(probe_folder, home), self._clock, say=self.ops.say, on_back=self._disk_is_back)
         bolt = bolt_app(bot_token, environment.slack_api_url, self.me, listeners, self._listeners)
         connect = self._over_http if over_http else self._over_socket
         self.connection = connect(bolt, ear_secret, settings.slack, environment)
@@ -138,8 +144,7 @@ class Triage:
         """Settle what the last run left, then take work and listen."""
         self._report_damage()
         self._approvers.refresh()
-        for problem in recover(self._desk, self._replies):
-            self.ops.say(f"A thread could not be settled after the restart: {problem}")
+        self._recover("the restart")
         self._desk.show_all_again()
         self._ticker.every(CATCH_UP_EVERY_S, self._desk.catch_up)
         self.escalation_watch.poll()
@@ -152,6 +157,7 @@ class Triage:
         self.heartbeats.learn_zones()
         self._ticker.every(BEAT_TICK_S, self.heartbeats.scheduler.tick)
         self._ticker.every(TIDY_EVERY_S, self.heartbeats.learn_zones)
+        self._ticker.every(DISK_CHECK_S, self._disk.tick)
         self.watcher.start()
         self._workers.start()
         self.backfill.start()
@@ -366,6 +372,15 @@ class Triage:
         for journal, name in ((self._events, "events"), (self._classified, "events-classified")):
             if journal.bad_lines:
                 self.ops.say(f"{journal.bad_lines} unreadable lines in {name}.ndjson were skipped.")
+
+    def _recover(self, what: str) -> None:
+        for problem in recover(self._desk, self._replies):
+            self.ops.say(f"A thread could not be settled after {what}: {problem}")
+
+    def _disk_is_back(self, since: datetime) -> None:
+        """Take up what the disk refused: messages that were not journaled, steps that were not saved."""
+        self.backfill.open(since)
+        self._recover("the disk's refusal")
 
     def _given_up(self, job: Job) -> None:
         why = job.failures[-1] if job.failures else "the bot died while it ran"

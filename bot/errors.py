@@ -8,11 +8,20 @@
     │   └── Unavailable    nobody: it cannot be reached or is overloaded now, the same will work later
     │       └── Unconfirmed  a request may or may not have taken effect; look before asking again
     ├── StoreError         the operator: something on disk cannot be read or written
+    │   └── DiskRefused    the operator: the disk takes nothing now (full, read-only, failing); later the same will work
     └── IllegalTransition  us: the state machine was asked for a step its table does not hold
 
 Every message says what happened, why, and what to do next. The text of an error may reach a person;
 the text of a vendor's exception never does (adapters translate, with `from`).
 """
+
+import errno
+from typing import Final
+
+_OF_THE_DISK: Final = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG, errno.EMFILE, errno.ENFILE}
+)
+"""What the system says of every file alike, not of this one."""
 
 
 class TriageError(Exception):
@@ -55,5 +64,19 @@ class StoreError(TriageError):
     """A file of ours cannot be read or written."""
 
 
+class DiskRefused(StoreError):
+    """The disk takes nothing now; nothing is wrong with what was to be written."""
+
+
 class IllegalTransition(TriageError):
     """The transition table holds no such step; nothing was changed."""
+
+
+def refusal(what: str, error: OSError, advice: str) -> StoreError:
+    """Return the error to raise for what the system refused; `what` and `advice` are said around its reason.
+
+    >>> refusal("cannot write a.json", OSError(errno.ENOSPC, "No space left on device"), "free space")
+    DiskRefused('cannot write a.json: No space left on device; free space')
+    """
+    kind = DiskRefused if error.errno in _OF_THE_DISK else StoreError
+    return kind(f"{what}: {error.strerror}; {advice}")

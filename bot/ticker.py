@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 import schedule
 
@@ -40,7 +41,15 @@ class Ticker:
 
     def _run(self) -> None:
         while not self._stopping.wait(TICK_S):
+            self._keep_pace()
             self._scheduler.run_pending()
+
+    def _keep_pace(self) -> None:
+        """Have no job wait longer than its interval because the clock went back, as the local one does every autumn."""
+        now = datetime.now()  # naive and local, as schedule counts
+        for job in self._scheduler.jobs:
+            if job.next_run is not None and job.next_run - now > timedelta(seconds=job.interval):
+                job.next_run = now
 
 
 def _wrapped(job: Callable[[], object]) -> Callable[[], None]:

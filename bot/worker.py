@@ -11,11 +11,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from bot.agent.run import RunStopped
 from bot.domain.jobs import Job
-from bot.errors import TriageError, Unavailable
+from bot.errors import DiskRefused, StoreError, TriageError, Unavailable
 from bot.ports import JobQueue
 
 log = logging.getLogger(__name__)
@@ -27,6 +28,7 @@ GRACE_S = 5.0
 PAUSE_AFTER_ERROR_S = 1.0
 MAX_OUTAGE_DOUBLINGS = 6
 MAX_PAUSE_S = 64.0
+PAUSE_FOR_DISK_S = 5.0
 
 Handler = Callable[[Mapping[str, Any]], None]
 
@@ -82,7 +84,8 @@ class WorkerPool:
             self._interrupt()
         self._join(started + self._grace_s)
         for job in list(self._running.values()):
-            self._jobs.give_back(job, why="the bot stopped", count=False)
+            with suppress(StoreError):  # the next start takes it up where it is
+                self._jobs.give_back(job, why="the bot stopped", count=False)
 
     def _join(self, until: float) -> None:
         for thread in self._threads:
@@ -95,6 +98,9 @@ class WorkerPool:
                 job = self._jobs.claim()
                 if job is not None:
                     self._do(job)
+            except DiskRefused as error:
+                log.warning("no work until the disk takes it: %s", error, extra={"action": "disk_refused"})
+                self._stopping.wait(self.pause_s(error))
             except Exception:
                 log.exception("worker stumbled", extra={"action": "worker_stumbled"})
                 self._stopping.wait(self._pause_after_error_s)
@@ -117,13 +123,15 @@ class WorkerPool:
 
     def _failed(self, job: Job, error: Exception) -> None:
         why = str(error) if isinstance(error, TriageError) else f"unexpected {type(error).__name__}"
-        outage = isinstance(error, Unavailable)
+        outage = isinstance(error, Unavailable | DiskRefused)
         if not self._jobs.give_back(job, why=why, count=not outage):
             self._on_given_up(job.model_copy(update={"failures": (*job.failures, why)}))
         self._stopping.wait(self.pause_s(error))
 
     def pause_s(self, error: Exception) -> float:
         """Return how long to leave the queue alone, in seconds: longer with every job that met an outage in a row."""
+        if isinstance(error, DiskRefused):
+            return max(self._pause_after_error_s, PAUSE_FOR_DISK_S)
         if not isinstance(error, Unavailable):
             return self._pause_after_error_s
         self._outages = min(self._outages + 1, MAX_OUTAGE_DOUBLINGS)

@@ -7,9 +7,24 @@ import os
 from pathlib import Path
 from typing import Any
 
-from bot.errors import StoreError
+from bot.errors import refusal
 
 _TEMPORARY = ".tmp-"
+
+
+def probe_folder(folder: Path, size: int) -> None:
+    """Write `size` bytes to `folder`, bring them to the disk and delete them; raises StoreError when it refuses."""
+    path = folder / f"{_TEMPORARY}probe"
+    try:
+        try:
+            with path.open("wb") as file:
+                file.write(b"\0" * size)
+                file.flush()
+                os.fsync(file.fileno())
+        finally:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise refusal("cannot write to the data directory", error, "free space, or make it writable") from error
 
 
 def replace_json(path: Path, document: dict[str, Any]) -> None:
@@ -27,7 +42,7 @@ def replace_json(path: Path, document: dict[str, Any]) -> None:
         temporary.replace(path)
         sync_folder(path.parent)
     except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}; check the disk and the folder's owner") from error
+        raise refusal(f"cannot write {path}", error, "check the disk and the folder's owner") from error
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
@@ -41,7 +56,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}; move it away or fix its owner") from error
+        raise refusal(f"cannot read {path}", error, "move it away or fix its owner") from error
     return document if isinstance(document, dict) else None
 
 
@@ -89,7 +104,7 @@ def set_aside(path: Path) -> Path:
     try:
         return path.rename(target)
     except OSError as error:
-        raise StoreError(f"cannot set {path} aside: {error.strerror}; fix the folder's owner") from error
+        raise refusal(f"cannot set {path} aside", error, "fix the folder's owner") from error
 
 
 def remove_file(path: Path) -> None:
@@ -97,7 +112,7 @@ def remove_file(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
-        raise StoreError(f"cannot delete {path}: {error.strerror}; fix the folder's owner") from error
+        raise refusal(f"cannot delete {path}", error, "fix the folder's owner") from error
 
 
 def make_folder(folder: Path) -> Path:
@@ -111,5 +126,5 @@ def make_folder(folder: Path) -> Path:
         for leftover in folder.glob(f"{_TEMPORARY}*"):
             leftover.unlink(missing_ok=True)
     except OSError as error:
-        raise StoreError(f"cannot use the folder {folder}: {error.strerror}; set TRIAGE_HOME to one you own") from error
+        raise refusal(f"cannot use the folder {folder}", error, "set TRIAGE_HOME to one you own") from error
     return folder

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from bot.adapters.files import make_folder
-from bot.errors import ConfigError, StoreError
+from bot.errors import ConfigError, refusal
 
 
 class HomeLock:
@@ -23,7 +24,7 @@ class HomeLock:
         try:
             self._handle = os.open(home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise StoreError(f"cannot open {home / 'lock'}: {error.strerror}; fix the folder's owner") from error
+            raise refusal(f"cannot open {home / 'lock'}", error, "fix the folder's owner") from error
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -32,8 +33,9 @@ class HomeLock:
             raise ConfigError(
                 f"triage already runs on {home} (process {holder}); stop it, or set TRIAGE_HOME"
             ) from error
-        os.truncate(self._handle, 0)
-        os.write(self._handle, f"{os.getpid()}\n".encode())
+        with suppress(OSError):  # the lock holds on a full disk as well; the number is for people
+            os.truncate(self._handle, 0)
+            os.write(self._handle, f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
         """Let another process have the home."""

@@ -9,11 +9,12 @@ import json
 import os
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from bot.adapters.files import make_folder, sync_folder
-from bot.errors import StoreError
+from bot.errors import refusal
 from bot.ndjson import read_records, rotated
 
 ROTATE_BYTES = 64 * 1024 * 1024
@@ -43,11 +44,10 @@ class NdjsonJournal:
                 handle = self._open()
                 if os.fstat(handle).st_size + len(data) > self._rotate_bytes:
                     handle = self._rotate()
-                _write_all(handle, data)
-                os.fsync(handle)
+                _write_all_or_nothing(handle, data)
             except OSError as error:
                 self._close()
-                raise StoreError(f"cannot write {self._path}: {error.strerror}; free space or fix its owner") from error
+                raise refusal(f"cannot write {self._path}", error, "free space or fix its owner") from error
 
     def records(self, *, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
         """Yield every readable record, oldest first; unreadable lines are counted in `bad_lines`.
@@ -65,7 +65,7 @@ class NdjsonJournal:
             self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             size = os.fstat(self._handle).st_size
             if size and os.pread(self._handle, 1, size - 1) != b"\n":
-                _write_all(self._handle, b"\n")
+                _write_all_or_nothing(self._handle, b"\n")
         return self._handle
 
     def _rotate(self) -> int:
@@ -83,7 +83,15 @@ class NdjsonJournal:
             self._handle = None
 
 
-def _write_all(handle: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(handle, view) :]
+def _write_all_or_nothing(handle: int, data: bytes) -> None:
+    """Append and bring to the disk; what a full disk took of it is cut off again, for the caller keeps the rest."""
+    size = os.fstat(handle).st_size
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(handle, view) :]
+        os.fsync(handle)
+    except OSError:
+        with suppress(OSError):
+            os.ftruncate(handle, size)
+        raise

@@ -12,11 +12,12 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from bot.errors import ConfigError, StoreError
+from bot.errors import ConfigError, DiskRefused, StoreError
 
 VERSION = 1
 BUSY_S = 60
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_OF_THE_DISK = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
 _SCHEMA = f"""
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE file (path TEXT PRIMARY KEY, blob TEXT NOT NULL, skipped INTEGER NOT NULL) WITHOUT ROWID;
@@ -88,4 +89,5 @@ def _translated(error: sqlite3.Error, database: Path) -> Exception:
         return Damaged(str(error))
     if "no such module" in str(error):
         return ConfigError("index: this Python's SQLite has no FTS5; use python.org's or Debian's Python")
-    return StoreError(f"index: cannot use {database}; check the disk and the folder's rights, or delete the file")
+    kind = DiskRefused if code in _OF_THE_DISK else StoreError
+    return kind(f"index: cannot use {database}; check the disk and the folder's rights, or delete the file")

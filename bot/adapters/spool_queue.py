@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from bot.adapters.files import make_folder, read_json, remove_file, replace_json, set_aside
 from bot.domain.jobs import Job, JobKind, queue_order
-from bot.errors import StoreError
+from bot.errors import StoreError, refusal
 from bot.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -43,6 +43,7 @@ class SpoolQueue:
         self._sequence = 0
         self._running: dict[str, Job] = {}
         self._put_off: set[str] = set()
+        self._owed: dict[str, Callable[[], None]] = {}
         self.given_up: list[Job] = []
         self.corrupt: list[Path] = []
         self._recover()
@@ -69,6 +70,7 @@ class SpoolQueue:
     def claim(self) -> Job | None:
         """Take the next job the caps allow: at most `max_running`, one heartbeat, one per key."""
         with self._changed:
+            self._settle()
             job = self._next()
             if job is None and self._wait_s:
                 self._changed.wait(self._wait_s)
@@ -83,30 +85,44 @@ class SpoolQueue:
             return claimed
 
     def done(self, job: Job) -> None:
-        """Forget a claimed job."""
+        """Forget a claimed job; where the disk refuses that, `claim` tries again before anything else."""
         with self._changed:
-            remove_file(self._running_dir / job.name)
-            self._running.pop(job.name, None)
-            self._put_off.discard(job.key)
-            self._changed.notify()
+            self._owed[job.name] = lambda: self._forget(job)
+            self._settle()
 
     def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
         """Return a claimed job to its place, or to failed/ after its last attempt; True if it will run again."""
         with self._changed:
-            returned = self._note(job, _returned(job, why, count=count))
+            returned = _returned(job, why, count=count)
             again = returned.attempts < MAX_ATTEMPTS
-            self._move(job.name, self._running_dir, self._waiting_dir if again else self._failed_dir)
-            self._running.pop(job.name, None)
-            (self._put_off.discard if count else self._put_off.add)(job.key)
-            if again:
-                self._waiting[job.name] = returned
-            self._changed.notify()
+            self._owed[job.name] = lambda: self._put_back(returned, again=again, count=count)
+            self._settle()
             return again
 
     def holds(self, key: str) -> bool:
         """Whether a job for `key` waits or runs."""
         with self._changed:
             return any(job.key == key for jobs in (self._waiting, self._running) for job in jobs.values())
+
+    def _settle(self) -> None:
+        """Do what is owed to the disk; a job it is owed for keeps its key and its place until then."""
+        for name, deed in list(self._owed.items()):
+            deed()
+            del self._owed[name]
+            self._changed.notify()
+
+    def _forget(self, job: Job) -> None:
+        remove_file(self._running_dir / job.name)
+        self._running.pop(job.name, None)
+        self._put_off.discard(job.key)
+
+    def _put_back(self, returned: Job, *, again: bool, count: bool) -> None:
+        self._note(returned)
+        self._move(returned.name, self._running_dir, self._waiting_dir if again else self._failed_dir)
+        self._running.pop(returned.name, None)
+        (self._put_off.discard if count else self._put_off.add)(returned.key)
+        if again:
+            self._waiting[returned.name] = returned
 
     def _next(self) -> Job | None:
         if len(self._running) >= self._max_running:
@@ -146,20 +162,18 @@ class SpoolQueue:
             jobs.append(job)
         return jobs
 
-    def _note(self, job: Job, returned: Job) -> Job:
-        """Write why a job comes back; on a full disk it comes back without, for a lost place would block its key."""
+    def _note(self, returned: Job) -> None:
+        """Write why a job comes back; a full disk forgets that, for a lost place would block its key."""
         try:
-            replace_json(self._running_dir / job.name, returned.model_dump(mode="json"))
-        except StoreError:
-            log.exception("a job goes back without its reason", extra={"action": "reason_lost", "job": job.name})
-            return job
-        return returned
+            replace_json(self._running_dir / returned.name, returned.model_dump(mode="json"))
+        except StoreError as error:
+            log.warning("a job's reason is not on disk: %s", error, extra={"action": "reason_lost"})
 
     def _move(self, name: str, source: Path, target: Path) -> None:
         try:
             (source / name).rename(target / name)
         except OSError as error:
-            raise StoreError(f"cannot move the job {name} to {target.name}/: {error.strerror}") from error
+            raise refusal(f"cannot move the job {name} to {target.name}/", error, "check the disk") from error
 
 
 def _returned(job: Job, why: str, *, count: bool) -> Job:

@@ -23,7 +23,7 @@ from bot.casework.validator import Validation, Validator
 from bot.domain.returns import Usage, ValidatorReturn, Verdict
 from bot.domain.threads import PendingReason, Round, Status, ThreadState
 from bot.domain.usage import total
-from bot.errors import TriageError
+from bot.errors import DiskRefused, TriageError
 from bot.ports import ChatMessage
 
 log = logging.getLogger(__name__)
@@ -78,6 +78,8 @@ class Rounds:
         except RunStopped as stopped:
             self._interrupted(state, stopped)
             raise
+        except DiskRefused:
+            raise  # the job waits for the disk; a human could do nothing about it on the card
         except TriageError as error:
             if (why := self._escalations.after(state, error)) is None:
                 self._failed(state, "the investigation failed", error)
@@ -119,6 +121,8 @@ class Rounds:
                 )
         except RunStopped as stopped:
             self._interrupted(state, stopped)
+            raise
+        except DiskRefused:
             raise
         except TriageError as error:
             self._failed(state, "the draft could not be validated", error)

@@ -20,7 +20,7 @@ from bot.casework.investigator import Assignment, Investigation
 from bot.casework.validator import Validation
 from bot.domain.returns import Usage
 from bot.domain.secrets import OWN_SECRET
-from bot.errors import StoreError, TriageError
+from bot.errors import TriageError, refusal
 from bot.ports import Clock
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class RunRecorder:
         try:
             (folder / "work_products").mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(f"cannot record the run in {folder}: {error.strerror}") from error
+            raise refusal(f"cannot record the run in {folder}", error, "check the disk and its owner") from error
         self._log(folder, f"started {what}")
         try:
             done = work()
@@ -101,13 +101,13 @@ class RunRecorder:
             with path.open("a", encoding="utf-8", errors="replace") as file:
                 file.write(f"{self._clock.now():%Y-%m-%dT%H:%M:%SZ} {self._cut(line)}\n")
         except OSError as error:
-            raise StoreError(f"cannot write {path}: {error.strerror}") from error
+            raise refusal(f"cannot write {path}", error, "check the disk and the folder's owner") from error
 
     def _write(self, path: Path, text: str) -> None:
         try:
             path.write_text(self._cut(text), encoding="utf-8", errors="replace")
         except OSError as error:
-            raise StoreError(f"cannot write {path}: {error.strerror}") from error
+            raise refusal(f"cannot write {path}", error, "check the disk and the folder's owner") from error
 
     def _cut(self, text: str) -> str:
         for secret in self._secrets:

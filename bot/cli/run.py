@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from bot.adapters.files import make_folder, probe_folder
 from bot.app import Triage
 from bot.cli.logs import log_to_stderr
-from bot.environment import read_environment
-from bot.settings import find_config, load_settings
+from bot.environment import Environment, read_environment
+from bot.errors import DiskRefused
+from bot.settings import Settings, find_config, load_settings
+from handlers.announcement import announce
 from handlers.http_connection import HttpConnection
 from handlers.http_door import EVENTS_PATH
 
+log = logging.getLogger(__name__)
+
 WAKE_S = 0.5
+ROOM_BYTES = 1024 * 1024
+DISK_LOOK_S = 2.0
 
 
 def main(argv: list[str]) -> int:
@@ -33,6 +42,7 @@ def main(argv: list[str]) -> int:
     log_to_stderr(verbose=args.verbose, secrets=environment.secrets())
     settings = load_settings(find_config(args.config, environment.home))
     signal.signal(signal.SIGTERM, _leave)
+    _wait_for_disk(settings, environment)
     bot = Triage(settings, environment, on_progress=_progress)
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
@@ -61,6 +71,22 @@ def _stop_once(stop: threading.Event) -> None:
     stop.set()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, signal.SIG_DFL)
+
+
+def _wait_for_disk(settings: Settings, environment: Environment) -> None:
+    """Return once the data directory takes writes: ending instead would only have a supervisor start us again."""
+    told = False
+    while True:
+        try:
+            probe_folder(make_folder(environment.home), ROOM_BYTES)
+        except DiskRefused as error:
+            if not told:
+                log.error("%s is of no use yet: %s", environment.home, error, extra={"action": "disk_refused"})
+                announce(settings.ops_channel, environment, f"triage cannot start yet: {error}. It starts as soon as it can.")
+            told = True
+        else:
+            return
+        time.sleep(DISK_LOOK_S)
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,12 @@ LIMIT_S = 20.0
 class Life:
     """The people of the workspace, one question, and the process of the bot."""
 
-    def __init__(self, slack: LocalSlack, control: Control, proxy: WithholdingProxy, config: Path) -> None:
+    def __init__(
+        self, slack: LocalSlack, control: Control, proxy: WithholdingProxy, config: Path, *, log: Path | None = None
+    ) -> None:
         self.control, self.proxy, self.config, self.home = control, proxy, config, config.parent
         self._env = {**os.environ, **environment_of(slack, self.home), "SLACK_API_URL": proxy.url}
-        self._log = self.home.parent / "bot.log"
+        self._log = log or self.home.parent / "bot.log"
         self.process: subprocess.Popen[bytes] | None = None
         self.ts = ""
 
@@ -69,11 +72,22 @@ class Life:
     @property
     def log(self) -> str:
         """What every process of this life wrote, its end."""
-        return self._log.read_text(errors="replace")[-4000:]
+        return self._log.read_text(errors="replace")
 
     def ask(self, text: str) -> None:
         """Ask the question of this life."""
         self.ts = self.control.say(HELP.channel_id, CHLOE.user_id, text)
+
+    def beside(self, text: str) -> Life:
+        """Ask another question of the same bot; what is returned sees that one."""
+        other = copy(self)
+        other.ask(text)
+        return other
+
+    def told(self) -> list[str]:
+        """Return what the bot told the approver alone."""
+        messages = self.control.messages(OPS.channel_id)
+        return [m["text"] for m in messages if m.get("ephemeral_to") == ANA.user_id]
 
     def carry_on(self, until: Callable[[], bool], what: str, *, decision: str) -> None:
         """Let the approver decide once about each draft the card offers, and wait until `until` holds."""
@@ -93,7 +107,7 @@ class Life:
         try:
             self.control.wait_for(reached, what, timeout_s=LIMIT_S, channel=OPS.channel_id)
         except ProviderError as error:
-            raise AssertionError(f"{error}\n{self.left()}\n{self.log}") from error
+            raise AssertionError(f"{error}\n{self.left()}\n{self.log[-4000:]}") from error
 
     def cards(self) -> list[Json]:
         """Return the thread's cards; there should be one."""
