@@ -46,6 +46,7 @@ from bot.heartbeat.controls import Controls
 from bot.intake.backfill import Backfill
 from bot.intake.classifier import Rules, classify
 from bot.intake.gaps import Gaps
+from bot.intake.lost_jobs import queue_lost
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
 from bot.long_runs import long_runs
@@ -365,13 +366,24 @@ class Triage:
         for damage in self._store.damage():
             if line := self._rebuilding.plan(damage):
                 self.ops.say(line)
-        for path in self._jobs.corrupt:
-            self.ops.say(f"A waiting job could not be read; it was set aside as {path.name}.")
+        self._replace_lost_jobs()
         for job in self._jobs.given_up:
             self._given_up(job)
         for journal, name in ((self._events, "events"), (self._classified, "events-classified")):
             if journal.bad_lines:
                 self.ops.say(f"{journal.bad_lines} unreadable lines in {name}.ndjson were skipped.")
+
+    def _replace_lost_jobs(self) -> None:
+        """Queue again what damaged jobs held; the file of an earlier start counts, too: the bot may have died here."""
+        for path in self._jobs.corrupt:
+            self.ops.say(f"A waiting job could not be read; it was set aside as {path.name}.")
+        since_ms = self._jobs.lost_since_ms()
+        if since_ms is None:
+            return
+        rules = self._rules(self._desk.settings)
+        count = queue_lost(self._classified, self._store, self._jobs, rules, since_ms=since_ms)
+        if count:
+            self.ops.say(f"{count} question{'s' * (count > 1)} of that time had no job and no record: queued again.")
 
     def _recover(self, what: str) -> None:
         for problem in recover(self._desk, self._replies):

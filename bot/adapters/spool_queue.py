@@ -7,6 +7,7 @@ place at the next start, its attempt counted. One process owns the spool (see bo
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ from bot.ports import Clock
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
+_USER_JOB = re.compile(rf"{JobKind.USER}_(\d{{1,15}})_")
 MAX_HEARTBEATS = 1
 
 
@@ -103,6 +105,11 @@ class SpoolQueue:
         """Whether a job for `key` waits or runs."""
         with self._changed:
             return any(job.key == key for jobs in (self._waiting, self._running) for job in jobs.values())
+
+    def lost_since_ms(self) -> int | None:
+        """Return from when on jobs may be missing, by the names of the damaged files that still lie here."""
+        names = [path.name for folder in (self._waiting_dir, self._running_dir) for path in folder.glob("*.corrupt")]
+        return min((int(found[1]) for name in names if (found := _USER_JOB.match(name))), default=None)
 
     def _settle(self) -> None:
         """Do what is owed to the disk; a job it is owed for keeps its key and its place until then."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.adapters.files import sync_folder
-from bot.errors import StoreError
+from bot.errors import refusal
 
 _ID_PARTS: Final = 4
 """Of `<team>.<channel>.<seconds>.<fraction>`; what follows is when the thread closed."""
@@ -49,7 +49,7 @@ class ThreadArchive:
             source.rename(target)
             sync_folder(folder)
         except OSError as error:
-            raise StoreError(f"cannot archive {source}: {error.strerror}") from error
+            raise refusal(f"cannot archive {source}", error, "check the disk and the folder's owner") from error
         names.setdefault(thread_id, []).append(f"{folder.name}/{target.name}")
 
     def _index(self) -> dict[str, list[str]]:
@@ -75,7 +75,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        raise StoreError(f"cannot list {folder}: {error.strerror}; fix the folder's owner") from error
+        raise refusal(f"cannot list {folder}", error, "fix the folder's owner") from error
 
 
 def _closed(name: str) -> tuple[str, int]:

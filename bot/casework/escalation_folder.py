@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.casework.investigator import Assignment
 from bot.domain.returns import InvestigatorReturn
-from bot.errors import StoreError
+from bot.errors import refusal
 from bot.settings import Settings
 
 MAX_RETURN_BYTES: Final = 1_000_000
@@ -53,7 +53,7 @@ class EscalationFolder:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.path.chmod(0o700)
         except OSError as error:
-            raise StoreError(f"cannot use {self.path}: {error.strerror}; fix the folder's owner") from error
+            raise refusal(f"cannot use {self.path}", error, "fix the folder's owner") from error
         self._write("rubric.md", request.assignment.rubric + "\n")
         self._write("request.json", request.model_dump_json(indent=1, exclude_unset=True))
 
@@ -82,7 +82,7 @@ class EscalationFolder:
         except FileExistsError:
             return False
         except OSError as error:
-            raise StoreError(f"cannot write in {self.path}: {error.strerror}") from error
+            raise refusal(f"cannot write in {self.path}", error, "check the disk and the folder's owner") from error
         return True
 
     def is_claimed(self) -> bool:
@@ -131,7 +131,7 @@ class EscalationFolder:
                 os.fsync(file.fileno())
             temporary.replace(self.path / name)
         except OSError as error:
-            raise StoreError(f"cannot write {self.path / name}: {error.strerror}; check the disk") from error
+            raise refusal(f"cannot write {self.path / name}", error, "check the disk") from error
 
 
 def _free_name(path: Path) -> Path:

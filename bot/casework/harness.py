@@ -26,7 +26,7 @@ from bot.casework.answers import InvestigatorAnswer
 from bot.casework.investigator import Assignment, Investigation
 from bot.casework.model_investigator import pinned_return, sections_of, without_secrets
 from bot.domain.returns import Usage
-from bot.errors import StoreError
+from bot.errors import refusal
 
 MAX_OUTPUT_CHARS: Final = 4_000_000
 _PLACEHOLDER: Final = re.compile(r"\{(rubric|question_file|codebase|out)\}")
@@ -87,7 +87,7 @@ class Harness:
             with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
                 file.write(delimit(tuple(sections_of(assignment))) + "\n")
         except OSError as error:
-            raise StoreError(f"cannot write in {self.folder}: {error.strerror}") from error
+            raise refusal(f"cannot write in {self.folder}", error, "check the disk and the folder's owner") from error
         values = {
             "rubric": brief_of(assignment),
             "question_file": str(self._file("question.md")),
