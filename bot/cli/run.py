@@ -82,7 +82,9 @@ def _wait_for_disk(settings: Settings, environment: Environment) -> None:
         except DiskRefused as error:
             if not told:
                 log.error("%s is of no use yet: %s", environment.home, error, extra={"action": "disk_refused"})
-                announce(settings.ops_channel, environment, f"triage cannot start yet: {error}. It starts as soon as it can.")
+                announce(
+                    settings.ops_channel, environment, f"triage cannot start yet: {error}. It starts as soon as it can."
+                )
             told = True
         else:
             return
