@@ -14,6 +14,7 @@ BENCHMARKS = (
     "offline_answers",
     "model_loop",
     "orchestrator_tokens",
+    "heartbeat_week",
 )
 
 

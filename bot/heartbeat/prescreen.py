@@ -94,7 +94,7 @@ class PreScreen:
 
 
 def doubted(decision: Decision, view: BeatView, *, forced: bool = False) -> Decision:
-    """Return the decision, or `escalate` where it does not account for every due task or reports a finding."""
+    """Return the decision, or `escalate` where it does not account for every due task or concerns a finding."""
     if decision.action is Action.ESCALATE:
         return decision
     if forced:
@@ -103,7 +103,15 @@ def doubted(decision: Decision, view: BeatView, *, forced: bool = False) -> Deci
         return Decision(Action.ESCALATE, "doubt: a due task has no receipt")
     if any(receipt.status == "finding" for receipt in decision.receipts):
         return Decision(Action.ESCALATE, "a receipt reports a finding")
+    if _touches_open_finding(view):
+        return Decision(Action.ESCALATE, "what an open finding is about has changed; only a full run settles it")
     return decision
+
+
+def _touches_open_finding(view: BeatView) -> bool:
+    found = {finding.task for finding in view.open_findings}
+    changed = set(view.changed)
+    return any(task.id in found and changed.intersection(view.probes.of(task)) for task in view.tasks)
 
 
 def said(text: str) -> BaseModel:
