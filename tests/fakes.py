@@ -436,13 +436,17 @@ class RecordingMessenger:
 
 
 class MemoryTerminal:
-    """Port Terminal over a dictionary of what runs in each session; nothing in it ends by itself."""
+    """Port Terminal over a dictionary of what runs in each session; nothing in it ends by itself.
+
+    `refuse` is raised instead of starting; while `silent` nobody can say what runs.
+    """
 
     def __init__(self, faults: Faults | None = None) -> None:
         self.alive: dict[str, tuple[str, ...]] = {}
         self.started: list[str] = []
         self.ended: list[str] = []
         self.refuse: ProviderError | None = None
+        self.silent = False
         self._faults = faults or Faults()
 
     def start(self, session: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str]) -> str | None:
@@ -456,6 +460,8 @@ class MemoryTerminal:
         return session
 
     def sessions(self) -> frozenset[str]:
+        if self.silent:
+            raise ProviderError("the terminal does not answer")
         return frozenset(self.alive)
 
     def end(self, session: str) -> None:

@@ -25,6 +25,7 @@ from bot.ports import Terminal
 TIMEOUT_S: Final = 20
 MAX_SOCKET_BYTES: Final = 100
 """A socket's path may have 107 bytes on Linux, 103 on macOS."""
+_NO_SERVER: Final = ("no server running", "No such file or directory", "no sessions", "server exited", "lost server")
 TEE: Final = Path(__file__).with_name("tee.py")
 
 
@@ -62,6 +63,8 @@ class TmuxTerminal:
         if not self._socket.exists():
             return frozenset()
         done = self._tmux("list-sessions", "-F", "#{session_name}")
+        if done.returncode != 0 and not any(words in done.stderr for words in _NO_SERVER):
+            raise ProviderError(f"tmux does not say what runs: {done.stderr.strip()[:200]}")
         return frozenset(name for name in done.stdout.splitlines() if name.startswith(SESSION_PREFIX))
 
     def end(self, session: str) -> None:

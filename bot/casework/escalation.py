@@ -116,17 +116,18 @@ class Escalations:
         if request is None or request.run_id != run_id_of(state):
             self._runs.terminal.end(session)
             read = self._ask(state, folder)
-        if folder.launched_at() is not None and state.escalation_transcript_path is not None:
+        if folder.launched_at() is not None:
             return
-        name = self._runs.terminal.start(
-            session, [*self._runs.argv, str(folder.path)], log=folder.transcript, env=self._runs.environment
-        )
-        folder.mark_launched(self._desk.clock.now())
+        name = None
+        if not folder.is_claimed() or session in self._runs.terminal.sessions():  # else it is over by now
+            argv = [*self._runs.argv, str(folder.path)]
+            name = self._runs.terminal.start(session, argv, log=folder.transcript, env=self._runs.environment)
         known = {"escalation_tmux_session": name, "escalation_transcript_path": str(folder.transcript)}
         self._desk.amend(
             state.thread_id,
             lambda now: now.evolve(**known, orchestrator_tokens=(now.orchestrator_tokens or 0) + read),
         )
+        folder.mark_launched(self._desk.clock.now())
 
     def _ask(self, state: ThreadState, folder: EscalationFolder) -> int:
         """Write down what the run is asked; returns what reading that cost, in tokens."""

@@ -33,14 +33,17 @@ LAST_WORDS_CHARS: Final = 200
 
 
 class EscalationWatch:
-    """What is asked of long runs from outside; `poll` may be called at any time, and raises nothing of one thread."""
+    """What is asked of long runs from outside; `poll` may be called at any time, and no run's trouble ends it."""
 
     def __init__(self, desk: Desk, runs: LongRuns, recorder: RunRecorder, *, secrets: Collection[str] = ()) -> None:
         self._desk, self._runs, self._recorder, self._secrets = desk, runs, recorder, secrets
         self._shown: dict[str, str] = {}
 
     def poll(self) -> None:
-        """Settle every long run that can be settled now."""
+        """Settle every long run that can be settled now; the rest waits for the next look."""
+        self._safely("all", self._settle)
+
+    def _settle(self) -> None:
         alive, held = self._runs.terminal.sessions(), self._held()
         escalated = [state for state in self._desk.open_threads() if state.status is Status.ESCALATED]
         for session in sorted(alive - {session_name(state.thread_id) for state in escalated}):

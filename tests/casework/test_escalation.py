@@ -273,6 +273,15 @@ def test_one_thread_that_cannot_be_looked_after_does_not_stop_the_others(tmp_pat
     assert office.state.pending_reason is PendingReason.FAILED
 
 
+def test_a_terminal_that_does_not_answer_costs_no_run(tmp_path: Path) -> None:
+    """It is asked again at the next look; a bot that starts meanwhile starts."""
+    office = long_office(tmp_path)
+    office.terminal.silent = True
+    office.clock.advance(3600)
+    assert office.restart() == []
+    assert office.state.status is Status.ESCALATED
+
+
 def test_wherever_the_bot_dies_there_is_one_run_and_its_answer_arrives(tmp_path: Path) -> None:
     """Each crash point from the question to the draft: never two runs, never none."""
 
@@ -299,6 +308,7 @@ def test_wherever_the_bot_dies_there_is_one_run_and_its_answer_arrives(tmp_path:
         assert office.state.draft_pending == "After a long look: 5.", point
         assert len(office.messenger.cards) == 1, point
         assert len(office.state.rounds) == 1, point
+        assert office.state.escalation_transcript_path == str(folder_of(office).transcript), point
 
 
 class Purse:

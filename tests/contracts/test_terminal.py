@@ -208,6 +208,23 @@ def test_a_tmux_that_does_not_work_is_said(tmp_path: Path) -> None:
         terminal = TmuxTerminal(tmp_path / "tmux.sock", program=program)
         with pytest.raises(ProviderError, match="tmux"):
             terminal.start(ONE, SLEEP, log=tmp_path / "one.log", env=ENV)
+    (tmp_path / "tmux.sock").write_text("")
+    with pytest.raises(ProviderError, match="does not say what runs"):
+        TmuxTerminal(tmp_path / "tmux.sock", program="false").sessions()
+
+
+def test_a_server_that_was_killed_has_no_sessions(tmp_path: Path) -> None:
+    """Its socket stays behind; the next start works all the same."""
+    if shutil.which("tmux") is None:
+        pytest.skip("tmux is not installed")
+    terminal = TmuxTerminal(tmp_path / "tmux.sock")
+    terminal.start(ONE, SLEEP, log=tmp_path / "one.log", env=ENV)
+    subprocess.run(["tmux", "-S", str(tmp_path / "tmux.sock"), "kill-server"], check=True)
+    assert (tmp_path / "tmux.sock").exists()
+    assert terminal.sessions() == frozenset()
+    terminal.start(ONE, SLEEP, log=tmp_path / "one.log", env=ENV)
+    assert terminal.sessions() == {ONE}
+    terminal.end(ONE)
 
 
 def _is_running(pid: int) -> bool:

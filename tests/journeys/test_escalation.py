@@ -31,7 +31,7 @@ KEY = "sk-scripted-0123456789abcdef"
 SCRIPT = Path(__file__).parents[1] / "model_server" / "scripts" / "long.yml"
 LIMIT_S = 60.0
 
-pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
 
 class Place:
@@ -39,14 +39,14 @@ class Place:
 
     def __init__(self, slack: LocalSlack, control: Control, home: Path, codebase: Path, url: str) -> None:
         self.slack, self.control, self.home, self.url = slack, control, home, url
-        self.codebase = codebase
+        self.codebase, self.more = codebase, dict[str, str]()
 
     @contextmanager
     def bot(self, **settings: Any) -> Iterator[subprocess.Popen[bytes]]:
         """Run `triage run`; killed without warning at the end."""
         config = write_config(self.home, self.codebase, **settings)
         model = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": self.url} if self.url else {}
-        env = {**os.environ, **environment_of(self.slack, self.home), **model}
+        env = {**os.environ, **environment_of(self.slack, self.home), **model, **self.more}
         process = subprocess.Popen([sys.executable, "-m", "bot", "run", "--config", str(config)], env=env)
         try:
             self.control.wait_for(self.control.modals.is_bot_connected, "the bot to connect", timeout_s=30)
@@ -104,7 +104,8 @@ def place(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path, serve
     """A workspace, a codebase, a provider; what is left of tmux is ended."""
     place = Place(slack, control, tmp_path / "home", shop, server.url)
     yield place
-    place.tmux("kill-server")
+    if shutil.which("tmux"):
+        place.tmux("kill-server")
 
 
 def watch_line(card: Json) -> list[str]:
@@ -113,6 +114,7 @@ def watch_line(card: Json) -> list[str]:
     return shlex.split(text.partition("`")[2].partition("`")[0])
 
 
+@needs_tmux
 def test_a_long_run_outlives_the_bot(place: Place, tmp_path: Path) -> None:
     """Started by the wording, attached to, its bot killed; it ends alone, and the next start validates its draft."""
     with place.bot():
@@ -140,6 +142,24 @@ def test_a_long_run_outlives_the_bot(place: Place, tmp_path: Path) -> None:
     assert list(tmp_path.rglob("pwned*")) == []
 
 
+def test_without_tmux_a_long_run_outlives_the_bot_as_well(place: Place, tmp_path: Path) -> None:
+    """A plain process; the card says how to follow it."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "git").symlink_to(shutil.which("git") or "git")
+    place.more = {"PATH": str(tmp_path / "bin")}
+    with place.bot():
+        ts = place.ask(AUDIT)
+        card = place.card(ts, "To watch it")
+        assert watch_line(card) == ["tail", "-f", str(place.folder(ts) / "transcript.log")]
+        assert place.state(ts)["escalation_tmux_session"] is None
+    assert not (place.folder(ts) / ".done").exists()
+    place.wait((place.folder(ts) / ".done").exists, "the end of the run")
+    assert "thinking: " in (place.folder(ts) / "transcript.log").read_text()
+    with place.bot():
+        assert "✓ validated" in shown_text(place.card(ts, "After a long look", ids.APPROVE))
+
+
+@needs_tmux
 def test_no_token_of_the_chat_reaches_a_long_run(place: Place) -> None:
     """Neither its environment nor its tmux server's holds one; no secret stands on a command line or in a file."""
     with place.bot():
@@ -159,6 +179,7 @@ def test_no_token_of_the_chat_reaches_a_long_run(place: Place) -> None:
     assert [path for path in files if any(secret in path.read_bytes() for secret in secrets)] == []
 
 
+@needs_tmux
 def test_an_investigator_that_asks_for_more_time_gets_it_and_a_dismissal_calls_it_off(place: Place) -> None:
     """The short run's notes reach the long one; a click ends the session and keeps its folder."""
     with place.bot():
