@@ -23,6 +23,7 @@ from typing import NoReturn
 
 import yaml
 
+from bot.adapters.tmux import choose_terminal
 from bot.agent.git import GitRepo
 from bot.app import Triage
 from bot.cli.logs import log_to_stderr
@@ -146,6 +147,15 @@ def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path
         yield bot
     finally:
         bot.stop()
+        if args.home is None:
+            _end_long_runs(home)
+
+
+def _end_long_runs(home: Path) -> None:
+    """End what would work on in a data directory that is thrown away."""
+    terminal = choose_terminal(home)
+    for session in terminal.sessions():
+        terminal.end(session)
 
 
 def _write_config(home: Path, codebase: Path) -> Path:

@@ -160,6 +160,18 @@ def test_a_long_run_keeps_to_the_share_it_was_given(terminal: Terminal, server: 
     assert (folder.is_done(), folder.returned(), server.requests) == (True, None, [])
 
 
+def test_a_long_run_has_its_own_limit_of_time_and_not_the_short_ones(terminal: Terminal) -> None:
+    """A hard cap of under a second does not touch it; its own does, and it says so."""
+    cap, asked = {"hard_cap_runtime_min": 0.001}, {"enabled": True}
+    with ModelServer(load_script(SCRIPTS / "pass.yml")) as server:
+        terminal.with_models(server.url)
+        assert terminal.long_run(terminal.request(investigator=cap, escalation=asked)).returncode == 0
+        short = terminal.request(escalation={"time_limit_min": 0.001})
+        done = terminal.long_run(short)
+    assert done.stdout.splitlines()[-1] == "failed: the run reached its limit of 0.06 s"
+    assert (short.is_done(), short.returned()) == (True, None)
+
+
 def test_another_harness_answers_in_its_own_words(terminal: Terminal) -> None:
     """Its output is the transcript; code makes the return of it, and there is no ledger."""
     said = json.dumps({"type": "result", "result": json.dumps(answered()), "total_cost_usd": 0.25})

@@ -352,6 +352,22 @@ class TestMenu:
         edge.choose(self.option(edge, action))
         assert edge.client.opened[0]["title"]["text"] == title
 
+    def test_a_long_investigation_is_asked_for_by_whoever_may_approve(self, tmp_path: Path) -> None:
+        """And by nobody else."""
+        edge = Edge(Office(tmp_path, has_model=True).asked())
+        value = self.option(edge, ids.ESCALATE)
+        edge.choose(value, by=CARL)
+        assert edge.office.state.status is Status.PENDING_USER
+        edge.choose(value)
+        assert edge.office.state.status is Status.ESCALATED
+        assert edge.last_word.startswith("A long investigation starts.")
+
+    def test_a_long_investigation_without_a_model_is_refused_in_plain_words(self, edge: Edge) -> None:
+        """Nothing changes."""
+        edge.choose(self.option(edge, ids.ESCALATE))
+        assert "needs a model" in edge.last_word
+        assert edge.office.state.status is Status.PENDING_USER
+
     def test_a_note_is_saved_by_whoever_may_approve(self, tmp_path: Path) -> None:
         """And by nobody else; the answer names the file."""
         note = TriageFile(filename="retries.md", content="# Retries")
