@@ -237,15 +237,19 @@ def _play(storm: Storm, *, messages: int, share: float, approvals: int, cuts: ra
 
 def _wait_until_quiet(storm: Storm) -> None:
     """Wait until every event is sorted and every question has its draft."""
+    try:
+        storm.office.control.wait_for(lambda: not _unsettled(storm), "everything to be settled", timeout_s=120)
+    except ProviderError:
+        assert _unsettled(storm) == []
+
+
+def _unsettled(storm: Storm) -> list[object]:
+    """Return the messages not sorted yet, the jobs left and the threads without a draft."""
     home = storm.office.home
-
-    def is_quiet() -> bool:
-        journaled = {(e["chat_id"], e["message_id"]) for e in _records(home / "events-classified.ndjson")}
-        missing = [m for m in storm.sent if m.place not in journaled and not m.deleted]
-        busy = [path for path in (home / "queue").rglob("*.json") if path.parent.name != "failed"]
-        return not missing and not busy and all(s["status"] == "pending-user" for s in storm.states().values())
-
-    storm.office.control.wait_for(is_quiet, "every message and question to be settled", timeout_s=300)
+    journaled = {(e["chat_id"], e["message_id"]) for e in _records(home / "events-classified.ndjson")}
+    missing = [m for m in storm.sent if m.place not in journaled and not m.deleted]
+    jobs = [path.name for path in (home / "queue").rglob("*.json") if path.parent.name != "failed"]
+    return [*missing, *jobs, *(key for key, s in storm.states().items() if s["status"] != "pending-user")]
 
 
 def _nothing_lost(storm: Storm, *, was_away: bool) -> None:
