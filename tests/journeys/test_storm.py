@@ -59,6 +59,7 @@ class Sent:
     is_question: bool
     user: str
     is_root: bool
+    is_answered: bool = False
     edited: bool = False
     deleted: bool = False
 
@@ -104,7 +105,7 @@ class Storm:
         with self.lock:
             left = [m for m in self.sent if not m.edited and not m.deleted and m not in self.approved]
             message = chance.choice(left)
-            edits = chance.random() < 0.6
+            edits = chance.random() < 0.6 or message.is_answered  # a deleted root hides its replies from who was away
             message.edited, message.deleted = edits, not edits
         if edits:
             text = f"{SESSIONS} I mean in {message.ts}" if message.is_question else f"{message.ts} is what i meant"
@@ -116,7 +117,11 @@ class Storm:
         """Return what is replied to: mostly small talk, sometimes a question, whose draft is then in doubt."""
         with self.lock:
             roots = [m for m in self.sent if m.chat_id == chat and m.is_root and not m.deleted]
-            return chance.choice(roots) if roots else None
+            if not roots:
+                return None
+            root = chance.choice(roots)
+            root.is_answered = True
+            return root
 
     def burst(
         self, numbers: range, hands: ThreadPoolExecutor, controls: list[Control], *, share: float, cut: bool
