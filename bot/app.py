@@ -50,6 +50,7 @@ from bot.intake.lost_jobs import queue_lost
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
 from bot.long_runs import long_runs
+from bot.reload import Reload
 from bot.settings import Settings
 from bot.slack_settings import SlackSettings
 from bot.staffing import Sources, Staff, staff
@@ -123,6 +124,13 @@ class Triage:
         )
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
         self.heartbeats = self._keep_watch(settings, environment, client)
+        self.reload = Reload(
+            settings,
+            environment,
+            self.heartbeats.sessions,
+            say=self.ops.say,
+            learn=self.heartbeats.learn_zones,
+        )
         listeners = self._listen(settings, home, client)
         self.watcher = listeners.watcher
         self._workers = WorkerPool(

@@ -41,6 +41,7 @@ from bot.heartbeat.view import FullRun
 from bot.heartbeat.zones import Zones
 from bot.models import Models, stall_limit_s
 from bot.ports import Clock, JobQueue, Surface, Workspace
+from bot.session_settings import refuse_unreachable
 from bot.settings import Settings
 
 BEAT_LIMIT_S = 600.0
@@ -82,8 +83,13 @@ class Heartbeats:
 
 
 def heartbeats(around: Surroundings) -> Heartbeats:
-    """Return the heartbeats of a data directory; nothing runs until the scheduler is ticked."""
+    """Return the heartbeats of a data directory; nothing runs until the scheduler is ticked.
+
+    Raises:
+        ConfigError: a session's alerts have no way to go.
+    """
     home, clock = around.environment.home, around.clock
+    refuse_unreachable(around.settings.sessions, has_telegram="telegram" in around.surfaces)
     store = SessionFiles(home, on_damage=around.on_damage)
     overrides = OverrideFile(home, on_damage=around.on_damage)
     sessions = Sessions(around.settings.sessions, overrides)

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from bot.domain.session import check_session_id
-from bot.errors import InputError
+from bot.errors import ConfigError, InputError
 from bot.heartbeat_settings import BeatSettings
 from bot.setting_types import ChannelId, Folder, UserId, look_up
 
@@ -68,6 +68,21 @@ def across(config: Mapping[str, Any], base: Path) -> Iterator[str]:
         folder = _folder(session.get("cwd"), base)
         if folder is not None and folders.setdefault(folder, name) != name:
             yield f"sessions.{name}.cwd: is {folders[folder]}'s too; two sessions cannot share one HEARTBEAT.md"
+
+
+def refuse_unreachable(sessions: Mapping[str, SessionSettings], *, has_telegram: bool) -> None:
+    """Refuse sessions whose alerts have no way to go.
+
+    Raises:
+        ConfigError: naming each session that tells Telegram where no bot's token is in the environment.
+    """
+    lost = [
+        f"sessions.{name}.heartbeat.deliver.channel: is telegram, and TELEGRAM_BOT_TOKEN is not set; put it into .env"
+        for name, session in sessions.items()
+        if (deliver := session.heartbeat.deliver).mode == "explicit" and deliver.channel == "telegram"
+    ]
+    if lost and not has_telegram:
+        raise ConfigError(*lost)
 
 
 def _inheriting(session: object, shared: object) -> object:

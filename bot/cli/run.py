@@ -32,6 +32,7 @@ DISK_LOOK_S = 2.0
 def main(argv: list[str]) -> int:
     """Start, say so, and stop cleanly on SIGTERM or Ctrl-C; exit code 0. A second one ends the process at once.
 
+    SIGHUP reads triage.yml again; its heartbeat parts apply at once (see bot/reload.py).
     Until the bot is built, which includes the first index, either ends the process at once: exit code 143 or 130.
     """
     parser = argparse.ArgumentParser(prog="triage run", description="Start the bot.")
@@ -40,13 +41,16 @@ def main(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     environment = read_environment(dotenv=Path(".env"))
     log_to_stderr(verbose=args.verbose, secrets=environment.secrets())
-    settings = load_settings(find_config(args.config, environment.home))
+    config = find_config(args.config, environment.home)
+    settings = load_settings(config)
     signal.signal(signal.SIGTERM, _leave)
     _wait_for_disk(settings, environment)
     bot = Triage(settings, environment, on_progress=_progress)
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: _stop_once(stop))
+    again = threading.Event()
+    signal.signal(signal.SIGHUP, lambda *_: again.set())
     bot.start()
     watched = ", ".join(f"#{chat.name or chat.chat_id}" for chat in settings.watched_chats) or "mentions only"
     print(f"triage is watching {watched}; drafts go to {settings.ops_channel}.")
@@ -59,7 +63,9 @@ def main(argv: list[str]) -> int:
         f"codebase {bot.repo.root} at {bot.indexed.commit[:12]}, {bot.indexed.files:,} files. Ctrl-C stops.", flush=True
     )
     while not stop.wait(WAKE_S):  # a signal another thread received does not wake a wait without end
-        pass
+        if again.is_set():
+            again.clear()
+            bot.reload(lambda: load_settings(config))
     print("stopping: finishing what runs …", flush=True)
     bot.stop()
     print("stopped; nothing was lost.", flush=True)
