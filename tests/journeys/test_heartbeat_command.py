@@ -1,0 +1,94 @@
+"""Sessions from the slash command and the terminal, with the ordinary bot at work over a real local-slack."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, CHLOE, OPS
+from tests.journeys.office import LIMIT_S, environment_of, write_config
+
+PLAYBOOK = "# Quick Tasks\n- [ ] Working tree: `git status --porcelain`\n"
+
+
+class Running:
+    """`triage run` as a process of its own, and the terminal beside it."""
+
+    def __init__(self, slack: LocalSlack, control: Control, folder: Path, shop: Path) -> None:
+        (shop / "HEARTBEAT.md").write_text(PLAYBOOK)
+        self.control, self.home, self.shop = control, folder / "home", shop
+        self.config = self.configure(every="30m")
+        self.env = {**os.environ, **environment_of(slack, self.home)}
+        self.log = folder / "log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "bot", "run"], env=self.env, cwd=folder, stdout=log, stderr=log
+            )
+
+    def configure(self, **beat: object) -> Path:
+        hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
+        session = {"cwd": str(self.shop), "owner": ANA.user_id, "heartbeat": {"active_hours": hours, **beat}}
+        return write_config(self.home, self.shop, sessions={"shop-api": session})
+
+    def typed(self, *words: str) -> str:
+        """Type `triage heartbeat …` on the terminal."""
+        command = [sys.executable, "-m", "bot", "heartbeat", *words]
+        done = subprocess.run(command, env=self.env, cwd=self.home, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def answered(self, text: str, user: str, says: str) -> str:
+        """Type a slash command and return the answer that holds `says`."""
+        self.control.command(user, OPS.channel_id, text)
+
+        def found() -> str | None:
+            messages = self.control.messages(OPS.channel_id)
+            private = [json.dumps(m, ensure_ascii=False) for m in messages if m.get("ephemeral_to") == user]
+            return next((said for said in reversed(private) if says in said), None)
+
+        return self.control.wait_for(found, f"{text!r} to say {says!r}", timeout_s=LIMIT_S, channel=OPS.channel_id)
+
+    def beats(self) -> list[dict[str, object]]:
+        path = self.home / "heartbeats.ndjson"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+@pytest.fixture
+def running(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path):  # type: ignore[no-untyped-def]
+    """The bot runs and is connected."""
+    running = Running(slack, control, tmp_path, shop)
+    try:
+        control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+        yield running
+    finally:
+        running.process.send_signal(signal.SIGTERM)
+        running.process.wait(20)
+
+
+def test_a_day_with_sessions(running: Running) -> None:
+    """Listed, started, explained, paced by the owner, kept from others; a changed file is taken over under way."""
+    running.answered("heartbeat list", CHLOE.user_id, "every 30m · 00:00-24:00 UTC")
+    assert "starts it in a few seconds" in running.typed("wake", "shop-api", "--reason", "automation")
+    [beat] = running.control.wait_for(running.beats, "a beat on record", timeout_s=LIMIT_S)
+    assert beat["reason"] == "automation"
+    assert beat["session_id"] == "shop-api"
+    assert "automation" in running.typed("why", "shop-api")
+    running.answered("heartbeat why shop-api", ANA.user_id, "✓ route")
+    running.answered("heartbeat every shop-api 15m", CHLOE.user_id, "Only approvers and the owner")
+    running.answered("heartbeat every shop-api 15m", ANA.user_id, "shop-api beats every 15m")
+    assert "config says 30m" in " ".join(running.typed("list").split())
+    running.configure(every="45m", evry="1h")
+    running.process.send_signal(signal.SIGHUP)
+    running.control.wait_for(lambda: "evry: unknown key" in running.log.read_text(), "the bad file to be refused")
+    running.configure(every="45m")
+    running.process.send_signal(signal.SIGHUP)
+    running.control.wait_for(lambda: "was read again" in running.log.read_text(), "the good file to be read")
+    running.answered("heartbeat list", CHLOE.user_id, "config says 45m")
