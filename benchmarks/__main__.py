@@ -15,6 +15,7 @@ BENCHMARKS = (
     "model_loop",
     "orchestrator_tokens",
     "heartbeat_week",
+    "heartbeat_scheduler",
 )
 
 

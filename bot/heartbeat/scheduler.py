@@ -34,6 +34,9 @@ log = logging.getLogger(__name__)
 RETRY_AFTER: Final = timedelta(seconds=15)
 """How long a wake that met a busy session waits before it asks again."""
 
+LOOKS_PER_TICK: Final = 200
+"""How many sessions one tick deals with, so that thousands due at once hold nothing up; the next tick goes on."""
+
 AlertOwner = Callable[[Session, str], None]
 
 
@@ -57,6 +60,7 @@ class Scheduler:
         self._admission, self._zones, self._record = admission, zones, record
         self._wake_box, self._clock, self._alert_owner = wake_box, clock, alert_owner
         self._next: dict[str, tuple[Session, datetime]] = {}
+        self._first = 0
         self._silent: list[tuple[Session, str]] = []
         self._ticked_at: datetime | None = None
         self._lock = threading.RLock()
@@ -67,13 +71,18 @@ class Scheduler:
         if self._ticked_at is not None and now < self._ticked_at:
             self._next.clear()  # the clock was set back: every slot is looked up anew
         self._ticked_at = now
-        left = self._wake_box.left()
-        for session in self._sessions.all():
-            known = self._next.get(session.id)
-            is_quiet = known is not None and known[0] is session and now < known[1]
-            if not is_quiet or session.id in left:
+        sessions, left = self._sessions.all(), self._wake_box.left()
+        looks = 0
+        for number in range(self._first, self._first + len(sessions)):
+            session = sessions[number % len(sessions)]
+            if self._is_quiet(session, now) and session.id not in left:
+                continue
+            if looks < LOOKS_PER_TICK or session.id in left:
                 self._look_at(session, left.get(session.id, frozenset()), now)
-        for name in left.keys() - {session.id for session in self._sessions.all()}:
+            looks += 1
+            if looks == LOOKS_PER_TICK:
+                self._first = (number + 1) % len(sessions)
+        for name in left.keys() - {session.id for session in sessions}:
             self._wake_box.forget(name, left[name])
         self._report_silence(now)
 
@@ -102,6 +111,10 @@ class Scheduler:
         with self._lock:
             self._keep(session, frozenset({wake}), None)
             self._look_again(session, self._clock.now())
+
+    def _is_quiet(self, session: Session, now: datetime) -> bool:
+        known = self._next.get(session.id)
+        return known is not None and known[0] is session and now < known[1]
 
     def _look_at(self, session: Session, left: frozenset[Wake], now: datetime) -> None:
         """Do what is due for one session; what fails is logged and due again at the next tick."""

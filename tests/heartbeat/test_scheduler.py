@@ -18,6 +18,7 @@ from bot.domain.jobs import JobKind
 from bot.domain.overrides import Override, Pace, Setter, Switch
 from bot.domain.session import InboxMessage, MessageKind
 from bot.errors import InputError
+from bot.heartbeat.scheduler import LOOKS_PER_TICK
 from bot.heartbeat.wakes import take_wakes
 from tests.fakes import Crash, Faults, MemoryJobQueue, MemoryJournal, MemorySessionStore
 from tests.heartbeat.clockwork import START, Clockwork
@@ -385,3 +386,18 @@ def test_one_beat_at_a_time_and_people_first(tmp_path: Path) -> None:
     assert works.jobs.claim() is None
     works.jobs.done(beat)
     assert [job.key for job in works.run_all()] == ["shop"]
+
+
+def test_thousands_due_at_once_are_taken_a_tick_at_a_time(tmp_path: Path) -> None:
+    """Each in its turn, whatever its place in the file; a wake by hand does not wait for them."""
+    works = Clockwork(tmp_path, *(f"s{n}" for n in range(2 * LOOKS_PER_TICK + 50)), every="30m", active_hours=ALL_DAY)
+    for seen in (LOOKS_PER_TICK, 2 * LOOKS_PER_TICK, 2 * LOOKS_PER_TICK + 50):
+        works.tick()
+        assert len(works.store.states) == seen
+    works.box.drop("s449", Wake.AUTOMATION)
+    works.tick(hours=5)
+    assert len(works.jobs.waiting) in (LOOKS_PER_TICK, LOOKS_PER_TICK + 1)
+    assert any(job.key == "s449" for job in works.jobs.waiting.values())
+    works.tick(seconds=5)
+    works.tick(seconds=5)
+    assert {job.key for job in works.jobs.waiting.values()} == set(works.settings)
