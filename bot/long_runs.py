@@ -18,7 +18,14 @@ def long_runs(settings: Settings, environment: Environment, spending: Spending |
     return LongRuns(
         terminal=choose_terminal(environment.home),
         folder=environment.home / "escalations",
-        argv=(sys.executable, "-m", "bot", "investigate", "--escalation"),
+        argv=(
+            sys.executable,
+            "-P",
+            "-m",
+            "bot",
+            "investigate",
+            "--escalation",
+        ),  # -P: the current folder names no module
         environment=run_environment(environment, settings),
         has_model=uses_models(settings, environment) or settings.escalation.command is not None,
         spending=spending,

@@ -7,9 +7,10 @@ but one, and `.done` as its last. Each is there whole or not at all, so either s
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -20,6 +21,8 @@ from bot.settings import Settings
 
 MAX_RETURN_BYTES: Final = 1_000_000
 _TAIL_BYTES: Final = 8_192
+_AS_GIVEN: Final[dict[str, Any]] = {"indent": 1, "exclude_unset": True}
+"""How settings are written: what somebody asked for is told apart from what is so by default."""
 
 
 class EscalationRequest(BaseModel):
@@ -55,14 +58,17 @@ class EscalationFolder:
         except OSError as error:
             raise refusal(f"cannot use {self.path}", error, "fix the folder's owner") from error
         self._write("rubric.md", request.assignment.rubric + "\n")
-        self._write("request.json", request.model_dump_json(indent=1, exclude_unset=True))
+        asked = replace(request.assignment, rubric="")  # rubric.md has it
+        self._write("request.json", request.model_copy(update={"assignment": asked}).model_dump_json(**_AS_GIVEN))
 
     def request(self) -> EscalationRequest | None:
         """Return what the run is asked, or None where there is no run or its request cannot be read."""
         try:
-            return EscalationRequest.model_validate_json((self.path / "request.json").read_bytes())
-        except (OSError, ValidationError):
+            request = EscalationRequest.model_validate_json((self.path / "request.json").read_bytes())
+            rubric = self.rubric.read_text(encoding="utf-8").strip()
+        except (OSError, ValueError):  # pydantic's errors and a text that is no UTF-8 are ValueErrors
             return None
+        return request.model_copy(update={"assignment": replace(request.assignment, rubric=rubric)})
 
     def mark_launched(self, at: datetime) -> None:
         """Note that a session was started."""

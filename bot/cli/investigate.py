@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 from bot.adapters.ndjson_journal import NdjsonJournal
@@ -48,23 +49,25 @@ def main(argv: list[str]) -> int:
 def _long_run(folder: EscalationFolder) -> int:
     """Carry out a thread's long run; its variables are those it was started with, and no file's."""
     environment = read_environment()
-    hired = carry_out(
-        folder,
-        lambda request: _hire(folder, request, environment),
-        lambda line: print(line, flush=True),
-        secrets=environment.secrets(),
-    )
-    return 0 if hired else 1
+    with ExitStack() as at_end:
+        answered = carry_out(
+            folder,
+            lambda request: _hire(folder, request, environment, at_end),
+            lambda line: print(line, flush=True),
+            secrets=environment.secrets(),
+        )
+    return 0 if answered else 1
 
 
 def _hire(
-    folder: EscalationFolder, request: EscalationRequest, environment: Environment
+    folder: EscalationFolder, request: EscalationRequest, environment: Environment, at_end: ExitStack
 ) -> tuple[Investigator, RunRecorder]:
     """Return who does it: the configured harness, else the ordinary investigator with more time."""
     sources = open_sources(_within(request), environment, is_long=True)
     command = request.settings.escalation.command
     if command is None:
         hired = staff(sources)
+        at_end.callback(hired.close)
         return hired.investigator, hired.runs
     harness = Harness(
         command=command,
