@@ -20,6 +20,8 @@ from bot.errors import refusal
 from bot.settings import Settings
 
 MAX_RETURN_BYTES: Final = 1_000_000
+ASKED: Final = "question: "
+"""How the first line of a transcript begins; the card shows the question anyway."""
 _TAIL_BYTES: Final = 8_192
 _AS_GIVEN: Final[dict[str, Any]] = {"indent": 1, "exclude_unset": True}
 """How settings are written: what somebody asked for is told apart from what is so by default."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from bot.agent.run import Progress
-from bot.casework.escalation_folder import EscalationFolder, EscalationRequest
+from bot.casework.escalation_folder import ASKED, EscalationFolder, EscalationRequest
 from bot.casework.investigator import Investigator
 from bot.casework.progress import progress_line
 from bot.casework.runs import RunRecorder
@@ -48,7 +48,7 @@ def carry_out(folder: EscalationFolder, hire: Hire, say: Say, *, secrets: Collec
 
 def _answer(folder: EscalationFolder, request: EscalationRequest, hire: Hire, say: Say) -> None:
     asked = request.assignment
-    say(f"question: {' '.join(asked.question.split())}")
+    say(ASKED + " ".join(asked.question.split()))
     investigator, recorder = hire(request)
 
     def report(progress: Progress) -> None:

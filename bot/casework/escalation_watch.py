@@ -14,7 +14,7 @@ from typing import Any, Final
 from bot.casework.assignments import tokens
 from bot.casework.desk import Desk
 from bot.casework.escalation import LongRuns, give_up, run_id_of
-from bot.casework.escalation_folder import EscalationFolder
+from bot.casework.escalation_folder import ASKED, EscalationFolder
 from bot.casework.runs import RunRecorder
 from bot.domain.escalation import session_name
 from bot.domain.jobs import JobKind
@@ -83,7 +83,7 @@ class EscalationWatch:
     def _show_progress(self, state: ThreadState, folder: EscalationFolder) -> None:
         """Show the run's latest words on the card, unless they stand there."""
         words = self._last_words(folder)
-        if words and self._shown.get(state.thread_id) != words:
+        if words and not words.startswith(ASKED) and self._shown.get(state.thread_id) != words:
             self._shown[state.thread_id] = words
             self._desk.show_progress(state.thread_id, words)
 

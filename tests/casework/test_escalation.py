@@ -106,8 +106,8 @@ def test_a_run_under_way_is_left_alone(tmp_path: Path) -> None:
 def test_the_latest_words_of_a_run_stand_on_the_card_once(tmp_path: Path) -> None:
     """As they change; a look that finds nothing new says nothing."""
     office = long_office(tmp_path)
-    for words in ("1 tool call", "1 tool call", "2 tool calls"):
-        folder_of(office).transcript.write_text(f"question: …\n{words}\n")
+    for words in ("", "1 tool call\n", "1 tool call\n", "2 tool calls\n"):
+        folder_of(office).transcript.write_text(f"question: …\n{words}")
         office.watch.poll()
     assert office.messenger.cards[0].progress == ["1 tool call", "2 tool calls"]
 
