@@ -14,6 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from bot.domain.beats import Delivered, Wake
 from bot.domain.dedupe import Dedupe
+from bot.domain.measured import TaskHistory
 from bot.errors import InputError
 
 SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
@@ -117,6 +118,8 @@ class SessionState(_Value):
     """The hash of each command's output in the last good beat."""
     outputs: dict[str, str] = {}
     """The output itself (cut), from which the offline beat tells what changed."""
+    measured: dict[str, TaskHistory] = {}
+    """What the last good beats measured of each task, by its id."""
     findings: dict[str, OpenFinding] = {}
     failures: Failures = Failures()
     spent: SpentToday = SpentToday()
