@@ -102,7 +102,8 @@ def _buttons(session_id: str, finding: OpenFinding) -> ActionsBlock:
             _button("Run now", ids.RUN_NOW, value),
             _button("Open HEARTBEAT.md", ids.OPEN_PLAYBOOK, value),
             StaticSelectElement(action_id=ids.SNOOZE, placeholder="Snooze", options=snoozes),
-        ]
+        ],
+        block_id=f"actions:{value}",
     )
 
 

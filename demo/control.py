@@ -91,6 +91,11 @@ class Control:
         """Return a channel's messages, thread replies and ephemeral ones included, oldest first."""
         return list(self._get(f"messages/{channel}")["messages"])
 
+    def direct_messages(self, user: str) -> str | None:
+        """Return the channel of a person's direct messages with the bot; None until the bot opened it."""
+        channels = self.state()["channels"]
+        return next((one["id"] for one in channels if one["is_im"] and user in one["members"]), None)
+
     def log(self) -> list[Json]:
         """Return the last 1,000 things that passed between server and bot, oldest first."""
         return list(self._get("log")["log"])

@@ -30,11 +30,11 @@ class Journey:
     ) -> None:
         self._control, self._home, self._card_limit_s = control, home, card_limit_s
         self._replies = NdjsonJournal(home / "replies.ndjson")
-        self._transcript = Transcript(out=None) if quiet else Transcript()
+        self.transcript = Transcript(out=None) if quiet else Transcript()
 
     def approve(self, question: str) -> dict[str, Any]:
         """Ask and approve; returns the facts of `triage demo --json`, `ok` False where no reply came of it."""
-        asked_s = self._transcript.note(f"{CHLOE.name} asks in #{HELP.name}: {question[:100]}")
+        asked_s = self.transcript.note(f"{CHLOE.name} asks in #{HELP.name}: {question[:100]}")
         thread_ts = self._control.say(HELP.channel_id, CHLOE.user_id, question)
         thread_id = f"{DEMO.team_id}.{HELP.channel_id}.{thread_ts}"
         facts: dict[str, Any] = {"ok": False, "question": question, "thread_id": thread_id}
@@ -44,17 +44,17 @@ class Journey:
             if button.asks_first:
                 return {**facts, **self._objected(card, thread_id)}
             self._control.click(OPS.channel_id, card["ts"], ANA.user_id, **button.click_fields())
-            self._transcript.note(f"{ANA.name} clicks Approve")
+            self.transcript.note(f"{ANA.name} clicks Approve")
             reply, record = self._wait_for_reply(thread_ts, thread_id)
             facts["reply_s"] = self._since(asked_s, "the reply stands in the thread and in replies.ndjson")
         except ProviderError as error:
-            self._transcript.note(f"stopped: {error}")
+            self.transcript.note(f"stopped: {error}")
             return {**facts, **self._facts_of_thread(thread_id), "error": str(error)}
         return {**facts, **_facts_of(record, self._home), "posted_text": reply["text"], "ok": True}
 
     def _objected(self, card: Json, thread_id: str) -> dict[str, Any]:
         """Return the facts of a draft that did not pass: it is for a human to overrule that, and none is here."""
-        self._transcript.note(f"the draft did not pass, so nobody approves it: {shown_text(card)}")
+        self.transcript.note(f"the draft did not pass, so nobody approves it: {shown_text(card)}")
         why = "the validator objects to the draft; a human would have to approve it all the same"
         return {**self._facts_of_thread(thread_id), "card_text": shown_text(card), "error": why}
 
@@ -104,7 +104,7 @@ class Journey:
         )
 
     def _since(self, start_s: float, what: str) -> float:
-        return round(self._transcript.note(what) - start_s, 2)
+        return round(self.transcript.note(what) - start_s, 2)
 
 
 def _badge(card: Json) -> str:

@@ -11,7 +11,6 @@ import json
 import os
 import signal
 import sys
-import tempfile
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
@@ -21,29 +20,30 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-import yaml
-
 from bot.adapters.tmux import choose_terminal
+from bot.adapters.wake_files import WakeFiles
 from bot.agent.git import GitRepo
 from bot.app import Triage
 from bot.cli.logs import log_to_stderr
+from bot.domain.beats import Wake
 from bot.domain.events import Event, Sender
 from bot.environment import read_environment
-from bot.errors import ConfigError
 from bot.intake.classifier import Rules, classify
 from bot.settings import load_settings
+from demo.alert import ALERT_LIMIT_S, MODEL_ALERT_LIMIT_S, AlertJourney
 from demo.binary import cache_folder, ensure_binary
 from demo.control import Control
+from demo.home import furnish, home_of
 from demo.journey import CARD_LIMIT_S, MODEL_CARD_LIMIT_S, Journey
 from demo.questions import questions_for
 from demo.slack_server import LocalSlack
+from demo.watched import FAULTY, REPAIRED, SESSION
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 
 _PASSED_ON = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "TRIAGE_STALL_S")
 """With a key in it the demo's bot uses models, as any bot does."""
 MAX_PORT = 65_535
 WAKE_S = 0.5
-_OURS = "# Written by `triage demo`, which writes it anew each time.\n"
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 
@@ -67,7 +67,7 @@ def main(argv: list[str]) -> int:
     override = os.environ.get("TRIAGE_LOCAL_SLACK")
     binary = ensure_binary(cache_folder(os.environ), override=Path(override) if override else None)
     with (
-        _home(args.home) as home,
+        home_of(args.home) as home,
         LocalSlack(binary, DEMO, port=args.port, env=os.environ) as slack,
         Control(slack.url) as control,
         _bot(args, slack, home, repo.root) as bot,
@@ -117,18 +117,9 @@ def _leave(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 @contextmanager
-def _home(kept: Path | None) -> Iterator[Path]:
-    if kept is not None:
-        yield kept.absolute()
-        return
-    with tempfile.TemporaryDirectory(prefix="triage-demo-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
-
-
-@contextmanager
 def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path) -> Iterator[Triage]:
     """Start the ordinary bot with an ordinary config; stop it whatever happens."""
-    config = _write_config(home, codebase)
+    config = furnish(home, codebase)
     environment = read_environment(
         {
             "TRIAGE_HOME": str(home),
@@ -142,6 +133,7 @@ def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path
     seconds = f"{bot.indexed.seconds:.1f} s"
     _say(args, f"index     {bot.indexed.files:,} files at {bot.indexed.commit[:12]}, {seconds}")
     _say(args, f"drafts by {bot.staff.described}")
+    WakeFiles(home).drop(SESSION, Wake.ON_DEMAND)  # what `triage heartbeat run` does
     bot.start()
     try:
         yield bot
@@ -158,24 +150,15 @@ def _end_long_runs(home: Path) -> None:
         terminal.end(session)
 
 
-def _write_config(home: Path, codebase: Path) -> Path:
-    chats = [{"chat_id": channel.channel_id, "name": channel.name} for channel in (HELP, ENG)]
-    settings = {"codebase": str(codebase), "ops_channel": OPS.channel_id, "watched_chats": chats}
-    path = home / "triage.yml"
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not path.read_text(encoding="utf-8", errors="replace").startswith(_OURS):
-            raise ConfigError(f"{path} is somebody's config and stays as it is; give --home another folder, or none")
-        path.write_text(_OURS + yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"cannot write {path}: {error.strerror}; give --home a folder of yours, or none") from error
-    return path
-
-
 def _headless(args: argparse.Namespace, control: Control, home: Path, questions: list[str]) -> int:
     question = questions[0] if questions else "what is this codebase about?"
-    limit_s = MODEL_CARD_LIMIT_S if os.environ.get("ANTHROPIC_API_KEY") else CARD_LIMIT_S
-    result = Journey(control, home, quiet=args.json, card_limit_s=limit_s).approve(_addressed(question))
+    with_models = bool(os.environ.get("ANTHROPIC_API_KEY"))
+    journey = Journey(control, home, quiet=args.json, card_limit_s=MODEL_CARD_LIMIT_S if with_models else CARD_LIMIT_S)
+    result = journey.approve(_addressed(question))
+    if result["ok"]:
+        limit_s = MODEL_ALERT_LIMIT_S if with_models else ALERT_LIMIT_S
+        result["heartbeat"] = AlertJourney(control, home, journey.transcript, limit_s=limit_s).acknowledge()
+        result["ok"] = with_models or bool(result["heartbeat"] and result["heartbeat"]["acknowledged"])
     if args.json:
         print(json.dumps({**result, "question": question}, ensure_ascii=False))
     return 0 if result["ok"] else 1
@@ -209,6 +192,8 @@ def _interactive(args: argparse.Namespace, control: Control, url: str, home: Pat
         f"  act as    {ANA.real_name} (top right), she may approve\n"
         f"  click     #{OPS.name}, then Approve on a draft; the reply appears in its thread\n"
         f"  ask       anything about the codebase in #{HELP.name}; try /triage status\n"
+        f"  watch     a heartbeat alert waits in {ANA.name.title()}'s direct messages: Acknowledge it; it is resolved\n"
+        f"            once {REPAIRED} stands in {home / 'watched' / SESSION / FAULTY}\n"
         f"  data      {home}  (TRIAGE_HOME={home} triage status)\n"
         "\n  Ctrl-C ends it and leaves nothing behind.",
         flush=True,

@@ -21,6 +21,8 @@ SHOWN_LINES: Final = 8
 NO_MODEL: Final = "No model looked: code compared what the commands of HEARTBEAT.md print."
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_TRUNKS: Final = ("/HEAD", "/main", "/master", " main", " master", "\tmain", "\tmaster", "\torigin")
+"""How the lines of branches end that never count as stale; `origin` is short for origin/HEAD."""
 _FAILING: Final = re.compile(r"\bfail(?:ed|ing|ure)?\b|\bX\b|✗|\bCONFLICT\b", re.IGNORECASE)
 
 
@@ -67,7 +69,8 @@ def _receipt(task: Entry, view: BeatView, broken: list[ProbeResult]) -> Receipt:
 
 def _is_broken(result: ProbeResult) -> bool:
     """Whether a command has no answer; checks that fail exit with an error and are one."""
-    return result.problem is not None and not (_reader(result) is _checks and _failing(result))
+    is_failed_check = _fails(result) or (_reader(result) is _checks and bool(_failing(result)))
+    return result.problem is not None and not is_failed_check
 
 
 def _read(result: ProbeResult, view: BeatView) -> Seen | None:
@@ -111,9 +114,22 @@ def _failing(result: ProbeResult) -> list[str]:
     return [line.strip() for line in result.output.splitlines() if _FAILING.search(line)]
 
 
+def _fails(result: ProbeResult) -> bool:
+    """Whether a check of the team's own ran to its end and said no; what was killed or never started said nothing."""
+    return result.argv[0] not in ("git", "gh") and (result.exit_code or 0) > 0
+
+
+def _was_failing(result: ProbeResult, view: BeatView) -> bool:
+    """Whether the change is that it fails no more, which is said on the alert that it did."""
+    return any(f"`{result.command}` fails" in found.text for found in view.open_findings)
+
+
 def _other(result: ProbeResult, view: BeatView) -> Seen | None:
     """Any other command: that it fails, or that it prints something else than it did."""
-    if result.command in view.earlier and result in view.changed:
+    if _fails(result):
+        said = [line for line in result.output.splitlines() if line.strip()][-SHOWN_LINES:]
+        return Seen("failing", f"`{result.command}` fails (exit code {result.exit_code})\n{_listed(said)}")
+    if result.command in view.earlier and result in view.changed and not _was_failing(result, view):
         return Seen(
             result.digest[:8],
             f"`{result.command}` prints something else than before\n{_listed(result.output.splitlines())}",
@@ -132,7 +148,7 @@ _READERS: Final[dict[tuple[str, ...], Reader]] = {
 
 def _is_stale(line: str, now: datetime) -> bool:
     found = _DATE.search(line)
-    if found is None or line.rstrip().endswith(("/HEAD", "/main", "/master", " main", " master", "\tmain", "\tmaster")):
+    if found is None or line.rstrip().endswith(_TRUNKS):
         return False
     try:
         return now.date() - datetime.fromisoformat(found[0]).date() > STALE_AFTER

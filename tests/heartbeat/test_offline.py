@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from bot.domain.beats import Receipt
+from bot.domain.session import OpenFinding
 from bot.heartbeat.offline import NO_MODEL, OfflineRun
 from bot.heartbeat.probes import ProbeReport, ProbeResult
-from tests.heartbeat.builders import a_view
+from tests.heartbeat.builders import AT, a_view
 
 
 def beat(
@@ -112,3 +113,47 @@ def test_commands_that_do_not_work_make_one_finding_together(tmp_path: Path) -> 
     assert [receipt.status for receipt in receipts] == ["finding", "skipped", "ok"]
     assert "no 0" in receipts[0].evidence
     assert "no 1" in receipts[0].evidence
+
+
+def test_a_check_of_the_teams_own_that_says_no_is_a_finding(tmp_path: Path) -> None:
+    """With its last words; the id stays, whatever it prints."""
+    said = beat(tmp_path, "make lint", "a.py:1 bad\n", exit_code=2, problem="`make lint` failed: a.py:1 bad")
+    assert (said.status, said.finding) == ("finding", "failing")
+    assert "fails (exit code 2)" in said.evidence
+    assert "a.py:1 bad" in said.evidence
+
+
+def test_a_check_that_was_cut_off_has_said_nothing(tmp_path: Path) -> None:
+    """It does not work here, which is another alert."""
+    said = beat(tmp_path, "make lint", "", exit_code=-9, problem="`make lint` took over 30 s")
+    assert (said.status, said.finding) == ("finding", "commands")
+
+
+def test_a_check_that_fails_no_more_is_well(tmp_path: Path) -> None:
+    """That it prints something else now is no news of its own: the alert that it failed is resolved."""
+    text = "## Quick\n- [ ] Lint: `make lint`\n"
+    task = a_view(tmp_path, text=text).tasks[0]
+    result = ProbeResult(argv=("make", "lint"), output="fine\n", exit_code=0, seconds=0.1)
+    failing = OpenFinding(
+        key=f"shop/{task.id}/failing",
+        task=task.id,
+        text="Lint: `make lint` fails (exit code 2)",
+        first_at=AT,
+        last_at=AT,
+    )
+    view = a_view(
+        tmp_path,
+        text=text,
+        probes=ProbeReport(results=(result,), wanted=((task.id, ("make", "lint")),)),
+        changed=(result,),
+        earlier={"make lint": "bad\n"},
+        open_findings=(failing,),
+    )
+    assert OfflineRun().run(view).receipts[0].status == "ok"
+    assert OfflineRun().run(replace(view, open_findings=())).receipts[0].status == "finding"
+
+
+def test_the_branch_the_remote_points_to_is_never_stale(tmp_path: Path) -> None:
+    """git calls it `origin`, short for origin/HEAD."""
+    printed = "2026-01-01\torigin\n2026-01-01\torigin/main\n"
+    assert beat(tmp_path, "git for-each-ref refs/remotes/origin", printed).status == "ok"

@@ -53,6 +53,8 @@ def test_headless_answers_a_given_question_and_reports_it_as_json(shop: Path) ->
     assert (facts["investigator"], facts["verdict"], facts["rounds"]) == ("offline", "pass", 1)
     assert facts["evidence_refs"][0]["ref"].startswith("shop/retry.py:")
     assert "backoff" in facts["posted_text"]
+    assert facts["heartbeat"]["acknowledged"] is True
+    assert 0 < facts["heartbeat"]["alert_s"] < 60
 
 
 def test_headless_finds_a_question_of_its_own(shop: Path) -> None:
@@ -60,6 +62,8 @@ def test_headless_finds_a_question_of_its_own(shop: Path) -> None:
     done = run("--headless", "--codebase", str(shop))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "clicks Approve" in done.stdout
+    assert "a heartbeat alert waits in ana's DMs" in done.stdout
+    assert "clicks Acknowledge" in done.stdout
 
 
 def test_a_statement_is_put_to_the_bot_as_a_mention(shop: Path) -> None:
