@@ -287,7 +287,8 @@ class Triage:
                 surfaces={"slack": self._alerts, **other_surfaces(environment)},
                 models=self.staff.models,
                 secrets=environment.secrets(),
-                on_damage=lambda path: self.ops.say(f"{path.name} could not be read and was set aside."),
+                on_damage=lambda path: self.ops.say(f"{path} was set aside: what it held could not be read."),
+                say=self.ops.say,
             )
         )
 

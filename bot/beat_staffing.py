@@ -27,6 +27,7 @@ from bot.heartbeat.delivery import Delivery
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.full_run import BeatAnswer, ModelRun
 from bot.heartbeat.look import Look
+from bot.heartbeat.mail import Mail
 from bot.heartbeat.offline import OfflineRun
 from bot.heartbeat.outcome import Record
 from bot.heartbeat.prescreen import LIMITS, PreScreen, PrescreenAnswer, said
@@ -61,6 +62,8 @@ class Surroundings:
     models: Models | None
     secrets: frozenset[str]
     on_damage: Callable[[Path], None]
+    say: Callable[[str], None]
+    """Says a line in the ops channel."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,6 +79,7 @@ class Heartbeats:
     findings: Findings
     log: BeatLog
     delivery: Delivery
+    mail: Mail
 
     def learn_zones(self) -> None:
         """Ask the chat for the owners' time zones where it is time to."""
@@ -106,7 +110,7 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         log,
         WakeFiles(home),
         clock,
-        alert_owner=lambda session, text: delivery.tell_owner(session, text, at=clock.now()),
+        alert_owner=_owner_or_ops(delivery, store, around),
     )
     probes = Probes(around.environment.variables, secrets=around.secrets)
     prescreen, full = _minds(around, probes)
@@ -132,7 +136,21 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         findings=Findings(store, clock),
         log=log,
         delivery=delivery,
+        mail=Mail(sessions, store, scheduler.wake),
     )
+
+
+def _owner_or_ops(delivery: Delivery, store: SessionFiles, around: Surroundings) -> Callable[[Session, str], None]:
+    """Return what tells an owner about the beats themselves; the ops channel hears it where nobody can be told."""
+
+    def tell(session: Session, text: str) -> None:
+        route = delivery.route(session, store.load(session.id))
+        if route is None or route.mode == "none":
+            around.say(text)
+        else:
+            delivery.tell_owner(session, text, at=around.clock.now())
+
+    return tell
 
 
 def other_surfaces(environment: Environment) -> dict[str, Surface]:

@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from bot.domain.secrets import redact
 
 EXAMPLE = "triage.example.yml"
+_LANGUAGE: Final = "^[a-z]{2}$"
 _IN_OUR_WORDS: Final = {
     "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
@@ -50,6 +51,8 @@ def explain(detail: ErrorDetails, model: type[BaseModel], *inside: str) -> str:
 def message_of(detail: ErrorDetails) -> str:
     """Return what is wrong, without the key and without the value."""
     ours = _IN_OUR_WORDS.get(detail["type"])
+    if detail["type"] == "string_pattern_mismatch" and detail.get("ctx", {}).get("pattern") != _LANGUAGE:
+        ours = f"does not look as it should; see {EXAMPLE}"
     said = ours.format_map(detail.get("ctx", {})) if ours else detail["msg"].removeprefix("Value error, ")
     return said[:1].lower() + said[1:]
 

@@ -9,14 +9,18 @@ from bot.domain.hours import ActiveHours
 from bot.domain.session import SessionState
 
 ENOUGH: Final = 2
+LONGEST_BEAT: Final = timedelta(minutes=20)
+"""A beat may take longer than its session's interval; until then its silence is no reason to worry."""
 
 
 def missed_slots(state: SessionState, slot: datetime, every: timedelta, hours: ActiveHours) -> tuple[datetime, ...]:
     """Return the latest two slots before `slot` that nothing answered inside the active hours, oldest first.
 
-    A session that was never seen before has missed nothing.
+    A session that was never seen before has missed nothing, nor has one that answered a moment ago.
     """
     answered = last_answer(state)
+    if answered is not None and slot - answered < LONGEST_BEAT:
+        return ()
     missed: list[datetime] = []
     earlier = slot - every
     while answered is not None and earlier > answered and len(missed) < ENOUGH:

@@ -310,6 +310,19 @@ class TestSilence:
         list(works.run_for(timedelta(days=1)))
         assert works.alerts == []
 
+    def test_a_beat_longer_than_its_interval_is_no_silence(self, tmp_path: Path) -> None:
+        """A minute's interval and a beat of ten."""
+        works = Clockwork(tmp_path, "shop", every="1m", active_hours=ALL_DAY)
+        works.tick()
+        works.tick(minutes=1)
+        running = works.jobs.claim()
+        assert running is not None
+        for _ in range(10):
+            works.tick(minutes=1)
+        works.beat(running)
+        list(works.run_for(timedelta(minutes=5)))
+        assert works.alerts == []
+
     def test_an_owner_who_cannot_be_told_is_told_later(self, works: Clockwork) -> None:
         """The silence stays unreported until the message went out; the beats go on."""
         works.chat_is_away = True
