@@ -27,6 +27,7 @@ from bot.heartbeat.admission import Admission
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.scheduler import LOOKS_PER_TICK, Scheduler
+from bot.heartbeat.silence import Silence
 from bot.heartbeat.wakes import take_wakes
 from bot.heartbeat.zones import Zones
 from bot.session_settings import SessionSettings
@@ -68,11 +69,10 @@ class Works:
             self.store,
             self.jobs,
             Admission(self.store, zones, self.clock, route=lambda *_: dm, is_busy=lambda _: False),
-            zones,
+            Silence(self.store, zones, lambda *_: None),
             BeatLog(NdjsonJournal(home / "heartbeats.ndjson")),
             WakeFiles(home),
             self.clock,
-            alert_owner=lambda *_: None,
         )
         for _ in range(1 + sessions // LOOKS_PER_TICK):
             self.tick()

@@ -32,6 +32,7 @@ from bot.heartbeat.record import BeatLog
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.runner import Beats, Room
 from bot.heartbeat.scheduler import Scheduler
+from bot.heartbeat.silence import Silence
 from bot.heartbeat.view import BeatReport, BeatView
 from bot.heartbeat.zones import Zones
 from bot.heartbeat_settings import BeatSettings
@@ -242,9 +243,8 @@ def week(folder: Path, changes: Sequence[Change], *, probes: bool, screen: bool)
     zones, log = Zones(FakeWorkspace(), clock, local="UTC"), BeatLog(journal)
     delivery = Delivery({"slack": listener}, store)
     admission = Admission(store, zones, clock, route=delivery.route, is_busy=lambda _: False)
-    scheduler = Scheduler(
-        sessions, store, jobs, admission, zones, log, MemoryWakeBox(), clock, alert_owner=lambda *_: None
-    )
+    silence = Silence(store, zones, lambda *_: None)
+    scheduler = Scheduler(sessions, store, jobs, admission, silence, log, MemoryWakeBox(), clock)
     room = Room(
         sessions=sessions,
         store=store,

@@ -37,6 +37,7 @@ from bot.heartbeat.registry import Sessions
 from bot.heartbeat.runner import Beats, Room
 from bot.heartbeat.scheduler import Scheduler
 from bot.heartbeat.session import Session
+from bot.heartbeat.silence import Silence
 from bot.heartbeat.tools import BeatTools
 from bot.heartbeat.view import FullRun
 from bot.heartbeat.zones import Zones
@@ -106,11 +107,10 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         store,
         around.jobs,
         admission,
-        zones,
+        Silence(store, zones, _owner_or_ops(delivery, store, around)),
         log,
         WakeFiles(home),
         clock,
-        alert_owner=_owner_or_ops(delivery, store, around),
     )
     probes = Probes(around.environment.variables, secrets=around.secrets)
     prescreen, full = _minds(around, probes)

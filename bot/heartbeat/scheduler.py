@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -21,12 +20,11 @@ from bot.errors import TriageError
 from bot.heartbeat.admission import Admission
 from bot.heartbeat.gate import Refusal
 from bot.heartbeat.mail import wakes_its_reader
-from bot.heartbeat.missed import is_report_due, missed_slots, report
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
+from bot.heartbeat.silence import Silence
 from bot.heartbeat.steps import Step
-from bot.heartbeat.zones import Zones
 from bot.ports import Clock, JobQueue, SessionStore, WakeBox
 
 log = logging.getLogger(__name__)
@@ -36,8 +34,6 @@ RETRY_AFTER: Final = timedelta(seconds=15)
 
 LOOKS_PER_TICK: Final = 200
 """How many sessions one tick deals with, so that thousands due at once hold nothing up; the next tick goes on."""
-
-AlertOwner = Callable[[Session, str], None]
 
 
 class Scheduler:
@@ -49,19 +45,16 @@ class Scheduler:
         store: SessionStore,
         jobs: JobQueue,
         admission: Admission,
-        zones: Zones,
+        silence: Silence,
         record: BeatLog,
         wake_box: WakeBox,
         clock: Clock,
-        *,
-        alert_owner: AlertOwner,
     ) -> None:
         self._sessions, self._store, self._jobs = sessions, store, jobs
-        self._admission, self._zones, self._record = admission, zones, record
-        self._wake_box, self._clock, self._alert_owner = wake_box, clock, alert_owner
+        self._admission, self._silence, self._record = admission, silence, record
+        self._wake_box, self._clock = wake_box, clock
         self._next: dict[str, tuple[Session, datetime]] = {}
         self._first = 0
-        self._silent: list[tuple[Session, str]] = []
         self._ticked_at: datetime | None = None
         self._lock = threading.RLock()
 
@@ -84,7 +77,7 @@ class Scheduler:
                 self._first = (number + 1) % len(sessions)
         for name in left.keys() - {session.id for session in sessions}:
             self._wake_box.forget(name, left[name])
-        self._report_silence(now)
+        self._silence.tell(now)
 
     def wake(self, session_id: str, wake: Wake) -> str:
         """Ask for a beat now; return one sentence on what becomes of it, for whoever asked.
@@ -95,8 +88,7 @@ class Scheduler:
         """
         session, now = self._sessions.get(session_id), self._clock.now()
         with self._lock:
-            refusal = self._ask(session, frozenset({wake}), None, now)
-            self._look_again(session, now)
+            refusal = self._do_what_is_due(session, frozenset({wake}), now)
         if refusal is None:
             return f"A beat of {session_id} is queued. What came of it: /triage heartbeat why {session_id}"
         if refusal.step is Step.BUSY:
@@ -110,7 +102,9 @@ class Scheduler:
         session = self._sessions.get(session_id)
         with self._lock:
             self._keep(session, frozenset({wake}), None)
-            self._look_again(session, self._clock.now())
+            if session.id in self._next:
+                known, at = self._next[session.id]
+                self._next[session.id] = (known, min(at, self._clock.now() + RETRY_AFTER))
 
     def _is_quiet(self, session: Session, now: datetime) -> bool:
         known = self._next.get(session.id)
@@ -127,16 +121,18 @@ class Scheduler:
                 "a session could not be scheduled", extra={"action": "schedule_failed", "session": session.id}
             )
 
-    def _do_what_is_due(self, session: Session, left: frozenset[Wake], now: datetime) -> None:
+    def _do_what_is_due(self, session: Session, left: frozenset[Wake], now: datetime) -> Refusal | None:
+        """Ask for a beat where one is due or wakes wait; return why there is none, if one was asked for in vain."""
         state, every = self._settled(session, now), session.beat.every
         wakes = left | (self._unread(session) if session.id not in self._next else frozenset())
-        slot = due_slot(session.id, every, state.last_slot, now)
+        slot, refusal = due_slot(session.id, every, state.last_slot, now), None
         if slot is not None:
-            self._listen_for_silence(session, state, slot)
+            self._silence.listen(session, state, slot)
             wakes |= {Wake.INTERVAL}
         if wakes or (state.wakes and not self._jobs.holds(session.id)):
-            self._ask(session, wakes, slot, now)
+            refusal = self._ask(session, wakes, slot, now)
         self._look_again(session, now)
+        return refusal
 
     def _look_again(self, session: Session, now: datetime) -> None:
         """Set when the session is looked at next: at its slot, or sooner while a wake waits."""
@@ -191,18 +187,3 @@ class Scheduler:
             return state.evolve(wakes=(), last_slot=slot or state.last_slot, answered_at=answered_at)
 
         self._store.save(session.id, refused)
-
-    def _listen_for_silence(self, session: Session, state: SessionState, slot: datetime) -> None:
-        missed = missed_slots(state, slot, session.beat.every, self._zones.hours(session))
-        if session.beat.enabled and is_report_due(state, missed):
-            self._silent.append((session, report(session.id, missed)))
-
-    def _report_silence(self, now: datetime) -> None:
-        """Tell the owners, beside the lock: the chat may be slow. Who could not be told is told at the next slot."""
-        silent, self._silent = self._silent, []
-        for session, text in silent:
-            try:
-                self._alert_owner(session, text)
-                self._store.save(session.id, lambda state: state.evolve(missed_reported_at=now))
-            except TriageError:
-                log.exception("an owner could not be told", extra={"action": "silence_untold", "session": session.id})

@@ -17,6 +17,7 @@ from bot.heartbeat.record import BeatLog
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.scheduler import Scheduler
 from bot.heartbeat.session import Session
+from bot.heartbeat.silence import Silence
 from bot.heartbeat.wakes import take_wakes
 from bot.heartbeat.zones import Zones
 from bot.session_settings import SessionSettings
@@ -75,11 +76,10 @@ class Clockwork:
             self.store,
             self.jobs,
             self.admission,
-            self.zones,
+            Silence(self.store, self.zones, self._alert),
             self.record,
             self.box,
             self.clock,
-            alert_owner=self._alert,
         )
         self.mail = Mail(self.sessions, self.store, self.scheduler.wake)
 

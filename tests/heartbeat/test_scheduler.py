@@ -145,6 +145,26 @@ def test_wakes_that_come_together_make_one_beat_with_the_strongest_reason(works:
     assert works.jobs.waiting == {}
 
 
+def test_a_slot_that_passes_before_a_wake_by_hand_is_not_lost(works: Clockwork) -> None:
+    """Between two ticks: it joins the wake, and the beat carries its time."""
+    works.clock.at = slot_of("shop", HALF_HOUR, START + timedelta(hours=1)) + timedelta(seconds=2)
+    works.scheduler.wake("shop", Wake.ON_DEMAND)
+    [job] = works.run_all()
+    assert job.payload["wake"] == "on_demand"
+    assert datetime.fromisoformat(job.payload["slot"]) == works.clock.at - timedelta(seconds=2)
+    works.tick(seconds=3)
+    assert works.jobs.waiting == {}
+
+
+def test_a_wake_that_is_put_off_is_asked_again(works: Clockwork) -> None:
+    """By a beat that met a conversation when it was to start; sooner than its next slot."""
+    works.scheduler.retry("shop", Wake.ASSIGNMENT)
+    works.tick(seconds=5)
+    assert works.jobs.waiting == {}
+    works.tick(seconds=11)
+    assert [job.payload["wake"] for job in works.run_all()] == ["assignment"]
+
+
 def test_a_wake_during_a_beat_is_retried_soon_after_it(works: Clockwork) -> None:
     """One beat more, a short while after, whatever came during it."""
     works.scheduler.wake("shop", Wake.AUTOMATION)
