@@ -7,6 +7,7 @@ from typing import Final
 
 from bot.domain.beats import BeatResult, Envelope, Indicator
 from bot.domain.distance import ago, span
+from bot.domain.hidden import without_hidden
 from bot.heartbeat.overview import Row, Standing
 from bot.heartbeat.path import Mark, PathLine, path_of
 
@@ -32,7 +33,7 @@ def describe(row: Row, now: datetime) -> tuple[str, ...]:
     return (
         " · ".join([row.every, row.hours, *master]),
         " · ".join([last, *coming, *found]),
-        *row.notes,
+        *map(_flat, row.notes),
     )
 
 
@@ -40,14 +41,14 @@ def beat_line(beat: Envelope, *, may_read: bool) -> str:
     """Return a beat on one line; what it found is for those who may read it."""
     said = beat.why or beat.error or (beat.preview if may_read else "")
     tier = f" {beat.tier}" if beat.tier else ""
-    line = f"{beat.ts:%d %b %H:%M}  {beat.reason}{tier}  {beat.result}  {' '.join(said.split())}"
+    line = f"{beat.ts:%d %b %H:%M}  {beat.reason}{tier}  {beat.result}  {_flat(said)}"
     return line.rstrip()
 
 
 def path_lines(beat: Envelope, *, may_read: bool) -> list[str]:
     """Return the way a beat went, a line for each step, aligned."""
     lines = [_line(step) for step in path_of(beat)]
-    preview = " ".join(beat.preview.split())
+    preview = _flat(beat.preview)
     return [*lines, f"  said: {preview}"] if preview and may_read else lines
 
 
@@ -68,4 +69,9 @@ def span_ms(duration_ms: int) -> str:
 
 
 def _line(step: PathLine) -> str:
-    return f"{SIGNS[step.mark]} {step.name:<11}{step.detail}".rstrip()
+    return f"{SIGNS[step.mark]} {step.name:<11}{_flat(step.detail)}".rstrip()
+
+
+def _flat(text: str) -> str:
+    """Return foreign words on one line, without what a terminal would obey."""
+    return " ".join(without_hidden(text)[0].split())

@@ -100,6 +100,15 @@ def test_the_lines_are_short_and_aligned() -> None:
     assert beat_line(envelope, may_read=False) == "21 Nov 12:00  interval hourly  sent"
 
 
+def test_nothing_a_terminal_would_obey_gets_through() -> None:
+    """What models and commands wrote is shown and does nothing."""
+    envelope = beat(BeatResult.FAILED, error="\x1b[2Jgone\r\nnext\u202e", preview="\x1b]0;title\x07said", tool_calls=1)
+    shown = "\n".join([*path_lines(envelope, may_read=True), beat_line(envelope, may_read=True)])
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert "■ run        failed: [2Jgone next" in shown
+
+
 def test_the_latest_beats_are_found_behind_any_number_of_others() -> None:
     """Newest first; lines that are no beats are passed over."""
     journal = MemoryJournal()
