@@ -61,10 +61,12 @@ class WorkerPool:
         finish_s: float = FINISH_S,
         grace_s: float = GRACE_S,
         pause_after_error_s: float = PAUSE_AFTER_ERROR_S,
+        pause_for_disk_s: float = PAUSE_FOR_DISK_S,
     ) -> None:
         self._jobs, self._handle, self._on_given_up = jobs, handle, on_given_up
         self._interrupt, self._finish_s = interrupt, finish_s
         self._grace_s, self._pause_after_error_s = grace_s, pause_after_error_s
+        self._pause_for_disk_s = pause_for_disk_s
         self._outages = 0
         self._stopping = threading.Event()
         self._running: dict[str, Job] = {}
@@ -131,7 +133,7 @@ class WorkerPool:
     def pause_s(self, error: Exception) -> float:
         """Return how long to leave the queue alone, in seconds: longer with every job that met an outage in a row."""
         if isinstance(error, DiskRefused):
-            return max(self._pause_after_error_s, PAUSE_FOR_DISK_S)
+            return self._pause_for_disk_s
         if not isinstance(error, Unavailable):
             return self._pause_after_error_s
         self._outages = min(self._outages + 1, MAX_OUTAGE_DOUBLINGS)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
+from collections.abc import Iterator
+
+import pytest
 
 from bot.ticker import Ticker
 
@@ -26,3 +31,35 @@ def test_a_job_that_raises_stops_neither_itself_nor_its_siblings() -> None:
             assert semaphore.acquire(timeout=WAIT_S)
     finally:
         ticker.stop()
+
+
+@pytest.fixture
+def utc() -> Iterator[None]:
+    """This process counts in UTC, and afterwards as before."""
+    before = os.environ.get("TZ")
+    _set_zone("UTC")
+    yield
+    _set_zone(before)
+
+
+def test_a_clock_that_goes_back_an_hour_stops_nothing(utc: None) -> None:
+    """As the local one does every autumn: what is due every second still is."""
+    ran = threading.Semaphore(0)
+    ticker = Ticker()
+    ticker.every(1, ran.release)
+    ticker.start()
+    try:
+        assert ran.acquire(timeout=WAIT_S)
+        _set_zone("Etc/GMT+1")
+        for _ in range(3):
+            assert ran.acquire(timeout=WAIT_S)
+    finally:
+        ticker.stop()
+
+
+def _set_zone(name: str | None) -> None:
+    if name is None:
+        os.environ.pop("TZ", None)
+    else:
+        os.environ["TZ"] = name
+    time.tzset()

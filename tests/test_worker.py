@@ -11,7 +11,7 @@ from bot.adapters.spool_queue import MAX_ATTEMPTS
 from bot.agent.run import RunStopped
 from bot.domain.jobs import Job, JobKind
 from bot.domain.returns import Usage
-from bot.errors import ProviderError, Unavailable
+from bot.errors import DiskRefused, ProviderError, Unavailable
 from bot.worker import MAX_PAUSE_S, WorkerPool
 from tests.fakes import FakeClock, MemoryJobQueue
 
@@ -29,7 +29,12 @@ class Shop:
         self._outcomes = list(outcomes)
         self._expected = 0
         self.pool = WorkerPool(
-            self.jobs, self._handle, threads=threads, on_given_up=self._gave_up, pause_after_error_s=0
+            self.jobs,
+            self._handle,
+            threads=threads,
+            on_given_up=self._gave_up,
+            pause_after_error_s=0,
+            pause_for_disk_s=0,
         )
 
     def run(self, *keys: str) -> None:
@@ -209,3 +214,18 @@ def test_an_idle_stop_interrupts_nothing() -> None:
     pool.start()
     pool.stop()
     assert not interrupted.is_set()
+
+
+def test_a_disk_that_refuses_costs_no_attempt_and_is_not_asked_at_once() -> None:
+    """The job is tried as often as it takes, a few seconds apart."""
+    refused = DiskRefused("cannot write a.json: No space left on device; free space")
+    shop = Shop(*[refused] * (MAX_ATTEMPTS + 2))
+    shop.run("a")
+    assert (shop.done, shop.given_up) == ([{"key": "a"}], [])
+
+
+def test_a_disk_that_refuses_is_left_alone_for_a_while() -> None:
+    """The pause is the same each time: it is short, and room may come back at any moment."""
+    jobs = MemoryJobQueue(FakeClock(), max_running=1)
+    pool = WorkerPool(jobs, lambda _: None, threads=1, on_given_up=lambda _: None, pause_for_disk_s=7)
+    assert [pool.pause_s(DiskRefused("no space")) for _ in range(5)] == [7.0] * 5

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 from bot.errors import refusal
 
 _TEMPORARY = ".tmp-"
+PROBE_BYTES = 4 * 1024
 
 
-def probe_folder(folder: Path, size: int) -> None:
-    """Write `size` bytes to `folder`, bring them to the disk and delete them; raises StoreError when it refuses."""
+def probe_folder(folder: Path, room: int) -> None:
+    """Write a small file to `folder`, bring it to the disk and delete it; raises StoreError when the disk refuses.
+
+    `room` is how many bytes must be free beside: a page or two would hold the probe and no more.
+    """
     path = folder / f"{_TEMPORARY}probe"
     try:
+        if shutil.disk_usage(folder).free < room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         try:
             with path.open("wb") as file:
-                file.write(b"\0" * size)
+                file.write(b"\0" * PROBE_BYTES)
                 file.flush()
                 os.fsync(file.fileno())
         finally:

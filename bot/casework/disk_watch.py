@@ -17,13 +17,13 @@ from bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
-PROBE_BYTES: Final = 4 * 1024
-ENOUGH_BYTES: Final = 256 * 1024
-"""What must fit once the disk has refused: a byte or two of free space would only be refused again."""
+LEAST_BYTES: Final = 256 * 1024
+ENOUGH_BYTES: Final = 1024 * 1024
+"""What must be free once the disk has refused: a few bytes would only be refused again."""
 
 
 class DiskWatch:
-    """Tries the disk with `probe`, which writes so many bytes; `on_back` is told since when writes may have failed."""
+    """Tries the disk with `probe`, which wants so much room; `on_back` is told since when writes may have failed."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class DiskWatch:
         """Try the disk once."""
         now = self._clock.now()
         try:
-            self._probe(ENOUGH_BYTES if self._refused.is_set() else PROBE_BYTES)
+            self._probe(ENOUGH_BYTES if self._refused.is_set() else LEAST_BYTES)
             if self._refused.is_set():
                 self._on_back(self._well_at)
         except StoreError as error:

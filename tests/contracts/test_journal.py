@@ -228,3 +228,32 @@ class TestOnDisk:
             [sys.executable, "-c", script, str(tmp_path / "log.ndjson")], capture_output=True, text=True, check=True
         )
         assert done.stdout.splitlines() == ["refused", "[1, 3]"]
+
+
+FILL_AND_APPEND = """
+import resource, signal, sys
+from pathlib import Path
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.errors import DiskRefused
+journal = NdjsonJournal(Path(sys.argv[1]))
+journal.append({"n": 1})
+size = Path(sys.argv[1]).stat().st_size
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + 10, resource.RLIM_INFINITY))
+try:
+    journal.append({"n": 2, "text": "x" * 100})
+except DiskRefused:
+    print("refused", Path(sys.argv[1]).stat().st_size - size)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+journal.append({"n": 3})
+"""
+
+
+def test_what_a_full_disk_took_of_a_record_is_cut_off_again(tmp_path: Path) -> None:
+    """Ten bytes fit, then no more: the record is refused as a whole, and the next one stands on a line of its own."""
+    path = tmp_path / "log.ndjson"
+    done = subprocess.run(
+        [sys.executable, "-c", FILL_AND_APPEND, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["refused", "0"]
+    assert [json.loads(line)["n"] for line in path.read_text().splitlines()] == [1, 3]

@@ -43,13 +43,26 @@ class Life:
 
     def start(self, kill: Moment | None = None, withheld: str | None = None) -> None:
         """Start the bot, perhaps doomed; returns once it listens or is dead."""
+        self.launch(kill, withheld)
+        self.listen()
+
+    def launch(self, kill: Moment | None = None, withheld: str | None = None) -> None:
+        """Start the bot and return at once."""
         module = ["tests.crashes.victim", str(self.home), kill.as_argument()] if kill else ["bot"]
         argv = [sys.executable, "-m", *module, "run", "--config", str(self.config)]
         with self._log.open("ab") as log:
             self.process = process = subprocess.Popen(argv, env=self._env, stdout=log, stderr=log)
         if withheld is not None:
             self.proxy.withhold(withheld, lambda: self._execute(process))
+
+    def listen(self) -> None:
+        """Return once the bot listens, or is dead."""
         self.control.wait_for(lambda: self.is_dead or self.control.modals.is_bot_connected(), "the bot to connect")
+
+    def start_again(self) -> None:
+        """Kill the bot, whatever it is doing, and start it."""
+        self.bury()
+        self.start()
 
     def stop(self) -> None:
         """End the bot as an operator does: SIGTERM, exit code 0, everything under way finished."""
@@ -89,7 +102,7 @@ class Life:
         messages = self.control.messages(OPS.channel_id)
         return [m["text"] for m in messages if m.get("ephemeral_to") == ANA.user_id]
 
-    def carry_on(self, until: Callable[[], bool], what: str, *, decision: str) -> None:
+    def carry_on(self, until: Callable[[], bool], what: str, *, decision: str, timeout_s: float = LIMIT_S) -> None:
         """Let the approver decide once about each draft the card offers, and wait until `until` holds."""
         decided: set[str | None] = set()
 
@@ -105,7 +118,7 @@ class Life:
             return until()
 
         try:
-            self.control.wait_for(reached, what, timeout_s=LIMIT_S, channel=OPS.channel_id)
+            self.control.wait_for(reached, what, timeout_s=timeout_s, channel=OPS.channel_id)
         except ProviderError as error:
             raise AssertionError(f"{error}\n{self.left()}\n{self.log[-4000:]}") from error
 

@@ -6,11 +6,15 @@ the descriptions of tests/crashes/victim.py.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from demo.workspace import HELP, OPS
 from tests.crashes.victim import Moment
+
+ROUNDS: Final = int(os.environ.get("TRIAGE_CRASH_ROUNDS", "0"))
+"""How often each step is met; 0: a sample, once, for an ordinary run."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

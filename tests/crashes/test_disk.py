@@ -21,12 +21,14 @@ from demo.slack_server import LocalSlack
 from demo.workspace import OPS
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
+from tests.crashes.steps import ROUNDS, SORTED, after
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
 
 DISK_BYTES = 8 * 1024 * 1024
 MAX_LINES_PER_S = 5.0
+DAMAGES = [b"", b'{"kind": "user", "key', b"\xff\xfe\x00"][: None if ROUNDS else 1]
 
 
 class SmallDisk:
@@ -78,7 +80,8 @@ def life(slack: LocalSlack, control: Control, tmp_path: Path, disk: SmallDisk) -
 
 def ops_lines(control: Control) -> list[str]:
     """Return what the ops channel reads beside cards."""
-    return [shown_text(m) for m in control.messages(OPS.channel_id) if not m.get("blocks")]
+    said = control.messages(OPS.channel_id)
+    return [shown_text(m) for m in said if not m.get("blocks") and m.get("subtype") != "ephemeral"]
 
 
 def test_a_disk_that_fills_up_holds_work_up_and_loses_none(life: Life, control: Control, disk: SmallDisk) -> None:
@@ -104,3 +107,92 @@ def test_a_disk_that_fills_up_holds_work_up_and_loses_none(life: Life, control: 
         assert (len(one.replies()), len(one.cards()), len(one.archived())) == (1, 1, 1)
     assert (life.left()["logged"], life.left()["events"]) == (2, 2)
     assert sum("disk takes no more" in line for line in ops_lines(control)) == 1
+
+
+def test_a_question_the_disk_could_not_keep_is_read_back(life: Life, control: Control, disk: SmallDisk) -> None:
+    """Not in the journal, so not acknowledged; with room again it is read from the channel and answered."""
+    life.start()
+    disk.fill()
+    life.ask(f"{RETRIES}\n```{'log line ' * 1_000}```")
+    assert life.left()["events"] == 0
+    control.wait_for(lambda: any("disk takes no more" in line for line in ops_lines(control)), "the line", timeout_s=20)
+    disk.free()
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve", timeout_s=60)
+    life.stop()
+    assert (len(life.cards()), len(life.replies()), life.left()["events"], life.left()["logged"]) == (1, 1, 1, 1)
+
+
+def test_a_start_on_a_read_only_disk_waits_until_it_can(life: Life, control: Control, disk: SmallDisk) -> None:
+    """It ends neither at once nor in a loop: the ops channel hears why, and it starts by itself."""
+    disk.remount("ro")
+    life.launch()
+    control.wait_for(lambda: ops_lines(control), "the ops channel to be told", timeout_s=20)
+    assert "Read-only file system" in ops_lines(control)[0]
+    assert not life.is_dead
+    disk.remount("rw")
+    life.listen()
+    life.ask(SESSIONS)
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
+    assert sum("cannot start yet" in line for line in ops_lines(control)) == 1
+
+
+@pytest.fixture
+def plain(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[Life]:
+    """A home on an ordinary disk."""
+    config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP))
+    with withholding_proxy(slack.api_url) as proxy:
+        life = Life(slack, control, proxy, config)
+        yield life
+        life.bury()
+
+
+def test_lines_torn_by_a_power_cut_cost_nothing_that_was_whole(plain: Life, control: Control) -> None:
+    """Each journal ends in half a record, cut inside a character; what follows is read, and so is what came before."""
+    plain.start()
+    plain.ask(SESSIONS)
+    plain.carry_on(plain.is_settled, "the first to be settled", decision="approve")
+    plain.bury()
+    for name in ("events", "events-classified", "replies"):
+        with (plain.home / f"{name}.ndjson").open("ab") as file:
+            file.write('{"content":"caf\u00e9'.encode()[:-1])
+    plain.start()
+    second = plain.beside(RETRIES)
+    second.carry_on(second.is_settled, "the second to be settled", decision="approve")
+    plain.stop()
+    assert [plain.left()[name] for name in ("events", "classified", "logged")] == [2, 2, 2]
+    assert len(plain.replies()) == len(second.replies()) == 1
+    assert any("1 unreadable lines in events.ndjson" in line for line in ops_lines(control))
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=repr)
+def test_a_job_that_cannot_be_read_loses_no_question(plain: Life, control: Control, damage: bytes) -> None:
+    """It is set aside and told of; its question is in the journal and is answered, once."""
+    plain.start(after(SORTED))
+    plain.ask(SESSIONS)
+    plain.carry_on(lambda: plain.is_dead, "the bot to die with a job", decision="none")
+    for job in [*(plain.home / "queue").glob("user_*.json"), *(plain.home / "queue/running").glob("user_*.json")]:
+        job.write_bytes(damage)
+    plain.start()
+    plain.carry_on(plain.is_settled, "the thread to be settled", decision="approve")
+    plain.start_again()
+    plain.stop()
+    assert (len(plain.cards()), len(plain.replies()), len(plain.archived()), plain.left()["logged"]) == (1, 1, 1, 1)
+    assert sum("queued again" in line for line in ops_lines(control)) == 1
+
+
+def test_foreign_files_in_the_home_are_nobodys_business(plain: Life) -> None:
+    """Editors, file managers and backups leave things everywhere; the bot starts, works and leaves them alone."""
+    foreign = [
+        "state/.DS_Store", "state/notes.txt", "queue/README.md", "queue/running/x.swp", "queue/failed/old.json",
+        "closed/2020-01/odd.json", "closed/readme", "runs/x", "events.ndjson.bak", "replies.ndjson.1.gz", "sessions/x",
+    ]  # fmt: skip
+    for name in foreign:
+        path = plain.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"\xff not ours")
+    plain.start()
+    plain.ask(SESSIONS)
+    plain.carry_on(plain.is_settled, "the thread to be settled", decision="approve")
+    plain.stop()
+    assert [name for name in foreign if (plain.home / name).read_bytes() != b"\xff not ours"] == []
+    assert (len(plain.cards()), len(plain.replies()), plain.left()["corrupt"]) == (1, 1, [])

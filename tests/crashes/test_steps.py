@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,12 +15,11 @@ from demo.control import Control
 from demo.slack_server import LocalSlack
 from tests.crashes.life import OWN_WORDS, Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import STEPS, Step
+from tests.crashes.steps import ROUNDS, STEPS, Step
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS, SHOP
 
-ROUNDS = int(os.environ.get("TRIAGE_CRASH_ROUNDS", "0"))
 SAMPLE = ("question journaled", "card posted, not answered", "posted, not answered", "archived, state not forgotten")
 CHOSEN = [step for step in STEPS if ROUNDS or step.name in SAMPLE]
 
