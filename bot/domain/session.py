@@ -17,6 +17,7 @@ from bot.domain.dedupe import Dedupe
 from bot.domain.measured import TaskHistory
 from bot.errors import InputError
 
+KEPT_FINDINGS = 200
 SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
@@ -128,6 +129,12 @@ class SessionState(_Value):
     missed_reported_at: AwareDatetime | None = None
     wakes: tuple[Wake, ...] = ()
     """Why the next beat was asked for and has not begun; it takes the strongest."""
+
+    def with_findings(self, *findings: OpenFinding) -> Self:
+        """Return the state with these findings as they stand; of closed ones only the newest are kept."""
+        known = {**self.findings, **{finding.key: finding for finding in findings}}
+        newest = sorted(known.values(), key=lambda each: (each.is_open, each.last_at))[-KEPT_FINDINGS:]
+        return self.evolve(findings={each.key: each for each in newest})
 
 
 def check_session_id(session_id: str) -> str:

@@ -15,10 +15,10 @@ from bot.domain.secrets import redact
 from bot.domain.session import SessionState, SpentToday
 from bot.domain.tiers import includes
 from bot.errors import StoreError
-from bot.heartbeat.delivery import Sent
 from bot.heartbeat.failures import failed, succeeded
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.session import Session
+from bot.heartbeat.telling import Sent
 from bot.heartbeat.view import BeatReport, BeatView
 from bot.ports import SessionStore
 

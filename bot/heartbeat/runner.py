@@ -22,7 +22,7 @@ from bot.domain.session import SessionState
 from bot.domain.tiers import Tier, includes
 from bot.errors import InputError, ProviderError, TriageError
 from bot.heartbeat.admission import Admission
-from bot.heartbeat.delivery import Delivery, Outcome, Sent
+from bot.heartbeat.delivery import Delivery
 from bot.heartbeat.failures import is_alert_due
 from bot.heartbeat.look import Look, is_unchanged, still_standing
 from bot.heartbeat.outcome import Begun, Ending, Record
@@ -31,6 +31,7 @@ from bot.heartbeat.prescreen import PreScreen
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
 from bot.heartbeat.steps import Step, remark
+from bot.heartbeat.telling import Outcome, Sent
 from bot.heartbeat.verdict import FLAGS, judge, notes
 from bot.heartbeat.view import BeatView, FullRun
 from bot.heartbeat.wakes import take_wakes

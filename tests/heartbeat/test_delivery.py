@@ -15,8 +15,10 @@ from bot.domain.alerts import finding_digest
 from bot.domain.beats import Delivered, Finding, Wake
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
-from bot.heartbeat.delivery import Delivery, Outcome, Sent, is_private
+from bot.heartbeat.delivery import Delivery
 from bot.heartbeat.findings import Findings
+from bot.heartbeat.places import is_private
+from bot.heartbeat.telling import Outcome, Sent
 from tests.fakes import FakeClock, MemorySessionStore
 from tests.heartbeat.builders import AT, a_session
 from tests.heartbeat.surface import FakeSurface
