@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from blocks.escaping import ZERO_WIDTH
 from blocks.fences import FENCE
 from blocks.limits import SECTION_CHARS
 
@@ -76,16 +77,21 @@ def _head(text: str, limit: int) -> str:
 def _parts(text: str, limit: int) -> Iterator[str]:
     position, fenced = 0, False
     while position < len(text):
-        opening = f"{FENCE}\n" if fenced else ""
+        opening = f"{FENCE}\n" if fenced else ZERO_WIDTH if _begins_a_shout(text, position) else ""
         cut = _find_cut(text, position, limit - len(opening), fenced)
         body = text[position : cut.end]
         if cut.fenced:
             yield f"{opening}{body}\n{FENCE}"
         else:
-            yield (opening + body).rstrip() if fenced else body.strip("\n").rstrip()
+            yield (opening + body).rstrip() if opening else body.strip("\n").rstrip()
         position, fenced = cut.start, cut.fenced
         if fenced and text.startswith(FENCE, position):
             position, fenced = position + len(FENCE), False
+
+
+def _begins_a_shout(text: str, position: int) -> bool:
+    """Whether a cut here would free an `@` that the letter before it kept from being a broadcast's."""
+    return text.startswith("@", position) and position > 0 and text[position - 1].isalnum()
 
 
 def _find_cut(text: str, begin: int, room: int, fenced: bool) -> _Cut:

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from blocks.text import FENCE, SECTION_CHARS, TRUNCATED, fence, split, to_mrkdwn, truncate
 
 PIECES = st.sampled_from(
-    ["word ", "\n", "\n\n", "```", "```\n", "&amp;", "&lt;", "<https://x.io|docs>", "<@U1>", "`", "    "]
+    ["word ", "a@here", "\n", "\n\n", "```", "```\n", "&amp;", "&lt;", "<https://x.io|docs>", "<@U1>", "`", "    "]
 )
 MRKDWN = st.lists(PIECES | st.text(max_size=6), max_size=120).map("".join)
 LIMITS = st.integers(20, 120)
 
 
 def essence(text: str) -> str:
-    """Return what must survive a split: everything but white space and the marks of code."""
-    return re.sub(r"[\s`]", "", text)
+    """Return what must survive a split: everything but white space, the marks of code and what nobody sees."""
+    return re.sub(r"[\s`\u200b]", "", text)
 
 
 @given(MRKDWN, LIMITS)
@@ -35,6 +35,14 @@ def test_every_part_fits_and_is_balanced(text: str, limit: int) -> None:
 def test_nothing_is_lost(text: str, limit: int) -> None:
     """All that is missing from the parts is white space at the cuts."""
     assert essence("".join(split(text, limit))) == essence(text)
+
+
+@given(st.lists(st.sampled_from(["@here", "@channel", "x", " ", "a@"]), max_size=80).map("".join), LIMITS)
+def test_no_cut_makes_a_broadcast_of_what_was_none(text: str, limit: int) -> None:
+    """The letter before an `@` keeps it harmless; a part that begins with one has lost that letter."""
+    shout = re.compile(r"(?<![A-Za-z0-9])@(?:here|channel)(?![A-Za-z0-9])")
+    if not shout.search(text):
+        assert not any(shout.search(part) for part in split(text, limit))
 
 
 @given(st.text("ab` \n").filter(lambda text: "``" not in text), LIMITS)
