@@ -166,7 +166,7 @@ def _minds(around: Surroundings, probes: Probes) -> tuple[PreScreen | None, Full
     models = around.models
     if models is None:
         return None, OfflineRun()
-    tools = BeatTools(probes, known_secrets=around.secrets)
+    tools = BeatTools(probes, around.clock, known_secrets=around.secrets)
     return PreScreen(_screener(models), tools.small), ModelRun(partial(_worker, models, around), tools.all)
 
 

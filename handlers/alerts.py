@@ -22,6 +22,7 @@ from bot.domain.beats import Wake
 from bot.domain.session import OpenFinding
 from bot.errors import InputError, ProviderError, TriageError
 from bot.heartbeat.findings import Findings
+from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
 from bot.ports import Clock, Surface
@@ -109,11 +110,11 @@ class AlertButtons:
             session = self._session(session_id)
             if not self._is_owner(body, session) and not self._approvers.probably(_user(body), _team(body)):
                 raise InputError(NOT_YOURS)
-            text = session.playbook_path.read_text(encoding="utf-8", errors="replace")
+            playbook = playbook_of(session).look()
+            if playbook is None:
+                raise InputError("There is no HEARTBEAT.md; the next beat creates it.")
             with translated("open the playbook"):
-                client.views_open(trigger_id=body["trigger_id"], view=playbook_modal(session.name, text))
-        except OSError:
-            self._answer(body, "HEARTBEAT.md cannot be read; the next beat creates it if it is missing.")
+                client.views_open(trigger_id=body["trigger_id"], view=playbook_modal(session.name, playbook.shown))
         except TriageError as error:
             self._answer(body, str(error))
 

@@ -46,6 +46,11 @@ class Playbook:
         """Return the file's text."""
         return "".join(self.lines)
 
+    @property
+    def shown(self) -> str:
+        """The file's text for people; what stands for bytes that are no UTF-8 is a question mark there."""
+        return self.render().encode("utf-8", "replace").decode()
+
     @cached_property
     def scanned(self) -> tuple[Line, ...]:
         """What each line is."""
@@ -127,14 +132,18 @@ class Playbook:
         return stamped.with_lines(self.after(last), [stamp_line(tier, at) for tier in missing])
 
     def with_checked(self, task: Entry, ok: bool) -> Self:
-        """Return the playbook with the boxes of this task (same section, same id) saying whether it went well.
+        """Return the playbook with the boxes of this task saying whether it went well, as `with_boxes` does."""
+        return self.with_boxes([(task, ok)])
+
+    def with_boxes(self, boxes: Collection[tuple[Entry, bool]]) -> Self:
+        """Return the playbook with the boxes of these tasks (same section, same id) saying whether each went well.
 
         A task that is no longer there, or has no box at the start of its line, changes nothing: a human's edit wins.
         """
-        lines = list(self.lines)
-        for entry in self.entries:
-            same = (entry.section, entry.id) == (task.section, task.id)
-            if same and entry.checked is not None and entry.checked != ok:
+        lines, wanted = list(self.lines), {(task.section, task.id): ok for task, ok in boxes}
+        for entry in self.entries if wanted else ():
+            ok = wanted.get((entry.section, entry.id), entry.checked)
+            if entry.checked is not None and ok is not None and entry.checked != ok:
                 lines[entry.start] = _with_box(lines[entry.start], "x" if ok else " ")
         return type(self)(tuple(lines))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bot.domain.beats import Delivered, Wake
-from bot.domain.playbook import parse
 from bot.domain.session import SessionState
+from bot.errors import StoreError
 from bot.heartbeat.gate import GateFacts, Refusal, refusal
-from bot.heartbeat.playbook_file import MAX_BYTES
+from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.session import Session
 from bot.heartbeat.zones import Zones
 from bot.ports import Clock, SessionStore
@@ -48,12 +48,12 @@ class Admission:
 
 
 def is_effectively_empty(session: Session) -> bool:
-    """Whether the playbook is there and asks for nothing; one that is missing is made from the template by the beat."""
-    path = session.playbook_path
+    """Whether the playbook is there and asks for nothing; one that is missing is made from the template by the beat.
+
+    What cannot be read is not empty: the beat runs, and fails in plain sight.
+    """
     try:
-        if not path.is_file():
-            return False
-        with path.open(encoding="utf-8", errors="replace", newline="") as file:
-            return parse(file.read(MAX_BYTES)).is_effectively_empty
-    except OSError:
+        playbook = playbook_of(session).look()
+    except StoreError:
         return False
+    return playbook is not None and playbook.is_effectively_empty

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.agent.sections import Section
+from bot.domain.measured import Move
+from bot.domain.playbook_entries import Entry
+from bot.heartbeat.measuring import tier_of
 from bot.heartbeat.probes import ProbeResult
 from bot.heartbeat.view import BeatView
 
@@ -15,7 +18,8 @@ NOTES = 20
 def sections(view: BeatView, *, only_changed: bool) -> Iterator[Section]:
     """Yield the beat's data, the due tasks first; a pre-screen sees only the outputs that changed."""
     yield Section(
-        name="due_tasks", text="\n".join(f"[{task.id}] {task.text}{_more(task.details)}" for task in view.tasks)
+        name="due_tasks",
+        text="\n".join(f"[{task.id}] {tier_of(task)}: {task.text}{_more(task.details)}" for task in view.tasks),
     )
     changed = {result.command for result in view.changed}
     for result in view.probes.results:
@@ -28,9 +32,9 @@ def sections(view: BeatView, *, only_changed: bool) -> Iterator[Section]:
     for message in view.inbox:
         yield Section(name="inbox", text=f"[{message.kind}] {message.text}", sender=message.from_)
     if view.playbook.flags:
-        yield Section(name="urgent_flags", text="\n".join(flag.text for flag in view.playbook.flags))
+        yield Section(name="urgent_flags", text="\n".join(map(_named, view.playbook.flags)))
     if view.playbook.notes and not only_changed:
-        yield Section(name="notes", text="\n".join(note.text for note in view.playbook.notes[-NOTES:]))
+        yield Section(name="notes", text="\n".join(map(_named, view.playbook.notes[-NOTES:])))
     if view.open_findings:
         known = [
             f"[{each.key.rpartition('/')[2]}] {each.text.splitlines()[0][:200]}"
@@ -38,6 +42,8 @@ def sections(view: BeatView, *, only_changed: bool) -> Iterator[Section]:
             if each.text
         ]
         yield Section(name="open_findings", text="\n".join(known))
+    if view.moves and not only_changed:
+        yield Section(name="measured", text="\n".join(map(_proposal, view.moves)))
     if view.session.beat.prompt and not only_changed:
         yield Section(name="team_wishes", text=view.session.beat.prompt)
 
@@ -45,6 +51,14 @@ def sections(view: BeatView, *, only_changed: bool) -> Iterator[Section]:
 def _output(result: ProbeResult) -> str:
     text = result.problem or result.output or "(printed nothing)"
     return text if len(text) <= OUTPUT_CHARS else text[:OUTPUT_CHARS] + "\n… (cut)"
+
+
+def _named(entry: Entry) -> str:
+    return f"[{entry.id}] {entry.text}"
+
+
+def _proposal(move: Move) -> str:
+    return f"[{move.task_id}] {move.from_tier} -> {move.to_tier}: {move.why}"
 
 
 def _more(details: tuple[str, ...]) -> str:

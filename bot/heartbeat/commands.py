@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from bot.domain.command_templates import matches
+from bot.domain.command_templates import matches, parse_template
+from bot.errors import ConfigError
 
 Argv = tuple[str, ...]
+
+FLAGS_COMMAND: Final[Argv] = ("triage", "flags")
+"""How a playbook names its own urgent flags; code reads them, nothing is run."""
 
 _SPAN: Final = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _PROGRAM: Final = re.compile(r"[a-z][a-z0-9_.-]{0,40}")
@@ -36,6 +41,27 @@ def split_command(text: str) -> Argv:
         return tuple(shlex.split(text))
     except ValueError:
         return ()
+
+
+def config_line(argv: Argv) -> str:
+    """Return the line that allows a command under `commands` in triage.yml.
+
+    Raises:
+        ConfigError: no line can; it needs a shell.
+
+    >>> config_line(("df", "-h")), config_line(("git", "log", "--format=%(refname)"))
+    ('- "df -h"', '- ["git", "log", "--format=%(refname)"]')
+    """
+    parse_template(argv)
+    written = " ".join(argv)
+    return f"- {json.dumps(written if _is_read_as(written, argv) else list(argv), ensure_ascii=False)}"
+
+
+def _is_read_as(written: str, argv: Argv) -> bool:
+    try:
+        return parse_template(written) == argv
+    except ConfigError:
+        return False
 
 
 def is_allowed(argv: Argv, templates: Sequence[Argv], cwd: Path) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 
 from bot.domain.beats import Finding
+from bot.domain.measured import Move, moves
 from bot.domain.playbook import Playbook
 from bot.domain.session import SessionState
 from bot.domain.tiers import Stamps, Tier, due_tier, includes
-from bot.heartbeat.commands import Argv
+from bot.heartbeat.commands import FLAGS_COMMAND
 from bot.heartbeat.outcome import Begun
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.probes import Probes
@@ -16,9 +17,6 @@ from bot.heartbeat.session import Session
 from bot.heartbeat.verdict import MESSAGE, flags_up
 from bot.heartbeat.view import BeatView
 from bot.ports import SessionStore
-
-FLAGS_COMMAND: Argv = ("triage", "flags")
-"""How a playbook names its own urgent flags; code reads them, nothing is run."""
 
 
 class Look:
@@ -47,6 +45,8 @@ class Look:
             earlier=state.outputs,
             inbox=tuple(self._store.inbox(session.id)),
             open_findings=tuple(each for each in state.findings.values() if each.is_open),
+            moves=_moves(state, playbook),
+            edits=begun.edits,
             spent_usd=state.spent.usd if state.spent.day == f"{begun.started_at:%Y-%m-%d}" else 0.0,
             cancel=cancel,
         )
@@ -57,6 +57,18 @@ def stamps_of(playbook: Playbook, state: SessionState) -> Stamps:
     if playbook.has_timestamps:
         return playbook.stamps
     return Stamps(**{tier: state.stamps.get(tier) for tier in Tier})
+
+
+def _moves(state: SessionState, playbook: Playbook) -> tuple[Move, ...]:
+    """Return what was measured to stand in a wrong tier and still stands there."""
+    standing = {(tier, task.id) for tier in Tier for task in playbook.tasks(tier)}
+    return tuple(move for move in moves(state.measured) if (move.from_tier, move.task_id) in standing)
+
+
+def is_the_one_looked_at(view: BeatView, playbook: Playbook) -> bool:
+    """Whether a playbook still holds any task of the beat; one put in its place meanwhile was not looked at."""
+    due = {task.id for task in view.tasks}
+    return not due or any(entry.id in due for entry in playbook.entries)
 
 
 def is_unchanged(view: BeatView) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,9 @@ from bot.domain.secrets import redact
 from bot.domain.session import SessionState, SpentToday
 from bot.domain.tiers import includes
 from bot.errors import StoreError
+from bot.heartbeat.edits import Edits
 from bot.heartbeat.failures import failed, succeeded
+from bot.heartbeat.measuring import measured_after
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.session import Session
 from bot.heartbeat.telling import Sent
@@ -27,12 +29,13 @@ OUTPUT_CHARS = 4_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Begun:
-    """One beat as it starts: why, and the time its tiers are stamped with."""
+    """One beat as it starts: why, the time its tiers are stamped with, what it will change in its playbook."""
 
     run_id: str
     wake: Wake
     stamp_at: datetime
     started_at: datetime
+    edits: Edits = field(default_factory=Edits)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,7 +63,7 @@ class Record:
 
     def close(self, session: Session, begun: Begun, ending: Ending, *, now: datetime) -> None:
         """Write down how a beat ended; raises StoreError where the disk refuses."""
-        if ending.view is not None or ending.error is not None:
+        if _is_traced(begun, ending):
             self._trace(begun, ending, now)
         self._store.save(session.id, _after(begun, ending, now))
         self._log.append(_envelope(session, begun, ending, now))
@@ -79,6 +82,11 @@ class Record:
 
     def _write(self, path: Path, text: str) -> None:
         path.write_text(redact(text, self._secrets), encoding="utf-8", errors="replace")
+
+
+def _is_traced(begun: Begun, ending: Ending) -> bool:
+    """Whether a beat did anything a folder of its own tells of; a refusal did not."""
+    return ending.view is not None or ending.error is not None or bool(begun.edits.made)
 
 
 def _after(begun: Begun, ending: Ending, now: datetime) -> Callable[[SessionState], SessionState]:
@@ -106,6 +114,7 @@ def _good(state: SessionState, begun: Begun, ending: Ending) -> SessionState:
         probes={**state.probes, **view.probes.digests()},
         outputs={**state.outputs, **kept},
         inbox_read=state.inbox_read + len(view.inbox),
+        measured=measured_after(state.measured, view, ending.report),
     )
 
 
@@ -128,7 +137,7 @@ def _envelope(session: Session, begun: Begun, ending: Ending, now: datetime) -> 
         preview=sent.preview,
         duration_ms=max(0, int((now - begun.started_at).total_seconds() * 1000)),
         tool_calls=ending.report.tool_calls if ending.report else 0,
-        trace_id=begun.run_id if ending.view is not None or ending.error is not None else None,
+        trace_id=begun.run_id if _is_traced(begun, ending) else None,
         silent=sent.silent,
         error=ending.error,
         why=ending.why,
@@ -155,6 +164,7 @@ def _trace(begun: Begun, ending: Ending, now: datetime) -> dict[str, Any]:
         "refused_commands": [" ".join(argv) for argv in view.probes.refused] if view else [],
         "receipts": [receipt.model_dump(mode="json") for receipt in report.receipts] if report else [],
         "message": report.message if report else None,
+        "edits": [edit.record() for edit in begun.edits.made],
         "suppressed": list(ending.sent.suppressed) if ending.sent else [],
     }
 

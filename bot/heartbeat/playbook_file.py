@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-import stat
+import threading
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
@@ -17,12 +17,14 @@ from typing import Final
 from bot.agent.git_process import GitProcess
 from bot.domain.playbook import Playbook, parse
 from bot.errors import StoreError, TriageError
+from bot.heartbeat.plain_file import read_plain, replace_plain
 from bot.heartbeat.session import PLAYBOOK, Session
 
 log = logging.getLogger(__name__)
 
-MAX_BYTES: Final = 1024 * 1024
 TRIES: Final = 5
+_ONE_AT_A_TIME: Final = threading.RLock()
+"""Beats, commands and buttons of one process change playbooks one after the other; each change takes milliseconds."""
 
 
 def playbook_of(session: Session) -> PlaybookFile:
@@ -37,57 +39,31 @@ class PlaybookFile:
         self.path = cwd / PLAYBOOK
         self._cwd, self._name, self._is_master = cwd, name or cwd.name, is_master
 
+    def look(self) -> Playbook | None:
+        """Return the playbook as it stands, or None if there is none; creates nothing."""
+        text = read_plain(self.path)
+        return None if text is None else parse(text)
+
     def read(self) -> Playbook:
         """Return the playbook; a missing one is created from the template and kept out of git's sight."""
-        text = self._text()
-        if text is None:
+        playbook = self.look()
+        if playbook is None:
             self._create()
-            text = self._text() or ""
-        return parse(text)
+            playbook = self.look()
+        return playbook or parse("")
 
     def change(self, edit: Callable[[Playbook], Playbook]) -> Playbook:
-        """Apply `edit` to the playbook as it is on disk; it may run more than once. Returns what now stands there."""
-        for _ in range(TRIES):
-            before = self._text()
-            if before is None:
-                raise StoreError(f"{self.path} is gone; the next beat creates it anew")
-            after = edit(parse(before)).render()
-            if after == before:
-                return parse(before)
-            if self._replace(before, after):
-                return parse(after)
+        """Apply `edit` to the playbook as it is on disk; it may run more than once. Returns what now stands there.
+
+        A playbook that is gone is created first, as `read` does.
+        """
+        with _ONE_AT_A_TIME:
+            for _ in range(TRIES):
+                before = self.read()
+                after = edit(before)
+                if after == before or replace_plain(self.path, before.render(), after.render()):
+                    return after
         raise StoreError(f"{self.path} is being edited; the change was dropped")
-
-    def _text(self) -> str | None:
-        try:
-            with self.path.open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise StoreError(f"cannot read {self.path}: {error.strerror}") from error
-        if len(data) > MAX_BYTES:
-            raise StoreError(f"{self.path} is larger than 1 MiB; a playbook is a page or two")
-        return data.decode("utf-8", "surrogateescape")
-
-    def _replace(self, before: str, after: str) -> bool:
-        """Write through a temporary file, unless somebody was faster; False then."""
-        temporary = self.path.with_name(f".{PLAYBOOK}.{os.getpid()}.tmp")
-        try:
-            mode = stat.S_IMODE(self.path.stat().st_mode)
-            with temporary.open("wb") as file:
-                file.write(after.encode("utf-8", "surrogateescape"))
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.chmod(mode)
-            if self._text() != before:
-                temporary.unlink()
-                return False
-            temporary.replace(self.path.resolve())
-        except OSError as error:
-            temporary.unlink(missing_ok=True)
-            raise StoreError(f"cannot write {self.path}: {error.strerror}") from error
-        return True
 
     def _create(self) -> None:
         template = "master.md" if self._is_master else "worker.md"

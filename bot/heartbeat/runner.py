@@ -20,11 +20,11 @@ from bot.domain.playbook import Playbook
 from bot.domain.returns import Usage
 from bot.domain.session import SessionState
 from bot.domain.tiers import Tier, includes
-from bot.errors import InputError, ProviderError, TriageError
+from bot.errors import InputError, ProviderError, StoreError, TriageError
 from bot.heartbeat.admission import Admission
 from bot.heartbeat.delivery import Delivery
 from bot.heartbeat.failures import is_alert_due
-from bot.heartbeat.look import Look, is_unchanged, still_standing
+from bot.heartbeat.look import Look, is_the_one_looked_at, is_unchanged, still_standing
 from bot.heartbeat.outcome import Begun, Ending, Record
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.prescreen import PreScreen
@@ -33,7 +33,7 @@ from bot.heartbeat.session import Session
 from bot.heartbeat.steps import Step, remark
 from bot.heartbeat.telling import Outcome, Sent
 from bot.heartbeat.verdict import FLAGS, judge, notes
-from bot.heartbeat.view import BeatView, FullRun
+from bot.heartbeat.view import BeatReport, BeatView, FullRun
 from bot.heartbeat.wakes import take_wakes
 from bot.ports import Clock, SessionStore
 
@@ -167,11 +167,18 @@ class Beats:
         sent = self._room.delivery.deliver(view.session, outcome)
         if sent.problem is None:
             self._stamp(view, begun, {task.id: True for task in view.tasks})
-        return _ending(view, sent, why=why, quiet=BeatResult.OK_EMPTY)
+        return _ending(view, sent, why="; ".join(filter(None, [why, begun.edits.counted()])), quiet=BeatResult.OK_EMPTY)
 
     def _run(self, view: BeatView, begun: Begun) -> Ending:
         """Have the due tasks carried out, read the report against them, tell what it found."""
         report = self._room.full.run(view)
+        try:
+            return self._reported(view, begun, report)
+        except StoreError as error:
+            return Ending(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
+
+    def _reported(self, view: BeatView, begun: Begun, report: BeatReport) -> Ending:
+        view = replace(view, playbook=playbook_of(view.session).read())  # flags raised or cleared by the run count
         judged = judge(view, report)
         outcome = Outcome(
             findings=judged.findings,
@@ -187,17 +194,19 @@ class Beats:
         if judged.is_good and sent.problem is None:
             self._stamp(view, begun, {receipt.task: receipt.status == "ok" for receipt in report.receipts})
         quiet = BeatResult.OK_EMPTY if judged.ack.kind == "ok-empty" else BeatResult.OK_TOKEN
-        ending = _ending(view, sent, why=None, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
+        why = begun.edits.counted() or None if sent.silent else None  # an alert tells of them itself
+        ending = _ending(view, sent, why=why, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
         return replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
 
     def _stamp(self, view: BeatView, begun: Begun, boxes: Mapping[str, bool]) -> None:
         """Write the times and the boxes into HEARTBEAT.md as it is now; a file that cannot be written is told of."""
 
+        done = [(task, boxes[task.id]) for task in view.tasks if task.id in boxes]
+
         def edit(playbook: Playbook) -> Playbook:
-            for task in view.tasks:
-                if task.id in boxes:
-                    playbook = playbook.with_checked(task, boxes[task.id])
-            return playbook.with_stamps(includes(view.tier), begun.stamp_at)
+            if not is_the_one_looked_at(view, playbook):
+                return playbook
+            return playbook.with_boxes(done).with_stamps(includes(view.tier), begun.stamp_at)
 
         playbook_of(view.session).change(edit)
 

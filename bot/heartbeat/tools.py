@@ -1,31 +1,27 @@
 """What a model may do during a beat: the playbook's commands, its own playbook, and reading the code; nothing else.
 
-The pre-screen gets the first two only. No tool takes a path of a playbook: it is the session's own, by construction.
+The pre-screen runs commands, ticks boxes and leaves notes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Annotated
-
-from pydantic import Field
+from collections.abc import Collection
+from typing import Final
 
 from bot.agent.git import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.tool import Tool, ToolProblem
 from bot.agent.tools import repository_tools
 from bot.agent.tools.arguments import Arguments, Line
-from bot.domain.playbook import Playbook
-from bot.domain.playbook_edits import add_note
-from bot.errors import ConfigError, InputError, StoreError
+from bot.errors import ConfigError
 from bot.heartbeat.commands import split_command
-from bot.heartbeat.playbook_file import PlaybookFile, playbook_of
+from bot.heartbeat.keeper import Keeper
+from bot.heartbeat.playbook_tools import playbook_tools, small_tools
 from bot.heartbeat.probes import Probes
 from bot.heartbeat.view import BeatView
+from bot.ports import Clock
 
-_RUN = "Run one of the commands this session allows, exactly as a task names it. Shows what it prints."
-_CHECK = "Tick or clear the box of one of the due tasks, by its id."
-_NOTE = "Leave one line in the Notes of HEARTBEAT.md for the next beats."
+_RUN: Final = "Run one of the commands this session allows, exactly as a task names it. Shows what it prints."
 
 
 class RunCommand(Arguments):
@@ -34,43 +30,32 @@ class RunCommand(Arguments):
     command: Line
 
 
-class CheckTask(Arguments):
-    """Arguments of `check_task`."""
-
-    task: Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
-    ok: bool
-
-
-class Note(Arguments):
-    """Arguments of `note`."""
-
-    text: Annotated[str, Field(min_length=1, max_length=300)]
-
-
 class BeatTools:
     """Makes the tools of one beat."""
 
-    def __init__(self, probes: Probes, *, known_secrets: Collection[str] = ()) -> None:
-        self._probes, self._secrets = probes, known_secrets
+    def __init__(self, probes: Probes, clock: Clock, *, known_secrets: Collection[str] = ()) -> None:
+        self._probes, self._clock, self._secrets = probes, clock, known_secrets
 
     def small(self, view: BeatView) -> list[Tool]:
         """Return what a pre-screen may use."""
-        file = playbook_of(view.session)
-        return [
-            Tool(name="run_command", description=_RUN, arguments=RunCommand, call=lambda given: self._run(view, given)),
-            Tool(
-                name="check_task", description=_CHECK, arguments=CheckTask, call=lambda given: _check(view, file, given)
-            ),
-            Tool(name="note", description=_NOTE, arguments=Note, call=lambda given: _note(file, given)),
-        ]
+        return [self._commands(view), *small_tools(self._keeper(view))]
 
     def all(self, view: BeatView) -> list[Tool]:
         """Return what a full run may use; outside a git checkout there is no code to read."""
+        own = [self._commands(view), *playbook_tools(self._keeper(view))]
         try:
             repo = GitRepo(view.session.cwd)
-            return [*self.small(view), *repository_tools(repo, Ledger(), known_secrets=self._secrets)]
+            return [*own, *repository_tools(repo, Ledger(), known_secrets=self._secrets)]
         except ConfigError:
-            return self.small(view)
+            return own
+
+    def _keeper(self, view: BeatView) -> Keeper:
+        return Keeper(view, self._clock, known_secrets=self._secrets)
+
+    def _commands(self, view: BeatView) -> Tool:
+        return Tool(
+            name="run_command", description=_RUN, arguments=RunCommand, call=lambda given: self._run(view, given)
+        )
 
     def _run(self, view: BeatView, given: RunCommand) -> str:
         argv = split_command(given.command)
@@ -78,22 +63,3 @@ class BeatTools:
         if result is None:
             raise ToolProblem(f"`{given.command[:200]}` is not allowed here; the tasks name the commands that are")
         return result.problem or result.output or "(printed nothing)"
-
-
-def _check(view: BeatView, file: PlaybookFile, given: CheckTask) -> str:
-    task = next((each for each in view.tasks if each.id == given.task), None)
-    if task is None:
-        raise ToolProblem("no due task has that id")
-    return _changed(file, lambda playbook: playbook.with_checked(task, given.ok))
-
-
-def _note(file: PlaybookFile, given: Note) -> str:
-    return _changed(file, lambda playbook: add_note(playbook, given.text))
-
-
-def _changed(file: PlaybookFile, edit: Callable[[Playbook], Playbook]) -> str:
-    try:
-        file.change(edit)
-    except (InputError, StoreError) as error:
-        raise ToolProblem(str(error)) from error
-    return "Done."

@@ -15,6 +15,7 @@ from bot.domain.dedupe import finding_key
 from bot.domain.playbook import Playbook
 from bot.domain.playbook_entries import Entry
 from bot.domain.tiers import Tier
+from bot.heartbeat.remarks import remarks
 from bot.heartbeat.view import BeatReport, BeatView
 
 FLAGS = "flags"
@@ -72,14 +73,10 @@ def _vouched(tier: Tier, *, complete: bool) -> tuple[str, ...]:
 
 
 def notes(view: BeatView, report: BeatReport, judged: Judged) -> tuple[str, ...]:
-    """Return remarks about the beat: what its message says beside the findings, and the commands that may not run."""
-    refused = tuple(
-        f"not run: `{' '.join(argv)}`; to allow it add it to `commands` of the session in triage.yml"
-        for argv in view.probes.refused
-    )
+    """Return remarks about the beat: what its message says beside the findings, and what remarks.py has to say."""
     from_findings = any(found.text == judged.ack.text for found in judged.findings)
     said = (judged.ack.text,) if judged.ack.kind == "alert" and judged.ack.text and not from_findings else ()
-    return (*said, *report.notes, *refused)
+    return (*said, *report.notes, *remarks(view))
 
 
 def flags_up(session_id: str, playbook: Playbook) -> list[Finding]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 from bot.domain.beats import Receipt, Wake
+from bot.domain.measured import Move
 from bot.domain.playbook import Playbook
 from bot.domain.playbook_entries import Entry
 from bot.domain.returns import Usage
 from bot.domain.session import InboxMessage, OpenFinding
 from bot.domain.tiers import Tier
+from bot.heartbeat.edits import Edits
 from bot.heartbeat.probes import ProbeReport, ProbeResult
 from bot.heartbeat.session import Session
 
@@ -23,7 +25,8 @@ class BeatView:
     """One beat: the due tasks and what is known before anybody thinks about them.
 
     `changed` are the probe results that differ from the last good beat's, `earlier` what those printed then;
-    `spent_usd` is what the session has cost today.
+    `spent_usd` is what the session has cost today; `moves` are the tasks that were measured to stand in a wrong tier,
+    `edits` what the beat itself changes in the playbook.
     """
 
     session: Session
@@ -40,6 +43,8 @@ class BeatView:
     open_findings: tuple[OpenFinding, ...]
     spent_usd: float
     cancel: threading.Event
+    moves: tuple[Move, ...] = ()
+    edits: Edits = field(default_factory=Edits)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

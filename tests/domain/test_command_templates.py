@@ -14,7 +14,7 @@ import bot.heartbeat
 from bot.domain.command_templates import PLACEHOLDERS, matches, parse_template
 from bot.domain.default_commands import DEFAULT_COMMANDS
 from bot.errors import ConfigError
-from bot.heartbeat.look import FLAGS_COMMAND
+from bot.heartbeat.commands import FLAGS_COMMAND
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,44 @@
+"""What a beat says about itself beside its findings: what it changed, what it may not run, what stands in a wrong tier.
+
+Pure; shown small under an alert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from bot.errors import ConfigError
+from bot.heartbeat.commands import FLAGS_COMMAND, Argv, commands_in, config_line, is_allowed
+from bot.heartbeat.edits import What
+from bot.heartbeat.view import BeatView
+
+SHOWN: Final = 5
+
+
+def remarks(view: BeatView) -> Iterator[str]:
+    """Yield the remarks of one beat, at most a handful of each kind."""
+    changed = view.edits.described()
+    if changed:
+        yield changed
+    added = [argv for edit in view.edits.made if edit.what is What.ADD_TASK for argv in refused_in(edit.text, view)]
+    yield from map(not_run, list(dict.fromkeys([*view.probes.refused, *added]))[:SHOWN])
+    for move in view.moves[:SHOWN]:
+        yield f"“{move.text[:80]}” {move.why}: move it to {move.to_tier}?"
+
+
+def refused_in(text: str, view: BeatView) -> list[Argv]:
+    """Return the commands a task's text names that this session does not allow."""
+    allowed = view.session.beat.commands
+    named: Iterable[Argv] = (argv for argv in commands_in([text]) if argv != FLAGS_COMMAND)
+    return [argv for argv in named if not is_allowed(argv, allowed, view.session.cwd)]
+
+
+def not_run(argv: Argv) -> str:
+    """Return what an owner does to let a command run without a model."""
+    written = " ".join(argv)
+    try:
+        line = config_line(argv)
+    except ConfigError as error:
+        return f"not run: `{written}`; it cannot be allowed: {error}"
+    return f"not run: `{written}`; to allow it add this line to `commands` of the session in triage.yml: `{line}`"
