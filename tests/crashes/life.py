@@ -68,7 +68,9 @@ class Life:
         """End the bot as an operator does: SIGTERM, exit code 0, everything under way finished."""
         assert self.process is not None
         self.process.terminate()
-        assert self.process.wait(LIMIT_S) == 0, self.log
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(LIMIT_S)
+        assert self.process.poll() == 0, f"no orderly end within {LIMIT_S:g} s\n{self.log[-4000:]}"
 
     def bury(self) -> None:
         """Make sure that nothing of the bot is left, whatever happened."""
