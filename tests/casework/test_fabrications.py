@@ -21,6 +21,7 @@ from bot.agent.ledger import Ledger
 from bot.casework.checks import check_return
 from bot.casework.verdict import verdict_of_checks
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Verdict
+from bot.domain.secrets import find_secrets
 from tests.gitrepo import git, make_repo
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -61,7 +62,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 
 def draw(corpus: Corpus, dice: random.Random) -> Iterator[Cited]:
-    """Yield true citations of one to six lines, quoted whole or in part."""
+    """Yield true citations of one to six lines, quoted whole or in part; what looks like a secret is never cited."""
     while True:
         path = dice.choice(sorted(corpus.files))
         lines = corpus.files[path]
@@ -70,7 +71,7 @@ def draw(corpus: Corpus, dice: random.Random) -> Iterator[Cited]:
         quote = "\n".join(lines[start - 1 : end])
         if dice.random() < 0.4:
             quote = quote[len(quote) // 4 :].lstrip("\n")
-        if len(re.findall(r"[A-Za-z]{4,}", quote)) >= 2:
+        if len(re.findall(r"[A-Za-z]{4,}", quote)) >= 2 and not find_secrets(quote):
             yield Cited(path, start, end, corpus.commit, quote, dice.choice(["low", "medium", "high"]))
 
 
