@@ -48,6 +48,12 @@ def alert_blocks(alert: Alert) -> list[Block]:
     return parts
 
 
+def retired_blocks(alert: Alert) -> list[Block]:
+    """Return what is left of the card of a finding that was said again on a new one."""
+    name = escape(plain(alert.session_name, 60))
+    return [_context(f"*{name}* · {escape(plain(alert.headline, 250))}"), _context("Still so; said again below.")]
+
+
 def alert_text(alert: Alert) -> str:
     """Return the one line for notifications and screen readers."""
     state = "Resolved: " if alert.finding is not None and not alert.finding.is_open else ""

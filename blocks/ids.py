@@ -89,7 +89,7 @@ def decode_option(value: object) -> tuple[str, Click]:
 
 def alert_block_id(session_id: str, finding: OpenFinding) -> str:
     """Return the block id that marks the alert of a finding since it was first seen."""
-    return f"{_ALERT}{session_id}:{finding_digest(finding.key)}:{int(finding.first_at.timestamp())}"
+    return f"{_ALERT}{session_id}:{finding_digest(finding.key)}:{int(finding.first_at.timestamp() * 1000)}"
 
 
 def encode_finding(session_id: str, digest: str) -> str:

@@ -1,18 +1,23 @@
 """Port Surface over Slack: a card in a DM or a channel, updated in place; its end is also said in its thread.
 
-A card is looked for before it is posted, so that a crash after the post does not post it twice.
+A card is looked for before it is posted, so that a crash after the post does not post it twice. A finding that is said
+again gets a new card, for an update rings nobody's phone; the old one says so and has no buttons any more.
 """
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from slack_sdk import WebClient
 
 from blocks import ids
-from blocks.heartbeat_alert import alert_blocks, alert_text
+from blocks.heartbeat_alert import alert_blocks, alert_text, retired_blocks
 from bot.domain.alerts import Alert, Posted
+from bot.errors import ProviderError
 from handlers.transport import translated
+
+log = logging.getLogger(__name__)
 
 CARDS_LOOKED_AT = 50
 
@@ -24,7 +29,7 @@ class SlackAlerts:
         self._client, self._posting = client, posting
 
     def send(self, to: str, alert: Alert) -> Posted:
-        """Post an alert, or find it where a run before this one posted it.
+        """Post an alert, or find it where a run before this one posted it; the finding's earlier card is retired.
 
         Raises:
             ProviderError: Slack refused it; Unconfirmed if nobody can tell.
@@ -33,6 +38,7 @@ class SlackAlerts:
         found = self._find(channel, alert)
         if found is not None:
             self._write(channel, found, alert)
+            self._retire(alert)
             return Posted(place=channel, reference=found)
         with translated("send an alert", posting=True):
             answer = self._posting.chat_postMessage(
@@ -42,6 +48,7 @@ class SlackAlerts:
                 unfurl_links=False,
                 unfurl_media=False,
             )
+        self._retire(alert)
         return Posted(place=channel, reference=str(answer["ts"]))
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:  # noqa: ARG002 - the card knows its channel
@@ -57,6 +64,19 @@ class SlackAlerts:
                     channel=posted.place, thread_ts=posted.reference, text=":white_check_mark: Resolved."
                 )
 
+    def _retire(self, alert: Alert) -> None:
+        """Take the buttons off the card a finding had before; a card that is gone needs none."""
+        finding = alert.finding
+        if finding is None or finding.place is None or finding.reference is None:
+            return
+        try:
+            with translated("retire an alert"):
+                self._client.chat_update(
+                    channel=finding.place, ts=finding.reference, text=alert_text(alert), blocks=retired_blocks(alert)
+                )
+        except ProviderError:
+            log.warning("an old alert keeps its buttons", extra={"action": "alert_not_retired"}, exc_info=True)
+
     def _write(self, channel: str, ts: str, alert: Alert) -> None:
         with translated("update an alert"):
             self._client.chat_update(channel=channel, ts=ts, text=alert_text(alert), blocks=alert_blocks(alert))
@@ -68,11 +88,14 @@ class SlackAlerts:
             return str(self._client.conversations_open(users=to)["channel"]["id"])
 
     def _find(self, channel: str, alert: Alert) -> str | None:
+        """Return the ts of the alert's card, if one was posted since the card the finding is known by."""
         if alert.finding is None:
             return None
+        known = alert.finding.reference if alert.finding.place == channel else None
         marker = ids.alert_block_id(alert.session_id, alert.finding)
         with translated("look for the alert"):
             history = self._client.conversations_history(channel=channel, limit=CARDS_LOOKED_AT)
         messages: list[dict[str, Any]] = history.get("messages") or []
         marked = (m for m in messages if any(block.get("block_id") == marker for block in m.get("blocks") or []))
-        return next((str(m["ts"]) for m in marked), None)
+        found = max((str(m["ts"]) for m in marked), key=float, default=None)
+        return found if found is not None and (known is None or float(found) > float(known)) else None

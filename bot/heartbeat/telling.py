@@ -6,7 +6,7 @@ What was sent is remembered only when the surface confirmed it; everything is sa
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -89,20 +89,30 @@ class Telling:
         )
 
     def _tell(self, found: Finding) -> None:
-        known = self._store.load(self._session.id).findings.get(found.key)
-        finding = seen(known, found, self._outcome.at)
+        finding = self._save(found.key, lambda known: seen(known, found, self._outcome.at))
         if self._is_quiet(finding):
             self._suppressed.append(found.key)
-            self._save(finding)
             self._update(finding)
             return
-        self._save(finding)
-        posted = self._send(self._alert(finding))
+        posted = self._send(self._alert(finding.evolve(snoozed_until=None)))
         if posted is not None:
             self._told = True
-            at = self._outcome.at
-            sent = finding.evolve(place=posted.place, reference=posted.reference, sent_at=at, snoozed_until=None)
-            self._save(sent, stamp=True)
+            self._confirm(finding, posted)
+
+    def _confirm(self, finding: OpenFinding, posted: Posted) -> None:
+        """Remember a send that the surface confirmed; what a human clicked meanwhile stands."""
+        at, window = self._outcome.at, self._session.beat.dedupe_window
+        where = {"place": posted.place, "reference": posted.reference, "sent_at": at, "snoozed_until": None}
+
+        def note(state: SessionState) -> SessionState:
+            now = state.findings.get(finding.key, finding).evolve(**where)
+            stamps = state.sent.pruned(at, window)
+            if now.is_open:
+                stamps = stamps.stamped(finding.key, finding.text, self._destination(), at)
+            last = self._route if is_private(self._route) else state.last_place
+            return state.with_findings(now).evolve(sent=stamps, last_sent=at, last_place=last)
+
+        self._store.save(self._session.id, note)
 
     def _is_quiet(self, finding: OpenFinding) -> bool:
         """Whether a finding is known well enough: acknowledged, snoozed, said a while ago, or not wanted."""
@@ -117,18 +127,16 @@ class Telling:
     def _destination(self) -> str:
         return f"{self._route.channel}:{public(self._route).to}"
 
-    def _save(self, finding: OpenFinding, *, stamp: bool = False) -> None:
-        at, window = self._outcome.at, self._session.beat.dedupe_window
+    def _save(self, key: str, change: Callable[[OpenFinding | None], OpenFinding]) -> OpenFinding:
+        """Change what is on file of a finding, as it stands at that moment; return how it stands then."""
+        changed: list[OpenFinding] = []
 
         def note(state: SessionState) -> SessionState:
-            changed = state.with_findings(finding)
-            if not stamp:
-                return changed
-            stamps = state.sent.pruned(at, window).stamped(finding.key, finding.text, self._destination(), at)
-            last = self._route if is_private(self._route) else state.last_place
-            return changed.evolve(sent=stamps, last_sent=at, last_place=last)
+            changed[:] = [change(state.findings.get(key))]
+            return state.with_findings(*changed)
 
         self._store.save(self._session.id, note)
+        return changed[0]  # not read back: of very many findings not all are kept
 
     def _gone(self) -> Iterable[OpenFinding]:
         """Return what was open in the tasks that were checked and is not seen any more."""
@@ -138,8 +146,10 @@ class Telling:
 
     def _close(self, finding: OpenFinding) -> None:
         """Close a finding that is gone, once; should it come back, that is news whatever the window says."""
-        closed = finding.evolve(resolved_at=self._outcome.at, snoozed_until=None)
-        self._save(closed)
+        ended = {"resolved_at": self._outcome.at, "snoozed_until": None}
+        closed = self._save(finding.key, lambda now: now.evolve(**ended) if now and now.is_open else now or finding)
+        if closed.fixed_by:
+            return  # said so by a human a moment ago
         self._store.save(self._session.id, lambda now: now.evolve(sent=now.sent.without(closed.key, closed.text)))
         if closed.reference is not None and self._session.beat.visibility.show_alerts:
             self._update(closed)
@@ -177,10 +187,17 @@ class Telling:
             return
         try:
             self._surface.update(str(self._route.to), Posted(finding.place, finding.reference), self._alert(finding))
+            self._show_a_click_meanwhile(finding)
         except ProviderError:
             log.warning(
                 "alert not updated", extra={"action": "alert_stale", "session": self._session.id}, exc_info=True
             )
+
+    def _show_a_click_meanwhile(self, shown: OpenFinding) -> None:
+        """Show a click again that came between our look and our update, which has painted it over."""
+        now = self._store.load(self._session.id).findings.get(shown.key, shown)
+        if now != shown and shown.is_open:
+            self._surface.update(str(self._route.to), Posted(str(shown.place), str(shown.reference)), self._alert(now))
 
 
 def seen(known: OpenFinding | None, found: Finding, at: datetime) -> OpenFinding:

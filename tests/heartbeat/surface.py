@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bot.domain.alerts import Alert, Posted
 from bot.errors import ProviderError
 
@@ -13,17 +15,26 @@ class FakeSurface:
         self.sent: list[tuple[str, Alert]] = []
         self.updated: list[tuple[Posted, Alert]] = []
         self.refuses: ProviderError | None = None
+        self.meanwhile: Callable[[], object] | None = None
+        """Happens once, while an alert is on its way: a click, say."""
 
     def send(self, to: str, alert: Alert) -> Posted:
         if self.refuses is not None:
             raise self.refuses
+        self._happen()
         self.sent.append((to, alert))
         return Posted(place=f"D-{to}", reference=f"ts{len(self.sent)}")
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:
         if self.refuses is not None:
             raise self.refuses
+        self._happen()
         self.updated.append((posted, alert))
+
+    def _happen(self) -> None:
+        happens, self.meanwhile = self.meanwhile, None
+        if happens is not None:
+            happens()
 
     @property
     def texts(self) -> list[str]:

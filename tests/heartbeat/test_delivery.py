@@ -228,3 +228,53 @@ def test_nobody_is_told_that_all_is_well_unless_they_asked(desk: Desk) -> None:
 def test_a_private_place_is_read_by_one_person(channel: Any, to: str, private: bool) -> None:
     """Groups and webhooks are not."""
     assert is_private(Delivered(mode="explicit", channel=channel, to=to)) is private
+
+
+def test_a_click_while_the_alert_is_on_its_way_is_not_lost(desk: Desk) -> None:
+    """Who is quicker than our note that it was sent has it all the same."""
+    desk.slack.meanwhile = lambda: desk.findings.acknowledge("shop", finding_digest(RED.key), by="U0ANA")
+    desk.beat(RED)
+    assert desk.state().acknowledged_by == "U0ANA"
+    assert desk.state().reference == "ts1"
+
+
+def test_what_is_called_fixed_while_the_alert_is_on_its_way_is_news_when_it_is_seen_again(desk: Desk) -> None:
+    """The stamp of the send does not silence it."""
+    desk.slack.meanwhile = lambda: desk.findings.fix("shop", finding_digest(RED.key), by="U0ANA")
+    desk.beat(RED)
+    desk.later(minutes=30)
+    desk.beat(RED)
+    assert len(desk.slack.sent) == 2
+
+
+def test_a_click_while_the_card_is_brought_up_to_date_is_on_it_in_the_end(desk: Desk) -> None:
+    """The beat paints over it and then paints it again."""
+    desk.beat(RED)
+    desk.slack.meanwhile = lambda: desk.findings.acknowledge("shop", finding_digest(RED.key), by="U0ANA")
+    desk.later(minutes=30)
+    desk.beat(RED)
+    last = desk.slack.updated[-1][1].finding
+    assert last is not None
+    assert last.acknowledged_by == "U0ANA"
+
+
+def test_a_snooze_outlives_a_send_that_failed(desk: Desk) -> None:
+    """Rung again, refused: the next beat rings, window or not; the card that is sent shows no snooze."""
+    desk.beat(RED)
+    desk.findings.snooze("shop", finding_digest(RED.key), "1 h")
+    desk.later(hours=2)
+    desk.slack.refuses = ProviderError("Slack is away")
+    assert desk.beat(RED).problem == "Slack is away"
+    desk.slack.refuses = None
+    desk.later(minutes=30)
+    assert not desk.beat(RED).silent
+    shown = desk.slack.sent[-1][1].finding
+    assert shown is not None
+    assert shown.snoozed_until is None
+
+
+def test_more_findings_than_are_kept_are_all_said(desk: Desk) -> None:
+    """A runaway check floods the file no further than its limit."""
+    many = [Finding(key=f"shop/ci/n{n}", text=f"Number {n} is red.", task="ci") for n in range(250)]
+    desk.beat(*many)
+    assert len(desk.slack.sent) == 250

@@ -1,0 +1,133 @@
+"""The Slack surface against a real HTTP server: one card per finding, found before it is posted, said again aloud."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from slack_sdk import WebClient
+
+from blocks import ids
+from blocks.heartbeat_alert import alert_blocks
+from bot.domain.alerts import Alert, Posted
+from bot.domain.beats import Wake
+from bot.domain.session import OpenFinding
+from bot.errors import ProviderError
+from handlers.alert_surface import SlackAlerts
+from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub
+
+AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)
+FINDING = OpenFinding(key="shop/ci/main-red", task="ci", text="Main is red.", first_at=AT, last_at=AT)
+ANA, DM = "U0ANA", "D0ANA"
+
+
+def alert(finding: OpenFinding | None = FINDING) -> Alert:
+    return Alert(
+        session_id="shop", session_name="Shop", text="Main is red.", finding=finding, at=AT, wake=Wake.INTERVAL
+    )
+
+
+def card(ts: str) -> dict[str, Any]:
+    """Return the alert as Slack's history has it."""
+    return {"ts": ts, "blocks": [block.to_dict() for block in alert_blocks(alert())]}
+
+
+@pytest.fixture
+def slack() -> Iterator[SlackStub]:
+    with slack_stub() as stub:
+        stub.will("conversations.open", Answer({"channel": {"id": DM}}))
+        yield stub
+
+
+@pytest.fixture
+def surface(slack: SlackStub) -> SlackAlerts:
+    client = WebClient(token="xoxb-1", base_url=slack.url)
+    return SlackAlerts(client, client)
+
+
+def test_a_person_is_written_to_in_their_direct_messages(slack: SlackStub, surface: SlackAlerts) -> None:
+    """The conversation is opened first; the card carries the mark of its finding."""
+    posted = surface.send(ANA, alert())
+    (sent,) = slack.of("chat.postMessage")
+    assert slack.of("conversations.open")[0]["users"] == ANA
+    assert (posted.place, sent["channel"], sent["text"]) == (DM, DM, "Shop: Main is red.")
+    assert ids.alert_block_id("shop", FINDING) in str(sent["blocks"])
+
+
+def test_a_channel_is_written_to_as_it_is_named(slack: SlackStub, surface: SlackAlerts) -> None:
+    """No direct message is opened for it."""
+    assert surface.send("C0OPS", alert()).place == "C0OPS"
+    assert slack.of("conversations.open") == []
+
+
+def test_a_card_that_a_crash_left_is_found_and_not_posted_again(slack: SlackStub, surface: SlackAlerts) -> None:
+    """It is brought up to date where it stands."""
+    slack.will("conversations.history", Answer({"messages": [{"ts": "9.0", "text": "hi"}, card("7.0")]}))
+    assert surface.send(ANA, alert()) == Posted(DM, "7.0")
+    assert slack.of("chat.postMessage") == []
+    assert [call["ts"] for call in slack.of("chat.update")] == ["7.0"]
+
+
+def test_a_finding_that_is_said_again_rings_and_its_old_card_loses_its_buttons(
+    slack: SlackStub, surface: SlackAlerts
+) -> None:
+    """An update rings nobody's phone, so a new card is posted; the old one points to it."""
+    slack.will("conversations.history", Answer({"messages": [card("7.0")]}))
+    posted = surface.send(ANA, alert(FINDING.evolve(place=DM, reference="7.0", sent_at=AT)))
+    assert len(slack.of("chat.postMessage")) == 1
+    assert posted.reference != "7.0"
+    (retired,) = slack.of("chat.update")
+    assert retired["ts"] == "7.0"
+    assert "said again below" in str(retired["blocks"])
+    assert ids.ACKNOWLEDGE not in str(retired["blocks"])
+
+
+def test_a_crash_after_it_was_said_again_posts_no_third_card(slack: SlackStub, surface: SlackAlerts) -> None:
+    """The newer card is found, though the finding is known by the old one."""
+    slack.will("conversations.history", Answer({"messages": [card("10.0"), card("7.0")]}))
+    posted = surface.send(ANA, alert(FINDING.evolve(place=DM, reference="7.0", sent_at=AT)))
+    assert posted == Posted(DM, "10.0")
+    assert slack.of("chat.postMessage") == []
+
+
+def test_an_old_card_that_cannot_be_retired_fails_nothing(slack: SlackStub, surface: SlackAlerts) -> None:
+    """Somebody deleted it."""
+    slack.will("chat.update", refusal("message_not_found"))
+    assert surface.send(ANA, alert(FINDING.evolve(place=DM, reference="7.0"))).place == DM
+
+
+def test_a_line_about_no_finding_is_posted_without_looking(slack: SlackStub, surface: SlackAlerts) -> None:
+    """There is nothing to find it by."""
+    surface.send(ANA, alert(None))
+    surface.send(ANA, alert(None))
+    assert len(slack.of("chat.postMessage")) == 2
+    assert slack.of("conversations.history") == []
+
+
+def test_an_update_is_quiet_and_the_end_is_said_once_in_the_thread(slack: SlackStub, surface: SlackAlerts) -> None:
+    """While it stands the card alone changes."""
+    surface.update(ANA, Posted(DM, "7.0"), alert())
+    assert slack.of("chat.postMessage") == []
+    surface.update(ANA, Posted(DM, "7.0"), alert(FINDING.evolve(resolved_at=AT)))
+    (said,) = slack.of("chat.postMessage")
+    assert (said["thread_ts"], said["text"]) == ("7.0", ":white_check_mark: Resolved.")
+
+
+@pytest.mark.parametrize("method", ["conversations.open", "conversations.history", "chat.postMessage"])
+def test_a_refusal_is_told_as_one(slack: SlackStub, surface: SlackAlerts, method: str) -> None:
+    """Whoever delivers is told, and stamps nothing."""
+    slack.will(method, refusal("not_allowed"))
+    with pytest.raises(ProviderError):
+        surface.send(ANA, alert())
+
+
+def test_what_is_posted_is_json_that_slack_takes(slack: SlackStub, surface: SlackAlerts) -> None:
+    """Every row of buttons has an id of its own in its message."""
+    surface.send(ANA, alert())
+    blocks = slack.of("chat.postMessage")[0]["blocks"]
+    found = [block.get("block_id") for block in (json.loads(blocks) if isinstance(blocks, str) else blocks)]
+    named = [each for each in found if each]
+    assert len(named) == len(set(named)) == 2

@@ -1,0 +1,149 @@
+"""Heartbeats, end to end and without a model: the ordinary bot, a watched repository, a real workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blocks import ids
+from bot.domain.beats import Wake
+from demo.control import Control
+from demo.headless import find_element, shown_text
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, BEN, CHLOE, HELP, OPS
+from tests.journeys.beat_office import BeatOffice, Watched, sessions_of, watched
+from tests.journeys.shop import SESSIONS
+
+Open = Callable[..., BeatOffice]
+
+
+@pytest.fixture
+def open_office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> Iterator[Open]:
+    """Opens an office that watches the given checkouts; closes it at the end."""
+    with ExitStack() as stack:
+
+        def opened(*places: Watched, sessions: dict[str, Any] | None = None, **beat: Any) -> BeatOffice:
+            office = BeatOffice(
+                slack, control, tmp_path / "home", shop, sessions=sessions or sessions_of(*places, **beat)
+            )
+            office.bot.start()
+            stack.callback(office.bot.stop)
+            control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+            return office
+
+        yield opened
+
+
+def test_silence_means_that_all_is_well(open_office: Open, tmp_path: Path) -> None:
+    """Nobody is written to; the record and the playbook say that a beat ran, the second one without any thought."""
+    shop = watched(tmp_path, "shop")
+    office = open_office(shop)
+    first = office.beat(shop, result="ok-token")
+    assert (first["reason"], first["tier"], first["silent"], first["indicator"]) == ("on_demand", "quick", True, "ok")
+    assert "(never)" not in shop.playbook
+    assert "- [x] The check" in shop.playbook
+    again = office.beat(shop, Wake.INTERVAL, result="ok-empty")
+    assert again["why"] == "probes: nothing changed"
+    assert office.alerts() == []
+
+
+def test_an_alert_is_acknowledged_said_once_and_resolved_once(open_office: Open, tmp_path: Path) -> None:
+    """From the first sight of a fault to its end on one card; strangers may read its channel and change nothing."""
+    shop = watched(tmp_path, "shop", state="bad")
+    office = open_office(shop)
+    sent = office.beat(shop, result="sent")
+    assert sent["delivered"] == {"mode": "last", "channel": "slack", "to": ANA.user_id}
+    card = office.alert("fails (exit code 1)")
+    office.press(card, ids.ACKNOWLEDGE, user=CHLOE.user_id)
+    office.answered(CHLOE.user_id, "Only the session's owner and approvers may do this.")
+    assert find_element(office.alert(), ids.ACKNOWLEDGE)
+    office.press(card, ids.ACKNOWLEDGE)
+    assert f"<@{ANA.user_id}> has it" in shown_text(office.alert(lacking=ids.ACKNOWLEDGE))
+    office.press(card, ids.ACKNOWLEDGE, user=BEN.user_id)
+    office.answered(BEN.user_id, "acknowledged this already")
+    shop.becomes("bad, still")
+    again = office.beat(shop)
+    assert (again["silent"], again["why"]) == (True, "dedupe: nothing that was not said already")
+    assert [each["ts"] for each in office.alerts()] == [card["ts"]]
+    shop.becomes("fine")
+    office.beat(shop)
+    assert "Resolved" in shown_text(office.alert(lacking=ids.FIXED))
+    office.beat(shop)
+    assert office.said_below(card) == [":white_check_mark: Resolved."]
+    assert [each["ts"] for each in office.alerts()] == [card["ts"]]
+
+
+def test_a_snoozed_finding_is_quiet_and_one_said_to_be_fixed_that_comes_back_is_news(
+    open_office: Open, tmp_path: Path
+) -> None:
+    """A snooze silences the finding, not the beats; Fixed closes the card until a beat knows better."""
+    shop = watched(tmp_path, "shop", state="bad")
+    office = open_office(shop, dedupe_window="1s")
+    office.beat(shop, result="sent")
+    card = office.alert()
+    office.snooze(card, "1 h")
+    office.answered(ANA.user_id, "Snoozed for 1 h")
+    assert "snoozed until" in shown_text(office.alert())
+    shop.becomes("bad again")
+    assert office.beat(shop)["silent"]
+    office.press(card, ids.FIXED)
+    assert f"says <@{ANA.user_id}>" in shown_text(office.alert(lacking=ids.FIXED))
+    office.press(card, ids.ACKNOWLEDGE)
+    office.answered(ANA.user_id, f"Already closed: <@{ANA.user_id}> said it is fixed")
+    shop.becomes("bad once more")
+    office.beat(shop, result="sent")
+    assert len(office.alerts()) == 2
+
+
+def test_the_buttons_that_lead_further(open_office: Open, tmp_path: Path, control: Control) -> None:
+    """Run now makes a beat, Open HEARTBEAT.md a dialogue, Investigate a thread in the ops channel with its own card."""
+    shop = watched(tmp_path, "shop", state="bad")
+    office = open_office(shop)
+    office.beat(shop, result="sent")
+    card = office.alert()
+    office.press(card, ids.RUN_NOW)
+    office.answered(ANA.user_id, "A beat of shop is queued")
+    assert office.envelope(shop, 2)["reason"] == "on_demand"
+    office.press(card, ids.OPEN_PLAYBOOK)
+    view = control.wait_for(control.modals.current, "the dialogue")
+    assert "The check: `python3 check.py`" in shown_text(view)
+    office.press(card, ids.INVESTIGATE)
+    office.answered(ANA.user_id, f"Asked in <#{OPS.channel_id}>")
+    (question,) = [m for m in control.messages(OPS.channel_id) if m["text"].startswith("A heartbeat of shop reports")]
+    office.card(question["ts"], "A heartbeat of shop reports", channel=OPS.channel_id, offering=ids.DISMISS)
+
+
+def test_at_night_only_a_person_wakes_it(open_office: Open, tmp_path: Path) -> None:
+    """A slot outside the hours leaves a line with the reason; Run now and its like run."""
+    shop = watched(tmp_path, "shop")
+    hour = datetime.now(UTC).hour
+    night = {"start": f"{(hour + 12) % 24:02}:00", "end": f"{(hour + 13) % 24:02}:00", "timezone": "UTC"}
+    office = open_office(shop, active_hours=night)
+    refused = office.beat(shop, Wake.INTERVAL, result="skipped")
+    assert refused["why"].startswith("outside hours: ")
+    assert "outside hours" in office.wake(shop, Wake.INTERVAL)
+    assert office.beat(shop)["result"] == "ok-token"
+
+
+def test_beats_run_one_at_a_time_and_a_question_goes_first(open_office: Open, tmp_path: Path) -> None:
+    """Two sessions share one slot; whoever asks in a channel meanwhile is answered by the other."""
+    slow = "import time, pathlib\npathlib.Path('begun').touch()\ntime.sleep(1.5)\n"
+    places = [watched(tmp_path, name) for name in ("one", "two")]
+    for place in places:
+        (place.cwd / "check.py").write_text(slow)
+    office = open_office(*places)
+    for place in places:
+        office.wake(place)
+    office.control.wait_for(lambda: any((place.cwd / "begun").exists() for place in places), "a beat to begin")
+    ts = office.ask(SESSIONS)
+    office.draft(ts)
+    assert [office.envelopes(place) for place in places].count([]) >= 1, "the draft waited for both beats"
+    first, second = sorted((office.envelope(place, 1) for place in places), key=lambda line: line["ts"])
+    begun, next_begun = (datetime.fromisoformat(line["ts"]) for line in (first, second))
+    assert (next_begun - begun).total_seconds() * 1000 >= first["duration_ms"] >= 1_400
+    assert office.posted(ts, channel=HELP.channel_id) == []
