@@ -189,8 +189,13 @@ def _worker(models: Models, around: Surroundings, session: Session) -> Specialis
         total_s=BEAT_LIMIT_S, stall_s=stall_limit_s(around.settings, around.environment), max_tokens=ANSWER_TOKENS
     )
     return models.specialist(
-        session.beat.model, prompt("heartbeat"), BeatAnswer, limits=limits, allowance=_allowance(session)
+        session.beat.model, _duties(session), BeatAnswer, limits=limits, allowance=_allowance(session)
     )
+
+
+def _duties(session: Session) -> str:
+    """Return the job description; the master's begins with every session's words, so that they share the cache."""
+    return "\n\n".join(map(prompt, ("heartbeat", "master") if session.is_master else ("heartbeat",)))
 
 
 def _allowance(session: Session) -> Allowance | None:

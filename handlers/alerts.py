@@ -110,7 +110,7 @@ class AlertButtons:
             session = self._session(session_id)
             if not self._is_owner(body, session) and not self._approvers.probably(_user(body), _team(body)):
                 raise InputError(NOT_YOURS)
-            playbook = playbook_of(session).look()
+            playbook = playbook_of(session).peek()
             if playbook is None:
                 raise InputError("There is no HEARTBEAT.md; the next beat creates it.")
             with translated("open the playbook"):

@@ -53,7 +53,7 @@ def is_effectively_empty(session: Session) -> bool:
     What cannot be read is not empty: the beat runs, and fails in plain sight.
     """
     try:
-        playbook = playbook_of(session).look()
+        playbook = playbook_of(session).peek()
     except StoreError:
         return False
     return playbook is not None and playbook.is_effectively_empty

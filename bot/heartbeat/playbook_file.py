@@ -39,17 +39,17 @@ class PlaybookFile:
         self.path = cwd / PLAYBOOK
         self._cwd, self._name, self._is_master = cwd, name or cwd.name, is_master
 
-    def look(self) -> Playbook | None:
+    def peek(self) -> Playbook | None:
         """Return the playbook as it stands, or None if there is none; creates nothing."""
         text = read_plain(self.path)
         return None if text is None else parse(text)
 
     def read(self) -> Playbook:
         """Return the playbook; a missing one is created from the template and kept out of git's sight."""
-        playbook = self.look()
+        playbook = self.peek()
         if playbook is None:
             self._create()
-            playbook = self.look()
+            playbook = self.peek()
         return playbook or parse("")
 
     def change(self, edit: Callable[[Playbook], Playbook]) -> Playbook:

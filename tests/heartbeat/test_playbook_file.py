@@ -94,7 +94,7 @@ def test_a_playbook_that_is_gone_when_it_is_changed_is_made_anew(tmp_path: Path)
 
 def test_looking_creates_nothing(tmp_path: Path) -> None:
     """A dialogue that shows the file is no beat."""
-    assert PlaybookFile(tmp_path).look() is None
+    assert PlaybookFile(tmp_path).peek() is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -108,7 +108,7 @@ def test_a_link_in_its_place_is_neither_read_nor_written_through(tmp_path: Path,
         file.write_text(FILE)
     (tmp_path / "shop" / "HEARTBEAT.md").symlink_to(target)
     playbook = PlaybookFile(tmp_path / "shop")
-    for use in (playbook.look, playbook.read, lambda: playbook.change(stamped)):
+    for use in (playbook.peek, playbook.read, lambda: playbook.change(stamped)):
         with pytest.raises(StoreError, match="is a link"):
             use()
     assert (other.read_text(), own.read_text()) == (FILE, FILE)
