@@ -165,9 +165,11 @@ class Beats:
             ok_text=f"Nothing new in {view.session.name}.",
         )
         sent = self._room.delivery.deliver(view.session, outcome)
-        if sent.problem is None:
-            self._stamp(view, begun, {task.id: True for task in view.tasks})
-        return _ending(view, sent, why="; ".join(filter(None, [why, begun.edits.counted()])), quiet=BeatResult.OK_EMPTY)
+        ending = _ending(
+            view, sent, why="; ".join(filter(None, [why, begun.edits.counted()])), quiet=BeatResult.OK_EMPTY
+        )
+        standing = {finding.task for finding in outcome.findings}
+        return self._stamped(ending, begun, {task.id: True for task in view.tasks if task.id not in standing})
 
     def _run(self, view: BeatView, begun: Begun) -> Ending:
         """Have the due tasks carried out, read the report against them, tell what it found."""
@@ -191,16 +193,26 @@ class Beats:
             notes=notes(view, report, judged),
         )
         sent = self._room.delivery.deliver(view.session, outcome)
-        if judged.is_good and sent.problem is None:
-            self._stamp(view, begun, {receipt.task: receipt.status == "ok" for receipt in report.receipts})
         quiet = BeatResult.OK_EMPTY if judged.ack.kind == "ok-empty" else BeatResult.OK_TOKEN
         why = begun.edits.counted() or None if sent.silent else None  # an alert tells of them itself
         ending = _ending(view, sent, why=why, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
-        return replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
+        ending = replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
+        return self._stamped(ending, begun, {receipt.task: receipt.status == "ok" for receipt in report.receipts})
+
+    def _stamped(self, ending: Ending, begun: Begun, boxes: Mapping[str, bool]) -> Ending:
+        """Write the times and the boxes of a good beat into HEARTBEAT.md as it is now.
+
+        A file that cannot be written makes the beat a failed one; what it sent stays on record.
+        """
+        if not ending.good or ending.view is None:
+            return ending
+        try:
+            self._stamp(ending.view, begun, boxes)
+        except StoreError as error:
+            return replace(ending, result=BeatResult.FAILED, error=str(error), good=False)
+        return ending
 
     def _stamp(self, view: BeatView, begun: Begun, boxes: Mapping[str, bool]) -> None:
-        """Write the times and the boxes into HEARTBEAT.md as it is now; a file that cannot be written is told of."""
-
         done = [(task, boxes[task.id]) for task in view.tasks if task.id in boxes]
 
         def edit(playbook: Playbook) -> Playbook:
