@@ -66,8 +66,10 @@ class RunJournal:
     def _append(self, name: str, text: str) -> None:
         if self._folder is None:
             return
+        path = Path(self._folder, name)
         try:
-            with Path(self._folder, name).open("a", encoding="utf-8", errors="replace") as file:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("a", encoding="utf-8", errors="replace") as file:
                 file.write(text)
         except OSError:
             log.warning("a run's record could not be written", exc_info=True, extra={"action": "journal_unwritten"})

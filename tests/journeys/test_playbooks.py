@@ -1,0 +1,142 @@
+"""Playbooks that their agents keep and humans edit, end to end: a scripted provider, real folders, a real workspace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.domain.playbook import parse
+from bot.domain.playbook_entries import task_id
+from bot.domain.tiers import Tier
+from demo.control import Control
+from demo.headless import shown_text
+from demo.slack_server import LocalSlack
+from tests.journeys.beat_office import CHECK, BeatOffice, Watched, sessions_of, watched
+from tests.model_server import ModelServer
+from tests.model_server.script import Call, Script, Turn, single
+
+CHECKED, CHORE, FLAG, DISK = f"The check: `{CHECK}`", "Old chore", "Certificate runs out on Friday", "Disk: `df -h`"
+FREEFORM = f"Look after the shop.\r\n\r\n* {CHECKED}\r\n* {CHORE}"
+
+Open = Callable[..., BeatOffice]
+
+
+def answer(*tasks: str) -> Turn:
+    """All is well with these tasks."""
+    receipts = [{"task": task_id(task), "status": "ok", "evidence": "looked"} for task in tasks]
+    return Turn(answer={"message": "HEARTBEAT_OK", "receipts": receipts, "reasoning": "Looked."})
+
+
+def script(*calls: tuple[str, dict[str, Any]], due: tuple[str, ...]) -> Script:
+    """A model that edits its playbook and then says that all is well."""
+    return single(Turn(calls=tuple(Call(name=name, input=given) for name, given in calls)), answer(*due))
+
+
+@pytest.fixture
+def open_office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> Iterator[Open]:
+    """Opens an office that watches the given checkouts; closes it at the end."""
+    with ExitStack() as stack:
+
+        def opened(*places: Watched, model: ModelServer | None = None) -> BeatOffice:
+            keys = (
+                {"ANTHROPIC_API_KEY": "sk-scripted-0123456789abcdef", "ANTHROPIC_BASE_URL": model.url} if model else {}
+            )
+            office = BeatOffice(slack, control, tmp_path / "home", shop, variables=keys, sessions=sessions_of(*places))
+            office.bot.start()
+            stack.callback(office.bot.stop)
+            control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+            return office
+
+        yield opened
+
+
+def texts(place: Watched, tier: Tier) -> list[str]:
+    return [task.text for task in parse(place.playbook).tasks(tier)]
+
+
+def test_an_agent_keeps_its_list_and_its_owner_sees_how(open_office: Open, tmp_path: Path) -> None:
+    """Adds, removes, flags: on the card of that very beat, in its trace; then moves and clears, in silence."""
+    shop = watched(tmp_path, "shop", tasks=f"- [ ] {CHECKED}\n- [ ] {CHORE}")
+    first = script(
+        ("add_task", {"tier": "hourly", "text": DISK}),
+        ("add_task", {"tier": "daily", "text": CHORE.upper()}),
+        ("note", {"text": "## Quick Tasks"}),
+        ("remove_task", {"task": task_id(CHORE)}),
+        ("raise_flag", {"text": FLAG}),
+        due=(CHECKED, CHORE),
+    )
+    with ModelServer(first) as model:
+        office = open_office(shop, model=model)
+        sent = office.beat(shop, result="sent")
+        card = shown_text(office.alert(f"Urgent flag: {FLAG}"))
+        assert f"new hourly task “{DISK}”; removed from quick “{CHORE}”; flag raised “{FLAG}”" in card
+        assert '- "df -h"' in card
+        trace = json.loads((office.home / "runs" / sent["trace_id"] / "trace.json").read_text())
+        edits = [(edit["what"], edit["tier"], edit["text"]) for edit in trace["edits"]]
+        assert edits == [("add_task", "hourly", DISK), ("remove_task", "quick", CHORE), ("raise_flag", None, FLAG)]
+        transcript = (office.home / "runs" / sent["trace_id"] / "transcript.md").read_text()
+        assert "The quick tasks hold it already" in transcript
+        assert "no heading" in transcript
+        assert (texts(shop, Tier.QUICK), texts(shop, Tier.HOURLY)) == ([CHECKED], [DISK])
+
+        model.script = script(
+            ("move_task", {"task": task_id(DISK), "to": "daily"}),
+            ("clear_flag", {"flag": task_id(FLAG)}),
+            due=(CHECKED,),
+        )
+        quiet = office.beat(shop, result="ok-token")
+        assert (quiet["silent"], quiet["why"]) == (True, "2 edits to HEARTBEAT.md")
+        assert "Resolved" in shown_text(office.alert(FLAG))
+        assert (texts(shop, Tier.HOURLY), texts(shop, Tier.DAILY)) == ([], [DISK])
+
+
+def test_a_file_from_elsewhere_is_worked_and_keeps_its_form(open_office: Open, tmp_path: Path) -> None:
+    """No sections, CRLF, no final newline: quick tasks, of which an edit changes one line."""
+    shop = watched(tmp_path, "shop")
+    (shop.cwd / "HEARTBEAT.md").write_bytes(FREEFORM.encode())
+    edits = script(("add_task", {"tier": "quick", "text": "Backups"}), due=("Look after the shop.", CHECKED, CHORE))
+    with ModelServer(edits) as model:
+        open_office(shop, model=model).beat(shop, result="ok-token")
+    assert (shop.cwd / "HEARTBEAT.md").read_bytes() == f"{FREEFORM}\r\n- [ ] Backups".encode()
+
+
+def during(place: Watched, code: str) -> None:
+    """Have somebody touch the playbook while the beat's commands run."""
+    (place.cwd / "check.py").write_text(f"import os, pathlib\nfile = pathlib.Path('HEARTBEAT.md')\n{code}\n")
+
+
+def test_a_human_who_edits_during_a_beat_wins(open_office: Open, tmp_path: Path) -> None:
+    """Their lines stand; the beat's times and boxes go into the file as they left it."""
+    shop = watched(tmp_path, "shop")
+    during(shop, "file.write_text(file.read_text().replace('- [ ] The', '- [ ] Mine\\n- [ ] The'))")
+    open_office(shop).beat(shop, result="ok-token")
+    assert "- [ ] Mine\n- [x] The check" in shop.playbook
+    assert "(never)" not in shop.playbook
+
+
+def test_a_playbook_removed_during_a_beat_is_made_anew_and_not_stamped(open_office: Open, tmp_path: Path) -> None:
+    """Nobody looked at the template's tasks, so all of them are due."""
+    shop = watched(tmp_path, "shop")
+    during(shop, "file.unlink()")
+    office = open_office(shop)
+    office.beat(shop, result="ok-token")
+    playbook = parse(shop.playbook)
+    assert playbook.tasks(Tier.DAILY)
+    assert shop.playbook.count("(never)") == 3
+    assert office.beat(shop)["tier"] == "daily"
+
+
+def test_a_link_put_in_its_place_leads_nowhere(open_office: Open, tmp_path: Path) -> None:
+    """The beat fails in plain sight, and the other session's playbook keeps every byte."""
+    shop, other = (watched(tmp_path, name) for name in ("shop", "other"))
+    theirs = other.playbook
+    during(shop, f"file.unlink()\nfile.symlink_to({str(other.cwd / 'HEARTBEAT.md')!r})")
+    office = open_office(shop, other)
+    for _ in range(2):
+        assert "is a link" in office.beat(shop, result="failed")["error"]
+    assert other.playbook == theirs
