@@ -58,7 +58,7 @@ def main(argv: list[str]) -> int:
     """
     args = _parse(argv)
     _on_end(_leave)
-    log_to_stderr(verbose=args.verbose, secrets=read_environment().secrets())
+    log_to_stderr(verbose=args.verbose, secrets=read_environment().secrets(), steps=False)
     for name in _PROXIES:  # the demo talks to this machine only, and Slack's SDK ignores NO_PROXY
         os.environ.pop(name, None)
     repo = GitRepo(args.codebase)

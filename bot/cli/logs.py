@@ -19,10 +19,11 @@ class _Scrubbing(logging.Formatter):
         return redact(super().format(record), self._secrets)
 
 
-def log_to_stderr(*, verbose: bool, secrets: Collection[str]) -> None:
-    """Log warnings and our own steps; everything with `verbose`."""
+def log_to_stderr(*, verbose: bool, secrets: Collection[str], steps: bool = True) -> None:
+    """Log warnings, and our own steps unless the program narrates itself (`steps=False`); everything with `verbose`."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Scrubbing(secrets))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     for name in ("bot", "handlers"):
-        logging.getLogger(name).setLevel(logging.DEBUG if verbose else logging.INFO)
+        level = logging.DEBUG if verbose else logging.INFO if steps else logging.WARNING
+        logging.getLogger(name).setLevel(level)
