@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,7 +36,7 @@ class AlertJourney:
         except ProviderError as error:
             self._transcript.note(f"stopped: {error}")
             return None
-        alert_s = self._transcript.note(f"a heartbeat alert waits in {ANA.name}'s DMs: {shown_text(card)[:100]}")
+        alert_s = self._transcript.note(f"a heartbeat alert waits in {ANA.name}'s DMs: {shortened(card)}")
         facts: dict[str, Any] = {"alert_s": round(alert_s, 2), "acknowledged": False}
         try:
             self._click(card)
@@ -76,3 +77,8 @@ class AlertJourney:
     def _messages(self) -> list[Json]:
         channel = self._control.direct_messages(ANA.user_id)
         return self._control.messages(channel) if channel else []
+
+
+def shortened(card: Json) -> str:
+    """Return the beginning of a card's text without its emoji, cut at a word."""
+    return textwrap.shorten(shown_text(card).removeprefix(":rotating_light: "), width=90, placeholder=" …")
