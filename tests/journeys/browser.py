@@ -59,6 +59,11 @@ class SlackPage:
         self.page.locator(".sidebar-item", has_text=re.compile(rf"^(#|🔒){re.escape(name)}$")).click()
         expect(self.page.locator(".channel-title")).to_contain_text(name)
 
+    def open_direct_messages(self, real_name: str) -> None:
+        """Go to the bot's direct messages with a person, once it has written to them."""
+        self.page.locator(".sidebar-item", has_text=real_name).click()
+        expect(self.page.locator(".channel-title")).to_contain_text(real_name)
+
     def open_home(self) -> Locator:
         """Go to the bot's App Home and return it once the bot has published it."""
         self.page.locator(".sidebar-item", has=self.page.locator(".app-dot")).click()

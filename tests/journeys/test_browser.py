@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from bot.domain.beats import Wake
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from demo.watched import SESSION
+from demo.watched import watched as watched_by_the_demo
 from demo.workspace import ANA, CHLOE
+from tests.journeys.beat_office import BeatOffice
 from tests.journeys.browser import SlackPage
 from tests.journeys.office import Office
 from tests.journeys.shop import TIMEOUTS
@@ -62,3 +68,23 @@ def test_a_dismissal_in_the_browser_leaves_the_thread_alone(office: Office, page
     closed = page.message("answered in the stand-up")
     assert _is_picture(page.screenshot(pictures / "dismissed.png", closed))
     assert office.posted(ts) == []
+
+
+def test_an_alert_is_acknowledged_in_the_browser(
+    slack: LocalSlack, control: Control, page: SlackPage, pictures: Path, tmp_path: Path, shop: Path
+) -> None:
+    """The demo's watched repository: its failing check waits in Ana's direct messages, and she takes it."""
+    sessions = watched_by_the_demo(tmp_path / "watched")
+    office = BeatOffice(slack, control, tmp_path / "home", shop, sessions=sessions)
+    office.bot.start()
+    try:
+        office.beats.scheduler.wake(SESSION, Wake.ON_DEMAND)
+        office.alert("stale branch")
+        page.act_as(ANA.real_name)
+        page.open_direct_messages(ANA.real_name)
+        card = page.message("query_timeout_s is 0")
+        assert _is_picture(page.screenshot(pictures / "alert.png"))
+        page.click(card, "Acknowledge")
+        expect(page.message("query_timeout_s is 0")).to_contain_text("has it")
+    finally:
+        office.bot.stop()

@@ -24,9 +24,11 @@ from tests.journeys.slow_proxy import slow_proxy
 
 
 @contextmanager
-def running(slack: LocalSlack, control: Control, home: Path, config: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run `triage run` as a process of its own; whatever is left of it at the end is killed."""
-    env = {**os.environ, **environment_of(slack, home)}
+def running(
+    slack: LocalSlack, control: Control, home: Path, config: Path, *, api_url: str | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run `triage run` as a process of its own, behind a proxy if given; what is left of it at the end is killed."""
+    env = {**os.environ, **environment_of(slack, home), **({"SLACK_API_URL": api_url} if api_url else {})}
     process = subprocess.Popen([sys.executable, "-m", "bot", "run", "--config", str(config)], env=env)
     try:
         control.wait_for(control.modals.is_bot_connected, "the bot to connect", timeout_s=30)

@@ -11,13 +11,18 @@ from typing import Any
 import pytest
 
 from blocks import ids
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.wake_files import WakeFiles
 from bot.domain.beats import Wake
 from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, HELP, OPS
 from tests.journeys.beat_office import BeatOffice, Watched, sessions_of, watched
+from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS
+from tests.journeys.slow_proxy import slow_proxy
+from tests.journeys.test_crashes import running
 
 Open = Callable[..., BeatOffice]
 
@@ -147,3 +152,66 @@ def test_beats_run_one_at_a_time_and_a_question_goes_first(open_office: Open, tm
     begun, next_begun = (datetime.fromisoformat(line["ts"]) for line in (first, second))
     assert (next_begun - begun).total_seconds() * 1000 >= first["duration_ms"] >= 1_400
     assert office.posted(ts, channel=HELP.channel_id) == []
+
+
+HELD = """import pathlib, sys, time
+pathlib.Path('begun').touch()
+while pathlib.Path('hold').exists():
+    time.sleep(0.02)
+sys.exit('state is bad')
+"""
+
+
+def lines(home: Path) -> list[dict[str, Any]]:
+    """Return heartbeats.ndjson."""
+    return list(NdjsonJournal(home / "heartbeats.ndjson").records())
+
+
+def direct_messages(control: Control) -> list[dict[str, Any]]:
+    channel = control.direct_messages(ANA.user_id)
+    return control.messages(channel) if channel else []
+
+
+def test_a_bot_killed_in_the_midst_of_a_beat_carries_it_out_once_after_the_restart(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """One alert, one line of the beat that ended, its tier stamped; the wake is not lost."""
+    place, home = watched(tmp_path, "watched"), tmp_path / "home"
+    (place.cwd / "check.py").write_text(HELD)
+    (place.cwd / "hold").touch()
+    config = write_config(home, shop, sessions=sessions_of(place))
+    WakeFiles(home).drop(place.id, Wake.ON_DEMAND)
+    with running(slack, control, home, config) as process:
+        control.wait_for((place.cwd / "begun").exists, "the beat to begin")
+        process.kill()
+        process.wait()
+    assert (lines(home), "(never)" in place.playbook) == ([], True)
+    (place.cwd / "hold").unlink()
+    with running(slack, control, home, config):
+        control.wait_for(lambda: lines(home), "the beat's line")
+        (ended,) = lines(home)
+        assert (ended["reason"], ended["result"]) == ("on_demand", "sent")
+        assert len(direct_messages(control)) == 1
+        assert "(never)" not in place.playbook
+
+
+def test_a_bot_killed_while_its_alert_is_being_posted_posts_no_second_one(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """The card stands, nobody noted that; the next start finds it, and it works."""
+    place, home = watched(tmp_path, "watched", state="bad"), tmp_path / "home"
+    config = write_config(home, shop, sessions=sessions_of(place))
+    WakeFiles(home).drop(place.id, Wake.ON_DEMAND)
+    with (
+        slow_proxy(slack.api_url, method="chat.postMessage", marker="triage_alert") as proxy,
+        running(slack, control, home, config, api_url=proxy.url) as process,
+    ):
+        assert proxy.held.wait(30)
+        process.kill()
+        process.wait()
+        proxy.release.set()
+    control.wait_for(lambda: direct_messages(control), "the card to stand")
+    with running(slack, control, home, config):
+        control.wait_for(lambda: lines(home), "the beat's line")
+        assert [line["result"] for line in lines(home)] == ["sent"]
+        assert len(direct_messages(control)) == 1
