@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.playbook import Playbook, parse
+from bot.domain.playbook import Playbook, line_end, parse
 from bot.domain.playbook_edits import add_note, add_task, move_task, raise_flag, remove
-from bot.domain.playbook_entries import Entry
+from bot.domain.playbook_entries import Entry, Section
 from bot.domain.playbook_text import plain_text
 from bot.domain.tiers import Tier
 from bot.errors import InputError
@@ -222,3 +223,55 @@ def test_what_is_added_is_read_back_and_removed_again(new: str, tier: Tier) -> N
         return
     assert after.tasks(tier)[-1].text == plain_text(new)
     assert remove(after, after.tasks(tier)[-1]) == before
+
+
+_HEADS = ["## Quick Tasks (every beat)", "## Hourly", "### Daily tasks", "## Notes", "## URGENT flags", "## Timestamps"]
+
+
+@st.composite
+def tidy_files(draw: st.DrawFn) -> str:
+    """All sections in any order, every line different, tasks with details, prose and blank lines in between."""
+    names = iter(range(1_000))
+    lines = ["# Ours", "Some words about it.", ""]
+    for head in draw(st.permutations(_HEADS)):
+        lines += [head, *draw(st.sampled_from([[], [""], ["", "<!-- keep -->"]]))]
+        for has_detail in draw(st.lists(st.booleans(), max_size=3)) if head != "## Timestamps" else ():
+            lines += [f"- [ ] entry {next(names)}", *([f"  - `detail {next(names)}`"] if has_detail else [])]
+        lines += draw(st.sampled_from([[], ["", "---", ""]]))
+    return draw(st.sampled_from(["\n", "\r\n"])).join([*lines, *draw(st.sampled_from([[], [""]]))])
+
+
+@given(
+    tidy_files(), st.lists(st.tuples(st.sampled_from(_EDITS), st.sampled_from(Tier), st.integers(0, 99)), max_size=12)
+)
+def test_any_row_of_edits_changes_the_lines_it_means_and_no_other(
+    text: str, edits: list[tuple[Callable[[Playbook, Entry, Tier, str], Playbook], Tier, int]]
+) -> None:
+    """Property: what is no entry stays byte for byte in its place, and an entry left alone keeps all its lines."""
+    before = playbook = parse(text)
+    for number, (edit, tier, pick) in enumerate(edits):
+        entry = playbook.entries[pick % len(playbook.entries)] if playbook.entries else None
+        if entry is None or entry.section is Section.OTHER:
+            entry = Entry(Section.QUICK, "no such entry", None, 0, 1)
+        with suppress(InputError):
+            playbook = edit(playbook, entry, tier, f"new {number}")
+        playbook = parse(playbook.render())
+    assert _frame(playbook) == _frame(before)
+    assert {line_end(line) for line in playbook.lines[:-1]} <= {line_end(text.splitlines(keepends=True)[0])}
+    left = _blocks(playbook)
+    assert {said: block for said, block in _blocks(before).items() if said in left}.items() <= left.items()
+    assert all(said in _blocks(before) or said.startswith("new ") for said in left)
+
+
+def _frame(playbook: Playbook) -> list[str]:
+    """The lines that belong to no entry; a last line without an end counts as one that has it."""
+    inside = {number for entry in playbook.entries for number in range(entry.start, entry.end)}
+    outside = [line for number, line in enumerate(playbook.lines) if number not in inside and "(none)" not in line]
+    return [line.rstrip("\r\n") for line in outside]
+
+
+def _blocks(playbook: Playbook) -> dict[str, list[str]]:
+    return {
+        entry.text: [line.rstrip("\r\n") for line in playbook.lines[entry.start : entry.end]]
+        for entry in playbook.entries
+    }

@@ -114,9 +114,13 @@ def test_a_human_who_edits_during_a_beat_wins(open_office: Open, tmp_path: Path)
     """Their lines stand; the beat's times and boxes go into the file as they left it."""
     shop = watched(tmp_path, "shop")
     during(shop, "file.write_text(file.read_text().replace('- [ ] The', '- [ ] Mine\\n- [ ] The'))")
-    open_office(shop).beat(shop, result="ok-token")
+    office = open_office(shop)
+    beat = office.beat(shop, result="ok-token")
     assert "- [ ] Mine\n- [x] The check" in shop.playbook
     assert "(never)" not in shop.playbook
+    assert json.loads((office.home / "runs" / beat["trace_id"] / "trace.json").read_text())["edits"] == []
+    (took_s,) = office.beats.store.load(shop.id).measured[task_id(CHECKED)].seconds
+    assert 0 < took_s < 30
 
 
 def test_a_playbook_removed_during_a_beat_is_made_anew_and_not_stamped(open_office: Open, tmp_path: Path) -> None:
