@@ -30,7 +30,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
 screenshots: $(VENV)/installed-dev
-	TRIAGE_SCREENSHOTS=docs/images $(BIN)/pytest tests/journeys/test_browser.py
+	TRIAGE_SCREENSHOTS=docs/images $(BIN)/pytest tests/journeys/test_browser.py tests/journeys/test_playbooks.py -m browser
 
 clean:
 	rm -rf $(VENV)

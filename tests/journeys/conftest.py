@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,6 +35,12 @@ def page(slack: LocalSlack) -> Iterator[SlackPage]:
         pytest.skip("no Chromium in PATH: install `chromium` to run the browser journeys")
     with open_page(executable, slack.url) as page:
         yield page
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    """Where the screenshots go: to the folder TRIAGE_SCREENSHOTS names, else away with the rest."""
+    return Path(os.environ.get("TRIAGE_SCREENSHOTS") or tmp_path)
 
 
 @pytest.fixture

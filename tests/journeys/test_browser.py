@@ -5,10 +5,8 @@ With TRIAGE_SCREENSHOTS=<folder> the pictures README shows are written there (`m
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
 from bot.domain.beats import Wake
@@ -21,12 +19,6 @@ from tests.journeys.beat_office import BeatOffice
 from tests.journeys.browser import SlackPage
 from tests.journeys.office import Office
 from tests.journeys.shop import TIMEOUTS
-
-
-@pytest.fixture
-def pictures(tmp_path: Path) -> Path:
-    """Where the screenshots go."""
-    return Path(os.environ.get("TRIAGE_SCREENSHOTS") or tmp_path)
 
 
 def _is_picture(path: Path) -> bool:

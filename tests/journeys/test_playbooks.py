@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from bot.domain.playbook import parse
 from bot.domain.playbook_entries import task_id
@@ -16,7 +17,9 @@ from bot.domain.tiers import Tier
 from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
+from demo.workspace import ANA
 from tests.journeys.beat_office import CHECK, BeatOffice, Watched, sessions_of, watched
+from tests.journeys.browser import SlackPage
 from tests.model_server import ModelServer
 from tests.model_server.script import Call, Script, Turn, single
 
@@ -93,6 +96,23 @@ def test_an_agent_keeps_its_list_and_its_owner_sees_how(open_office: Open, tmp_p
         assert (quiet["silent"], quiet["why"]) == (True, "2 edits to HEARTBEAT.md")
         assert "Resolved" in shown_text(office.alert(FLAG))
         assert (texts(shop, Tier.HOURLY), texts(shop, Tier.DAILY)) == ([], [DISK])
+
+
+def test_the_owner_reads_on_the_card_what_the_agent_changed(
+    open_office: Open, page: SlackPage, pictures: Path, tmp_path: Path
+) -> None:
+    """In a browser, and the new task is in the list that a button opens."""
+    shop = watched(tmp_path, "shop", tasks=f"- [ ] {CHECKED}\n- [ ] {CHORE}")
+    kept = script(("add_task", {"tier": "hourly", "text": DISK}), ("raise_flag", {"text": FLAG}), due=(CHECKED, CHORE))
+    with ModelServer(kept) as model:
+        open_office(shop, model=model).beat(shop, result="sent")
+        page.act_as(ANA.real_name)
+        page.open_direct_messages(ANA.real_name)
+        card = page.message(FLAG)
+        expect(card).to_contain_text("new hourly task")
+        assert page.screenshot(pictures / "playbook.png", card).stat().st_size > 5_000
+        page.click(card, "Open HEARTBEAT.md")
+        expect(page.modal).to_contain_text("Disk:")
 
 
 def test_a_file_from_elsewhere_is_worked_and_keeps_its_form(open_office: Open, tmp_path: Path) -> None:
