@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from bot.domain.default_commands import DEFAULT_COMMANDS
 from bot.errors import ConfigError
 from bot.heartbeat.commands import FLAGS_COMMAND, Argv, commands_in, config_line, is_allowed
 from bot.heartbeat.edits import What
@@ -22,7 +23,10 @@ def remarks(view: BeatView) -> Iterator[str]:
     if changed:
         yield changed
     added = [argv for edit in view.edits.made if edit.what is What.ADD_TASK for argv in refused_in(edit.text, view)]
-    yield from map(not_run, list(dict.fromkeys([*view.probes.refused, *added]))[:SHOWN])
+    refused = list(dict.fromkeys([*view.probes.refused, *added]))[:SHOWN]
+    yield from map(not_run, refused)
+    if refused and view.session.beat.commands == DEFAULT_COMMANDS:
+        yield "a list of `commands` in triage.yml replaces the built-in one; see docs/heartbeats.md"
     for move in view.moves[:SHOWN]:
         yield f"“{move.text[:80]}” {move.why}: move it to {move.to_tier}?"
 

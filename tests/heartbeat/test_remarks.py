@@ -48,10 +48,13 @@ def test_a_command_that_may_not_run_comes_with_the_line_that_allows_it(tmp_path:
     """Once, whether the list held it before or the beat added it; a shell is never allowed."""
     added = Edits([Edit(what=What.ADD_TASK, text="Disk: `df -h`", at=AT, tier=Tier.QUICK)])
     view = a_view(tmp_path, edits=added, probes=ProbeReport(refused=(("df", "-h"), ("bash", "-c", "ls"))))
-    _, disk, shell = remarks(view)
+    _, disk, shell, built_in = remarks(view)
     assert disk == 'not run: `df -h`; to allow it add this line to `commands` of the session in triage.yml: `- "df -h"`'
     assert shell.startswith("not run: `bash -c ls`; it cannot be allowed: 'bash' runs a shell")
     assert not_run(("df", "-h")) == disk
+    assert "replaces the built-in one" in built_in
+    own = replace(view, session=a_session(tmp_path, beat={"commands": ["git status --porcelain"]}))
+    assert list(remarks(own))[1:] == [disk, shell]
 
 
 def test_a_task_in_a_wrong_tier_is_proposed_to_the_owner_and_to_the_agent(tmp_path: Path) -> None:
