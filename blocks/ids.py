@@ -13,6 +13,7 @@ from bot.casework.decisions import Click
 from bot.domain.alerts import finding_digest
 from bot.domain.session import OpenFinding, check_session_id
 from bot.domain.threads import check_thread_id
+from bot.domain.tiers import Tier
 from bot.errors import InputError
 
 APPROVE: Final = "triage_approve"
@@ -31,6 +32,12 @@ FIXED: Final = "triage_fixed"
 INVESTIGATE: Final = "triage_investigate"
 RUN_NOW: Final = "triage_run_now"
 OPEN_PLAYBOOK: Final = "triage_open_playbook"
+
+EDIT_TIER: Final = "triage_edit_tier"
+"""Followed by `:<tier>`, for an action id stands once in a block."""
+TIER_VIEW: Final = "triage_tier_view"
+TIER_TEXT: Final = "tier_text"
+"""Followed by `:<digest>` of the text the editor was opened on."""
 
 EDIT_VIEW: Final = "triage_edit_view"
 DISMISS_VIEW: Final = "triage_dismiss_view"
@@ -103,6 +110,24 @@ def decode_finding(value: object) -> tuple[str, str]:
     if not _DIGEST.fullmatch(digest):
         raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
     return check_session_id(session_id), digest
+
+
+def encode_tier(session_id: str, tier: Tier, base: str = "") -> str:
+    """Return a value that names a tier of a session, and the text an editor was opened on.
+
+    >>> encode_tier("shop", Tier.DAILY)
+    'shop|daily|'
+    """
+    return f"{session_id}|{tier}|{base}"
+
+
+def decode_tier(value: object) -> tuple[str, Tier, str]:
+    """Return `(session id, tier, digest or "")`; raises InputError as `decode_click` does."""
+    session_id, _, rest = str(value).partition("|")
+    tier, _, base = rest.partition("|")
+    if tier not in tuple(Tier) or not (base == "" or _DIGEST.fullmatch(base)):
+        raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+    return check_session_id(session_id), Tier(tier), base
 
 
 def decode_snooze(value: object) -> tuple[str, str, str]:

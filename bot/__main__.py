@@ -15,6 +15,7 @@ COMMANDS = {
     "investigate": "look into one question here in the terminal",
     "doctor": "is everything as it must be, and if not, what to do",
     "heartbeat": "sessions: list, switch, run, wake, and why the last beat went as it did",
+    "tiers": "a session's tasks: list, add, remove, move, and what is due",
     "verify": "look every citation of a thread up again, without a model",
     "classify": "events.ndjson on stdin, classified events on stdout",
 }

@@ -43,6 +43,7 @@ from bot.domain.links import code_links
 from bot.environment import Environment, require_signing_secret, require_tokens
 from bot.errors import ConfigError
 from bot.heartbeat.controls import Controls
+from bot.heartbeat.task_desk import TaskDesk
 from bot.intake.backfill import Backfill
 from bot.intake.classifier import Rules, classify
 from bot.intake.gaps import Gaps
@@ -62,6 +63,7 @@ from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.heartbeat import HeartbeatCommand
 from handlers.commands.status import status_command
+from handlers.commands.tiers import Tiers, view_opener
 from handlers.connection import SlackConnection
 from handlers.history import SlackHistory
 from handlers.http_connection import HttpConnection
@@ -267,13 +269,17 @@ class Triage:
         approvals = Approvals(
             decisions, self._approvers, self._store, ops_channel=settings.ops_channel, tell=ephemeral(client)
         )
+        tiers = self._tiers_command(home, client)
         commands = Commands(
             {
                 "status": ("what waits, what runs", status_command(home, self._approvers, self._clock)),
                 "heartbeat": ("sessions: list, switch, run, and why a beat went as it did", self._heartbeat_command()),
+                "tiers": ("a session's tasks: list, add, remove, move, edit, and what is due", tiers),
             }
         )
-        return Listeners(watcher=watcher, approvals=approvals, alerts=self._alert_buttons(client), commands=commands)
+        return Listeners(
+            watcher=watcher, approvals=approvals, alerts=self._alert_buttons(client), commands=commands, tiers=tiers
+        )
 
     def _keep_watch(self, settings: Settings, environment: Environment, client: WebClient) -> Heartbeats:
         self._alerts = SlackAlerts(client, self._posting)
@@ -303,6 +309,18 @@ class Triage:
             approvers=self._approvers,
             clock=self._clock,
             team_id=self.me.team_id,
+        )
+
+    def _tiers_command(self, home: Path, client: WebClient) -> Tiers:
+        beats = self.heartbeats
+        shown = JsonFile(home / "listed.json")
+        return Tiers(
+            sessions=beats.sessions,
+            desk=TaskDesk(beats.sessions, beats.store, beats.zones, self._clock, shown),
+            approvers=self._approvers,
+            team_id=self.me.team_id,
+            open_view=view_opener(self._posting),
+            tell=ephemeral(client),
         )
 
     def _alert_buttons(self, client: WebClient) -> AlertButtons:

@@ -12,11 +12,13 @@ from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk import WebClient
 
 from blocks import ids
+from bot.domain.tiers import Tier
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
 from handlers.alerts import AlertButtons
 from handlers.approvals import Approvals
 from handlers.commands import Commands
+from handlers.commands.tiers import Tiers
 from handlers.messages import journal_first
 
 log = logging.getLogger(__name__)
@@ -30,6 +32,7 @@ class Listeners:
     approvals: Approvals
     alerts: AlertButtons
     commands: Commands
+    tiers: Tiers
 
 
 def bolt_app(bot_token: str, api_url: str, me: Identity, to: Listeners, on: Executor) -> App:
@@ -83,3 +86,6 @@ def _connect(app: App, to: Listeners) -> None:
     app.action(ids.INVESTIGATE)(alert.investigate)
     app.action(ids.RUN_NOW)(alert.run_now)
     app.action(ids.OPEN_PLAYBOOK)(alert.open_playbook)
+    for tier in Tier:
+        app.action(f"{ids.EDIT_TIER}:{tier}")(to.tiers.open_edit)
+    app.view(ids.TIER_VIEW)(to.tiers.submit)

@@ -72,7 +72,7 @@ def _row(
         every=pace(session, sessions),
         hours=f"{hours.start}-{hours.end} {hours.timezone}",
         last=last,
-        next_at=_next(session, hours, now) if standing is Standing.ON else None,
+        next_at=next_beat(session, hours, now) if standing is Standing.ON else None,
         open_findings=sum(finding.is_open for finding in state.findings.values()),
         notes=tuple(note for note in [*failing, *_switched(session), zones.note(session)] if note),
     )
@@ -98,7 +98,7 @@ def _switched(session: Session) -> list[str]:
     return [f"switched {'on' if override.value else 'off'} by @{override.by.name} on {override.by.at:%d %b %H:%M} UTC"]
 
 
-def _next(session: Session, hours: ActiveHours, now: datetime) -> datetime | None:
+def next_beat(session: Session, hours: ActiveHours, now: datetime) -> datetime | None:
     """Return the next slot inside the hours; None where it is further away than anybody wants to know."""
     slot = next_slot(session.id, session.beat.every, now)
     for _ in range(LOOK_AHEAD):

@@ -31,7 +31,11 @@ class Ear:
         self.missed: list[datetime | None] = []
         self.full = False
         listeners = Listeners(
-            watcher=self.watcher, approvals=RecordedApprovals(), alerts=RecordedApprovals(), commands=print
+            watcher=self.watcher,
+            approvals=RecordedApprovals(),
+            alerts=RecordedApprovals(),
+            commands=print,
+            tiers=RecordedApprovals(),
         )  # type: ignore[arg-type]
         self.connection = HttpConnection(
             bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(2)),

@@ -56,7 +56,11 @@ class Edge:
         self.watcher, self.approvals = RecordedWatcher(), RecordedApprovals()
         self.commanded: list[str] = []
         listeners = Listeners(
-            watcher=self.watcher, approvals=self.approvals, alerts=RecordedApprovals(), commands=self._command
+            watcher=self.watcher,
+            approvals=self.approvals,
+            alerts=RecordedApprovals(),
+            commands=self._command,
+            tiers=RecordedApprovals(),
         )  # type: ignore[arg-type]
         self.app: App = bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(4))
         self.ear = RecordedEar()

@@ -67,6 +67,7 @@ class Edge:
             approvals=self.approvals,  # type: ignore[arg-type]
             alerts=RecordedApprovals(),  # type: ignore[arg-type]
             commands=command,  # type: ignore[arg-type]
+            tiers=RecordedApprovals(),  # type: ignore[arg-type]
         )
         self.app: App = bolt_app("xoxb-1", url, ME, listeners, ThreadPoolExecutor(4))
 

@@ -1,0 +1,331 @@
+"""`/triage tiers …`: listed for all, changed by who may, and a number never means another task than was seen."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blocks import ids
+from bot.casework.approvers import Approvers
+from bot.domain.tiers import Tier
+from bot.errors import ProviderError
+from bot.heartbeat.task_desk import TaskDesk
+from handlers.commands import Commands
+from handlers.commands.tiers import NOT_YOURS, Tiers
+from tests.blocks.limits import texts
+from tests.fakes import MemorySlate
+from tests.heartbeat.clockwork import START, Clockwork
+from tests.payloads import payload
+
+APPROVER, OWNER, OTHER = "U2", "U0ANN", "U0EVE"
+PLAYBOOK = """# Heartbeat
+## Timestamps
+- Last quick: 2026-11-21T11:50:00Z
+- Last hourly: 2026-11-21T11:40:00Z
+- Last daily: (never)
+## Quick
+- [x] Tree: `git status --porcelain`
+- [ ] Deploys <!channel> & <@U1>
+## Hourly
+- [ ] Disk: `df -h`
+  - over 90 % is bad
+## Daily
+- [ ] Stale branches
+"""
+
+
+class Edge:
+    """The command over a clockwork with one session; what was opened, said and acknowledged."""
+
+    def __init__(self, folder: Path) -> None:
+        hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
+        self.works = works = Clockwork(folder, "shop", "tooling", every="30m", active_hours=hours)
+        self.file = folder / "shop" / "HEARTBEAT.md"
+        self.file.write_text(PLAYBOOK)
+        works.workspace.groups["C0OPS"] = frozenset({APPROVER})
+        self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=works.workspace)
+        self.approvers.refresh()
+        self.slate = MemorySlate()
+        self.opened: list[dict[str, Any]] = []
+        self.told: list[str] = []
+        self.acks: list[dict[str, Any]] = []
+        self.expired = False
+        self.start()
+
+    def start(self) -> None:
+        """Start a process on what is on disk."""
+        works = self.works
+        self.tiers = Tiers(
+            sessions=works.sessions,
+            desk=TaskDesk(works.sessions, works.store, works.zones, works.clock, self.slate),
+            approvers=self.approvers,
+            team_id="T1",
+            open_view=self._open,
+            tell=lambda _channel, _user, text: self.told.append(text),
+        )
+
+    def _open(self, trigger_id: str, view: Any) -> None:
+        if self.expired:
+            raise ProviderError("Slack could not open the dialogue: expired_trigger_id")
+        self.opened.append(view.to_dict())
+
+    def types(self, text: str, by: str = APPROVER, team: str = "T1") -> str:
+        """Type a command and return what it says."""
+        answers: list[dict[str, Any]] = []
+        body = {**payload("slash_command"), "text": f"tiers {text}", "user_id": by, "team_id": team}
+        Commands({"tiers": ("tasks", self.tiers)})(lambda **given: answers.append(given), body)  # type: ignore[arg-type]
+        [given] = answers
+        assert given["response_type"] == "ephemeral"
+        said = list(texts(given["blocks"]))
+        assert all(len(words) <= 3_000 for words in said)
+        return "\n".join(said)
+
+    def press(self, value: object, by: str = APPROVER) -> None:
+        """Click an Edit button."""
+        body = payload("block_actions")
+        body["user"] = {**body["user"], "id": by, "team_id": "T1"}
+        self.tiers.open_edit(lambda **_: None, body, {"value": value})  # type: ignore[arg-type]
+
+    def submit(self, text: str | None, *, metadata: object = None, by: str = APPROVER, team: str = "T1") -> Any:
+        """Submit the dialogue that was opened last."""
+        view = self.opened[-1]
+        block = next(each["block_id"] for each in view["blocks"] if each["type"] == "input")
+        body = payload("view_submission")
+        body["user"] = {**body["user"], "id": by, "team_id": team}
+        values = {block: {ids.INPUT: {"type": "plain_text_input", "value": text}}}
+        sent = {"private_metadata": view["private_metadata"] if metadata is None else metadata}
+        self.tiers.submit(  # type: ignore[arg-type]
+            lambda **answer: self.acks.append(answer), body, {**sent, "state": {"values": values}}
+        )
+        return self.acks[-1]
+
+    @property
+    def text(self) -> str:
+        return self.file.read_text()
+
+    @property
+    def prefilled(self) -> str:
+        [box] = [block for block in self.opened[-1]["blocks"] if block["type"] == "input"]
+        return str(box["element"].get("initial_value", ""))
+
+
+@pytest.fixture
+def edge(tmp_path: Path) -> Edge:
+    """A shop with four tasks."""
+    return Edge(tmp_path)
+
+
+def test_the_list_is_numbered_and_says_what_is_due_and_what_may_not_run(edge: Edge) -> None:
+    """For everybody, on one screen; nothing in a task notifies anybody."""
+    seen = edge.types("shop", OTHER)
+    assert (
+        "*Quick, at every beat · due now · last ran 10 min ago*\n1. Tree: `git status --porcelain`\n2. Deploys" in seen
+    )
+    assert "*Hourly · due now · last ran 20 min ago*\n3. Disk: `df -h` (+1 lines)" in seen
+    assert "*Daily · due now · never ran*\n4. Stale branches" in seen
+    assert "Not among `commands` in triage.yml, so never run: `df -h (task 3)`" in seen
+    assert "<!channel>" not in seen
+    assert "<@U1>" not in seen
+    assert "Edit quick" not in seen
+    assert "Edit quick" in edge.types("shop", OWNER)
+
+
+def test_what_is_due_next_is_said_per_tier(edge: Edge) -> None:
+    """The daily tier has run, so the hourly one waits for its hour."""
+    edge.file.write_text(PLAYBOOK.replace("daily: (never)", "daily: 2026-11-21T11:40:00Z"))
+    seen = edge.types("shop due", OTHER)
+    assert "*Due now in shop: quick.*" in seen
+    assert "hourly: due in 40 min, with the beat in " in seen
+    assert "daily: due in 23 h, with the beat in " in seen
+
+
+def test_a_task_is_added_and_the_undo_undoes_it(edge: Edge) -> None:
+    """The answer names the number that the new list gave it; what may not run is said at once."""
+    said = edge.types("shop add hourly Certificates:  `openssl x509 -in a`", OWNER)
+    assert "Added to the hourly tasks of shop as number 4: Certificates" in said
+    assert "`openssl x509 -in a` is not among `commands`" in said
+    assert "To undo: /triage tiers shop remove 4" in said
+    assert "  - over 90 % is bad\n- [ ] Certificates:  `openssl x509 -in a`\n" in edge.text
+    edge.types("shop remove 4", OWNER)
+    assert edge.text == PLAYBOOK
+
+
+def test_a_task_is_moved_and_the_undo_undoes_it(edge: Edge) -> None:
+    """With its details and its box; numbers count in the list of the last answer."""
+    edge.types("shop")
+    said = edge.types("shop move 1 daily")
+    assert "Moved from quick to daily in shop, now number 4: Tree" in said
+    assert "To undo: /triage tiers shop move 4 quick" in said
+    edge.types("shop move 4 quick")
+    assert sorted(edge.text.splitlines()) == sorted(PLAYBOOK.splitlines())
+
+
+def test_what_removal_takes_with_it_is_shown(edge: Edge) -> None:
+    """Details cannot be added by command, so they are not lost from sight."""
+    edge.types("shop")
+    said = edge.types("shop remove 3")
+    assert "Removed from the hourly tasks of shop: Disk" in said
+    assert "To undo: /triage tiers shop add hourly Disk: `df -h`" in said
+    assert "over 90 % is bad" in said
+
+
+def test_numbers_of_a_list_that_changed_are_refused_with_the_new_one(edge: Edge) -> None:
+    """A human wrote a task above it meanwhile; after the new list the number counts, in another process too."""
+    edge.types("shop")
+    edge.file.write_text(PLAYBOOK.replace("## Quick\n", "## Quick\n- [ ] Mine\n"))
+    before = edge.text
+    said = edge.types("shop remove 1")
+    assert "The list changed since you saw it, so nothing was changed" in said
+    assert "1. Mine" in said
+    assert edge.text == before
+    edge.start()
+    assert "Removed from the quick tasks of shop: Mine" in edge.types("shop remove 1")
+
+
+def test_who_saw_no_list_has_no_numbers(edge: Edge) -> None:
+    """Somebody else's list is not theirs."""
+    edge.types("shop", OWNER)
+    assert "You have not seen this list yet" in edge.types("shop remove 1", APPROVER)
+    assert edge.text == PLAYBOOK
+
+
+@pytest.mark.parametrize("text", ["add hourly x", "remove 1", "move 1 daily", "edit quick"])
+@pytest.mark.parametrize(("by", "team"), [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
+def test_who_may_not_changes_nothing(edge: Edge, text: str, by: str, team: str) -> None:
+    """Told why, and what they may do."""
+    edge.types("shop", by, team)
+    assert NOT_YOURS in edge.types(f"shop {text}", by, team)
+    assert edge.text == PLAYBOOK
+    assert edge.opened == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "Name a session."),
+        ("shopp", "did you mean shop?"),
+        ("shop remvoe 1", "Did you mean remove or move?"),
+        ("shop add hourli x", "did you mean hourly?"),
+        ("shop add", "Name a tier"),
+        ("shop add daily", "between 1 and 300 characters"),
+        ("shop add daily # Notes", "no heading"),
+        ("shop add daily <!-- x", "HTML comment"),
+        ("shop add daily Stale branches", "hold 'Stale branches' already"),
+        ("shop remove", "Which task?"),
+        ("shop remove x", "'x' is no task's number"),
+        ("shop remove 9", "they go from 1 to 4"),
+        ("shop remove ٣", "is no task's number"),
+        ("shop move 1", "Name a tier"),
+        ("shop move 1 quick", "already"),
+    ],
+)
+def test_what_cannot_be_done_says_what_to_type(edge: Edge, text: str, says: str) -> None:
+    """And nothing is changed."""
+    edge.types("shop")
+    assert says in edge.types(text)
+    assert edge.text == PLAYBOOK
+
+
+def test_a_session_without_a_playbook_says_how_to_get_one(edge: Edge) -> None:
+    """A list creates no file; adding a task does, from the template."""
+    edge.file.unlink()
+    assert "has no HEARTBEAT.md yet" in edge.types("shop", OTHER)
+    assert not edge.file.exists()
+    assert "Added to the daily tasks" in edge.types("shop add daily Certificates")
+    assert "Working-tree status" in edge.text
+
+
+def test_a_tier_is_edited_as_text(edge: Edge) -> None:
+    """Opened with its lines, saved with only the changed ones changed; the answer shows what stood there."""
+    edge.types("shop edit quick", OWNER)
+    assert edge.prefilled == "- Tree: `git status --porcelain`\n- Deploys <!channel> & <@U1>"
+    answer = edge.submit("- Tree: `git status --porcelain`\nDeploys look healthy", by=OWNER)
+    assert answer["response_action"] == "update"
+    said = "\n".join(texts(answer["view"]["blocks"]))
+    assert "+ Deploys look healthy\n- - Deploys" in said
+    assert edge.text == PLAYBOOK.replace("- [ ] Deploys <!channel> & <@U1>", "- [ ] Deploys look healthy")
+
+
+def test_the_button_opens_the_editor_for_who_may(edge: Edge) -> None:
+    """From memory, for the trigger expires; a stranger is told."""
+    edge.press(ids.encode_tier("shop", Tier.DAILY))
+    assert edge.prefilled == "- Stale branches"
+    edge.press(ids.encode_tier("shop", Tier.DAILY), by=OTHER)
+    assert edge.told == [NOT_YOURS]
+    edge.expired = True
+    edge.press(ids.encode_tier("shop", Tier.DAILY))
+    assert "expired_trigger_id" in edge.told[-1]
+
+
+def test_an_edit_of_somebody_else_is_not_overwritten_and_nothing_typed_is_lost(edge: Edge) -> None:
+    """Both texts stand in the dialogue; saving again, in sight of both, puts one in the place of the other."""
+    edge.press(ids.encode_tier("shop", Tier.DAILY))
+    edge.file.write_text(PLAYBOOK.replace("Stale branches", "Old branches"))
+    answer = edge.submit("- My branches")
+    assert answer["response_action"] == "update"
+    assert "Old branches" in edge.text
+    edge.opened.append(answer["view"])
+    said = "\n".join(texts(answer["view"]["blocks"]))
+    assert "Somebody changed these tasks while you wrote" in said
+    assert "- Old branches" in said
+    assert edge.prefilled == "- My branches"
+    assert edge.submit(edge.prefilled)["view"]["title"]["text"] == "Saved"
+    assert edge.text == PLAYBOOK.replace("Stale branches", "My branches")
+
+
+def test_a_beat_that_ticks_boxes_is_no_conflict(edge: Edge) -> None:
+    """Boxes are code's; the line that was not edited keeps the new one."""
+    edge.press(ids.encode_tier("shop", Tier.QUICK))
+    edge.file.write_text(PLAYBOOK.replace("[x] Tree", "[ ] Tree").replace("11:50", "12:00"))
+    edge.submit(f"{edge.prefilled}\nOne more")
+    assert "- [ ] Tree" in edge.text
+    assert "- [ ] One more" in edge.text
+
+
+@pytest.mark.parametrize("text", ["# Notes", "- a\n```", "x" * 400])
+def test_what_is_no_task_is_said_in_the_dialogue(edge: Edge, text: str) -> None:
+    """It stays open with what was typed."""
+    edge.press(ids.encode_tier("shop", Tier.DAILY))
+    answer = edge.submit(text)
+    assert answer["response_action"] == "errors"
+    assert edge.text == PLAYBOOK
+
+
+def test_permission_is_asked_again_at_the_submit(edge: Edge) -> None:
+    """Who lost it meanwhile, and who is of another workspace, changes nothing."""
+    edge.press(ids.encode_tier("shop", Tier.DAILY))
+    for by, team in [(OTHER, "T1"), (APPROVER, "T0OTHER"), (OWNER, "T0OTHER")]:
+        assert NOT_YOURS in str(edge.submit("- x", by=by, team=team))
+    edge.works.workspace.groups["C0OPS"] = frozenset()
+    assert NOT_YOURS in str(edge.submit("- x"))
+    assert edge.text == PLAYBOOK
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    ["", "shop", "shop|weekly|", "../x|daily|", "nosuch|daily|", "shop|daily|zz", None.__class__, 7, ["shop"]],
+)
+def test_a_hostile_value_changes_nothing(edge: Edge, metadata: object) -> None:
+    """Neither the button nor the submit believes it."""
+    edge.press(metadata)
+    assert edge.opened == []
+    edge.press(ids.encode_tier("shop", Tier.DAILY))
+    assert edge.submit("- x", metadata=metadata)["response_action"] == "errors"
+    assert edge.text == PLAYBOOK
+
+
+def test_a_tier_too_long_for_slack_is_not_cut(edge: Edge) -> None:
+    """Said in words, before anybody types; the list still fits a screen."""
+    many = "".join(f"- [ ] Task {n} {'x' * 200}\n" for n in range(30))
+    edge.file.write_text(f"## Quick\n{many}")
+    assert "Slack's editor holds 3,000" in edge.types("shop edit quick")
+    assert edge.opened == []
+    assert "more in HEARTBEAT.md" in edge.types("shop")
+
+
+def test_the_clock_of_these_tests(edge: Edge) -> None:
+    """The times above are seen from noon."""
+    assert edge.works.clock.now() - START < timedelta(minutes=1)

@@ -1,0 +1,119 @@
+"""Tasks listed and changed in Slack, with the ordinary bot at work over a real local-slack."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from blocks import ids
+from bot.app import Triage
+from bot.environment import read_environment
+from bot.settings import load_settings
+from demo.control import Control, Json
+from demo.headless import find_element
+from demo.modals import text_value
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, CHLOE, OPS
+from tests.journeys.office import LIMIT_S, Office, environment_of, write_config
+
+PLAYBOOK = "# Heartbeat\n## Quick\n- [x] Tree: `git status --porcelain`\n## Hourly\n- [ ] Certificates\n## Daily\n"
+
+
+class Watched(Office):
+    """The office whose bot watches the shop for Ana; beats are far off."""
+
+    def __init__(self, slack: LocalSlack, control: Control, home: Path, shop: Path) -> None:
+        self.slack, self.control, self.home, self.file = slack, control, home, shop / "HEARTBEAT.md"
+        self.file.write_text(PLAYBOOK)
+        beat = {"every": "7d", "active_hours": {"start": "00:00", "end": "24:00", "timezone": "UTC"}}
+        session = {"cwd": str(shop), "owner": ANA.user_id, "heartbeat": beat}
+        self.config = write_config(home, shop, sessions={"shop": session})
+        self.start()
+
+    def start(self) -> None:
+        """Start the bot on what is on disk."""
+        self.bot = Triage(load_settings(self.config), read_environment(environment_of(self.slack, self.home)))
+        self.bot.start()
+        self.control.wait_for(self.control.modals.is_bot_connected, "the bot to connect")
+
+    def restart(self) -> None:
+        """Stop it, and start another on the same disk."""
+        self.bot.stop()
+        self.control.wait_for(lambda: not self.control.modals.is_bot_connected(), "the bot to leave")
+        self.start()
+
+    @property
+    def text(self) -> str:
+        return self.file.read_text()
+
+    def types(self, text: str, says: str, *, user: str = ANA.user_id) -> Json:
+        """Type `/triage tiers …` and return the newest private answer that holds `says`."""
+        self.control.command(user, OPS.channel_id, f"tiers {text}")
+
+        def found() -> Json | None:
+            private = [m for m in self.control.messages(OPS.channel_id) if m.get("ephemeral_to") == user]
+            return next((m for m in reversed(private) if says in json.dumps(m, ensure_ascii=False)), None)
+
+        return self.control.wait_for(found, f"{text!r} to say {says!r}", timeout_s=LIMIT_S, channel=OPS.channel_id)
+
+    def modal(self, showing: str = "") -> Json:
+        """Return the dialogue on top, once it shows `showing`."""
+
+        def found() -> Json | None:
+            view = self.control.modals.current()
+            return view if view and showing in json.dumps(view, ensure_ascii=False) else None
+
+        return self.control.wait_for(found, f"a dialogue that shows {showing!r}", timeout_s=LIMIT_S)
+
+    def submit(self, view: Json, text: str, *, user: str = ANA.user_id) -> dict[str, str]:
+        """Submit an editor with `text` in it and return the errors it shows."""
+        block = next(each["block_id"] for each in view["blocks"] if each["type"] == "input")
+        return self.control.modals.submit(user, {block: {ids.INPUT: text_value(text)}})
+
+
+@pytest.fixture
+def watched(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> Iterator[Watched]:
+    """The bot runs and is connected."""
+    watched = Watched(slack, control, tmp_path / "home", shop)
+    yield watched
+    watched.bot.stop()
+
+
+def test_tasks_are_listed_added_moved_and_removed(watched: Watched) -> None:
+    """By the owner; a stranger may look; a list that a human changed meanwhile is shown again, after a restart too."""
+    watched.types("shop", "Certificates", user=CHLOE.user_id)
+    watched.types("shop add daily x", "Only approvers and the session", user=CHLOE.user_id)
+    watched.types("shop add daily Stale branches", "as number 3: Stale branches")
+    watched.types("shop move 1 daily", "now number 3: Tree")
+    assert watched.text == PLAYBOOK.replace("- [x] Tree: `git status --porcelain`\n", "") + (
+        "- [ ] Stale branches\n- [x] Tree: `git status --porcelain`\n"
+    )
+    watched.restart()
+    watched.file.write_text(watched.text.replace("## Quick\n", "## Quick\n- Mine\n"))
+    before = watched.text
+    watched.types("shop remove 1", "The list changed since you saw it")
+    assert watched.text == before
+    watched.types("shop remove 1", "Removed from the quick tasks of shop: Mine")
+    assert watched.text == before.replace("- Mine\n", "")
+
+
+def test_a_tier_is_edited_in_a_dialogue(watched: Watched) -> None:
+    """From the list's button; somebody else's edit is not overwritten, and what was typed stays in sight."""
+    listed = watched.types("shop", "Edit hourly")
+    button = find_element(listed, f"{ids.EDIT_TIER}:hourly")
+    assert button is not None
+    watched.control.click(OPS.channel_id, listed["ts"], ANA.user_id, **button.click_fields())
+    opened = watched.modal("- Certificates")
+    assert "no heading" in str(watched.submit(opened, "# Notes"))
+    assert watched.submit(opened, "- Certificates\nDisk", user=CHLOE.user_id) != {}
+    watched.file.write_text(PLAYBOOK.replace("Certificates", "Certs"))
+    assert watched.submit(opened, "- Certificates\nDisk") == {}
+    both = watched.modal("while you wrote")
+    assert "- Certs" in json.dumps(both)
+    assert "- Certificates\\nDisk" in json.dumps(both)
+    assert watched.submit(both, "- Certs\nDisk") == {}
+    watched.modal("are saved")
+    assert watched.text == PLAYBOOK.replace("- [ ] Certificates\n", "- [ ] Certs\n- [ ] Disk\n")
