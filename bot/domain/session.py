@@ -88,6 +88,8 @@ class Failures(_Value):
     key: str = ""
     count: int = 0
     paused_until: AwareDatetime | None = None
+    told: bool = False
+    """Whether the owner was told of the pause."""
 
 
 class SpentToday(_Value):

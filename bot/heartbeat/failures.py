@@ -18,9 +18,10 @@ def failed(state: SessionState, key: str, now: datetime) -> SessionState:
     From the fifth of one kind in a row on, interval wakes are refused until the pause is over; the next failure of that
     kind doubles it, up to a day. Another kind starts to count anew.
     """
-    count = state.failures.count + 1 if key == state.failures.key else 1
+    before = state.failures if key == state.failures.key else Failures(key=key)
+    count = before.count + 1
     paused_until = now + pause_after(count) if count >= PAUSE_AFTER else None
-    return state.evolve(failures=Failures(key=key, count=count, paused_until=paused_until))
+    return state.evolve(failures=before.evolve(count=count, paused_until=paused_until))
 
 
 def succeeded(state: SessionState) -> SessionState:
@@ -29,8 +30,13 @@ def succeeded(state: SessionState) -> SessionState:
 
 
 def is_alert_due(state: SessionState) -> bool:
-    """Whether the failure just counted is the one that pauses the session: the owner is told of that one alone."""
-    return state.failures.count == PAUSE_AFTER
+    """Whether the owner has to be told of the pause, which happens once; who could not be told is told later."""
+    return state.failures.count >= PAUSE_AFTER and not state.failures.told
+
+
+def told(state: SessionState) -> SessionState:
+    """Return the state after the owner was told of the pause."""
+    return state.evolve(failures=state.failures.evolve(told=True))
 
 
 def pause_after(count: int) -> timedelta:

@@ -23,7 +23,7 @@ from bot.domain.tiers import Tier, includes
 from bot.errors import InputError, ProviderError, StoreError, TriageError
 from bot.heartbeat.admission import Admission
 from bot.heartbeat.delivery import Delivery
-from bot.heartbeat.failures import is_alert_due
+from bot.heartbeat.failures import is_alert_due, told
 from bot.heartbeat.look import Look, is_the_one_looked_at, is_unchanged, still_standing
 from bot.heartbeat.outcome import Begun, Ending, Record
 from bot.heartbeat.playbook_file import playbook_of
@@ -85,6 +85,7 @@ class Beats:
     def _tell_of_pause(self, session: Session, state: SessionState, now: datetime) -> None:
         try:
             self._room.delivery.tell_owner(session, _paused(state), at=now)
+            self._room.store.save(session.id, told)
         except ProviderError:
             log.exception("owner not told of the pause", extra={"action": "pause_untold", "session": session.id})
 
@@ -120,12 +121,8 @@ class Beats:
         except RunStopped:
             self._room.retry(session.id, begun.wake)  # the job goes back to the queue, its reason to the state
             raise
-        except RunCancelled as error:
-            return Ending(result=BeatResult.SKIPPED, why=remark(Step.CANCELLED), full=error.usage)
         except TriageError as error:
-            log.exception("a beat failed", extra={"action": "beat_failed", "session": session.id})
-            usage = error.usage if isinstance(error, RunFailed) else None
-            return Ending(result=BeatResult.FAILED, error=str(error), full=usage)
+            return _broken_off(session, error)
 
     def _carry_out(self, session: Session, begun: Begun, cancel: threading.Event) -> Ending:
         state = self._room.store.load(session.id)
@@ -136,14 +133,23 @@ class Beats:
             return Ending(result=BeatResult.SKIPPED, why=refusal.why)
         view = self._room.look.at(session, state, begun, cancel)
         if cancel.is_set():
-            raise RunCancelled("cancelled", usage=Usage())
+            return _cancelled(view)
         if is_unchanged(view):
             return self._quiet(view, begun, remark(Step.PROBES, "nothing changed"))
-        if not self._screens(view):
-            return self._run(view, begun)
+        return self._screened(view, begun) if self._screens(view) else self._run(view, begun)
+
+    def _screened(self, view: BeatView, begun: Begun) -> Ending:
+        """Ask the cheap model first; what that cost counts however the beat ends."""
         assert self._room.prescreen is not None
-        screened = self._room.prescreen.decide(view)
-        if screened.action is Action.ESCALATE:
+        try:
+            screened = self._room.prescreen.decide(view)
+        except RunStopped:
+            raise
+        except RunCancelled as error:
+            return replace(_cancelled(view), triage=error.usage)
+        if view.cancel.is_set():
+            ending = _cancelled(view)
+        elif screened.action is Action.ESCALATE:
             ending = self._run(view, begun)
         else:
             ending = self._quiet(view, begun, remark(Step.PRESCREEN, screened.decision.reason))
@@ -173,7 +179,14 @@ class Beats:
 
     def _run(self, view: BeatView, begun: Begun) -> Ending:
         """Have the due tasks carried out, read the report against them, tell what it found."""
-        report = self._room.full.run(view)
+        try:
+            report = self._room.full.run(view)
+        except RunStopped:
+            raise
+        except TriageError as error:
+            return _broken_off(view.session, error, view)
+        if view.cancel.is_set():
+            return _cancelled(view, report.usage)
         try:
             return self._reported(view, begun, report)
         except StoreError as error:
@@ -221,6 +234,19 @@ class Beats:
             return playbook.with_boxes(done).with_stamps(includes(view.tier), begun.stamp_at)
 
         playbook_of(view.session).change(edit)
+
+
+def _broken_off(session: Session, error: TriageError, view: BeatView | None = None) -> Ending:
+    """Return the end of a beat that an error broke off; `view` is what it had seen until then."""
+    if isinstance(error, RunCancelled):
+        return _cancelled(view, error.usage)
+    log.error("a beat failed: %s", error, extra={"action": "beat_failed", "session": session.id}, exc_info=error)
+    usage = error.usage if isinstance(error, RunFailed) else None
+    return Ending(result=BeatResult.FAILED, error=str(error), view=view, full=usage)
+
+
+def _cancelled(view: BeatView | None, usage: Usage | None = None) -> Ending:
+    return Ending(result=BeatResult.SKIPPED, why=remark(Step.CANCELLED), view=view, full=usage)
 
 
 def _paused(state: SessionState) -> str:

@@ -5,18 +5,30 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.domain.session import SessionState
-from bot.heartbeat.failures import failed, is_alert_due, succeeded
+from bot.heartbeat.failures import failed, is_alert_due, succeeded, told
 from tests.heartbeat.clockwork import START
 
 
 def test_the_fifth_failure_of_one_kind_pauses_and_is_told_once() -> None:
     """Not the fourth, and not the sixth."""
-    state, told = SessionState(), []
+    state, alerts = SessionState(), []
     for count in range(1, 12):
         state = failed(state, "refused", START)
-        told += [count] if is_alert_due(state) else []
         assert (state.failures.paused_until is None) == (count < 5)
-    assert told == [5]
+        if is_alert_due(state):
+            alerts.append(count)
+            state = told(state)
+    assert alerts == [5]
+
+
+def test_an_owner_who_could_not_be_told_of_the_pause_is_told_at_the_next_try() -> None:
+    """What fails is often the way to the owner itself."""
+    state = SessionState()
+    for _ in range(6):
+        state = failed(state, "Slack is away", START)
+    assert is_alert_due(state)
+    assert not is_alert_due(failed(told(state), "Slack is away", START))
+    assert not failed(told(state), "another", START).failures.told
 
 
 def test_the_pause_doubles_up_to_a_day() -> None:

@@ -1,0 +1,128 @@
+"""A room for beats over fakes: a real playbook on disk, scripted minds, a surface that writes down what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from bot.domain.beats import Action, Envelope, Receipt, Wake
+from bot.domain.prescreen import Decision
+from bot.domain.returns import Usage
+from bot.domain.session import SessionState
+from bot.heartbeat.admission import Admission
+from bot.heartbeat.delivery import Delivery
+from bot.heartbeat.look import Look
+from bot.heartbeat.outcome import Record
+from bot.heartbeat.prescreen import Screened
+from bot.heartbeat.probes import Probes
+from bot.heartbeat.record import BeatLog
+from bot.heartbeat.registry import Sessions
+from bot.heartbeat.runner import Beats, Room
+from bot.heartbeat.view import BeatReport, BeatView
+from bot.heartbeat.zones import Zones
+from tests.fakes import FakeClock, FakeWorkspace, MemoryJournal, MemoryOverrideStore, MemorySessionStore
+from tests.heartbeat.builders import AT
+from tests.heartbeat.clockwork import session_settings
+from tests.heartbeat.surface import FakeSurface
+
+COST = Usage(input_tokens=900, output_tokens=100, cost_usd=0.02)
+SCREEN_COST = Usage(input_tokens=90, output_tokens=10, cost_usd=0.001)
+QUIET = "# Shop\n\n## Timestamps\n\n{stamps}\n## Quick Tasks\n\n- [ ] Is the deploy healthy?\n\n## Notes\n"
+
+Mind = Callable[[BeatView], Any]
+
+
+class Scripted:
+    """A mind whose steps are reports, errors, or functions of the view; the last one repeats."""
+
+    def __init__(self, *steps: Any) -> None:
+        self.steps, self.views = list(steps), list[BeatView]()
+
+    def run(self, view: BeatView) -> Any:
+        self.views.append(view)
+        step = self.steps[min(len(self.views), len(self.steps)) - 1]
+        if isinstance(step, BaseException):
+            raise step
+        return step(view) if callable(step) else step
+
+    decide = run
+
+
+def report(message: str = "HEARTBEAT_OK", **more: Any) -> Mind:
+    """Return a full run that gives every due task the same receipt."""
+    given = {"status": "ok", "evidence": "looked", **more}
+    return lambda view: BeatReport(
+        message=message,
+        receipts=tuple(Receipt(task=task.id, **given) for task in view.tasks),
+        usage=COST,
+        tool_calls=2,
+    )
+
+
+def screened(action: str, reason: str = "as it was") -> Screened:
+    return Screened(decision=Decision(Action(action), reason), usage=SCREEN_COST)
+
+
+class BeatRoom:
+    """One session, `shop`, of which only the quick tier is due."""
+
+    def __init__(self, folder: Path, *minds: Any, screen: Scripted | None = None, **beat: Any) -> None:
+        self.cwd = folder / "shop"
+        self.cwd.mkdir()
+        self.clock, self.store, self.journal = FakeClock(AT), MemorySessionStore(), MemoryJournal()
+        self.surface, self.full, self.screen = FakeSurface(), Scripted(*(minds or (report(),))), screen
+        self.retried: list[tuple[str, Wake]] = []
+        self.busy = False
+        self.runs = folder / "runs"
+        self.write_playbook()
+        settings = session_settings(self.cwd, **{"heartbeat_model": "claude-haiku-4-5" if screen else "", **beat})
+        sessions = Sessions({"shop": settings}, MemoryOverrideStore())
+        delivery = Delivery({"slack": self.surface}, self.store)
+        self.log = BeatLog(self.journal)
+        zones = Zones(FakeWorkspace(), self.clock, local="UTC")
+        self.beats = Beats(
+            Room(
+                sessions=sessions,
+                store=self.store,
+                admission=Admission(self.store, zones, self.clock, route=delivery.route, is_busy=lambda _: self.busy),
+                retry=lambda session_id, wake: self.retried.append((session_id, wake)),
+                look=Look(Probes({"PATH": "/usr/bin:/bin"}), self.store),
+                prescreen=screen,  # type: ignore[arg-type]  # it has decide(), which is all that is asked of it
+                full=self.full,
+                delivery=delivery,
+                record=Record(self.runs, self.store, self.log),
+                clock=self.clock,
+            )
+        )
+
+    def write_playbook(self, text: str = QUIET, *, daily_due: bool = False) -> None:
+        past = f"{AT - timedelta(minutes=30):%Y-%m-%dT%H:%M:%SZ}"
+        stamps = f"- Last quick: (never)\n- Last hourly: {past}\n- Last daily: {'(never)' if daily_due else past}\n"
+        (self.cwd / "HEARTBEAT.md").write_text(text.format(stamps=stamps))
+
+    @property
+    def playbook(self) -> str:
+        return (self.cwd / "HEARTBEAT.md").read_text()
+
+    @property
+    def state(self) -> SessionState:
+        return self.store.load("shop")
+
+    def beat(self, wake: Wake = Wake.INTERVAL, **payload: Any) -> Envelope:
+        """Run one beat, which must leave exactly one line; return it. The next one is half an hour later."""
+        before = len(self.journal.lines)
+        self.beats.handle({"beat": "shop", "slot": None, "wake": wake.value, **payload})
+        assert len(self.journal.lines) == before + 1
+        self.clock.advance(1_800)
+        return self.log.recent("shop", 1)[0]
+
+    def cancelling(self, then: Any) -> Mind:
+        """Return a step during which somebody cancels the beat."""
+
+        def step(view: BeatView) -> Any:
+            assert self.beats.cancel("shop")
+            return then(view) if callable(then) else then
+
+        return step
