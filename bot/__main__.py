@@ -13,6 +13,7 @@ COMMANDS = {
     "demo": "try it: a throw-away Slack, a real codebase, one click",
     "status": "what waits, what runs",
     "investigate": "look into one question here in the terminal",
+    "metrics": "what is promised, measured; and messages to judge",
     "doctor": "is everything as it must be, and if not, what to do",
     "heartbeat": "sessions: list, switch, run, wake, and why the last beat went as it did",
     "tiers": "a session's tasks: list, add, remove, move, and what is due",

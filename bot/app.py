@@ -62,6 +62,7 @@ from handlers.alerts import AlertButtons, AlertDesk
 from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.heartbeat import HeartbeatCommand
+from handlers.commands.metrics import metrics_command
 from handlers.commands.status import status_command
 from handlers.commands.tiers import Tiers, view_opener
 from handlers.connection import SlackConnection
@@ -273,6 +274,10 @@ class Triage:
         commands = Commands(
             {
                 "status": ("what waits, what runs", status_command(home, self._approvers, self._clock)),
+                "metrics": (
+                    "what is promised, measured",
+                    metrics_command(home, self._clock, baseline_reply_s=settings.baseline_reply_s),
+                ),
                 "heartbeat": ("sessions: list, switch, run, and why a beat went as it did", self._heartbeat_command()),
                 "tiers": ("a session's tasks: list, add, remove, move, edit, and what is due", tiers),
             }

@@ -120,6 +120,8 @@ class Settings(_Block):
     expire_after: Patience = EXPIRE_AFTER
     """How long nobody may touch a waiting card before it is closed; null: for ever."""
     save_notes: SaveNotes = "ask"
+    baseline_reply_s: Annotated[float, Field(gt=0, le=604_800)] | None = None
+    """How long an answer took before the bot, median, in seconds; `triage metrics` compares with it."""
 
 
 def find_config(given: Path | None, home: Path) -> Path:

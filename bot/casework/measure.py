@@ -1,0 +1,110 @@
+"""A measured value beside its target, honest about how much it rests on. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+from typing import Self
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measure:
+    """One criterion; `ok` is None where there is not enough data, and `missing` says then what is missing.
+    `note` says what a missed target may mean.
+
+    `n` is how many things were looked at; `value` is what came of them, None where there were none.
+    """
+
+    name: str
+    what: str
+    target: str
+    value: float | None
+    shown: str
+    n: int
+    ok: bool | None
+    missing: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of time; the start belongs to it and the end does not."""
+
+    start: datetime
+    end: datetime
+
+    @classmethod
+    def last(cls, days: float, now: datetime) -> Self:
+        """Return the days before now; now belongs to them."""
+        end = now + timedelta(microseconds=1)
+        return cls(end - timedelta(days=days), end)
+
+    @property
+    def days(self) -> float:
+        """How long it is."""
+        return (self.end - self.start) / timedelta(days=1)
+
+    def holds(self, at: datetime) -> bool:
+        """Whether a moment belongs to it."""
+        return self.start <= at < self.end
+
+    def weeks(self, count: int) -> list[Window]:
+        """Return the weeks up to its end, the latest first."""
+        ends = [self.end - timedelta(weeks=number) for number in range(count)]
+        return [Window(end - timedelta(weeks=1), end) for end in ends]
+
+
+def share(part: int, whole: int) -> float | None:
+    """Return a part of a whole, None of nothing.
+
+    >>> share(1, 4), share(0, 0)
+    (0.25, None)
+    """
+    return part / whole if whole else None
+
+
+def middle(values: Iterable[float]) -> float | None:
+    """Return the median, None of nothing.
+
+    >>> middle([3, 1, 2]), middle([])
+    (2, None)
+    """
+    known = list(values)
+    return median(known) if known else None
+
+
+def percent(value: float | None) -> str:
+    """Return a share as people read it; one that is not nothing never reads as nothing.
+
+    >>> percent(0.254), percent(0.004), percent(None)
+    ('25 %', '0.4 %', '–')
+    """
+    if value is None:
+        return "–"
+    return f"{value:.1%}".replace("%", " %") if 0 < value < 0.1 else f"{value:.0%}".replace("%", " %")
+
+
+def seconds(value: float | None) -> str:
+    """Return a length of time as people read it.
+
+    >>> seconds(4.25), seconds(150), seconds(7_500), seconds(None)
+    ('4.2 s', '2.5 min', '2.1 h', '–')
+    """
+    if value is None:
+        return "–"
+    if value < 60:
+        return f"{value:.1f} s"
+    return f"{value / 60:.1f} min" if value < 3_600 else f"{value / 3_600:.1f} h"
+
+
+def dollars(value: float | None) -> str:
+    """Return a cost as people read it.
+
+    >>> dollars(0.5), dollars(0.0012), dollars(None)
+    ('$0.50', '$0.0012', '–')
+    """
+    if value is None:
+        return "–"
+    return f"${value:.2f}" if value >= 0.01 or value == 0 else f"${value:.2g}"

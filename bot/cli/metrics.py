@@ -1,0 +1,160 @@
+"""`triage metrics`: what SPEC §8 promises, measured from the journals; works beside a running bot and without one.
+
+`--sample` and `--judge` are the aid of AC-11, see bot/cli/judging.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from bot.casework.measure import Measure, Window, dollars, percent, seconds
+from bot.casework.metrics import Report, Tally, report
+from bot.casework.past import read_past
+from bot.casework.unattended import LIMIT, WEEKS, Unattended
+from bot.cli import judging
+from bot.environment import read_environment
+from bot.errors import ConfigError
+from bot.settings import find_config, load_settings
+
+WIDTH: Final = 80
+MARKS: Final = {True: "✓", False: "✗", None: "?"}
+
+
+def main(argv: list[str]) -> int:
+    """Print the report, or a sample, or record judgements; exit code 0.
+
+    Raises:
+        ConfigError: the data directory cannot be read.
+        InputError: a judgement cannot be read.
+        StoreError: a judgement cannot be written.
+    """
+    args = _parser().parse_args(argv)
+    home = args.home or read_environment(dotenv=Path(".env")).home
+    now = datetime.now(UTC)
+    wants_report = args.sample is None and args.judge is None
+    print(_report(home, args, now) if wants_report else judging.carry_out(home, args, now))
+    return 0
+
+
+def _report(home: Path, args: argparse.Namespace, now: datetime) -> str:
+    since = now - timedelta(days=max(args.days, 7 * WEEKS, 7 * args.weeks) + 1)
+    window = Window.last(args.days, now)
+    done = report(read_past(home, since), window, weeks=args.weeks, baseline_reply_s=_baseline(args.config, home))
+    return as_json(done) if args.json else render(done)
+
+
+def _baseline(config: Path | None, home: Path) -> float | None:
+    """Return what the config says a reply took before; a home without one can still be measured."""
+    try:
+        path = find_config(config, home)
+    except ConfigError:
+        if config is not None:
+            raise
+        return None
+    return load_settings(path).baseline_reply_s
+
+
+def render(done: Report) -> str:
+    """Return the report, one screen of at most 80 columns."""
+    lines = [f"The last {done.window.days:.0f} days, to {done.window.end:%Y-%m-%d %H:%M} UTC", ""]
+    lines += [line for each in done.criteria for line in _criterion(each)]
+    lines += ["", *_tally(done.tally), *_unattended(done.unattended)]
+    if done.weeks:
+        lines += ["", *_weeks(done.weeks)]
+    if done.unreadable:
+        lines.append(f"  ! {done.unreadable} thread files cannot be read and are not counted; see triage status")
+    return "\n".join(lines)
+
+
+def as_json(done: Report) -> str:
+    """Return the report as one JSON object."""
+    loose = done.unattended
+    facts: dict[str, Any] = {
+        "since": done.window.start.isoformat(),
+        "until": done.window.end.isoformat(),
+        "criteria": {each.name: asdict(each) for each in done.criteria},
+        "counts": _facts(done.tally),
+        "unattended": {**asdict(loose), "rate": loose.rate, "ok": loose.ok},
+        "weeks": [{"until": week.end.isoformat(), **_facts(tally)} for week, tally in done.weeks],
+        "unreadable": done.unreadable,
+    }
+    return json.dumps(facts, ensure_ascii=False, indent=1)
+
+
+def _facts(tally: Tally) -> dict[str, Any]:
+    shares = {name: getattr(tally, name) for name in ("actionable_share", "first_pass_share", "cost_per_reply_usd")}
+    return {**asdict(tally), **shares}
+
+
+def _criterion(each: Measure) -> list[str]:
+    lines = [f"{MARKS[each.ok]} {each.name}  {each.what:<29}{each.shown:>9}  n {each.n:<7,}{each.target}".rstrip()]
+    said = f"not enough data: {each.missing}" if each.missing else each.note
+    return lines + textwrap.wrap(said, WIDTH, initial_indent=" " * 9, subsequent_indent=" " * 9)
+
+
+def _tally(tally: Tally) -> list[str]:
+    of = tally.verdicts
+    return [
+        f"  {tally.messages:,} messages, {tally.threads:,} threads, {tally.long_runs} long runs",
+        f"  drafts: {of['pass']} pass, {of['bounce']} bounce, {of['escalate']} escalate;"
+        f" {tally.fabricated} fabricated references caught",
+        f"  {tally.approved} approved, {tally.edited} edited, {tally.dismissed} dismissed, {tally.replies} replies",
+        f"  median to the click {seconds(tally.to_approve_s)}, to the reply {seconds(tally.to_reply_s)};"
+        f" an accepted reply cost {dollars(tally.cost_per_reply_usd)}",
+    ]
+
+
+def _unattended(loose: Unattended) -> list[str]:
+    risky = f", {loose.risky_false} of them risky" if loose.risky_false else ""
+    said = f"not enough data: {loose.missing}" if loose.missing else f"the limit is {percent(LIMIT)}"
+    return [
+        f"{MARKS[loose.ok]} replies without a human (off): {loose.qualified} drafts of {WEEKS} weeks would qualify,",
+        f"  {loose.false} were changed or dismissed{risky} ({percent(loose.rate)});",
+        f"  {said}",
+    ]
+
+
+def _weeks(weeks: Sequence[tuple[Window, Tally]]) -> list[str]:
+    head = f"{'week to':<11}{'messages':>9}{'action.':>8}{'drafts':>7}{'pass':>6}{'bounce':>7}{'long':>5}{'replies':>8}"
+    lines = [f"{head}{'to reply':>10}{'cost':>9}"]
+    for week, tally in weeks:
+        lines.append(
+            f"{week.end:%Y-%m-%d} {tally.messages:>9,}{percent(tally.actionable_share):>8}{tally.first_rounds:>7}"
+            f"{percent(tally.first_pass_share):>6}{tally.verdicts['bounce']:>7}{tally.long_runs:>5}{tally.replies:>8}"
+            f"{seconds(tally.to_reply_s):>10}{dollars(tally.cost_usd):>9}"
+        )
+    return lines
+
+
+def _days(text: str) -> float:
+    days = float(text)
+    if not 0 < days <= 3_660:
+        raise ValueError
+    return days
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if not 0 < number <= 520:
+        raise ValueError
+    return number
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="triage metrics", description="What is promised, measured.")
+    parser.add_argument("--days", type=_days, default=7.0, help="how far back (default 7)")
+    parser.add_argument("--weeks", type=_count, nargs="?", const=8, default=0, help="a line for each week (default 8)")
+    parser.add_argument("--json", action="store_true", help="one JSON object; with --sample one line for each message")
+    parser.add_argument("--sample", type=_count, metavar="N", help="messages the rules left alone, to judge")
+    parser.add_argument("--seed", help="what the choice hangs on (default: the date)")
+    parser.add_argument("--judge", nargs="?", const="ask", metavar="FILE", help="judge: asked here, or from FILE or -")
+    parser.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
+    parser.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
+    return parser

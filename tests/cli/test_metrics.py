@@ -1,0 +1,128 @@
+"""`triage metrics`: one screen from a data directory; samples, and judgements that count."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.__main__ import main
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.tinydb_store import TinyThreadStore
+from bot.casework.judging import Specimen
+from bot.cli.judging import ask
+from bot.domain.threads import PendingReason, Status
+from tests.builders import an_event, in_status
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data directory with twenty messages, one thread and a hostile text, all of today."""
+    monkeypatch.setenv("TRIAGE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    now = datetime.now(UTC)
+    journal = NdjsonJournal(tmp_path / "events-classified.ndjson")
+    for number in range(20):
+        at = now - timedelta(minutes=number + 1)
+        event = an_event(f"note \x1b[31m{number}\u202e", ts=f"{at.timestamp():.6f}").model_dump(mode="json")
+        journal.append({**event, "classification": "actionable" if number < 5 else "ambient"})
+    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, started_at=now, last_event_at=now)
+    TinyThreadStore(tmp_path).put(state)
+    return tmp_path
+
+
+def test_the_report_fits_a_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """80 columns, one screen, no colour, and honest about a young bot."""
+    assert main(["metrics", "--weeks", "4"]) == 0
+    out = capsys.readouterr().out
+    assert "AC-01  actionable messages" in out
+    assert "25 %  n 20" in out
+    assert "not enough data: 0.0 of 7 days are on record" in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "\x1b" not in out
+    assert main(["metrics"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) <= 40
+
+
+def test_json_has_every_criterion(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With value, n and verdict apart."""
+    assert main(["metrics", "--json", "--weeks", "2"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert list(said["criteria"]) == [f"AC-{number:02}" for number in range(1, 12)]
+    assert said["criteria"]["AC-01"]["value"] == 0.25
+    assert said["criteria"]["AC-01"]["ok"] is None
+    assert said["counts"]["verdicts"] == {"pass": 1, "bounce": 0, "escalate": 0}
+    assert len(said["weeks"]) == 2
+
+
+def test_a_home_that_is_not_there_is_measured_as_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And nothing is created."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["metrics", "--home", str(tmp_path / "none")]) == 0
+    assert "no message is on record" in capsys.readouterr().out
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_baseline_is_taken_from_the_config(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`baseline_reply_s` of triage.yml."""
+    (home / "triage.yml").write_text(f"codebase: {home}\nops_channel: C0OPS\nbaseline_reply_s: 600\n")
+    assert main(["metrics"]) == 0
+    assert "at most 10.5 min" in capsys.readouterr().out
+
+
+def test_a_sample_is_shown_without_what_a_terminal_obeys(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only what was left alone."""
+    assert main(["metrics", "--sample", "20"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("ambient, C1") == 15
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
+def test_judgements_of_a_file_count(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sample filled in: judged messages are not drawn again, and AC-11 has them; what is left null is not judged."""
+    assert main(["metrics", "--sample", "3", "--json"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    for line, right in zip(lines, (True, False, None), strict=True):
+        line["right"] = right
+    filled = home / "filled.ndjson"
+    filled.write_text("\n".join(map(json.dumps, lines)))
+    assert main(["metrics", "--judge", str(filled)]) == 0
+    assert "2 judgements recorded, 1 of them wrong" in capsys.readouterr().out
+    assert main(["metrics", "--sample", "20"]) == 0
+    assert capsys.readouterr().out.count("ambient, C1") == 13
+    assert main(["metrics"]) == 0
+    assert "50 %  n 2" in capsys.readouterr().out
+
+
+def test_a_broken_file_records_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whole or not at all, and the line is named."""
+    filled = home / "filled.ndjson"
+    good = '{"chat_id": "C1", "message_id": "1.1", "classification": "ack", "right": true}'
+    for bad in ("nonsense", "[]", '{"right": "maybe"}'):
+        filled.write_text(f"{good}\n{bad}\n")
+        assert main(["metrics", "--judge", str(filled)]) == 1
+        assert "line 2" in capsys.readouterr().err
+    assert main(["metrics", "--judge", str(home / "none")]) == 1
+    assert not (home / "judgements.ndjson").exists()
+
+
+def test_what_was_said_before_the_input_ended_counts() -> None:
+    """Skipped ones do not, and nonsense is asked again."""
+    found = [Specimen("C1", f"{number}.1", "ambient", "7", "hello") for number in range(4)]
+    judged = ask(found, by="ana", stdin=io.StringIO("y\nperhaps\ns\nn\n"), say=lambda _: None)
+    assert [(each.message_id, each.right) for each in judged] == [("0.1", True), ("2.1", False)]
+
+
+def test_no_sdk_is_loaded() -> None:
+    """Neither Slack's nor a model's."""
+    code = "import sys, bot.cli.metrics; print([m for m in ('slack_sdk', 'anthropic', 'mcp') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
