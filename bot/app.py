@@ -70,7 +70,8 @@ from handlers.history import SlackHistory
 from handlers.http_connection import HttpConnection
 from handlers.messenger import SlackMessenger, ephemeral
 from handlers.ops_questions import ops_questions
-from handlers.pacing import Pacing
+from handlers.pacing import Pacer, Pacing
+from handlers.posting import Poster
 from handlers.routes import Listeners, bolt_app
 from handlers.signatures import Signatures
 from handlers.transport import posting_client, repeatable_client, translated, unhurried_client
@@ -111,7 +112,9 @@ class Triage:
         client = repeatable_client(bot_token, environment.slack_api_url)
         self.me = _identify(client)
         self._posting = posting_client(bot_token, environment.slack_api_url)
-        self._speak(settings, client)
+        pacing = Pacing(posts_per_second=settings.slack.posts_per_second)
+        self._poster = Poster(self._posting, pacing.posts)
+        self._speak(settings, client, pacing.updates)
         self._open_stores(home, settings.max_concurrent_sessions)
         self.index = CodePassages(self.repo, home / "index" / "passages.sqlite", environment.secrets())
         memory = MemoryNotes(home / "memory", self._reply_log)
@@ -194,16 +197,16 @@ class Triage:
         self.staff.close()
         self._lock.release()
 
-    def _speak(self, settings: Settings, client: WebClient) -> None:
+    def _speak(self, settings: Settings, client: WebClient, updates: Pacer) -> None:
         self._messenger = SlackMessenger(
             client,
-            self._posting,
+            self._poster,
+            updates,
             ops_channel=settings.ops_channel,
             bot_user_id=self.me.user_id,
             link_to=code_links(self.repo.remote_url()),
             team_language=settings.team_language,
             offers_notes=settings.save_notes == "ask",
-            pacing=Pacing(posts_per_second=settings.slack.posts_per_second),
         )
         self.ops = OpsLines(self._messenger)
         self._ticker = Ticker()
@@ -287,7 +290,7 @@ class Triage:
         )
 
     def _keep_watch(self, settings: Settings, environment: Environment, client: WebClient) -> Heartbeats:
-        self._alerts = SlackAlerts(client, self._posting)
+        self._alerts = SlackAlerts(client, self._poster)
         return heartbeats(
             Surroundings(
                 settings=settings,
@@ -335,7 +338,7 @@ class Triage:
             findings=beats.findings,
             surface=self._alerts,
             wake=beats.scheduler.wake,
-            ask=ops_questions(self._posting, self._jobs, team_id=self.me.team_id, ops_channel=ops_channel),
+            ask=ops_questions(self._poster, self._jobs, team_id=self.me.team_id, ops_channel=ops_channel),
             clock=self._clock,
             team_id=self.me.team_id,
         )

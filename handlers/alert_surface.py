@@ -15,6 +15,8 @@ from blocks import ids
 from blocks.heartbeat_alert import alert_blocks, alert_text, retired_blocks
 from bot.domain.alerts import Alert, Posted
 from bot.errors import ProviderError
+from handlers.pacing import CARD, LINE
+from handlers.posting import Poster
 from handlers.transport import translated
 
 log = logging.getLogger(__name__)
@@ -23,10 +25,10 @@ CARDS_LOOKED_AT = 50
 
 
 class SlackAlerts:
-    """Speaks to one person (`to` is a user id) or in one channel; `client` may repeat itself, `posting` may not."""
+    """Speaks to one person (`to` is a user id) or in one channel; a card is posted once and changed in place."""
 
-    def __init__(self, client: WebClient, posting: WebClient) -> None:
-        self._client, self._posting = client, posting
+    def __init__(self, client: WebClient, poster: Poster) -> None:
+        self._client, self._poster = client, poster
 
     def send(self, to: str, alert: Alert) -> Posted:
         """Post an alert, or find it where a run before this one posted it; the finding's earlier card is retired.
@@ -40,14 +42,7 @@ class SlackAlerts:
             self._write(channel, found, alert)
             self._retire(alert)
             return Posted(place=channel, reference=found)
-        with translated("send an alert", posting=True):
-            answer = self._posting.chat_postMessage(
-                channel=channel,
-                text=alert_text(alert),
-                blocks=alert_blocks(alert),
-                unfurl_links=False,
-                unfurl_media=False,
-            )
+        answer = self._poster.post(channel, alert_text(alert), alert_blocks(alert), what="send an alert", rank=CARD)
         self._retire(alert)
         return Posted(place=channel, reference=str(answer["ts"]))
 
@@ -59,10 +54,8 @@ class SlackAlerts:
         """
         self._write(posted.place, posted.reference, alert)
         if alert.finding is not None and alert.finding.resolved_at is not None:
-            with translated("say that it is resolved", posting=True):
-                self._posting.chat_postMessage(
-                    channel=posted.place, thread_ts=posted.reference, text=":white_check_mark: Resolved."
-                )
+            said = ":white_check_mark: Resolved."
+            self._poster.post(posted.place, said, what="say that it is resolved", rank=LINE, thread_ts=posted.reference)
 
     def _retire(self, alert: Alert) -> None:
         """Take the buttons off the card a finding had before; a card that is gone needs none."""

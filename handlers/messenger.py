@@ -6,27 +6,26 @@ where metadata is not kept, the text decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from slack_sdk import WebClient
-from slack_sdk.models.blocks import Block
 
 from blocks import ids
 from blocks.draft_card import LinkTo, card_blocks, card_text
 from blocks.reply import reply_sections, reply_text
 from blocks.text import escape
 from bot.domain.threads import ThreadState, hash_draft
-from bot.errors import ProviderError, Unavailable
-from handlers.pacing import CARD, LINE, REPLY, UPDATE_BURST, Pacer, Pacing
+from bot.errors import ProviderError
+from handlers.pacing import CARD, LINE, REPLY, UPDATE_BURST, Pacer, paced
+from handlers.posting import Poster
 from handlers.transport import translated
 
 REPLY_EVENT = "triage_reply"
 CARDS_LOOKED_AT = 100
 CLOCKS_APART_S = 60.0
 """How far our clock may be ahead of Slack's; what was posted earlier before an intent than that is not its reply."""
-POST_PATIENCE_S = 5.0
 LAST_UPDATE_PATIENCE_S = 3.0
 """How long a closed thread's card waits for its turn: its buttons are dead already."""
 _ALL_CARDS = "chat.update"
@@ -38,19 +37,18 @@ class SlackMessenger:
     def __init__(
         self,
         client: WebClient,
-        posting: WebClient,
+        poster: Poster,
+        updates: Pacer,
         *,
         ops_channel: str,
         bot_user_id: str,
         link_to: LinkTo,
         team_language: str = "en",
         offers_notes: bool = False,
-        pacing: Pacing | None = None,
     ) -> None:
-        self._client, self._posting = client, posting
+        self._client, self._poster, self._updates = client, poster, updates
         self._ops_channel, self._bot_user_id = ops_channel, bot_user_id
         self._link_to, self._team_language, self._offers_notes = link_to, team_language, offers_notes
-        self._pacing = pacing or Pacing(posts_per_second=1.0)
 
     def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
         """Post the thread's card, or update it in place; returns `(channel id, ts)`."""
@@ -71,7 +69,8 @@ class SlackMessenger:
                     raise
             else:
                 return state.card_channel, state.card_ts
-        return self._ops_channel, self._post(self._ops_channel, text, blocks, what="post the card", rank=CARD)
+        answer = self._poster.post(self._ops_channel, text, blocks, what="post the card", rank=CARD)
+        return self._ops_channel, str(answer["ts"])
 
     def find_card(self, state: ThreadState) -> tuple[str, str] | None:
         """Return where the thread's card stands, if a run before this one posted it."""
@@ -92,7 +91,7 @@ class SlackMessenger:
         """
         metadata = {"event_type": REPLY_EVENT, "event_payload": _payload(state, text)}
         blocks = reply_sections(text)
-        return self._post(
+        answer = self._poster.post(
             state.chat_id,
             reply_text(text),
             blocks,
@@ -101,6 +100,7 @@ class SlackMessenger:
             thread_ts=state.thread_ts,
             metadata=metadata,
         )
+        return str(answer["ts"])
 
     def find_reply(self, state: ThreadState, text: str) -> str | None:
         """Return the ts of our reply, if it stands in the thread; a thread that is gone holds none."""
@@ -118,42 +118,17 @@ class SlackMessenger:
 
     def tell_ops(self, text: str) -> None:
         """Say one line in the ops channel."""
-        self._post(self._ops_channel, escape(text), None, what="tell the ops channel", rank=LINE)
-
-    def _post(
-        self, channel: str, text: str, blocks: Sequence[Block] | None, *, what: str, rank: int, **more: Any
-    ) -> str:
-        posts = self._pacing.posts
-        with _paced(posts, channel, what, rank=rank, patience_s=POST_PATIENCE_S), translated(what, posting=True):
-            answer = self._posting.chat_postMessage(
-                channel=channel, text=text, blocks=blocks, unfurl_links=False, unfurl_media=False, **more
-            )
-        return str(answer["ts"])
+        self._poster.post(self._ops_channel, escape(text), what="tell the ops channel", rank=LINE)
 
     def _paced_update(self, state: ThreadState, *, is_progress: bool) -> AbstractContextManager[None]:
         """Pace an update: a state is put off rather than waited for, and progress leaves half of the room to states."""
-        return _paced(
-            self._pacing.updates,
+        return paced(
+            self._updates,
             _ALL_CARDS,
             "update the card",
             patience_s=0.0 if state.is_open else LAST_UPDATE_PATIENCE_S,
             spare=UPDATE_BURST // 2 if is_progress else 0,
         )
-
-
-@contextmanager
-def _paced(pacer: Pacer, key: str, what: str, *, rank: int = 0, patience_s: float, spare: int = 0) -> Iterator[None]:
-    """Enter when the pace allows it; where Slack refuses all the same, hold back whoever comes next."""
-    try:
-        pacer.wait_turn(key, rank=rank, patience_s=patience_s, spare=spare)
-    except Unavailable as error:
-        raise Unavailable(f"Slack could not {what}: {error}", retry_after_s=error.retry_after_s) from error
-    try:
-        yield
-    except Unavailable as error:
-        if error.retry_after_s is not None:
-            pacer.hold(key, error.retry_after_s)
-        raise
 
 
 def _payload(state: ThreadState, text: str) -> dict[str, Any]:

@@ -9,27 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from slack_sdk import WebClient
-
 from blocks.text import escape
 from bot.domain.events import Event, Sender
 from bot.domain.jobs import JobKind
 from bot.domain.threads import thread_key
 from bot.ports import JobQueue
-from handlers.transport import translated
+from handlers.pacing import CARD
+from handlers.posting import Poster
 
 Ask = Callable[[str, str], str]
 """Takes `(question, who asks)`, opens a thread for it in the ops channel, and returns what to tell the asker."""
 
 
-def ops_questions(posting: WebClient, jobs: JobQueue, *, team_id: str, ops_channel: str) -> Ask:
+def ops_questions(poster: Poster, jobs: JobQueue, *, team_id: str, ops_channel: str) -> Ask:
     """Return a way to ask in the ops channel; it raises ProviderError where Slack refuses the message."""
 
     def ask(question: str, by: str) -> str:
-        with translated("ask in the ops channel", posting=True):
-            answer = posting.chat_postMessage(
-                channel=ops_channel, text=escape(question), unfurl_links=False, unfurl_media=False
-            )
+        answer = poster.post(ops_channel, escape(question), what="ask in the ops channel", rank=CARD)
         event = _event(team_id, ops_channel, by, str(answer["ts"]), _as_posted(answer.get("message"), question))
         jobs.put(JobKind.USER, thread_key(event), {"event": event.model_dump(mode="json")})
         return f"Asked in <#{ops_channel}>; its card will show the draft."

@@ -13,7 +13,8 @@ import threading
 import time
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from bot.errors import Unavailable
@@ -128,8 +129,23 @@ class Pacer:
 
 
 class Pacing:
-    """The two rates the messenger keeps."""
+    """The two rates the bot keeps."""
 
     def __init__(self, *, posts_per_second: float) -> None:
         self.posts = Pacer(per_second=posts_per_second, burst=POST_BURST)
         self.updates = Pacer(per_second=UPDATES_PER_SECOND, burst=UPDATE_BURST)
+
+
+@contextmanager
+def paced(pacer: Pacer, key: str, what: str, *, rank: int = 0, patience_s: float, spare: int = 0) -> Iterator[None]:
+    """Enter when the pace allows it; where Slack refuses all the same, hold back whoever comes next."""
+    try:
+        pacer.wait_turn(key, rank=rank, patience_s=patience_s, spare=spare)
+    except Unavailable as error:
+        raise Unavailable(f"Slack could not {what}: {error}", retry_after_s=error.retry_after_s) from error
+    try:
+        yield
+    except Unavailable as error:
+        if error.retry_after_s is not None:
+            pacer.hold(key, error.retry_after_s)
+        raise

@@ -11,6 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl
 
+from handlers.pacing import Pacing
+from handlers.posting import Poster
+from handlers.transport import posting_client
+
 
 class HangUp:
     """Read the request, then drop the connection without an answer."""
@@ -99,3 +103,8 @@ def slack_stub() -> Iterator[SlackStub]:
         server.shutdown()
         server.server_close()
         serving.join()
+
+
+def a_poster(url: str) -> Poster:
+    """Return the door for posts, over the stub."""
+    return Poster(posting_client("xoxb-1", url), Pacing(posts_per_second=1.0).posts)

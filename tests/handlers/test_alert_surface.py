@@ -17,6 +17,8 @@ from bot.domain.beats import Wake
 from bot.domain.session import OpenFinding
 from bot.errors import ProviderError
 from handlers.alert_surface import SlackAlerts
+from handlers.pacing import Pacing
+from handlers.posting import Poster
 from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub
 
 AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)
@@ -45,7 +47,7 @@ def slack() -> Iterator[SlackStub]:
 @pytest.fixture
 def surface(slack: SlackStub) -> SlackAlerts:
     client = WebClient(token="xoxb-1", base_url=slack.url)
-    return SlackAlerts(client, client)
+    return SlackAlerts(client, Poster(client, Pacing(posts_per_second=100.0).posts))
 
 
 def test_a_person_is_written_to_in_their_direct_messages(slack: SlackStub, surface: SlackAlerts) -> None:

@@ -24,6 +24,8 @@ from bot.adapters.tinydb_store import TinyThreadStore
 from bot.casework.approvers import Approvers
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.registry import Sessions
+from bot.heartbeat.task_desk import TaskDesk
+from bot.heartbeat.zones import Zones
 from bot.intake.classifier import Rules
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
@@ -31,13 +33,14 @@ from handlers.alerts import AlertButtons, AlertDesk
 from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.status import status_command
+from handlers.commands.tiers import Tiers
 from handlers.envelopes import answer
 from handlers.routes import Listeners, bolt_app
 from handlers.shapes import is_well_shaped
 from tests import payloads
 from tests.builders import an_event
 from tests.casework.office import BEN, Office
-from tests.fakes import MemoryOverrideStore, MemorySessionStore
+from tests.fakes import MemoryOverrideStore, MemorySessionStore, MemorySlate
 from tests.handlers.hostile import KINDS, SECRET, Body, hostile, original
 from tests.handlers.slack_stub import SlackStub
 from tests.heartbeat.surface import FakeSurface
@@ -117,7 +120,21 @@ class World:
         status = status_command(self.folder, approvers, self.office.clock)
         alerts = AlertButtons(self._alert_desk(), approvers, tell=lambda *words: self.told.append(words))
         commands = Commands({"status": ("what waits", status)})
-        return Listeners(watcher=self.watcher, approvals=card, alerts=alerts, commands=commands)
+        return Listeners(
+            watcher=self.watcher, approvals=card, alerts=alerts, tiers=self._tiers(approvers), commands=commands
+        )
+
+    def _tiers(self, approvers: Approvers) -> Tiers:
+        sessions, store, clock = Sessions({}, MemoryOverrideStore()), MemorySessionStore(), self.office.clock
+        zones = Zones(self.office.workspace, clock, local="UTC")
+        return Tiers(
+            sessions=sessions,
+            desk=TaskDesk(sessions, store, zones, clock, MemorySlate()),
+            approvers=approvers,
+            team_id="T1",
+            open_view=lambda *_: None,
+            tell=lambda *words: self.told.append(words),
+        )
 
     def _alert_desk(self) -> AlertDesk:
         store = MemorySessionStore()

@@ -12,10 +12,10 @@ from bot.domain.links import code_links
 from bot.domain.threads import PendingReason, PostIntent, Status, ThreadState, hash_draft
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.messenger import SlackMessenger, ephemeral
-from handlers.pacing import UPDATE_BURST
-from handlers.transport import posting_client, repeatable_client
+from handlers.pacing import UPDATE_BURST, Pacing
+from handlers.transport import repeatable_client
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, in_status
-from tests.handlers.slack_stub import Answer, HangUp, SlackStub, refusal
+from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal
 
 STATE = in_status(Status.PENDING_USER, PendingReason.APPROVAL)
 CARD_TS = "1800000000.000001"
@@ -27,7 +27,8 @@ def messenger(slack: SlackStub) -> SlackMessenger:
     """The real messenger over the stub."""
     return SlackMessenger(
         repeatable_client("xoxb-1", slack.url),
-        posting_client("xoxb-1", slack.url),
+        a_poster(slack.url),
+        Pacing(posts_per_second=1.0).updates,
         ops_channel="C0OPS",
         bot_user_id="U0BOT",
         link_to=code_links(None),
