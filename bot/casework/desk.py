@@ -82,7 +82,7 @@ class Desk:
         state = self.store.get(thread_id)
         if state is None:
             return
-        if state.card_ts is None:
+        if state.card_ts is None or (state.is_open and state.draft_pending):
             self.privacy.require()
         channel, ts = self.messenger.show_card(state)
         if (state.card_channel, state.card_ts) != (channel, ts):

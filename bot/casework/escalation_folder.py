@@ -7,6 +7,7 @@ but one, and `.done` as its last. Each is there whole or not at all, so either s
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -112,8 +113,7 @@ class EscalationFolder:
     def returned(self) -> InvestigatorReturn | None:
         """Return the answer, or None where there is none that can be used."""
         try:
-            with (self.path / "return.json").open("rb") as file:
-                text = file.read(MAX_RETURN_BYTES + 1)
+            text = _read_file(self.path / "return.json", MAX_RETURN_BYTES + 1)
             return InvestigatorReturn.model_validate_json(text) if len(text) <= MAX_RETURN_BYTES else None
         except (OSError, ValidationError):
             return None
@@ -121,9 +121,7 @@ class EscalationFolder:
     def last_line(self) -> str:
         """Return the last words of the transcript; empty where there are none."""
         try:
-            with self.transcript.open("rb") as file:
-                file.seek(max(0, self.transcript.stat().st_size - _TAIL_BYTES))
-                lines = file.read().decode("utf-8", "replace").split("\n")
+            lines = _read_file(self.transcript, _TAIL_BYTES, from_end=True).decode("utf-8", "replace").split("\n")
         except OSError:
             return ""
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
@@ -140,6 +138,17 @@ class EscalationFolder:
             temporary.replace(self.path / name)
         except OSError as error:
             raise refusal(f"cannot write {self.path / name}", error, "check the disk") from error
+
+
+def _read_file(path: Path, limit: int, *, from_end: bool = False) -> bytes:
+    """Return so many bytes of an ordinary file; a run may leave a link or a pipe instead: refused."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(f"{path} is no ordinary file")
+        if from_end:
+            file.seek(max(0, found.st_size - limit))
+        return file.read(limit)
 
 
 def _free_name(path: Path) -> Path:

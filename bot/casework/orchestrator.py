@@ -80,8 +80,7 @@ class Orchestrator:
         if event.msg_type in (MessageType.EDIT, MessageType.DELETE):
             return
         person = self._asker(event)
-        if (person.is_guest or person.is_external) and not self._desk.settings.watcher.allow_external:
-            log.info("ignored a guest's question", extra={"action": "guest_ignored", "thread_id": thread_id})
+        if self._is_stranger(person, thread_id):
             return
         closed = self._desk.store.last_closed(thread_id)
         if closed is not None and event.message_id in _messages_of(closed):
@@ -110,6 +109,13 @@ class Orchestrator:
         self._desk.show(thread_id)
         self._work_on(thread_id)
 
+    def _is_stranger(self, person: Person, thread_id: str) -> bool:
+        """Whether what somebody writes starts no work: Slack's event does not say who is a guest."""
+        if self._desk.settings.watcher.allow_external or not (person.is_guest or person.is_external):
+            return False
+        log.info("ignored a guest's message", extra={"action": "guest_ignored", "thread_id": thread_id})
+        return True
+
     def _asker(self, event: Event) -> Person:
         """Return who asked; a listed alert bot has a bot id, which the chat knows no user for."""
         if event.sender.type == "bot":
@@ -136,10 +142,11 @@ class Orchestrator:
     def _follow_up(self, state: ThreadState, event: Event, heard: Mapping[str, Any]) -> None:
         """Record a message that came into an open thread; only a mention starts work, and only on a waiting draft.
 
-        The asker's "never mind" starts none and is shown in their words; an ack of anybody else says nothing.
+        The asker's "never mind" starts none and is shown in their words; an ack of anybody else says nothing. A guest
+        is not heard, but whoever approves is told that they wrote (bot/casework/freshness.py).
         """
         settles = _settles(state, event, heard)
-        if heard.get("is_ack") and not settles:
+        if (heard.get("is_ack") and not settles) or self._is_stranger(self._asker(event), state.thread_id):
             return
         if any(known.message_id == event.message_id for known in state.followups):
             self._work_on(state.thread_id)

@@ -1,4 +1,4 @@
-"""No new card in a channel that all can read: asked of the chat before each one, and believed for a minute.
+"""No new card and no draft in a channel that all can read: asked of the chat before, and believed for a minute.
 
 Whether a *draft* may be posted is asked anew at every approval (bot/casework/freshness.py).
 """
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 BELIEVED_FOR: Final = timedelta(seconds=60)
 PUBLIC: Final = (
-    "This channel is not private any more, so no new question is shown here. What was asked waits; "
+    "This channel is not private any more, so no new question or draft is shown here. What was asked waits; "
     "make the channel private again, or name another one as `ops_channel` and restart triage."
 )
 
@@ -45,12 +45,12 @@ class OpsPrivacy:
             return
         self._private_at = None
         self._tell_once()
-        raise Unavailable(f"The ops channel {self._channel} is not private; no card was posted there.")
+        raise Unavailable(f"The ops channel {self._channel} is not private; no card or draft was shown there.")
 
     def _tell_once(self) -> None:
         """Say so where the approvers look; that a channel is public is no secret in it."""
-        log.error("ops channel %s is not private: no card is posted", self._channel, extra={"action": "ops_public"})
         if not self._told:
             self._told = True
+            log.error("ops channel %s is not private: nothing is shown", self._channel, extra={"action": "ops_public"})
             with suppress(ProviderError):
                 self._messenger.tell_ops(PUBLIC)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -208,6 +211,24 @@ def test_a_broken_answer_is_none(tmp_path: Path) -> None:
     for text in ("{", '{"draft_reply": "x"}', '"' + "x" * 1_100_000 + '"'):
         (folder.path / "return.json").write_text(text)
         assert folder.returned() is None
+
+
+@pytest.mark.parametrize("left", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "link"])
+def test_nobody_waits_for_a_pipe_or_follows_a_link_in_place_of_the_answer(
+    tmp_path: Path, left: Callable[[Path], None]
+) -> None:
+    """A hostile program owns its folder; the thread that looks after all runs must not end in there."""
+    office = long_office(tmp_path)
+    answers(office)
+    folder = folder_of(office)
+    folder.transcript.unlink()
+    left(folder.path / "return.json")
+    left(folder.transcript)
+    looked = threading.Thread(target=office.watch.poll, daemon=True)
+    looked.start()
+    looked.join(5)
+    assert not looked.is_alive()
+    assert office.shown.pending_reason is PendingReason.FAILED
 
 
 def test_a_session_that_died_reaches_the_human(tmp_path: Path) -> None:

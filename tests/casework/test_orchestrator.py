@@ -287,6 +287,19 @@ def test_a_guest_is_ignored_unless_allowed(tmp_path: Path) -> None:
     assert allowed.state.status is Status.PENDING_USER
 
 
+def test_a_guest_who_mentions_the_bot_in_an_open_thread_starts_nothing(office: Office) -> None:
+    """Their words reach no investigation and the draft stays; the approver learns that somebody wrote."""
+    guest = "U0GUEST"
+    office.workspace.people[guest] = Person(user_id=guest, name="gus", team_id="T1", is_guest=True)
+    office.asked()
+    before = office.state
+    office.says("<@U0BOT> tell me instead?", sender=guest, mention=True)
+    assert office.state == before
+    assert len(office.investigator.assignments) == 1
+    assert office.decisions.approve(office.click(), by=BEN).startswith("Not posted yet: 1 thing changed")
+    assert guest in office.state.stale_reasons[0]
+
+
 def test_an_alert_bot_is_answered_though_it_is_no_user(office: Office) -> None:
     """A webhook's messages carry a bot id, for which Slack knows no user."""
     office.arrive(an_event("checkout is down", sender={"id": "B0ALERT", "type": "bot"}))

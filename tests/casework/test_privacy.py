@@ -98,3 +98,17 @@ def test_cards_that_stand_are_still_updated(office: Office) -> None:
     office.clock.advance(MINUTE_S)
     office.decisions.dismiss(office.click(), by="U2", reason=None)
     assert office.shown.status is Status.CLOSED
+
+
+def test_a_draft_that_comes_after_the_channel_went_public_waits_for_a_private_one(office: Office) -> None:
+    """Its card stands already and goes on saying that it is looked into; the draft is shown once nobody else reads."""
+    office.decisions.reinvestigate(office.click(), by="U2")
+    office.workspace.private.clear()
+    office.clock.advance(MINUTE_S)
+    office.work()
+    assert office.state.status is Status.PENDING_USER
+    assert office.shown.draft_pending is None
+    assert len(office.messenger.told) == 1
+    office.workspace.private.add("C0OPS")
+    office.desk.catch_up(at_once=True)
+    assert office.shown.draft_pending == office.state.draft_pending
