@@ -336,7 +336,7 @@ class Triage:
         desk = AlertDesk(
             sessions=beats.sessions,
             findings=beats.findings,
-            surface=self._alerts,
+            show=self._alerts.show,
             wake=beats.scheduler.wake,
             ask=ops_questions(self._poster, self._jobs, team_id=self.me.team_id, ops_channel=ops_channel),
             clock=self._clock,

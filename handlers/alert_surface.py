@@ -39,9 +39,10 @@ class SlackAlerts:
         channel = self._channel(to)
         found = self._find(channel, alert)
         if found is not None:
-            self._write(channel, found, alert)
+            posted = Posted(place=channel, reference=found)
+            self.show(posted, alert)
             self._retire(alert)
-            return Posted(place=channel, reference=found)
+            return posted
         answer = self._poster.post(channel, alert_text(alert), alert_blocks(alert), what="send an alert", rank=CARD)
         self._retire(alert)
         return Posted(place=channel, reference=str(answer["ts"]))
@@ -52,10 +53,17 @@ class SlackAlerts:
         Raises:
             ProviderError: Slack refused it.
         """
-        self._write(posted.place, posted.reference, alert)
+        self.show(posted, alert)
         if alert.finding is not None and alert.finding.resolved_at is not None:
             said = ":white_check_mark: Resolved."
             self._poster.post(posted.place, said, what="say that it is resolved", rank=LINE, thread_ts=posted.reference)
+
+    def show(self, posted: Posted, alert: Alert) -> None:
+        """Bring a card up to date and say nothing; raises ProviderError where Slack refuses it."""
+        with translated("update an alert"):
+            self._client.chat_update(
+                channel=posted.place, ts=posted.reference, text=alert_text(alert), blocks=alert_blocks(alert)
+            )
 
     def _retire(self, alert: Alert) -> None:
         """Take the buttons off the card a finding had before; a card that is gone needs none."""
@@ -69,10 +77,6 @@ class SlackAlerts:
                 )
         except ProviderError:
             log.warning("an old alert keeps its buttons", extra={"action": "alert_not_retired"}, exc_info=True)
-
-    def _write(self, channel: str, ts: str, alert: Alert) -> None:
-        with translated("update an alert"):
-            self._client.chat_update(channel=channel, ts=ts, text=alert_text(alert), blocks=alert_blocks(alert))
 
     def _channel(self, to: str) -> str:
         if to[:1] not in ("U", "W"):

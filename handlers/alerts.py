@@ -20,12 +20,12 @@ from bot.casework.approvers import Approvers
 from bot.domain.alerts import Alert, Posted
 from bot.domain.beats import Wake
 from bot.domain.session import OpenFinding
-from bot.errors import InputError, ProviderError, TriageError
+from bot.errors import Conflict, InputError, ProviderError, TriageError
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
-from bot.ports import Clock, Surface
+from bot.ports import Clock
 from handlers.messenger import Ephemeral
 from handlers.ops_questions import Ask
 from handlers.transport import translated
@@ -36,6 +36,8 @@ Body = dict[str, Any]
 NOT_YOURS = "Only the session's owner and approvers may do this."
 
 WakeUp = Callable[[str, Wake], str]
+Show = Callable[[Posted, Alert], None]
+"""Brings the card that stands there up to date; raises ProviderError where it cannot."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +46,7 @@ class AlertDesk:
 
     sessions: Sessions
     findings: Findings
-    surface: Surface
+    show: Show
     wake: WakeUp
     ask: Ask
     clock: Clock
@@ -74,7 +76,7 @@ class AlertButtons:
         def snoozed() -> str:
             words, session_id, digest = ids.decode_snooze((action.get("selected_option") or {}).get("value"))
             session = self._permitted(body, session_id)
-            self._show(body, session, self._desk.findings.snooze(session_id, digest, words))
+            self._carry_out(body, session, digest, lambda: self._desk.findings.snooze(session_id, digest, words))
             return f"Snoozed for {words}; the beats go on."
 
         self._answer_with(body, snoozed)
@@ -122,10 +124,19 @@ class AlertButtons:
         def changed() -> str:
             session_id, digest = ids.decode_finding(action.get("value"))
             session = self._permitted(body, session_id)
-            self._show(body, session, change(session_id, digest, _user(body)))
+            self._carry_out(body, session, digest, lambda: change(session_id, digest, _user(body)))
             return ""
 
         self._answer_with(body, changed)
+
+    def _carry_out(self, body: Body, session: Session, digest: str, change: Callable[[], OpenFinding]) -> None:
+        """Make a change and show it; a card that is behind, for somebody was first, is brought up to date too."""
+        try:
+            finding = change()
+        except Conflict:
+            self._show(body, session, self._desk.findings.find(session.id, digest))
+            raise
+        self._show(body, session, finding)
 
     def _show(self, body: Body, session: Session, finding: OpenFinding) -> None:
         """Show on the card that was clicked how the finding stands."""
@@ -139,7 +150,7 @@ class AlertButtons:
             at=at,
             wake=Wake.ON_DEMAND,
         )
-        self._desk.surface.update(session.owner, place, alert)
+        self._desk.show(place, alert)
 
     def _permitted(self, body: Body, session_id: str) -> Session:
         session = self._session(session_id)

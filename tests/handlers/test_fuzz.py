@@ -43,7 +43,6 @@ from tests.casework.office import BEN, Office
 from tests.fakes import MemoryOverrideStore, MemorySessionStore, MemorySlate
 from tests.handlers.hostile import KINDS, SECRET, Body, hostile, original
 from tests.handlers.slack_stub import SlackStub
-from tests.heartbeat.surface import FakeSurface
 
 SEED = 20_261_121
 EACH = 2_000
@@ -141,7 +140,7 @@ class World:
         return AlertDesk(
             sessions=Sessions({}, MemoryOverrideStore()),
             findings=Findings(store, self.office.clock),
-            surface=FakeSurface(),
+            show=lambda *_: None,
             wake=lambda session_id, _: session_id,
             ask=lambda question, _: question,
             clock=self.office.clock,
