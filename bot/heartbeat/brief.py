@@ -29,6 +29,8 @@ def sections(view: BeatView, *, only_changed: bool) -> Iterator[Section]:
             yield Section(name="probe_unchanged", text=_output(result), sender=result.command)
     if view.probes.refused:
         yield Section(name="commands_not_allowed", text="\n".join(" ".join(argv) for argv in view.probes.refused))
+    if view.probes.late:
+        yield Section(name="commands_no_time_was_left_for", text="\n".join(" ".join(argv) for argv in view.probes.late))
     for message in view.inbox:
         yield Section(name="inbox", text=f"[{message.kind}] {message.text}", sender=message.from_)
     if view.playbook.flags:

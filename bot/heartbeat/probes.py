@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -24,6 +25,9 @@ from bot.domain.secrets import redact
 from bot.heartbeat.commands import Argv, commands_in, is_allowed
 
 TIMEOUT_S: Final = 30.0
+TOTAL_S: Final = 180.0
+"""How long all commands of a beat may take; beats run one at a time."""
+
 OUTPUT_BYTES: Final = 64 * 1024
 _GIT_SETTINGS: Final = {
     "core.hooksPath": "/dev/null",
@@ -62,27 +66,39 @@ class ProbeResult:
         return hashlib.sha256(f"{self.exit_code}\0{self.problem or ''}\0{self.output}".encode()).hexdigest()[:32]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class ProbeReport:
-    """Everything that ran, what each task asked for, and what was refused."""
+    """Everything that ran, what each task asked for, what was refused, and what there was no time left for."""
 
     results: tuple[ProbeResult, ...] = ()
     wanted: tuple[tuple[str, Argv], ...] = ()
     """Pairs of a task's id and a command it names."""
     refused: tuple[Argv, ...] = ()
+    late: tuple[Argv, ...] = ()
 
     def of(self, task: Entry) -> tuple[ProbeResult, ...]:
         """Return the results of one task's commands."""
-        asked = {argv for task_id, argv in self.wanted if task_id == task.id}
-        return tuple(result for result in self.results if result.argv in asked)
+        return tuple(self._answers[argv] for argv in self._asked.get(task.id, ()) if argv in self._answers)
 
     def covers(self, task: Entry) -> bool:
         """Whether commands alone answer a task: it names some, and all were allowed.
 
         A command that fails just as it did at the last good beat is no news either.
         """
-        asked = {argv for task_id, argv in self.wanted if task_id == task.id}
-        return bool(asked) and asked <= {result.argv for result in self.results}
+        asked = self._asked.get(task.id, {})
+        return bool(asked) and all(argv in self._answers for argv in asked)
+
+    @cached_property
+    def _asked(self) -> dict[str, dict[Argv, None]]:
+        """The commands of each task, in order; a playbook may hold thousands, so nothing is searched twice."""
+        asked: dict[str, dict[Argv, None]] = {}
+        for task_id, argv in self.wanted:
+            asked.setdefault(task_id, {})[argv] = None
+        return asked
+
+    @cached_property
+    def _answers(self) -> dict[Argv, ProbeResult]:
+        return {result.argv: result for result in self.results}
 
     def changed(self, digests: dict[str, str]) -> tuple[ProbeResult, ...]:
         """Return the results that differ from the last good beat's, by command."""
@@ -102,22 +118,32 @@ class Probes:
         *,
         secrets: Collection[str] = (),
         timeout_s: float = TIMEOUT_S,
+        total_s: float = TOTAL_S,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._environ, self._secrets = environ, secrets
-        self._timeout_s, self._monotonic = timeout_s, monotonic
+        self._timeout_s, self._total_s, self._monotonic = timeout_s, total_s, monotonic
 
     def run(
         self, cwd: Path, tasks: Sequence[Entry], templates: Sequence[Argv], *, known: Mapping[Argv, str] = _NOTHING
     ) -> ProbeReport:
-        """Run what the tasks name, each command once, one after the other; `known` are answers code has already."""
+        """Run what the tasks name, each command once, one after the other; `known` are answers code has already.
+
+        Once the time for all is used up, the rest is left for another beat; their tasks are not covered.
+        """
         wanted = [(task.id, argv) for task in tasks for argv in commands_in([task.text, *task.details])]
         named = list(dict.fromkeys(argv for _, argv in wanted))
-        allowed = [argv for argv in named if argv in known or is_allowed(argv, templates, cwd)]
+        allowed = {argv: None for argv in named if argv in known or is_allowed(argv, templates, cwd)}
+        results = {argv: _answered(argv, known[argv]) for argv in allowed if argv in known}
+        began = self._monotonic()
+        for argv in allowed:
+            if argv not in results and self._monotonic() - began < self._total_s:
+                results[argv] = self._run(cwd, argv)
         return ProbeReport(
-            results=tuple(_answered(argv, known[argv]) if argv in known else self._run(cwd, argv) for argv in allowed),
+            results=tuple(results[argv] for argv in allowed if argv in results),
             wanted=tuple(wanted),
             refused=tuple(argv for argv in named if argv not in allowed),
+            late=tuple(argv for argv in allowed if argv not in results),
         )
 
     def run_one(self, cwd: Path, argv: Argv, templates: Sequence[Argv]) -> ProbeResult | None:

@@ -27,6 +27,9 @@ def remarks(view: BeatView) -> Iterator[str]:
     yield from map(not_run, refused)
     if refused and view.session.beat.commands == DEFAULT_COMMANDS:
         yield "a list of `commands` in triage.yml replaces the built-in one; see docs/heartbeats.md"
+    if late := view.probes.late:
+        first = " ".join(late[0])
+        yield f"no time was left for {len(late)} command{'s' * (len(late) > 1)} of HEARTBEAT.md, from `{first}` on"
     for move in view.moves[:SHOWN]:
         yield f"“{move.text[:80]}” {move.why}: move it to {move.to_tier}?"
 

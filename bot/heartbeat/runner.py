@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -193,7 +193,7 @@ class Beats:
             return Ending(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
 
     def _reported(self, view: BeatView, begun: Begun, report: BeatReport) -> Ending:
-        view = replace(view, playbook=playbook_of(view.session).read())  # flags raised or cleared by the run count
+        view = _with_its_edits(view)
         judged = judge(view, report)
         outcome = Outcome(
             findings=judged.findings,
@@ -249,6 +249,16 @@ def _cancelled(view: BeatView | None, usage: Usage | None = None) -> Ending:
     return Ending(result=BeatResult.SKIPPED, why=remark(Step.CANCELLED), view=view, full=usage)
 
 
+def _with_its_edits(view: BeatView) -> BeatView:
+    """Return the beat with its playbook as it is after the run: flags that the run raised or cleared count.
+
+    One that cannot be read holds up no finding; the stamps that cannot be written tell of it.
+    """
+    with suppress(StoreError):
+        return replace(view, playbook=playbook_of(view.session).read())
+    return view
+
+
 def _paused(state: SessionState) -> str:
     until = state.failures.paused_until
     return (
@@ -265,5 +275,5 @@ def _ending(view: BeatView, sent: Sent, *, why: str | None, quiet: BeatResult) -
     if not sent.silent:
         return Ending(result=BeatResult.SENT, why=why, view=view, sent=sent, good=good, says_ok=sent.says_ok)
     if quiet is BeatResult.SKIPPED:
-        why = remark(Step.DEDUPE, "nothing that was not said already")
+        why = "; ".join(filter(None, [remark(Step.DEDUPE, "nothing that was not said already"), why]))
     return Ending(result=quiet, why=why, view=view, sent=sent, good=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
-from bot.heartbeat.probes import OUTPUT_BYTES, ProbeReport, Probes
+from bot.heartbeat.probes import OUTPUT_BYTES, ProbeReport, ProbeResult, Probes
 from tests.gitrepo import make_repo
 
 ENVIRON = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "SLACK_BOT_TOKEN": "xoxb-very-secret"}
@@ -101,3 +102,27 @@ def test_what_code_knows_already_is_not_run(tmp_path: Path) -> None:
     report = Probes(ENVIRON).run(tmp_path, tasks, [], known={("triage", "flags"): "disk is full"})
     assert report.covers(tasks[0])
     assert report.of(tasks[0])[0].output == "disk is full"
+
+
+def test_all_commands_of_a_beat_share_one_limit_of_time(tmp_path: Path) -> None:
+    """What is left over is named and not covered; what code knows already costs no time."""
+    ticks = iter(range(0, 10_000, 5))
+    probes = Probes(ENVIRON, total_s=12.0, monotonic=lambda: next(ticks))
+    text = "## Quick\n" + "".join(f"- [ ] {n}: `echo {n}`\n" for n in range(4)) + "- [ ] flags: `triage flags`\n"
+    tasks = parse(text).tasks(Tier.QUICK)
+    report = probes.run(tmp_path, tasks, [("echo", "{number}")], known={("triage", "flags"): ""})
+    assert [result.command for result in report.results] == ["echo 0", "triage flags"]
+    assert report.late == (("echo", "1"), ("echo", "2"), ("echo", "3"))
+    assert [report.covers(task) for task in tasks] == [True, False, False, False, True]
+
+
+def test_thousands_of_tasks_are_looked_up_in_a_moment() -> None:
+    """By task, not by searching all commands for each."""
+    tasks = parse("".join(f"- {n}: `echo {n}`\n" for n in range(5_000))).tasks(Tier.QUICK)
+    argvs = [("echo", str(n)) for n in range(5_000)]
+    results = tuple(ProbeResult(argv=argv, output="", exit_code=0, seconds=0.1) for argv in argvs)
+    wanted = tuple((task.id, argv) for task, argv in zip(tasks, argvs, strict=True))
+    report = ProbeReport(results=results, wanted=wanted)
+    began = time.perf_counter()
+    assert all(report.covers(task) and report.of(task) for task in tasks)
+    assert time.perf_counter() - began < 2

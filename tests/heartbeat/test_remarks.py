@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
-from bot.domain.beats import Receipt, Wake
+from bot.domain.beats import BeatResult, Receipt, Wake
 from bot.domain.measured import Move, TaskHistory
 from bot.domain.playbook_entries import task_id
 from bot.domain.session import SessionState
@@ -14,11 +15,12 @@ from bot.heartbeat.brief import sections
 from bot.heartbeat.edits import Edit, Edits, What
 from bot.heartbeat.look import Look
 from bot.heartbeat.measuring import measured_after
-from bot.heartbeat.outcome import Begun
+from bot.heartbeat.outcome import Begun, Ending, Record
 from bot.heartbeat.probes import ProbeReport, ProbeResult, Probes
+from bot.heartbeat.record import BeatLog
 from bot.heartbeat.remarks import not_run, remarks
 from bot.heartbeat.view import BeatReport
-from tests.fakes import MemorySessionStore
+from tests.fakes import MemoryJournal, MemorySessionStore
 from tests.heartbeat.builders import AT, PLAYBOOK, a_session, a_view
 
 STATUS = ("git", "status", "--porcelain")
@@ -55,6 +57,33 @@ def test_a_command_that_may_not_run_comes_with_the_line_that_allows_it(tmp_path:
     assert "replaces the built-in one" in built_in
     own = replace(view, session=a_session(tmp_path, beat={"commands": ["git status --porcelain"]}))
     assert list(remarks(own))[1:] == [disk, shell]
+
+
+def test_commands_there_was_no_time_for_are_said_and_left_to_the_model(tmp_path: Path) -> None:
+    """It may run them itself."""
+    view = a_view(tmp_path, probes=ProbeReport(late=(("df", "-h"), ("git", "fsck"))))
+    assert list(remarks(view)) == ["no time was left for 2 commands of HEARTBEAT.md, from `df -h` on"]
+    assert [each.text for each in sections(view, only_changed=True) if "no_time" in each.name] == ["df -h\ngit fsck"]
+
+
+def test_what_a_beat_changed_is_on_record_however_it_ended(tmp_path: Path) -> None:
+    """A run that was cancelled or failed may have edited its list before; a refusal leaves no folder."""
+    store, journal = MemorySessionStore(), MemoryJournal()
+    record = Record(tmp_path / "runs", store, BeatLog(journal))
+    edit = Edit(what=What.NOTE, text="n", at=AT)
+    for name, made, result in [
+        ("cancelled", [edit], BeatResult.SKIPPED),
+        ("failed", [edit], BeatResult.FAILED),
+        ("refused", [], BeatResult.SKIPPED),
+    ]:
+        begun = Begun(run_id=name, wake=Wake.INTERVAL, stamp_at=AT, started_at=AT, edits=Edits(made))
+        error = "no answer" if result is BeatResult.FAILED else None
+        record.close(a_session(tmp_path), begun, Ending(result=result, why="cancelled", error=error), now=AT)
+    for name in ("cancelled", "failed"):
+        trace = json.loads((tmp_path / "runs" / name / "trace.json").read_text())
+        assert trace["edits"] == [{"what": "note", "tier": None, "text": "n", "at": AT.isoformat()}]
+    assert not (tmp_path / "runs" / "refused").exists()
+    assert [line["trace_id"] for line in journal.records()] == ["cancelled", "failed", None]
 
 
 def test_a_task_in_a_wrong_tier_is_proposed_to_the_owner_and_to_the_agent(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from blocks import ids
 from bot.domain.playbook import parse
 from bot.domain.playbook_entries import task_id
 from bot.domain.tiers import Tier
@@ -156,11 +157,15 @@ def test_a_playbook_removed_during_a_beat_is_made_anew_and_not_stamped(open_offi
 
 
 def test_a_link_put_in_its_place_leads_nowhere(open_office: Open, tmp_path: Path) -> None:
-    """The beat fails in plain sight, and the other session's playbook keeps every byte."""
+    """Its findings are told and the beat fails; the other playbook keeps every byte, and no button shows it."""
     shop, other = (watched(tmp_path, name) for name in ("shop", "other"))
     theirs = other.playbook
+    (shop.cwd / "HEARTBEAT.md").write_text(shop.playbook.replace("## Notes", f"## Urgent Flags\n- {FLAG}\n## Notes"))
     during(shop, f"file.unlink()\nfile.symlink_to({str(other.cwd / 'HEARTBEAT.md')!r})")
     office = open_office(shop, other)
     for _ in range(2):
         assert "is a link" in office.beat(shop, result="failed")["error"]
     assert other.playbook == theirs
+    office.press(office.alert(FLAG), ids.OPEN_PLAYBOOK)
+    office.answered(ANA.user_id, "is a link")
+    assert office.control.modals.current() is None
