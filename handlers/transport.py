@@ -137,6 +137,11 @@ def unhurried_client(token: str, api_url: str) -> WebClient:
     )
 
 
+def brief_client(token: str, api_url: str, *, timeout_s: int) -> WebClient:
+    """Return a client that asks once and waits for nobody."""
+    return WebClient(token=token, base_url=api_url, timeout=timeout_s, retry_handlers=[])
+
+
 @contextmanager
 def translated(what: str, *, posting: bool = False) -> Iterator[None]:
     """Turn Slack's errors into ours; `what` completes "Slack could not …".

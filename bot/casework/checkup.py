@@ -18,6 +18,10 @@ from bot.domain.distance import ago
 SORTING_TAKES = timedelta(minutes=1)
 """How long a message may stand in the journal before the rules have looked at it."""
 
+TOO_BUSY = 0.40
+"""The share of messages taken for work above which the rules are too eager: SPEC §3.2."""
+ENOUGH_MESSAGES = 100
+
 _IDENTITY = ("team_id", "chat_id", "message_id", "msg_type", "event_id")
 
 
@@ -69,6 +73,21 @@ def journal_check(home: Path, now: datetime) -> Finding:
         return Finding(ok=True, says=f"{says}, last sorted {ago(now, classified)}" if classified else says)
     fix = "restart the bot, which sorts what waits; if it recurs, look for `sort_failed` in its log and for free disk"
     return Finding(ok=False, says=f"{says}, and it was not sorted", fix=fix)
+
+
+def classifier_check(home: Path, now: datetime) -> Finding:
+    """When the rules last looked at a message, and whether they find too much work in what they see."""
+    sorted_ = tail(home / "events-classified.ndjson")
+    if not sorted_:
+        return Finding(ok=True, says="nothing sorted yet")
+    at, version = _time(sorted_[-1].get("classified_at")), sorted_[-1].get("classifier_version")
+    says = f"version {version}, last sorted {ago(now, at)}" if at else f"version {version}"
+    messages = [record for record in sorted_ if record.get("msg_type") not in ("edit", "delete")]
+    busy = sum(record.get("classification") == "actionable" for record in messages) / max(1, len(messages))
+    if len(messages) < ENOUGH_MESSAGES or busy <= TOO_BUSY:
+        return Finding(ok=True, says=says)
+    fix = "see which with `triage replay`; drop question words in triage.yml, or set classifier.skip_chatter"
+    return Finding(ok=False, says=f"{says}; {busy:.0%} of the last {len(messages)} messages became work", fix=fix)
 
 
 def _identity(record: dict[str, Any]) -> tuple[Any, ...]:

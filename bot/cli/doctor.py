@@ -1,38 +1,31 @@
 """`triage doctor`: is everything as it must be; one line a check, and for what is wrong one line on what to do.
 
-A later check is one function and one line in `CHECKS`, the last thing in this file.
+The checks run side by side and each has seconds, so that a monitor that asks every minute gets an answer. A later check
+is one function and one line in `CHECKS`, the last thing in this file.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+import textwrap
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
-from bot.casework.checkup import Finding, connection_check, journal_check, process_check
-from bot.environment import Environment, read_environment, require_signing_secret, require_tokens
+from bot.casework.checkup import Finding, classifier_check, connection_check, journal_check, process_check
+from bot.cli import machine_checks, model_checks, slack_checks
+from bot.cli.patient import Check, Patient, Unsettled
+from bot.environment import read_environment
 from bot.errors import ConfigError, TriageError
-from bot.settings import Settings, find_config, load_settings
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Patient:
-    """What the checks look at; settings are read by those that need them, so that the others work without."""
-
-    home: Path
-    config: Path | None
-    environment: Environment
-    now: datetime
-
-    def settings(self) -> Settings:
-        """Return the settings; raises ConfigError listing what is wrong with them."""
-        return load_settings(find_config(self.config, self.home))
-
-
-Check = Callable[[Patient], Finding]
+WIDTH: Final = 80
+LIMIT_S: Final = 9.0
+_INDENT: Final = 17
 
 
 def main(argv: list[str]) -> int:
@@ -54,25 +47,48 @@ def main(argv: list[str]) -> int:
     return 0 if all(finding.ok for finding in findings.values()) else 1
 
 
-def examine(patient: Patient, checks: Mapping[str, Check] | None = None) -> dict[str, Finding]:
-    """Return what every check found; one that fails has found that, and stops no other."""
-    return {name: _try(check, patient) for name, check in (CHECKS if checks is None else checks).items()}
+def examine(
+    patient: Patient, checks: Mapping[str, Check] | None = None, *, limit_s: float = LIMIT_S
+) -> dict[str, Finding]:
+    """Return what every check found, in their order; one that fails or is slow has found that, and stops no other."""
+    found: dict[str, Finding] = {}
+    looking = {
+        name: threading.Thread(target=_look, args=(found, name, check, patient), name=name, daemon=True)
+        for name, check in (CHECKS if checks is None else checks).items()
+    }
+    until = time.monotonic() + limit_s
+    for thread in looking.values():
+        thread.start()
+    for thread in looking.values():
+        thread.join(max(0.0, until - time.monotonic()))
+    slow = Finding(ok=False, says=f"no answer within {limit_s:g} s", fix="look at the network; then try again")
+    return {name: found.get(name, slow) for name in looking}
 
 
 def render(findings: Mapping[str, Finding]) -> str:
-    """Return a line for each finding, what to do below it, and the sum."""
-    lines = []
+    """Return a line for each finding, what to do below it, and the sum; 80 columns wide."""
+    lines: list[str] = []
     for name, found in findings.items():
-        lines.append(f"  {'✓' if found.ok else '✗'} {name:<12} {found.says}")
-        lines += [f"    {'':<12} → {found.fix}"] if found.fix else []
+        lines += _wrapped(f"  {'✓' if found.ok else '✗'} {name:<12} ", found.says)
+        lines += _wrapped(f"    {'':<12} → ", found.fix) if found.fix else []
     wrong = sum(not found.ok for found in findings.values())
     lines.append(f"{wrong} of {len(findings)} checks found something wrong" if wrong else "all is well")
     return "\n".join(lines)
 
 
+def _wrapped(lead: str, text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=lead, subsequent_indent=" " * _INDENT, break_on_hyphens=False)
+
+
+def _look(found: dict[str, Finding], name: str, check: Check, patient: Patient) -> None:
+    found[name] = _try(check, patient)
+
+
 def _try(check: Check, patient: Patient) -> Finding:
     try:
         return check(patient)
+    except Unsettled:
+        return Finding(ok=False, says="not looked at: triage.yml cannot be used", fix="see config")
     except ConfigError as error:
         return Finding(ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again")
     except TriageError as error:
@@ -84,24 +100,23 @@ def _as_json(findings: Mapping[str, Finding]) -> str:
     return json.dumps({"ok": all(found.ok for found in findings.values()), "checks": checks}, ensure_ascii=False)
 
 
-def _ops_channel(patient: Patient) -> Finding:
-    """Whether the ops channel is there and private; asks Slack."""
-    from handlers.transport import repeatable_client
-    from handlers.workspace import SlackWorkspace
-
-    settings = patient.settings()
-    channel, over_http = settings.ops_channel, settings.slack.mode == "http"
-    token, _ = (require_signing_secret if over_http else require_tokens)(patient.environment)
-    workspace = SlackWorkspace(repeatable_client(token, patient.environment.slack_api_url), team_id="")
-    if workspace.is_private(channel):
-        return Finding(ok=True, says=f"{channel} is private")
-    fix = "make it private, or name a private one as `ops_channel` in triage.yml"
-    return Finding(ok=False, says=f"{channel} is not private: drafts would be read by everybody", fix=fix)
-
-
 CHECKS: Mapping[str, Check] = {
+    "config": machine_checks.config,
+    "secrets": lambda _: machine_checks.secrets(Path(".env")),
+    "tokens": slack_checks.tokens,
+    "scopes": slack_checks.scopes,
+    "clock": slack_checks.clock,
+    "ops channel": slack_checks.ops_channel,
+    "chats": slack_checks.watched_chats,
     "bot": lambda patient: process_check(patient.home, patient.now),
     "connection": lambda patient: connection_check(patient.home, patient.now),
     "journals": lambda patient: journal_check(patient.home, patient.now),
-    "ops channel": _ops_channel,
+    "classifier": lambda patient: classifier_check(patient.home, patient.now),
+    "model": model_checks.model,
+    "mcp servers": model_checks.mcp_servers,
+    "git": machine_checks.git,
+    "tmux": machine_checks.tmux,
+    "gh": machine_checks.gh,
+    "disk": machine_checks.disk,
+    "sessions": machine_checks.sessions,
 }

@@ -14,17 +14,19 @@ from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.casework.checkup import Finding, connection_check, journal_check, process_check
 from bot.casework.presence import FILE
 from bot.cli import doctor
-from bot.cli.doctor import Patient, examine, render
+from bot.cli.doctor import CHECKS, Patient, examine, render
 from bot.environment import read_environment
 from bot.errors import ProviderError
 from tests.builders import NOW, an_event
 from tests.casework.test_presence import gone, seen
+from tests.gitrepo import make_repo
 from tests.handlers.slack_stub import Answer, SlackStub, slack_stub
 
 
 def patient(home: Path, *, api_url: str = "http://127.0.0.1:9/api/") -> Patient:
     """Return a data directory with a config and tokens."""
     home.mkdir(exist_ok=True)
+    make_repo(home, {"a.py": "A = 1\n"})
     (home / "triage.yml").write_text(f"codebase: {home}\nops_channel: C0OPS\n")
     environ = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "SLACK_API_URL": api_url}
     return Patient(home=home, config=home / "triage.yml", environment=read_environment(environ), now=NOW)
@@ -117,8 +119,11 @@ def test_exit_code_and_json(
         argv = ["--home", str(tmp_path), "--config", str(given.config), "--json"]
         assert doctor.main(argv) == 1
         said = json.loads(capsys.readouterr().out)
-        assert [check["name"] for check in said["checks"]] == ["bot", "connection", "journals", "ops channel"]
+        assert [check["name"] for check in said["checks"]] == list(CHECKS)
+        assert {check["name"] for check in said["checks"] if not check["ok"]} == {"bot", "connection"}
         now = datetime.now(UTC)
         JsonFile(tmp_path / FILE).write(seen(at=now, started_at=now, connected_since=now).model_dump(mode="json"))
         assert doctor.main(argv[:-1]) == 0
-        assert capsys.readouterr().out.endswith("all is well\n")
+        out = capsys.readouterr().out
+        assert out.endswith("all is well\n")
+        assert max(map(len, out.splitlines())) <= 80

@@ -1,0 +1,126 @@
+"""The checks of `triage doctor` about this machine: settings, code, programs, disk, sessions. They write nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from bot.adapters.tmux import choose_terminal
+from bot.agent.git import GitRepo
+from bot.casework.checkup import Finding
+from bot.cli.patient import PATIENCE_S, Patient, Unsettled
+from bot.heartbeat.playbook_file import PlaybookFile
+from bot.session_settings import SessionSettings
+from bot.settings import find_config
+
+LOW_BYTES: Final = 1024**3
+_UNITS: Final = ((1024**3, "GiB"), (1024**2, "MiB"), (1024, "KiB"))
+
+
+def config(patient: Patient) -> Finding:
+    """Whether triage.yml can be used."""
+    try:
+        settings = patient.settings()
+    except Unsettled as error:
+        fix = "put that right, or write a new one with `triage init`"
+        return Finding(ok=False, says="; ".join(error.problems), fix=fix)
+    chats, sessions = len(settings.watched_chats), len(settings.sessions)
+    path = find_config(patient.config, patient.home)
+    return Finding(ok=True, says=f"{path}: {chats} watched chats, {sessions} sessions")
+
+
+def secrets(path: Path) -> Finding:
+    """Whether the file with the tokens is for its owner's eyes only."""
+    try:
+        mode = path.stat().st_mode & 0o077
+    except OSError:
+        return Finding(ok=True, says="no .env here; the tokens come from the environment")
+    if mode:
+        return Finding(ok=False, says="others on this machine may read .env", fix="chmod 600 .env")
+    return Finding(ok=True, says=".env is for its owner only")
+
+
+def git(patient: Patient) -> Finding:
+    """Whether git is there and the codebase a checkout with a commit."""
+    if shutil.which("git") is None:
+        return Finding(ok=False, says="git is not installed", fix="apt-get install git")
+    codebase = patient.settings().codebase
+    return Finding(ok=True, says=f"{codebase} stands at {GitRepo(codebase).head()[:10]}")
+
+
+def tmux(patient: Patient) -> Finding:
+    """Whether long investigations can be attached to; without tmux they are followed with `tail -f`."""
+    if shutil.which("tmux") is None:
+        return Finding(ok=True, says="not installed; long investigations run as plain processes (tail -f)")
+    usable = type(choose_terminal(patient.home)).__name__ == "TmuxTerminal"
+    if not usable:
+        return Finding(ok=True, says="TRIAGE_HOME's path is too long for its socket; plain processes are used")
+    done = _run("tmux", "-V")
+    fix = "reinstall tmux, or remove it: plain processes do as well"
+    return Finding(ok=done is not None, says=done or "tmux does not start", fix="" if done else fix)
+
+
+def gh(patient: Patient) -> Finding:
+    """Whether beats can look at pull requests and issues."""
+    sessions = patient.settings().sessions
+    if not sessions:
+        return Finding(ok=True, says="not needed: no sessions")
+    if shutil.which("gh") is None:
+        says = "not installed; tasks about pull requests and issues will be findings"
+        return Finding(ok=False, says=says, fix="install gh (https://cli.github.com), then gh auth login")
+    if _run("gh", "auth", "status") is None:
+        return Finding(ok=False, says="gh is not logged in", fix="as the bot's user: gh auth login, or set GH_TOKEN")
+    return Finding(ok=True, says="logged in")
+
+
+def disk(patient: Patient) -> Finding:
+    """Whether the data directory can be written and has room."""
+    home = next(path for path in (patient.home, *patient.home.parents) if path.exists())
+    if not os.access(home, os.W_OK | os.X_OK):
+        return Finding(ok=False, says=f"{home} cannot be written", fix="run this, and the bot, as its owner")
+    free = shutil.disk_usage(home).free
+    says = f"{_size(free)} free at {home}"
+    if free < LOW_BYTES:
+        return Finding(ok=False, says=says, fix="free space: runs/ and closed/ hold what is past, index/ is a cache")
+    return Finding(ok=True, says=says)
+
+
+def sessions(patient: Patient) -> Finding:
+    """Whether every session has its folder and a playbook that can be read."""
+    watched = patient.settings().sessions
+    problems = [problem for name, one in watched.items() if (problem := _session_problem(name, one))]
+    if problems:
+        return Finding(ok=False, says="; ".join(problems), fix="put that right; triage heartbeat list shows them")
+    waiting = [name for name, one in watched.items() if PlaybookFile(one.cwd).peek() is None]
+    new = f"; the first beat writes a playbook for {', '.join(waiting)}" if waiting else ""
+    return Finding(ok=True, says=f"{len(watched)} sessions{new}" if watched else "none are configured: no heartbeats")
+
+
+def _session_problem(name: str, session: SessionSettings) -> str | None:
+    if not session.cwd.is_dir():
+        return f"{name}: {session.cwd} is no folder"
+    playbook = PlaybookFile(session.cwd).peek()
+    if playbook is not None and playbook.is_effectively_empty:
+        return f"{name}: its HEARTBEAT.md holds no task, so nothing is looked at"
+    return None
+
+
+def _run(*argv: str) -> str | None:
+    """Return what a program says, None where it fails or takes too long."""
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed argument lists
+            argv, capture_output=True, text=True, timeout=PATIENCE_S, stdin=subprocess.DEVNULL, check=True
+        )
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        return None
+    return done.stdout.strip() or argv[0]
+
+
+def _size(count: int) -> str:
+    for size, unit in _UNITS:
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"

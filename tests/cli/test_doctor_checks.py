@@ -1,0 +1,226 @@
+"""Each check of `triage doctor` finds its fault in a world that has it, and nothing in one that has not."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import responses
+import yaml
+
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.casework.checkup import Finding, classifier_check
+from bot.cli import machine_checks, model_checks, slack_checks
+from bot.cli.doctor import examine
+from bot.cli.patient import Patient
+from bot.environment import read_environment
+from tests.builders import NOW, an_event
+from tests.gitrepo import make_repo
+from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub
+
+TOKENS = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1"}
+MANIFEST = yaml.safe_load(Path("manifest.yml").read_text())["oauth_config"]["scopes"]["bot"]
+
+
+@pytest.fixture
+def slack() -> Iterator[SlackStub]:
+    """A Slack that says yes."""
+    with slack_stub() as stub:
+        yield stub
+
+
+def patient(
+    home: Path, url: str = "http://127.0.0.1:9/api/", environ: dict[str, str] | None = None, **more: Any
+) -> Patient:
+    """Return a data directory whose triage.yml holds `more`."""
+    if not (home / "code").exists():
+        make_repo(home / "code", {"a.py": "A = 1\n"})
+    (home / "triage.yml").write_text(yaml.safe_dump({"codebase": str(home / "code"), "ops_channel": "C0OPS", **more}))
+    given = read_environment({**TOKENS, "SLACK_API_URL": url, **(environ or {})})
+    return Patient(home=home, config=home / "triage.yml", environment=given, now=NOW)
+
+
+def test_tokens_are_those_of_the_workspace(tmp_path: Path, slack: SlackStub) -> None:
+    """While no bot runs the app's token is tried too, for nothing else would."""
+    slack.will("auth.test", Answer({"user": "triage", "team": "Acme"}))
+    assert slack_checks.tokens(patient(tmp_path, slack.url)) == Finding(
+        ok=True, says="triage in Acme; Socket Mode is on"
+    )
+    slack.will("apps.connections.open", refusal("not_allowed_token_type"))
+    found = examine(patient(tmp_path, slack.url), {"tokens": slack_checks.tokens})["tokens"]
+    assert (found.ok, "stand in each other's place" in found.says) == (False, True)
+
+
+def test_missing_scopes_are_named(tmp_path: Path, slack: SlackStub) -> None:
+    """As granted, not as asked for; a server that names none is not held to it."""
+    slack.will("auth.test", Answer(x_oauth_scopes=",".join(MANIFEST)))
+    assert slack_checks.scopes(patient(tmp_path, slack.url)).ok
+    slack.will("auth.test", Answer(X_OAuth_Scopes=",".join(s for s in MANIFEST if s != "users:read") + ",files:read"))
+    found = slack_checks.scopes(patient(tmp_path, slack.url))
+    assert (found.ok, found.says) == (False, "not granted: users:read")
+    assert "Reinstall" in found.fix
+    slack.will("auth.test", Answer())
+    assert slack_checks.scopes(patient(tmp_path, slack.url)).says == "not compared: Slack named none"
+
+
+def test_a_clock_that_is_off_is_told_by_how_much(tmp_path: Path, slack: SlackStub) -> None:
+    """Against the header of a real answer, and by hand."""
+    assert slack_checks.clock(patient(tmp_path, slack.url)).ok
+    date = "Fri, 20 Nov 2026 09:00:00 GMT"
+    assert slack_checks.skew(date, NOW + timedelta(seconds=59)).ok
+    assert slack_checks.skew(date, NOW + timedelta(minutes=3)).says == "180 s ahead of Slack's"
+    assert slack_checks.skew(date, NOW - timedelta(minutes=3)).says == "180 s behind Slack's"
+    assert "told no time" in slack_checks.skew("soon", NOW).says
+
+
+def test_a_chat_without_the_bot_is_named(tmp_path: Path, slack: SlackStub) -> None:
+    """Also one that is not there, and one that is archived."""
+    slack.will("conversations.info", Answer({"channel": {"is_member": True}}))
+    one = [{"chat_id": "C0123HELP", "name": "help"}]
+    assert slack_checks.watched_chats(patient(tmp_path, slack.url, watched_chats=one)).ok
+    for answer, words in (
+        (Answer({"channel": {"is_member": False}}), "the bot is not in C0123HELP (help)"),
+        (Answer({"channel": {"is_member": True, "is_archived": True}}), "C0123HELP (help) is archived"),
+        (refusal("channel_not_found"), "C0123HELP (help): Slack could not look at the channel: channel_not_found"),
+    ):
+        slack.will("conversations.info", answer)
+        found = slack_checks.watched_chats(patient(tmp_path, slack.url, watched_chats=one))
+        assert not found.ok
+        assert found.says.startswith(words)
+        assert "/invite" in found.fix
+
+
+def test_bad_settings_are_said_once(tmp_path: Path) -> None:
+    """By the check that is about them; what hangs on them was not looked at."""
+    given = patient(tmp_path, nonsense=1)
+    found = examine(given, {"config": machine_checks.config, "git": machine_checks.git, "disk": machine_checks.disk})
+    assert "nonsense" in found["config"].says
+    assert found["git"].says == "not looked at: triage.yml cannot be used"
+    assert found["disk"].ok
+
+
+def test_tokens_that_others_may_read_are_a_fault(tmp_path: Path) -> None:
+    """`chmod 600`."""
+    path = tmp_path / ".env"
+    assert machine_checks.secrets(path).ok
+    path.write_text("")
+    path.chmod(0o644)
+    assert machine_checks.secrets(path).fix == "chmod 600 .env"
+    path.chmod(0o600)
+    assert machine_checks.secrets(path).ok
+
+
+def test_the_codebase_must_be_a_checkout(tmp_path: Path) -> None:
+    """With its commit named."""
+    assert "stands at" in machine_checks.git(patient(tmp_path)).says
+    (tmp_path / "plain").mkdir()
+    found = examine(patient(tmp_path, codebase=str(tmp_path / "plain")), {"git": machine_checks.git})["git"]
+    assert not found.ok
+
+
+def test_programs_that_are_missing_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """tmux is a comfort, gh is needed by sessions only, git by all."""
+    given = patient(tmp_path)
+    watching = patient(tmp_path, sessions={"shop": {"cwd": str(tmp_path / "code"), "owner": "U0123ANA"}})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert machine_checks.tmux(given).ok
+    assert not machine_checks.gh(watching).ok
+    assert machine_checks.git(given).fix == "apt-get install git"
+    for code, ok in ((0, True), (1, False)):
+        (tmp_path / "gh").write_text(f"#!/bin/sh\nexit {code}\n")
+        (tmp_path / "gh").chmod(0o755)
+        assert machine_checks.gh(watching).ok is ok
+
+
+def test_the_disk_is_named_with_its_room(tmp_path: Path) -> None:
+    """Also of a data directory that is not there yet; nothing is created."""
+    found = machine_checks.disk(replace(patient(tmp_path), home=tmp_path / "not" / "yet"))
+    assert f"free at {tmp_path}" in found.says
+    assert not (tmp_path / "not").exists()
+
+
+def test_sessions_need_a_playbook_with_tasks(tmp_path: Path) -> None:
+    """A missing one will be written; an empty one looks at nothing."""
+    given = patient(tmp_path, sessions={"shop": {"cwd": str(tmp_path / "code"), "owner": "U0123ANA"}})
+    assert machine_checks.sessions(given).says == "1 sessions; the first beat writes a playbook for shop"
+    (tmp_path / "code" / "HEARTBEAT.md").write_text("## Quick Tasks\n- [ ]\n")
+    assert "holds no task" in machine_checks.sessions(given).says
+    (tmp_path / "code" / "HEARTBEAT.md").write_text("## Quick Tasks\n- [ ] look at `git status --porcelain`\n")
+    assert machine_checks.sessions(given) == Finding(ok=True, says="1 sessions")
+
+
+@responses.activate
+@pytest.mark.parametrize(
+    ("status", "ok", "words"),
+    [(200, True, "has claude"), (401, False, "refuses the API key"), (404, True, "does not say"), (503, False, "503")],
+)
+def test_a_model_is_asked_for_without_paying(tmp_path: Path, status: int, ok: bool, words: str) -> None:
+    """At the configured address; the key is in no finding."""
+    given = patient(tmp_path, base_url="https://models.test", environ={"ANTHROPIC_API_KEY": "sk-very-secret"})
+    responses.get("https://models.test/v1/models/claude-opus-5-5", status=status)
+    found = model_checks.model(given)
+    assert (found.ok, words in found.says) == (ok, True)
+    assert "secret" not in found.says + found.fix
+
+
+@responses.activate
+def test_the_vendor_knows_its_models(tmp_path: Path) -> None:
+    """A wrong name is found, and so is a network that is down."""
+    given = patient(tmp_path, investigator={"model": "claude-wrong"}, environ={"ANTHROPIC_API_KEY": "sk-very-secret"})
+    assert "cannot be reached" in model_checks.model(given).says
+    responses.get("https://api.anthropic.com/v1/models/claude-wrong", status=404)
+    assert "knows no model claude-wrong" in model_checks.model(given).says
+
+
+def test_without_a_key_the_bot_is_offline_on_purpose(tmp_path: Path) -> None:
+    """Which is no fault."""
+    assert model_checks.model(patient(tmp_path)).says.startswith("offline")
+
+
+def test_mcp_servers_are_started(tmp_path: Path) -> None:
+    """A real one counts its tools; one that does not start is named."""
+    good = {
+        "command": [sys.executable, "-m", "mcp_server_time", "--local-timezone", "UTC"],
+        "tools": ["get_current_time"],
+    }
+    assert model_checks.mcp_servers(patient(tmp_path, mcp_servers={"time": good})).says == "time (1 tools)"
+    bad = {"command": [str(tmp_path / "none")]}
+    found = model_checks.mcp_servers(patient(tmp_path, mcp_servers={"time": good, "gone": bad}))
+    assert (found.ok, found.says) == (False, "gone: it cannot be started or reached")
+
+
+def test_rules_that_take_everything_for_work_are_a_fault(tmp_path: Path) -> None:
+    """Above 40 % of a hundred messages or more."""
+    journal = NdjsonJournal(tmp_path / "events-classified.ndjson")
+    assert classifier_check(tmp_path, NOW).ok
+    event = an_event().model_dump(mode="json") | {"classified_at": NOW.isoformat(), "classifier_version": "7"}
+    for number in range(99):
+        journal.append({**event, "classification": "actionable" if number < 41 else "ambient"})
+    assert classifier_check(tmp_path, NOW) == Finding(ok=True, says="version 7, last sorted 0 s ago")
+    journal.append({**event, "classification": "ambient"})
+    found = classifier_check(tmp_path, NOW)
+    assert (found.ok, "41% of the last 100" in found.says) == (False, True)
+
+
+def test_a_check_that_hangs_costs_its_line_and_no_more(tmp_path: Path) -> None:
+    """The others run meanwhile."""
+    release = threading.Event()
+
+    def hangs(_: Patient) -> Finding:
+        release.wait(30)
+        return Finding(ok=True, says="late")
+
+    began = time.monotonic()
+    checks = {"slow": hangs, "fast": lambda _: Finding(ok=True, says="fine")}
+    found = examine(patient(tmp_path), checks, limit_s=0.2)
+    release.set()
+    assert time.monotonic() - began < 5
+    assert (found["slow"].ok, found["slow"].says) == (False, "no answer within 0.2 s")
+    assert found["fast"].ok

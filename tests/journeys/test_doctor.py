@@ -1,0 +1,39 @@
+"""`triage doctor` beside a bot that really runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from tests.gitrepo import make_repo
+from tests.journeys.office import Office, environment_of
+
+pytestmark = pytest.mark.journey
+
+
+def test_a_running_bot_is_well(slack: LocalSlack, control: Control, tmp_path: Path) -> None:
+    """Every check, within seconds, by exit code and as JSON; once it has stopped the doctor says so."""
+    office = Office(slack, control, tmp_path / "home", make_repo(tmp_path / "code", {"a.py": "A = 1\n"}))
+    environ = {**os.environ, **environment_of(slack, office.home)}
+    argv = [sys.executable, "-m", "bot", "doctor", "--json"]
+
+    def doctor() -> tuple[int, dict[str, bool]]:
+        done = subprocess.run(argv, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        said = json.loads(done.stdout)
+        return done.returncode, {check["name"]: check["ok"] for check in said["checks"]}
+
+    office.bot.start()
+    try:
+        code, found = doctor()
+    finally:
+        office.bot.stop()
+    assert (code, [name for name, ok in found.items() if not ok]) == (0, [])
+    code, found = doctor()
+    assert (code, [name for name, ok in found.items() if not ok]) == (1, ["bot", "connection"])
