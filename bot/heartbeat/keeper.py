@@ -20,7 +20,7 @@ from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
 from bot.heartbeat.edits import Edit, What
 from bot.heartbeat.playbook_file import playbook_of
-from bot.heartbeat.remarks import not_run, refused_in
+from bot.heartbeat.refused_commands import not_allowed, not_run
 from bot.heartbeat.view import BeatView
 from bot.ports import Clock
 
@@ -64,7 +64,7 @@ class Keeper:
 
         self._checked(text)
         made = self._make(What.ADD_TASK, edit)
-        refused = [] if made is None else refused_in(made.text, self._view)
+        refused = not_allowed(self._view.session, made.text) if made else ()
         return " ".join(["Added.", *map(_advice, refused)])
 
     def check_task(self, task: str, *, ok: bool) -> str:

@@ -5,13 +5,12 @@ Pure; shown small under an alert.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from bot.domain.default_commands import DEFAULT_COMMANDS
-from bot.errors import ConfigError
-from bot.heartbeat.commands import FLAGS_COMMAND, Argv, commands_in, config_line, is_allowed
 from bot.heartbeat.edits import What
+from bot.heartbeat.refused_commands import not_allowed, not_run
 from bot.heartbeat.view import BeatView
 
 SHOWN: Final = 5
@@ -22,7 +21,9 @@ def remarks(view: BeatView) -> Iterator[str]:
     changed = view.edits.described()
     if changed:
         yield changed
-    added = [argv for edit in view.edits.made if edit.what is What.ADD_TASK for argv in refused_in(edit.text, view)]
+    added = [
+        argv for edit in view.edits.made if edit.what is What.ADD_TASK for argv in not_allowed(view.session, edit.text)
+    ]
     refused = list(dict.fromkeys([*view.probes.refused, *added]))[:SHOWN]
     yield from map(not_run, refused)
     if refused and view.session.beat.commands == DEFAULT_COMMANDS:
@@ -32,20 +33,3 @@ def remarks(view: BeatView) -> Iterator[str]:
         yield f"no time was left for {len(late)} command{'s' * (len(late) > 1)} of HEARTBEAT.md, from `{first}` on"
     for move in view.moves[:SHOWN]:
         yield f"“{move.text[:80]}” {move.why}: move it to {move.to_tier}?"
-
-
-def refused_in(text: str, view: BeatView) -> list[Argv]:
-    """Return the commands a task's text names that this session does not allow."""
-    allowed = view.session.beat.commands
-    named: Iterable[Argv] = (argv for argv in commands_in([text]) if argv != FLAGS_COMMAND)
-    return [argv for argv in named if not is_allowed(argv, allowed, view.session.cwd)]
-
-
-def not_run(argv: Argv) -> str:
-    """Return what an owner does to let a command run without a model."""
-    written = " ".join(argv)
-    try:
-        line = config_line(argv)
-    except ConfigError as error:
-        return f"not run: `{written}`; it cannot be allowed: {error}"
-    return f"not run: `{written}`; to allow it add this line to `commands` of the session in triage.yml: `{line}`"

@@ -20,9 +20,10 @@ from bot.domain.tier_text import Changes, text_digest, tier_text, with_tier_text
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 from bot.heartbeat.playbook_file import playbook_of
+from bot.heartbeat.refused_commands import not_allowed
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import PLAYBOOK
-from bot.heartbeat.task_list import TaskList, not_allowed, task_list
+from bot.heartbeat.task_list import TaskList, task_list
 from bot.heartbeat.zones import Zones
 from bot.ports import Clock, SessionStore, Slate
 

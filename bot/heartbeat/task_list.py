@@ -9,9 +9,10 @@ from datetime import datetime, timedelta
 from bot.domain.playbook import Playbook
 from bot.domain.playbook_numbers import Numbered, numbered
 from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier, includes
-from bot.heartbeat.commands import FLAGS_COMMAND, Argv, commands_in, is_allowed
+from bot.heartbeat.commands import Argv
 from bot.heartbeat.look import stamps_of
 from bot.heartbeat.overview import next_beat
+from bot.heartbeat.refused_commands import not_allowed
 from bot.heartbeat.session import Session
 from bot.heartbeat.zones import Zones
 from bot.ports import SessionStore
@@ -65,9 +66,3 @@ def due_at(stamps: Stamps, tier: Tier, now: datetime) -> datetime:
     """Return from when on a tier is due by its stamp; `now` where nothing holds it back."""
     stamp = stamps.of(tier)
     return max(now, stamp + PERIODS[tier]) if stamp is not None and tier in PERIODS else now
-
-
-def not_allowed(session: Session, *lines: str) -> tuple[Argv, ...]:
-    """Return the commands in a task's lines that the session does not allow; code itself answers for the flags."""
-    named = [argv for argv in commands_in(lines) if argv != FLAGS_COMMAND]
-    return tuple(argv for argv in named if not is_allowed(argv, session.beat.commands, session.cwd))

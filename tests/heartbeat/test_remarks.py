@@ -18,7 +18,8 @@ from bot.heartbeat.measuring import measured_after
 from bot.heartbeat.outcome import Begun, Ending, Record
 from bot.heartbeat.probes import ProbeReport, ProbeResult, Probes
 from bot.heartbeat.record import BeatLog
-from bot.heartbeat.remarks import not_run, remarks
+from bot.heartbeat.refused_commands import not_run
+from bot.heartbeat.remarks import remarks
 from bot.heartbeat.view import BeatReport
 from tests.fakes import MemoryJournal, MemorySessionStore
 from tests.heartbeat.builders import AT, PLAYBOOK, a_session, a_view
