@@ -56,13 +56,17 @@ def card_blocks(
     team_language: str = "en",
     offers_notes: bool = False,
     progress: str | None = None,
+    paused: str | None = None,
 ) -> list[Block]:
     """Return the blocks of a thread's card; `progress` is plain text on the run under way.
 
-    With `offers_notes` the overflow menu has an entry to save the note that the investigation proposes.
+    `paused` says who stopped all work. With `offers_notes` the overflow menu has an entry to save the note that the
+    investigation proposes.
     """
     parts: list[Block] = [_question(state), *_gloss(state, team_language)]
     parts.append(_context(status_line(state, progress=progress)))
+    if paused and state.is_open:
+        parts.append(_context(f":double_vertical_bar: {escape(paused)}: no investigation begins"))
     if state.triage_file_path:
         parts.append(_context(f":file_folder: note saved as `{escape(state.triage_file_path)}`"))
     if state.status is Status.PENDING_USER:

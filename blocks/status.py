@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
 
-from blocks.text import SECTION_CHARS, escape, inert
+from blocks.open_drafts import asked
+from blocks.text import SECTION_CHARS, escape
 from bot.casework.overview import Overview
 
 MAX_THREADS = 10
@@ -15,21 +16,12 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
     counts = f"*{overview.waiting}* waiting for a decision · *{overview.running}* being investigated"
     queue = f"{overview.queued} queued · {overview.failed} given up · {overview.posted_today} replies posted today"
     parts: list[Block] = [_section(f"*triage* {counts}"), _context(queue)]
+    if overview.paused:
+        parts.append(_section(f":double_vertical_bar: *{escape(overview.paused)}* · to go on: `/triage resume`"))
     if may_see_drafts and overview.threads:
-        lines = [f"• {_place(t.permalink, t.chat_id)} {_asked(t.question)} · {t.status}" for t in overview.threads]
+        lines = [f"• {_place(t.permalink, t.chat_id)} {asked(t.question)} · {t.status}" for t in overview.threads]
         parts.append(_section("\n".join(_that_fit(lines[:MAX_THREADS]))))
     parts.append(_context(f"{escape(overview.connection)}\n{overview.last_event}. Next: `/triage help`"))
-    return parts
-
-
-def help_blocks(commands: dict[str, str], *, unknown: str | None = None, near: list[str] | None = None) -> list[Block]:
-    """Return the list of commands, and for an unknown word the nearest ones."""
-    parts: list[Block] = []
-    if unknown:
-        meant = f" Did you mean {' or '.join(f'`/triage {word}`' for word in near)}?" if near else ""
-        parts.append(_section(f"There is no `/triage {escape(unknown)}`.{meant}"))
-    lines = [f"`/triage {name}`  {what}" for name, what in commands.items()]
-    parts.append(_section("\n".join(lines)))
     return parts
 
 
@@ -43,11 +35,6 @@ def _that_fit(lines: list[str]) -> list[str]:
             return [*shown, f"… {len(lines) - len(shown)} more"]
         shown.append(line)
     return shown
-
-
-def _asked(question: str) -> str:
-    """Return a question on one line; a code fence in it would swallow the lines below."""
-    return inert(question).replace("`", "'")
 
 
 def _place(permalink: str | None, chat_id: str) -> str:

@@ -32,6 +32,8 @@ from bot.casework.escalation_watch import POLL_S, EscalationWatch
 from bot.casework.freshness import quotes_at_head
 from bot.casework.ops_lines import OpsLines
 from bot.casework.orchestrator import Orchestrator
+from bot.casework.pausing import FILE as PAUSE
+from bot.casework.pausing import Pausing
 from bot.casework.presence import FILE as PRESENCE
 from bot.casework.rebuilding import Rebuilding
 from bot.casework.recovery import recover
@@ -61,6 +63,7 @@ from handlers.alert_surface import SlackAlerts
 from handlers.alerts import AlertButtons, AlertDesk
 from handlers.approvals import Approvals
 from handlers.commands import Commands
+from handlers.commands.casework import CaseworkCommands
 from handlers.commands.heartbeat import HeartbeatCommand
 from handlers.commands.metrics import metrics_command
 from handlers.commands.status import status_command
@@ -69,7 +72,7 @@ from handlers.connection import SlackConnection
 from handlers.history import SlackHistory
 from handlers.http_connection import HttpConnection
 from handlers.messenger import SlackMessenger, ephemeral
-from handlers.ops_questions import ops_questions
+from handlers.ops_questions import Ask, ops_questions
 from handlers.pacing import Pacer, Pacing
 from handlers.posting import Poster
 from handlers.routes import Listeners, bolt_app
@@ -112,6 +115,7 @@ class Triage:
         client = repeatable_client(bot_token, environment.slack_api_url)
         self.me = _identify(client)
         self._posting = posting_client(bot_token, environment.slack_api_url)
+        self._pausing = Pausing(home, JsonFile(home / PAUSE), self._clock)
         pacing = Pacing(posts_per_second=settings.slack.posts_per_second)
         self._poster = Poster(self._posting, pacing.posts)
         self._speak(settings, client, pacing.updates)
@@ -143,6 +147,7 @@ class Triage:
             self._jobs,
             self._casework(settings),
             threads=settings.max_concurrent_sessions,
+            wanted=self._pausing.allows,
             on_given_up=self._given_up,
             interrupt=self.staff.models.stop.set if self.staff.models else None,
         )
@@ -207,6 +212,7 @@ class Triage:
             link_to=code_links(self.repo.remote_url()),
             team_language=settings.team_language,
             offers_notes=settings.save_notes == "ask",
+            paused=self._pausing.words,
         )
         self.ops = OpsLines(self._messenger)
         self._ticker = Ticker()
@@ -281,6 +287,7 @@ class Triage:
                     "what is promised, measured",
                     metrics_command(home, self._clock, baseline_reply_s=settings.baseline_reply_s),
                 ),
+                **self._casework_commands(home).table(),
                 "heartbeat": ("sessions: list, switch, run, and why a beat went as it did", self._heartbeat_command()),
                 "tiers": ("a session's tasks: list, add, remove, move, edit, and what is due", tiers),
             }
@@ -303,7 +310,23 @@ class Triage:
                 secrets=environment.secrets(),
                 on_damage=lambda path: self.ops.say(f"{path} was set aside: what it held could not be read."),
                 say=self.ops.say,
+                halted=self._pausing.words,
             )
+        )
+
+    def _casework_commands(self, home: Path) -> CaseworkCommands:
+        return CaseworkCommands(
+            home=home,
+            approvers=self._approvers,
+            pausing=self._pausing,
+            show_cards=self._desk.show_all_again,
+            ask=self._ask_in_ops(),
+            clock=self._clock,
+        )
+
+    def _ask_in_ops(self) -> Ask:
+        return ops_questions(
+            self._poster, self._jobs, team_id=self.me.team_id, ops_channel=self._desk.settings.ops_channel
         )
 
     def _heartbeat_command(self) -> HeartbeatCommand:
@@ -332,13 +355,13 @@ class Triage:
         )
 
     def _alert_buttons(self, client: WebClient) -> AlertButtons:
-        beats, ops_channel = self.heartbeats, self._desk.settings.ops_channel
+        beats = self.heartbeats
         desk = AlertDesk(
             sessions=beats.sessions,
             findings=beats.findings,
             show=self._alerts.show,
             wake=beats.scheduler.wake,
-            ask=ops_questions(self._poster, self._jobs, team_id=self.me.team_id, ops_channel=ops_channel),
+            ask=self._ask_in_ops(),
             clock=self._clock,
             team_id=self.me.team_id,
         )
@@ -382,7 +405,9 @@ class Triage:
         """Return what works off the queue."""
         rounds = Rounds(self._desk, self.staff.investigator, self.staff.validator, self.staff.runs, self._escalations)
         lost = frozenset(damage.thread_id for damage in self._store.damage())
-        self._orchestrator = orchestrator = Orchestrator(self._desk, rounds, bot_user_id=self.me.user_id, lost=lost)
+        self._orchestrator = orchestrator = Orchestrator(
+            self._desk, rounds, bot_user_id=self.me.user_id, lost=lost, is_paused=lambda: self._pausing.is_paused
+        )
         rules = self._rules(settings)
         self._rebuilding = Rebuilding(
             self._desk,

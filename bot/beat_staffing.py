@@ -65,6 +65,8 @@ class Surroundings:
     on_damage: Callable[[Path], None]
     say: Callable[[str], None]
     """Says a line in the ops channel."""
+    halted: Callable[[], str | None]
+    """Says who has paused all of triage; None while nobody has."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,7 +103,7 @@ def heartbeats(around: Surroundings) -> Heartbeats:
     zones = Zones(around.workspace, clock, local=local_zone(around.environment.variables))
     log = BeatLog(NdjsonJournal(home / "heartbeats.ndjson"))
     delivery = Delivery(around.surfaces, store)
-    admission = Admission(store, zones, clock, route=delivery.route, is_busy=lambda _: False)
+    admission = Admission(store, zones, clock, route=delivery.route, is_busy=lambda _: False, halted=around.halted)
     scheduler = Scheduler(
         sessions,
         store,

@@ -89,6 +89,11 @@ class ThreadStore(Protocol):
         ...
 
 
+def any_job(_: Job) -> bool:
+    """Want every job."""
+    return True
+
+
 class JobQueue(Protocol):
     """Durable work, first user jobs, then heartbeats, first-in first-out inside each."""
 
@@ -96,8 +101,11 @@ class JobQueue(Protocol):
         """Store a job; `key` is the thread or session it must not run twice for at once."""
         ...
 
-    def claim(self) -> Job | None:
-        """Take the next job the caps allow, or return None; a claimed job survives a crash."""
+    def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
+        """Take the next wanted job the caps allow, or return None; a claimed job survives a crash.
+
+        What is not wanted is passed over, and holds up no other job of its key.
+        """
         ...
 
     def done(self, job: Job) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from bot.agent.run import RunStopped
 from bot.domain.jobs import Job
 from bot.errors import DiskRefused, StoreError, TriageError, Unavailable
-from bot.ports import JobQueue
+from bot.ports import JobQueue, any_job
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def one_of(handlers: Mapping[str, Handler], otherwise: Handler) -> Handler:
 
 
 class WorkerPool:
-    """Runs `handle` on the payload of every claimed job, on `threads` threads."""
+    """Runs `handle` on the payload of every claimed job, on `threads` threads; claims only what is `wanted` by then."""
 
     def __init__(
         self,
@@ -57,6 +57,7 @@ class WorkerPool:
         *,
         threads: int,
         on_given_up: Callable[[Job], None],
+        wanted: Callable[[Job], bool] = any_job,
         interrupt: Callable[[], object] | None = None,
         finish_s: float = FINISH_S,
         grace_s: float = GRACE_S,
@@ -64,6 +65,7 @@ class WorkerPool:
         pause_for_disk_s: float = PAUSE_FOR_DISK_S,
     ) -> None:
         self._jobs, self._handle, self._on_given_up = jobs, handle, on_given_up
+        self._wanted = wanted
         self._interrupt, self._finish_s = interrupt, finish_s
         self._grace_s, self._pause_after_error_s = grace_s, pause_after_error_s
         self._pause_for_disk_s = pause_for_disk_s
@@ -97,7 +99,7 @@ class WorkerPool:
     def _work(self) -> None:
         while not self._stopping.is_set():
             try:
-                job = self._jobs.claim()
+                job = self._jobs.claim(self._wanted)
                 if job is not None:
                     self._do(job)
             except DiskRefused as error:

@@ -45,10 +45,12 @@ class SlackMessenger:
         link_to: LinkTo,
         team_language: str = "en",
         offers_notes: bool = False,
+        paused: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._client, self._poster, self._updates = client, poster, updates
         self._ops_channel, self._bot_user_id = ops_channel, bot_user_id
         self._link_to, self._team_language, self._offers_notes = link_to, team_language, offers_notes
+        self._paused = paused
 
     def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
         """Post the thread's card, or update it in place; returns `(channel id, ts)`."""
@@ -58,6 +60,7 @@ class SlackMessenger:
             team_language=self._team_language,
             offers_notes=self._offers_notes,
             progress=progress,
+            paused=self._paused(),
         )
         text = card_text(state)
         if state.card_channel and state.card_ts:

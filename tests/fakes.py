@@ -25,7 +25,7 @@ from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.session import InboxMessage, SessionState, check_session_id
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import Conflict, ProviderError, StoreError
-from bot.ports import ChatMessage, Clock, Person
+from bot.ports import ChatMessage, Clock, Person, any_job
 
 MAX_ATTEMPTS = 3
 
@@ -203,9 +203,9 @@ class MemoryJobQueue:
             self._faults.point("queue: after a job")
             return job
 
-    def claim(self) -> Job | None:
+    def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
         with self._lock:
-            job = self._next()
+            job = self._next(wanted)
             if job is None:
                 return None
             claimed = job.model_copy(update={"attempts": job.attempts + 1})
@@ -244,12 +244,14 @@ class MemoryJobQueue:
                 again.given_up.append(job)
         return again
 
-    def _next(self) -> Job | None:
+    def _next(self, wanted: Callable[[Job], bool]) -> Job | None:
         if len(self.running) >= self._max_running:
             return None
         busy = {job.key for job in self.running.values()}
         beats = any(job.kind is JobKind.HEARTBEAT for job in self.running.values())
-        for job in sorted(self.waiting.values(), key=lambda job: (job.key in self._put_off, queue_order(job.name))):
+        for job in sorted(
+            filter(wanted, self.waiting.values()), key=lambda job: (job.key in self._put_off, queue_order(job.name))
+        ):
             if job.key not in busy and not (beats and job.kind is JobKind.HEARTBEAT):
                 return job
             busy.add(job.key)

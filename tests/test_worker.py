@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bot import worker
@@ -12,6 +12,7 @@ from bot.agent.run import RunStopped
 from bot.domain.jobs import Job, JobKind
 from bot.domain.returns import Usage
 from bot.errors import DiskRefused, ProviderError, Unavailable
+from bot.ports import any_job
 from bot.worker import MAX_PAUSE_S, WorkerPool
 from tests.fakes import FakeClock, MemoryJobQueue
 
@@ -103,11 +104,11 @@ def test_a_queue_that_stumbles_does_not_end_the_worker() -> None:
     class Stumbling(MemoryJobQueue):
         stumbles = 2
 
-        def claim(self) -> Job | None:
+        def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
             if self.stumbles:
                 self.stumbles -= 1
                 raise OSError("disk")
-            return super().claim()
+            return super().claim(wanted)
 
     jobs = Stumbling(FakeClock())
     jobs.put(JobKind.USER, "a", {})
@@ -117,6 +118,26 @@ def test_a_queue_that_stumbles_does_not_end_the_worker() -> None:
     )
     pool.start()
     assert handled.wait(WAIT_S)
+    pool.stop()
+
+
+def test_what_is_not_wanted_is_not_begun_until_it_is() -> None:
+    """Asked at every claim, so a pause needs no restart."""
+    shop = Shop()
+    begins, asked = threading.Event(), threading.Event()
+
+    def wanted(job: Job) -> bool:
+        asked.set()
+        return begins.is_set()
+
+    pool = WorkerPool(shop.jobs, shop._handle, threads=1, on_given_up=lambda job: None, wanted=wanted)
+    shop._expected = 1
+    shop.jobs.put(JobKind.USER, "a", {})
+    pool.start()
+    assert asked.wait(WAIT_S)
+    assert not shop.done
+    begins.set()
+    assert shop.finished.wait(WAIT_S)
     pool.stop()
 
 

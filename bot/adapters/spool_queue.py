@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from bot.adapters.files import make_folder, read_json, remove_file, replace_json, set_aside
 from bot.domain.jobs import Job, JobKind, queue_order
 from bot.errors import StoreError, refusal
-from bot.ports import Clock
+from bot.ports import Clock, any_job
 
 log = logging.getLogger(__name__)
 
@@ -69,14 +69,14 @@ class SpoolQueue:
             self._changed.notify()
             return job
 
-    def claim(self) -> Job | None:
-        """Take the next job the caps allow: at most `max_running`, one heartbeat, one per key."""
+    def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
+        """Take the next wanted job the caps allow: at most `max_running`, one heartbeat, one per key."""
         with self._changed:
             self._settle()
-            job = self._next()
+            job = self._next(wanted)
             if job is None and self._wait_s:
                 self._changed.wait(self._wait_s)
-                job = self._next()
+                job = self._next(wanted)
             if job is None:
                 return None
             claimed = job.model_copy(update={"attempts": job.attempts + 1})
@@ -131,12 +131,12 @@ class SpoolQueue:
         if again:
             self._waiting[returned.name] = returned
 
-    def _next(self) -> Job | None:
+    def _next(self, wanted: Callable[[Job], bool]) -> Job | None:
         if len(self._running) >= self._max_running:
             return None
         busy = {job.key for job in self._running.values()}
         heartbeats = sum(job.kind is JobKind.HEARTBEAT for job in self._running.values())
-        for job in sorted(self._waiting.values(), key=self._order):
+        for job in sorted(filter(wanted, self._waiting.values()), key=self._order):
             if job.key not in busy and (job.kind is JobKind.USER or heartbeats < MAX_HEARTBEATS):
                 return job
             busy.add(job.key)

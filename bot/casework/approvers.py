@@ -7,11 +7,21 @@ deactivated people and those of other workspaces never may.
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 
 from bot.errors import ProviderError
 from bot.ports import Workspace
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Roll:
+    """Who may decide as last heard, and where that comes from; `configured` is None for all of the ops channel."""
+
+    people: frozenset[str]
+    configured: tuple[str, ...] | None
+    ops_channel: str
 
 
 class Approvers:
@@ -41,6 +51,10 @@ class Approvers:
     def probably(self, user_id: str, team_id: str) -> bool:
         """Whether this user seemed allowed when last asked, without a request: enough to open a dialogue, no more."""
         return team_id == self._team_id and user_id in self._known
+
+    def roll(self) -> Roll:
+        """Return who may decide, without a request."""
+        return Roll(people=self._known, configured=self._configured, ops_channel=self._ops_channel)
 
     def refresh(self) -> None:
         """Learn who may decide, for `probably`; keeps the last answer where the chat cannot say."""

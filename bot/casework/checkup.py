@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.casework.overview import tail
+from bot.casework.pausing import read_pause
 from bot.casework.presence import describe, read_presence, state_of
 from bot.domain.distance import ago
 
@@ -88,6 +89,14 @@ def classifier_check(home: Path, now: datetime) -> Finding:
         return Finding(ok=True, says=says)
     fix = "see which with `triage replay`; drop question words in triage.yml, or set classifier.skip_chatter"
     return Finding(ok=False, says=f"{says}; {busy:.0%} of the last {len(messages)} messages became work", fix=fix)
+
+
+def pause_check(home: Path, now: datetime) -> Finding:
+    """Whether somebody paused the bot: on purpose, so nothing is wrong, but easily forgotten."""
+    pause = read_pause(home)
+    if pause is None:
+        return Finding(ok=True, says="not paused")
+    return Finding(ok=True, says=f"{pause.words(now)}; questions wait", fix="to go on: /triage resume in Slack")
 
 
 def _identity(record: dict[str, Any]) -> tuple[Any, ...]:

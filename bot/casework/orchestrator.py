@@ -7,7 +7,7 @@ the saved status. The steps allowed are the table in bot/domain/threads.py.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from bot.casework.desk import Desk
 from bot.casework.freshness import QUESTION_EDITED, settled_by, with_doubts, wrote_in_thread
 from bot.casework.rounds import Rounds
 from bot.domain.events import Event, MessageType
+from bot.domain.jobs import JobKind
 from bot.domain.rubrics import question_type_of, rubric_for
 from bot.domain.threads import Followup, Resolution, Status, ThreadState, thread_key
 from bot.ports import Person
@@ -30,11 +31,20 @@ FOLLOWUP_CHARS = 4_000
 class Orchestrator:
     """Works off the jobs of one kind: chat events, and threads to investigate again.
 
-    `lost` names the threads whose records could not be read: their cards may stand already.
+    `lost` names the threads whose records could not be read: their cards may stand already. While `is_paused` a message
+    gets its card and no more; the rest waits in the queue.
     """
 
-    def __init__(self, desk: Desk, rounds: Rounds, *, bot_user_id: str, lost: Collection[str] = ()) -> None:
-        self._desk = desk
+    def __init__(
+        self,
+        desk: Desk,
+        rounds: Rounds,
+        *,
+        bot_user_id: str,
+        lost: Collection[str] = (),
+        is_paused: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._desk, self._is_paused = desk, is_paused
         self._rounds = rounds
         self._bot_user_id, self._lost = bot_user_id, lost
 
@@ -128,8 +138,18 @@ class Orchestrator:
         state = self._desk.store.get(thread_id)
         if state is not None and state.is_open and state.card_ts is None:
             self._desk.show(thread_id)  # nothing is looked into unseen
-        self._rounds.run(thread_id)
+        if not self._waits(thread_id):
+            self._rounds.run(thread_id)
         self._desk.show(thread_id)
+
+    def _waits(self, thread_id: str) -> bool:
+        """Whether the thread's work may not begin now; then a job for it waits in the queue."""
+        if not self._is_paused():
+            return False
+        state = self._desk.store.get(thread_id)
+        if state is not None and state.is_open and state.status is not Status.PENDING_USER:
+            self._desk.jobs.put(JobKind.USER, thread_id, {"investigate": thread_id})
+        return True
 
     def _find_card(self, thread_id: str) -> None:
         """Adopt the card that a run before this one posted, if the state knows of none."""

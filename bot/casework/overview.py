@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from bot.casework.pausing import read_pause
 from bot.casework.presence import describe, read_presence
 from bot.domain.distance import ago
 from bot.domain.escalation import watch_line
@@ -30,13 +31,15 @@ class ThreadLine:
     question: str
     started_at: datetime
     watch: str | None = None
+    card: tuple[str, str] | None = None
+    """Channel and ts of its card."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Overview:
     """Counts and open threads at one moment; `unreadable` names files set aside or not parsable.
 
-    `connection` is one true line on whether the bot runs and hears Slack.
+    `connection` is one true line on whether the bot runs and hears Slack; `paused` says who stopped all work.
     """
 
     running: int
@@ -49,6 +52,12 @@ class Overview:
     last_event: str
     threads: tuple[ThreadLine, ...]
     unreadable: tuple[str, ...]
+    paused: str | None = None
+
+    @property
+    def drafts(self) -> tuple[ThreadLine, ...]:
+        """The threads that wait for a human."""
+        return tuple(thread for thread in self.threads if thread.status.startswith(Status.PENDING_USER))
 
 
 def overview(home: Path, now: datetime) -> Overview:
@@ -60,6 +69,7 @@ def overview(home: Path, now: datetime) -> Overview:
     _entries(home)
     threads, unreadable = _threads(home / "state")
     last = _last_event_at(home / "events.ndjson")
+    pause = read_pause(home)
     return Overview(
         running=sum(not t.status.startswith("pending-user") for t in threads),
         waiting=sum(t.status.startswith("pending-user") for t in threads),
@@ -71,6 +81,7 @@ def overview(home: Path, now: datetime) -> Overview:
         last_event=f"Last message seen {ago(now, last)}" if last else "No message seen yet",
         threads=tuple(threads),
         unreadable=tuple(unreadable),
+        paused=pause.words(now) if pause else None,
     )
 
 
@@ -124,7 +135,13 @@ def _thread_line(document: dict[str, Any]) -> ThreadLine:
         question=" ".join(document["question"].split())[:QUESTION_CHARS],
         started_at=_aware(document["started_at"]),
         watch=_watch(document),
+        card=_card(document),
     )
+
+
+def _card(document: dict[str, Any]) -> tuple[str, str] | None:
+    channel, ts = document.get("card_channel"), document.get("card_ts")
+    return (str(channel), str(ts)) if channel and ts else None
 
 
 def _watch(document: dict[str, Any]) -> str | None:

@@ -17,7 +17,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from bot.casework.checkup import Finding, classifier_check, connection_check, journal_check, process_check
+from bot.casework.checkup import (
+    Finding,
+    classifier_check,
+    connection_check,
+    journal_check,
+    pause_check,
+    process_check,
+)
 from bot.cli import machine_checks, model_checks, slack_checks
 from bot.cli.patient import Check, Patient, Unsettled
 from bot.environment import read_environment
@@ -112,6 +119,7 @@ CHECKS: Mapping[str, Check] = {
     "connection": lambda patient: connection_check(patient.home, patient.now),
     "journals": lambda patient: journal_check(patient.home, patient.now),
     "classifier": lambda patient: classifier_check(patient.home, patient.now),
+    "pause": lambda patient: pause_check(patient.home, patient.now),
     "model": model_checks.model,
     "mcp servers": model_checks.mcp_servers,
     "git": machine_checks.git,

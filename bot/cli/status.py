@@ -35,6 +35,7 @@ def render(seen: Overview, home: Path, now: datetime) -> str:
         f"  {seen.connection}",
         f"  {seen.last_event}",
     ]
+    lines += [f"  {seen.paused}; to go on: /triage resume"] if seen.paused else []
     if seen.threads:
         lines.append("")
     for thread in seen.threads:

@@ -20,11 +20,22 @@ IsBusy = Callable[[str], bool]
 class Admission:
     """Says whether a session's beat may run now.
 
-    `route` says where an alert would go; `is_busy` whether a conversation of the session is running.
+    `route` says where an alert would go; `is_busy` whether a conversation of the session is running; `halted` who has
+    paused all of triage, None while nobody has.
     """
 
-    def __init__(self, store: SessionStore, zones: Zones, clock: Clock, *, route: Route, is_busy: IsBusy) -> None:
+    def __init__(
+        self,
+        store: SessionStore,
+        zones: Zones,
+        clock: Clock,
+        *,
+        route: Route,
+        is_busy: IsBusy,
+        halted: Callable[[], str | None] = lambda: None,
+    ) -> None:
         self._store, self._zones, self._clock = store, zones, clock
+        self._halted = halted
         self._route, self._is_busy = route, is_busy
 
     def refusal(self, session: Session, wake: Wake, *, is_held: bool = False) -> Refusal | None:
@@ -43,6 +54,7 @@ class Admission:
                 route=lambda: self._route(session, state),
                 is_busy=lambda: is_held or self._is_busy(session.id),
                 playbook_is_empty=lambda: is_effectively_empty(session),
+                halted=self._halted(),
             )
         )
 

@@ -29,6 +29,8 @@ class GateFacts:
     route: Callable[[], Delivered | None]
     is_busy: Callable[[], bool]
     playbook_is_empty: Callable[[], bool]
+    halted: str | None = None
+    """Who has paused all of triage, and since when."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +56,8 @@ def _refusals(facts: GateFacts) -> Iterator[Refusal]:
     by_interval = facts.wake is Wake.INTERVAL
     if not beat.enabled:
         yield Refusal(step=Step.DISABLED, detail=f"to switch it on: /triage heartbeat on {session.id}")
+    if facts.halted:
+        yield Refusal(step=Step.HALTED, detail=f"{facts.halted}; to go on: /triage resume")
     paused = state.failures.paused_until
     if facts.wake is not Wake.ON_DEMAND and paused is not None and facts.now < paused:
         detail = f"{state.failures.count} failures in a row ({state.failures.key}); tried again at {_clock(paused)}"

@@ -29,6 +29,7 @@ class PathLine:
 
 NAMES: Final = {
     Step.DISABLED: "enabled",
+    Step.HALTED: "triage",
     Step.PAUSED: "pause",
     Step.HOURS: "hours",
     Step.HIDDEN: "visibility",

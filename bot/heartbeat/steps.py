@@ -14,6 +14,7 @@ class Step(StrEnum):
     """Where a beat may end; in the order in which it is asked."""
 
     DISABLED = "disabled"
+    HALTED = "triage paused"
     PAUSED = "paused"
     HOURS = "outside hours"
     HIDDEN = "hidden"

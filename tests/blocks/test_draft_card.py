@@ -311,3 +311,12 @@ def test_a_proposed_note_can_be_saved_where_that_is_wanted_and_once() -> None:
     saved = state.evolve(triage_file_path="memory/retries.md")
     assert "Save note" not in entries(saved, True)
     assert "note saved as `memory/retries.md`" in shown(card(saved))
+
+
+@pytest.mark.parametrize("state", STATES, ids=NAMES)
+def test_an_open_card_says_who_paused_all_work(state: ThreadState) -> None:
+    """Whatever their name; a closed one has nothing to wait for."""
+    blocks = card_blocks(state, link_to=lambda _: None, paused="paused by @<!here> since 09:12 UTC")
+    seen = shown(blocks)
+    assert ("since 09:12 UTC: no investigation begins" in seen) == state.is_open
+    assert "<!here>" not in seen

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from blocks.status import help_blocks, status_blocks
+from blocks.command_help import help_blocks
+from blocks.status import status_blocks
 from bot.casework.overview import Overview, ThreadLine
 from tests.blocks.limits import shown
 from tests.blocks.test_draft_card import HOSTILE

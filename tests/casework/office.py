@@ -13,6 +13,7 @@ from bot.casework.desk import Desk
 from bot.casework.escalation import Escalations, LongRuns
 from bot.casework.escalation_watch import EscalationWatch
 from bot.casework.orchestrator import Orchestrator
+from bot.casework.pausing import Pausing
 from bot.casework.rebuilding import Rebuilding
 from bot.casework.recovery import recover
 from bot.casework.replies import Replies
@@ -36,6 +37,7 @@ from tests.fakes import (
     FixedMemoryIndex,
     MemoryJobQueue,
     MemoryJournal,
+    MemorySlate,
     MemoryTerminal,
     MemoryThreadStore,
     RecordingMessenger,
@@ -105,6 +107,7 @@ class Office:
         self.validator = ScriptedValidator(*verdicts)
         self.events = MemoryJournal()
         self.lost: set[str] = set()
+        self.pausing = Pausing(folder, MemorySlate(), self.clock)
         self.changed_refs: set[str] = set()
         self.terminal = MemoryTerminal(faults=self.faults)
         self.long_runs = LongRuns(
@@ -135,7 +138,9 @@ class Office:
         self.escalations = Escalations(self.desk, self.long_runs)
         self.watch = EscalationWatch(self.desk, self.long_runs, runs)
         rounds = Rounds(self.desk, self.investigator, self.validator, runs, self.escalations)
-        self.orchestrator = Orchestrator(self.desk, rounds, bot_user_id="U0BOT", lost=self.lost)
+        self.orchestrator = Orchestrator(
+            self.desk, rounds, bot_user_id="U0BOT", lost=self.lost, is_paused=lambda: self.pausing.is_paused
+        )
         self.rebuilding = Rebuilding(self.desk, self.orchestrator, self.events, _opens, bot_user_id="U0BOT")
         self.replies = Replies(self.desk)
         self.decisions = Decisions(self.desk, self.replies, self._still_stands, self.escalations)
@@ -163,7 +168,7 @@ class Office:
 
     def work(self) -> None:
         """Work the queue off."""
-        while (job := self.jobs.claim()) is not None:
+        while (job := self.jobs.claim(self.pausing.allows)) is not None:
             (self.rebuilding if "rebuild" in job.payload else self.orchestrator).handle(job.payload)
             self.jobs.done(job)
 

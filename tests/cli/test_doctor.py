@@ -11,10 +11,12 @@ import pytest
 
 from bot.adapters.json_file import JsonFile
 from bot.adapters.ndjson_journal import NdjsonJournal
-from bot.casework.checkup import Finding, connection_check, journal_check, process_check
+from bot.casework.checkup import Finding, connection_check, journal_check, pause_check, process_check
+from bot.casework.pausing import FILE as PAUSE
 from bot.casework.presence import FILE
 from bot.cli import doctor
 from bot.cli.doctor import CHECKS, Patient, examine, render
+from bot.domain.pause import Pause
 from bot.environment import read_environment
 from bot.errors import ProviderError
 from tests.builders import NOW, an_event
@@ -50,6 +52,15 @@ def test_a_dead_and_a_deaf_bot_are_told_apart(tmp_path: Path) -> None:
     assert process_check(tmp_path, NOW).ok
     assert "SLACK_APP_TOKEN" in connection_check(tmp_path, NOW).fix
     assert "kill" in process_check(tmp_path, NOW + timedelta(minutes=5)).fix
+
+
+def test_a_pause_is_named_and_nothing_is_wrong(tmp_path: Path) -> None:
+    """It was made on purpose; how to end it stands beside it."""
+    assert pause_check(tmp_path, NOW) == Finding(ok=True, says="not paused")
+    JsonFile(tmp_path / PAUSE).write(Pause(by="U1", name="ana", at=NOW).model_dump(mode="json"))
+    found = pause_check(tmp_path, NOW)
+    assert (found.ok, found.says) == (True, "paused by @ana since 09:00 UTC; questions wait")
+    assert "/triage resume" in found.fix
 
 
 def test_messages_that_are_not_sorted_are_noticed(tmp_path: Path) -> None:

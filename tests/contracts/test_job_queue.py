@@ -68,6 +68,20 @@ def test_what_met_an_outage_lets_the_others_go_first(backing: Backing) -> None:
     assert claims(queue) == ["a", "b"]
 
 
+def test_what_is_not_wanted_waits_and_holds_up_nobody(backing: Backing) -> None:
+    """Not even a job of its own key that came later; wanted again, everything is there, also after a restart."""
+    queue = backing.open()
+    for work in ("dear", "cheap"):
+        queue.put(USER, "a", {work: 1})
+    queue.put(JobKind.HEARTBEAT, "s", {"dear": 1})
+    job = queue.claim(lambda job: "cheap" in job.payload)
+    assert job is not None
+    assert job.payload == {"cheap": 1}
+    queue.done(job)
+    assert queue.claim(lambda job: "cheap" in job.payload) is None
+    assert claims(backing.open()) == ["a", "s"]
+
+
 def test_a_job_is_claimed_with_what_was_put(backing: Backing) -> None:
     """Key, kind and payload arrive unchanged; the claim counts as the first attempt."""
     queue = backing.open()

@@ -6,14 +6,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from blocks.open_drafts import draft_lines
+from bot.adapters.json_file import JsonFile
 from bot.adapters.tinydb_store import TinyThreadStore
 from bot.casework.approvers import Approvers
-from bot.domain.threads import Status
+from bot.casework.overview import ThreadLine
+from bot.casework.pausing import FILE as PAUSE
+from bot.casework.pausing import Pausing
+from bot.domain.threads import PendingReason, Status, ThreadState
+from bot.errors import ProviderError
 from handlers.commands import Commands
+from handlers.commands.casework import CaseworkCommands
 from handlers.commands.status import status_command
 from tests.blocks.limits import texts
-from tests.builders import in_status
+from tests.builders import NOW, in_status
 from tests.fakes import FakeClock, FakeWorkspace
 from tests.payloads import payload
 
@@ -26,7 +35,7 @@ def run(home: Path, text: str | None, *, by: str = "U2") -> dict[str, Any]:
     approvers.refresh()
     commands = Commands({"status": ("what waits, what runs", status_command(home, approvers, FakeClock()))})
     answers: list[dict[str, Any]] = []
-    commands(lambda **answer: answers.append(answer), {**payload("slash_command"), "text": text, "user_id": by})  # type: ignore[arg-type]
+    commands(lambda **answer: answers.append(answer), {**payload("slash_command"), "text": text, "user_id": by}, None)  # type: ignore[arg-type]
     [answer] = answers
     return answer
 
@@ -75,3 +84,167 @@ def test_any_word_is_answered(tmp_path: Path, text: str) -> None:
     assert "<!" not in said(answer)
     assert all(len(words) <= 3_000 for words in texts(answer["blocks"]))
     assert len(answer["text"]) <= 40_000
+
+
+class Casework:
+    """The commands of casework over a data directory, and what they asked of the outside."""
+
+    def __init__(self, home: Path, *, configured: tuple[str, ...] | None = None) -> None:
+        self.home, self.asked, self.shown, self.told = home, [], [], []  # type: ignore[var-annotated]
+        self.refuse: ProviderError | None = None
+        workspace = FakeWorkspace()
+        workspace.groups["C0OPS"] = frozenset({"U2"})
+        approvers = Approvers(configured, ops_channel="C0OPS", team_id="T1", workspace=workspace)
+        approvers.refresh()
+        self.pausing = Pausing(home, JsonFile(home / PAUSE), FakeClock())
+        commands = CaseworkCommands(
+            home=home,
+            approvers=approvers,
+            pausing=self.pausing,
+            show_cards=lambda: self.shown.append("all"),
+            ask=self._ask,
+            clock=FakeClock(),
+        )
+        self.commands = Commands(commands.table())
+
+    def _ask(self, question: str, by: str) -> str:
+        if self.refuse:
+            raise self.refuse
+        self.asked.append((question, by))
+        return "asked"
+
+    def type(self, text: str, *, by: str = "U2", team: str = "T1") -> str:
+        """Type a command and return what is seen at once."""
+        answers: list[dict[str, Any]] = []
+        body = {**payload("slash_command"), "text": text, "user_id": by, "team_id": team}
+        self.commands(
+            lambda **answer: answers.append(answer),  # type: ignore[arg-type]
+            body,
+            lambda **later: self.told.append(later),  # type: ignore[arg-type]
+        )
+        [answer] = answers
+        assert answer["response_type"] == "ephemeral"
+        return said(answer)
+
+
+@pytest.fixture
+def casework(tmp_path: Path) -> Casework:
+    """The bot's commands for casework."""
+    return Casework(tmp_path)
+
+
+DRAFT = "The secret limit is 5."
+
+
+def a_draft(question: str, ts: str) -> ThreadState:
+    """Return a thread with a draft on a card."""
+    return in_status(
+        Status.PENDING_USER,
+        PendingReason.APPROVAL,
+        thread_id=f"T1.C1.{ts}",
+        original_message_id=ts,
+        question=question,
+        permalink=f"https://acme.slack.com/archives/C1/p{ts.replace('.', '')}",
+        card_channel="C0OPS",
+        card_ts="1795165300.000200",
+        draft_pending=DRAFT,
+    )
+
+
+def test_open_lists_the_drafts_with_links_to_their_cards_for_approvers_only(casework: Casework) -> None:
+    """Whoever else asks sees how many there are, and neither question, nor link, nor draft."""
+    assert "No draft waits" in casework.type("open")
+    store = TinyThreadStore(casework.home)
+    store.put(a_draft("why <!channel> five?", "1795165200.000100"))
+    store.put(in_status(Status.INVESTIGATING, question="not yet", thread_id="T1.C1.1795165201.000100"))
+    seen = casework.type("open")
+    assert "<https://acme.slack.com/archives/C0OPS/p1795165300000200|card>" in seen
+    assert "five?" in seen
+    assert "<!channel>" not in seen
+    assert "not yet" not in seen
+    for stranger, team in (("U3", "T1"), ("U2", "T2")):
+        other = casework.type("open", by=stranger, team=team)
+        assert "*1* draft waits" in other
+        assert "five?" not in other
+        assert "archives" not in other
+    assert DRAFT not in seen
+
+
+@settings(deadline=None, max_examples=20)
+@given(count=st.integers(0, 60), question=st.sampled_from(["why?", "x" * 5_000, "&" * 300, "<!here>`" * 40]))
+def test_any_number_of_drafts_fits_one_screen(count: int, question: str) -> None:
+    """The last line says how many are left out."""
+    line = ThreadLine(
+        thread_id="T1.C1.1",
+        chat_id="C1",
+        permalink="https://acme.slack.com/archives/C1/p1",
+        status="pending-user (approval)",
+        question=question[:90],
+        started_at=NOW,
+        card=("C0OPS", "1.2"),
+    )
+    text = draft_lines([line] * count, NOW)
+    assert len(text) <= 3_000
+    shown = text.count("|card>")
+    assert shown == count or f"{count - shown} more" in text
+
+
+@pytest.mark.parametrize("text", ["pause", "resume", "investigate why five?"])
+def test_what_changes_something_needs_an_approver(casework: Casework, text: str) -> None:
+    """Others are told who may, and nothing happens; one of another workspace with the same id is another person."""
+    for stranger, team in (("U3", "T1"), ("U2", "T2")):
+        assert "Only approvers" in casework.type(text, by=stranger, team=team)
+    assert not casework.pausing.is_paused
+    assert casework.asked == casework.shown == []
+
+
+def test_pausing_and_resuming_say_what_happens_and_show_it_on_the_cards(casework: Casework) -> None:
+    """Status and the second one to type it name who paused."""
+    assert "paused by @ben since" in casework.type("pause")
+    assert "already paused by @ben" in casework.type("pause")
+    assert "paused by @ben" in said(run(casework.home, "status"))
+    assert "goes on" in casework.type("resume")
+    assert "Nothing is paused" in casework.type("resume")
+    assert "paused" not in said(run(casework.home, "status"))
+    assert casework.shown == ["all"] * 3
+
+
+def test_a_question_is_asked_after_the_answer_and_a_refusal_is_told(casework: Casework) -> None:
+    """As it was typed: Slack's escapes are undone."""
+    assert "Asked in the ops channel" in casework.type("investigate  why is a &lt; b?")
+    assert casework.asked == [("why is a < b?", "U2")]
+    casework.refuse = ProviderError("Slack could not ask in the ops channel: is_archived")
+    casework.type("investigate why?")
+    [told] = casework.told
+    assert "is_archived" in told["text"]
+    assert told["response_type"] == "ephemeral"
+
+
+def test_a_question_needs_words_and_an_end(casework: Casework) -> None:
+    """And while paused the asker hears that it waits."""
+    assert "What shall be investigated" in casework.type("investigate")
+    assert "shorten" in casework.type(f"investigate {'x' * 4_000}")
+    casework.type("pause")
+    assert "waits until somebody types /triage resume" in casework.type("investigate why?")
+    assert casework.asked == [("why?", "U2")]
+
+
+@pytest.mark.parametrize(
+    ("configured", "says"),
+    [(None, "Everybody in <#C0OPS>"), (("U2",), "Named under `approvers`"), ((), "Nobody may approve")],
+)
+def test_the_list_of_approvers_says_where_it_comes_from(
+    tmp_path: Path, configured: tuple[str, ...] | None, says: str
+) -> None:
+    """And whether the reader is on it."""
+    casework = Casework(tmp_path, configured=configured)
+    seen = casework.type("approve-list")
+    assert says in seen
+    assert ("You are one of them" in seen) == (configured != ())
+
+
+@pytest.mark.parametrize(("text", "says"), [("help open", "each with a link"), ("help pause", "investigations and")])
+def test_help_on_one_command_says_more(casework: Casework, text: str, says: str) -> None:
+    """One screen, and a slip of the pen is met here, too."""
+    assert says in casework.type(text)
+    assert "Did you mean `/triage open`" in casework.type("help opne")

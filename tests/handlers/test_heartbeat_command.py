@@ -48,7 +48,7 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1") ->
     )
     answers: list[dict[str, Any]] = []
     body = {**payload("slash_command"), "text": text, "user_id": by, "user_name": "ana", "team_id": team}
-    Commands({"heartbeat": ("beats", command)})(lambda **given: answers.append(given), body)  # type: ignore[arg-type]
+    Commands({"heartbeat": ("beats", command)})(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
     [given] = answers
     assert given["response_type"] == "ephemeral"
     said = list(texts(given["blocks"]))

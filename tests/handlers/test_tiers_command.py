@@ -76,7 +76,7 @@ class Edge:
         """Type a command and return what it says."""
         answers: list[dict[str, Any]] = []
         body = {**payload("slash_command"), "text": f"tiers {text}", "user_id": by, "team_id": team}
-        Commands({"tiers": ("tasks", self.tiers)})(lambda **given: answers.append(given), body)  # type: ignore[arg-type]
+        Commands({"tiers": ("tasks", self.tiers)})(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
         [given] = answers
         assert given["response_type"] == "ephemeral"
         said = list(texts(given["blocks"]))

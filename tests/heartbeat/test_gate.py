@@ -39,7 +39,9 @@ def facts(tmp_path: Path, wake: Wake = Wake.INTERVAL, state: SessionState | None
 def everything_wrong(tmp_path: Path, wake: Wake) -> GateFacts:
     state = SessionState(failures=PAUSED, spent=SpentToday(day="2026-11-21", usd=1.0))
     wrong = facts(tmp_path, wake, state, enabled=False, daily_budget_usd=0.5, **CLOSED, **HIDDEN)
-    return replace(wrong, route=lambda: None, is_busy=lambda: True, playbook_is_empty=lambda: True)
+    return replace(
+        wrong, route=lambda: None, is_busy=lambda: True, playbook_is_empty=lambda: True, halted="paused by @ana"
+    )
 
 
 def put_right(wrong: GateFacts, step: Step) -> GateFacts:
@@ -48,6 +50,8 @@ def put_right(wrong: GateFacts, step: Step) -> GateFacts:
     match step:
         case Step.DISABLED:
             changes = {"session": replace(wrong.session, beat=beat.model_copy(update={"enabled": True}))}
+        case Step.HALTED:
+            changes = {"halted": None}
         case Step.PAUSED:
             changes = {"state": wrong.state.evolve(failures=Failures())}
         case Step.HOURS:

@@ -1,0 +1,66 @@
+"""The drafts that wait for a decision, a line each with the way to its card; questions are for approvers' eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
+
+from blocks.text import SECTION_CHARS, inert
+from bot.casework.overview import Overview, ThreadLine
+from bot.domain.chat_links import link_beside
+from bot.domain.distance import ago
+
+MAX_DRAFTS: Final = 15
+ROOM: Final = 60
+"""Kept free in the section for what says how many were left out."""
+
+
+def open_blocks(seen: Overview, now: datetime, *, may_see_drafts: bool) -> list[Block]:
+    """Return the answer to `/triage open`."""
+    count = len(seen.drafts)
+    if not count:
+        return [_section("No draft waits. Next: `/triage status`")]
+    title = f"*{count}* draft{'s' * (count > 1)} wait{'s' * (count == 1)} for a decision"
+    if not may_see_drafts:
+        return [_section(f"{title}. Who may approve sees them: `/triage approve-list`")]
+    return [_section(f"{title}, oldest first"), _section(draft_lines(seen.drafts, now)), _context(_next(seen))]
+
+
+def draft_lines(drafts: Sequence[ThreadLine], now: datetime, *, at_most: int = MAX_DRAFTS) -> str:
+    """Return a line for each draft, as many as one section holds; the last says how many are left out."""
+    shown: list[str] = []
+    for draft in drafts[:at_most]:
+        line = _line(draft, now)
+        if sum(map(len, shown)) + len(shown) + len(line) > SECTION_CHARS - ROOM:
+            break
+        shown.append(line)
+    left = len(drafts) - len(shown)
+    return "\n".join([*shown, f"… and {left} more" if left else ""]).rstrip()
+
+
+def _line(draft: ThreadLine, now: datetime) -> str:
+    link = link_beside(draft.permalink, *draft.card) if draft.card else None
+    card = f"<{link}|card>" if link else f"card in <#{draft.card[0]}>" if draft.card else "no card yet"
+    reason = draft.status.partition("(")[2].rstrip(")")
+    return f"• {card} · {ago(now, draft.started_at)} · {reason or 'waits'} · {asked(draft.question)}"
+
+
+def asked(question: str) -> str:
+    """Return a question on one line; a code fence in it would swallow the lines below."""
+    return inert(question).replace("`", "'")
+
+
+def _next(seen: Overview) -> str:
+    others = f"{seen.running} more being investigated. " if seen.running else ""
+    return f"{others}Next: open a card and decide, or `/triage status`"
+
+
+def _section(text: str) -> Block:
+    return SectionBlock(text=MarkdownTextObject(text=text))
+
+
+def _context(text: str) -> Block:
+    return ContextBlock(elements=[MarkdownTextObject(text=text)])

@@ -1,0 +1,105 @@
+"""`/triage pause | resume | open | investigate | approve-list`: casework from wherever one types.
+
+What changes something, and whoever sees a question, needs an approver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from slack_sdk.models.blocks import Block
+
+from blocks.approvers import approver_blocks
+from blocks.heartbeat_list import said_blocks
+from blocks.open_drafts import open_blocks
+from bot.casework.approvers import Approvers
+from bot.casework.overview import overview
+from bot.casework.pausing import Pausing
+from bot.errors import InputError
+from bot.intake.prose import unescape
+from bot.ports import Clock
+from handlers.commands import Body, Command, Promise
+from handlers.ops_questions import Ask
+
+MAX_QUESTION_CHARS: Final = 3_000
+ONLY_APPROVERS: Final = "Only approvers may do that. Who they are: /triage approve-list"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CaseworkCommands:
+    """The commands of casework; `show_cards` brings every open card in line, `ask` asks in the ops channel."""
+
+    home: Path
+    approvers: Approvers
+    pausing: Pausing
+    show_cards: Callable[[], object]
+    ask: Ask
+    clock: Clock
+
+    def table(self) -> dict[str, tuple[str, Command]]:
+        """Return each word with its help line and function."""
+        return {
+            "open": ("the drafts that wait, with links to their cards", self.open),
+            "investigate": ("`<question>`: ask from anywhere; the card stands in the ops channel", self.investigate),
+            "pause": ("nothing that costs money begins until somebody resumes", self.pause),
+            "resume": ("go on", self.resume),
+            "approve-list": ("who may approve, and where that is written", self.approve_list),
+        }
+
+    def open(self, body: Body) -> list[Block]:
+        """List the drafts that wait."""
+        now = self.clock.now()
+        return open_blocks(overview(self.home, now), now, may_see_drafts=self._may(body))
+
+    def pause(self, body: Body) -> list[Block]:
+        """Stop what costs money; what runs already ends."""
+        self._require(body)
+        is_new = self.pausing.pause(by=str(body["user_id"]), name=_name(body))
+        self.show_cards()
+        words = f"Triage is {self.pausing.words()}." if is_new else f"It was already {self.pausing.words()}."
+        return said_blocks(
+            f"{words}\nMessages are heard and get their cards; investigations and heartbeats wait, what runs already "
+            "ends.\nTo go on: /triage resume"
+        )
+
+    def resume(self, body: Body) -> list[Block]:
+        """Take up what waited."""
+        self._require(body)
+        words = self.pausing.words()
+        if not self.pausing.resume(by=str(body["user_id"])):
+            return said_blocks("Nothing is paused. Next: /triage status")
+        self.show_cards()
+        waiting = overview(self.home, self.clock.now()).queued
+        return said_blocks(f"Triage goes on; it was {words}. {waiting} in the queue. Next: /triage status")
+
+    def investigate(self, body: Body) -> list[Block] | Promise:
+        """Ask in the ops channel, in the name of whoever typed."""
+        self._require(body)
+        question = str(body.get("text") or "").strip().partition(" ")[2].strip()
+        question = unescape(question)  # as typed: it is escaped again where it is posted
+        if not question:
+            raise InputError("What shall be investigated? Type /triage investigate How often do we retry a webhook?")
+        if len(question) > MAX_QUESTION_CHARS:
+            raise InputError(f"The question has {len(question):,} characters; shorten it to {MAX_QUESTION_CHARS:,}.")
+        paused = self.pausing.words()
+        waits = f" Triage is {paused}: its card waits until somebody types /triage resume" if paused else ""
+        told = said_blocks(f"Asked in the ops channel; the card there will show the draft.{waits}")
+        return Promise(blocks=told, work=lambda: self.ask(question, str(body["user_id"])))
+
+    def approve_list(self, body: Body) -> list[Block]:
+        """Say who may approve."""
+        return approver_blocks(self.approvers.roll(), is_one=self._may(body))
+
+    def _require(self, body: Body) -> None:
+        if not self._may(body):
+            raise InputError(ONLY_APPROVERS)
+
+    def _may(self, body: Body) -> bool:
+        return self.approvers.probably(str(body.get("user_id")), str(body.get("team_id")))
+
+
+def _name(body: dict[str, Any]) -> str:
+    return str(body.get("user_name") or body["user_id"])
