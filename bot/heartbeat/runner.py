@@ -150,7 +150,7 @@ class Beats:
         if view.cancel.is_set():
             ending = _cancelled(view)
         elif screened.action is Action.ESCALATE:
-            ending = self._run(view, begun)
+            ending = self._run(replace(view, spent_usd=view.spent_usd + (screened.usage.cost_usd or 0.0)), begun)
         else:
             ending = self._quiet(view, begun, remark(Step.PRESCREEN, screened.decision.reason))
         return replace(ending, prescreen=screened.action, triage=screened.usage)
@@ -210,7 +210,7 @@ class Beats:
         why = begun.edits.counted() or None if sent.silent else None  # an alert tells of them itself
         ending = _ending(view, sent, why=why, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
         ending = replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
-        return self._stamped(ending, begun, {receipt.task: receipt.status == "ok" for receipt in report.receipts})
+        return self._stamped(ending, begun, _boxes(report))
 
     def _stamped(self, ending: Ending, begun: Begun, boxes: Mapping[str, bool]) -> Ending:
         """Write the times and the boxes of a good beat into HEARTBEAT.md as it is now.
@@ -257,6 +257,12 @@ def _with_its_edits(view: BeatView) -> BeatView:
     with suppress(StoreError):
         return replace(view, playbook=playbook_of(view.session).read())
     return view
+
+
+def _boxes(report: BeatReport) -> dict[str, bool]:
+    """Return which tasks went well: those all of whose receipts say so."""
+    bad = {receipt.task for receipt in report.receipts if receipt.status != "ok"}
+    return {receipt.task: receipt.task not in bad for receipt in report.receipts}
 
 
 def _paused(state: SessionState) -> str:

@@ -49,14 +49,15 @@ def judge(view: BeatView, report: BeatReport) -> Judged:
     """Read a report against the tasks that were due."""
     ack = read_ack(report.message, token=view.session.beat.ack_token, max_chars=view.session.beat.ack_max_chars)
     due = {task.id: task for task in view.tasks}
-    receipts = {receipt.task: receipt for receipt in report.receipts if receipt.task in due}
-    missing = tuple(task for task in view.tasks if task.id not in receipts)
-    findings = [*_found(view.session.id, due, receipts.values()), *flags_up(view.session.id, view.playbook)]
+    receipts = [receipt for receipt in report.receipts if receipt.task in due]  # a task may have found two things
+    have = {receipt.task for receipt in receipts}
+    missing = tuple(task for task in view.tasks if task.id not in have)
+    findings = [*_found(view.session.id, due, receipts), *flags_up(view.session.id, view.playbook)]
     if missing:
         findings.append(_unreceipted(view.session.id, missing))
     if ack.kind == "alert" and not findings:
         findings.append(_said(view.session.id, ack.text))
-    checked = {receipt.task for receipt in receipts.values() if receipt.status != "skipped"}
+    checked = {receipt.task for receipt in receipts if receipt.status != "skipped"}
     return Judged(
         ack=ack,
         findings=tuple(findings),

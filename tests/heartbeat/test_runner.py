@@ -14,7 +14,7 @@ from bot.domain.beats import Action, BeatResult, Indicator, Receipt, Wake
 from bot.domain.session import InboxMessage, MessageKind, SpentToday
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, StoreError
-from bot.heartbeat.view import BeatReport
+from bot.heartbeat.view import BeatReport, BeatView
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, QUIET, SCREEN_COST, BeatRoom, Scripted, report, screened
 
@@ -143,6 +143,20 @@ def test_doubt_leads_to_the_full_run_and_both_are_paid_for(tmp_path: Path) -> No
     assert (line.result, line.prescreen) == (BeatResult.OK_TOKEN, Action.ESCALATE)
     assert (line.usage.cost_usd, line.usage.triage_usage.cost_usd) == (0.02, 0.001)  # type: ignore[union-attr]
     assert room.state.spent.usd == pytest.approx(0.021)
+    assert room.full.views[0].spent_usd == 0.001, "the day's limit counts the pre-screen already"
+
+
+def test_a_task_that_found_something_is_not_ticked_by_another_receipt(tmp_path: Path) -> None:
+    """Two receipts for one task, the second of which is fine: both are heard."""
+
+    def both(view: BeatView) -> BeatReport:
+        [task] = view.tasks
+        found = Receipt(task=task.id, status="finding", evidence="Main is red.", finding="red")
+        return BeatReport(message="HEARTBEAT_OK", receipts=(found, Receipt(task=task.id, status="ok")), usage=COST)
+
+    room = BeatRoom(tmp_path, both)
+    assert room.beat().result is BeatResult.SENT
+    assert "- [ ] Is the deploy healthy?" in room.playbook
 
 
 @pytest.mark.parametrize("wake", [Wake.ON_DEMAND, Wake.ASSIGNMENT, Wake.AUTOMATION])
