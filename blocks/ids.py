@@ -35,6 +35,10 @@ OPEN_PLAYBOOK: Final = "triage_open_playbook"
 
 EDIT_TIER: Final = "triage_edit_tier"
 """Followed by `:<tier>`, for an action id stands once in a block."""
+ACCEPT_PROPOSAL: Final = "triage_accept_proposal"
+REJECT_PROPOSAL: Final = "triage_reject_proposal"
+CHOOSE_SESSION: Final = "triage_choose_session"
+
 TIER_VIEW: Final = "triage_tier_view"
 TIER_TEXT: Final = "tier_text"
 """Followed by `:<digest>` of the text the editor was opened on."""
@@ -52,6 +56,7 @@ INPUT: Final = "value"
 MAX_SEEN: Final = 999
 _CARD = "triage_card:"
 _ALERT = "triage_alert:"
+_PROPOSAL = "triage_proposal:"
 _DIGEST = re.compile(r"[0-9a-f]{16}")
 _VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})")
 
@@ -128,6 +133,24 @@ def decode_tier(value: object) -> tuple[str, Tier, str]:
     if tier not in tuple(Tier) or not (base == "" or _DIGEST.fullmatch(base)):
         raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
     return check_session_id(session_id), Tier(tier), base
+
+
+def proposal_block_id(proposal_id: str) -> str:
+    """Return the block id that marks the card of a proposal in the ops channel."""
+    return f"{_PROPOSAL}{proposal_id}"
+
+
+def encode_proposal(proposal_id: str, session_id: str) -> str:
+    """Return a value that names a proposal, and the session its card showed ("" while none is chosen)."""
+    return f"{proposal_id}|{session_id}"
+
+
+def decode_proposal(value: object) -> tuple[str, str]:
+    """Return `(proposal id, session id or "")`; raises InputError as `decode_click` does."""
+    proposal_id, _, session_id = str(value).partition("|")
+    if not _DIGEST.fullmatch(proposal_id):
+        raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+    return proposal_id, check_session_id(session_id) if session_id else ""
 
 
 def decode_snooze(value: object) -> tuple[str, str, str]:

@@ -19,6 +19,7 @@ from bot.adapters.lock import HomeLock
 from bot.adapters.memory_index import MemoryNotes
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.passage_index import CodePassages
+from bot.adapters.proposal_files import ProposalFiles
 from bot.adapters.spool_queue import SpoolQueue
 from bot.adapters.tinydb_store import TinyThreadStore
 from bot.agent.git import GitRepo
@@ -45,6 +46,7 @@ from bot.domain.links import code_links
 from bot.environment import Environment, require_signing_secret, require_tokens
 from bot.errors import ConfigError
 from bot.heartbeat.controls import Controls
+from bot.heartbeat.proposals import Proposals, commands_not_allowed
 from bot.heartbeat.task_desk import TaskDesk
 from bot.intake.backfill import Backfill
 from bot.intake.classifier import Rules, classify
@@ -58,7 +60,7 @@ from bot.settings import Settings
 from bot.slack_settings import SlackSettings
 from bot.staffing import Sources, Staff, staff
 from bot.ticker import Ticker
-from bot.worker import Handler, WorkerPool, one_of
+from bot.worker import Handler, WorkerPool, one_of, unless
 from handlers.alert_surface import SlackAlerts
 from handlers.alerts import AlertButtons, AlertDesk
 from handlers.approvals import Approvals
@@ -75,6 +77,8 @@ from handlers.messenger import SlackMessenger, ephemeral
 from handlers.ops_questions import Ask, ops_questions
 from handlers.pacing import Pacer, Pacing
 from handlers.posting import Poster
+from handlers.proposal_cards import SlackProposals
+from handlers.proposals import ProposalButtons
 from handlers.routes import Listeners, bolt_app
 from handlers.signatures import Signatures
 from handlers.transport import posting_client, repeatable_client, translated, unhurried_client
@@ -173,6 +177,8 @@ class Triage:
         self._ticker.every(TIDY_EVERY_S, self._desk.tidy)
         self._ticker.every(TIDY_EVERY_S, self._approvers.refresh)
         self._ticker.every(TIDY_EVERY_S, self._waiting.tick)
+        self._proposals.settle()
+        self._ticker.every(TIDY_EVERY_S, self._proposals.settle)
         self._pulse.every(LISTEN_CHECK_S, self.connection.check)
         self.heartbeats.learn_zones()
         self._ticker.every(BEAT_TICK_S, self.heartbeats.scheduler.tick)
@@ -293,7 +299,12 @@ class Triage:
             }
         )
         return Listeners(
-            watcher=watcher, approvals=approvals, alerts=self._alert_buttons(client), commands=commands, tiers=tiers
+            watcher=watcher,
+            approvals=approvals,
+            alerts=self._alert_buttons(client),
+            commands=commands,
+            tiers=tiers,
+            proposals=self._proposal_buttons(settings, home, client),
         )
 
     def _keep_watch(self, settings: Settings, environment: Environment, client: WebClient) -> Heartbeats:
@@ -351,6 +362,34 @@ class Triage:
             approvers=self._approvers,
             team_id=self.me.team_id,
             open_view=view_opener(self._posting),
+            tell=ephemeral(client),
+        )
+
+    def _proposal_buttons(self, settings: Settings, home: Path, client: WebClient) -> ProposalButtons:
+        sessions = self.heartbeats.sessions
+        self._proposals = Proposals(
+            sessions,
+            ProposalFiles(home, on_damage=lambda path: self.ops.say(f"{path} was set aside: it could not be read.")),
+            SlackProposals(
+                client,
+                self._poster,
+                ops_channel=settings.ops_channel,
+                bot_user_id=self.me.user_id,
+                not_allowed=partial(commands_not_allowed, sessions),
+            ),
+            self._desk.workspace,
+            self._clock,
+            bot_user_id=self.me.user_id,
+            allow_external=settings.watcher.allow_external,
+            say=self.ops.say,
+            require_private=self._desk.privacy.require,
+        )
+        return ProposalButtons(
+            self._proposals,
+            sessions,
+            self._approvers,
+            team_id=self.me.team_id,
+            ops_channel=settings.ops_channel,
             tell=ephemeral(client),
         )
 
@@ -416,7 +455,8 @@ class Triage:
             lambda event: classify(event, rules, inflight=False).classification == "actionable",
             bot_user_id=self.me.user_id,
         )
-        return one_of({"beat": self.heartbeats.beats.handle, "rebuild": self._rebuilding.handle}, orchestrator.handle)
+        said = unless(self._proposals.takes, self._proposals.handle, orchestrator.handle)
+        return one_of({"beat": self.heartbeats.beats.handle, "rebuild": self._rebuilding.handle}, said)
 
     def _rules(self, settings: Settings) -> Rules:
         return Rules(**{**settings.classifier.model_dump(), "bot_id": self.me.user_id})

@@ -16,6 +16,7 @@ from bot.domain.beats import Wake
 from bot.domain.jobs import Job, JobKind
 from bot.domain.overrides import Override
 from bot.domain.passages import IndexReport, MemoryHit, Passage
+from bot.domain.proposals import Proposal
 from bot.domain.session import InboxMessage, SessionState
 from bot.domain.threads import ThreadState
 
@@ -354,4 +355,48 @@ class Terminal(Protocol):
 
     def end(self, session: str) -> None:
         """End a session and all that runs in it; harmless when there is none."""
+        ...
+
+
+class ProposalStore(Protocol):
+    """What people asked to have changed in playbooks; all of it stays on file. InputError for what is no id."""
+
+    def unsettled(self) -> Sequence[Proposal]:
+        """Return those that wait for somebody, or for what their decision leads to, oldest first."""
+        ...
+
+    def get(self, proposal_id: str) -> Proposal | None:
+        """Return a proposal, or None where there is none of this id."""
+        ...
+
+    def put(self, proposal: Proposal) -> Proposal:
+        """Store a proposal and return it; raises StoreError when the disk refuses."""
+        ...
+
+    def change(self, proposal_id: str, change: Callable[[Proposal], Proposal]) -> Proposal:
+        """Store what `change` makes of a proposal and return it; two changes never overlap.
+
+        Raises InputError where there is none, StoreError when the disk refuses, and what `change` raises; nothing is
+        changed then.
+        """
+        ...
+
+
+class ProposalChat(Protocol):
+    """Where proposals are shown, and answered once they were accepted. Every method raises ProviderError."""
+
+    def show(self, proposal: Proposal) -> tuple[str, str]:
+        """Post the card of a proposal, or update it in place; returns `(channel id, ts)`."""
+        ...
+
+    def find(self, proposal: Proposal) -> tuple[str, str] | None:
+        """Return where the card stands, if a run before this one posted it."""
+        ...
+
+    def say_done(self, proposal: Proposal) -> str:
+        """Post one line in the asker's thread and return its ts; raises Unconfirmed where nobody can tell."""
+        ...
+
+    def find_said(self, proposal: Proposal) -> str | None:
+        """Return the ts of that line, if it stands in the thread since `said_intent`."""
         ...

@@ -47,6 +47,19 @@ def one_of(handlers: Mapping[str, Handler], otherwise: Handler) -> Handler:
     return handle
 
 
+def unless(takes: Callable[[Mapping[str, Any]], bool], taker: Handler, otherwise: Handler) -> Handler:
+    """Return a handler that gives a job to `taker` if it `takes` it.
+
+    >>> unless(lambda payload: "wish" in payload, lambda _: print("a wish"), print)({"wish": 1})
+    a wish
+    """
+
+    def handle(payload: Mapping[str, Any]) -> None:
+        (taker if takes(payload) else otherwise)(payload)
+
+    return handle
+
+
 class WorkerPool:
     """Runs `handle` on the payload of every claimed job, on `threads` threads; claims only what is `wanted` by then."""
 

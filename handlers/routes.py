@@ -20,6 +20,7 @@ from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.tiers import Tiers
 from handlers.messages import journal_first
+from handlers.proposals import ProposalButtons
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +34,7 @@ class Listeners:
     alerts: AlertButtons
     commands: Commands
     tiers: Tiers
+    proposals: ProposalButtons
 
 
 def bolt_app(bot_token: str, api_url: str, me: Identity, to: Listeners, on: Executor) -> App:
@@ -89,3 +91,6 @@ def _connect(app: App, to: Listeners) -> None:
     for tier in Tier:
         app.action(f"{ids.EDIT_TIER}:{tier}")(to.tiers.open_edit)
     app.view(ids.TIER_VIEW)(to.tiers.submit)
+    app.action(ids.ACCEPT_PROPOSAL)(to.proposals.accept)
+    app.action(ids.REJECT_PROPOSAL)(to.proposals.reject)
+    app.action(ids.CHOOSE_SESSION)(to.proposals.choose)

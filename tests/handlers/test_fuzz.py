@@ -19,10 +19,12 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 
 from blocks import ids
 from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.proposal_files import ProposalFiles
 from bot.adapters.spool_queue import SpoolQueue
 from bot.adapters.tinydb_store import TinyThreadStore
 from bot.casework.approvers import Approvers
 from bot.heartbeat.findings import Findings
+from bot.heartbeat.proposals import Proposals
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.task_desk import TaskDesk
 from bot.heartbeat.zones import Zones
@@ -35,6 +37,7 @@ from handlers.commands import Commands
 from handlers.commands.status import status_command
 from handlers.commands.tiers import Tiers
 from handlers.envelopes import answer
+from handlers.proposals import ProposalButtons
 from handlers.routes import Listeners, bolt_app
 from handlers.shapes import is_well_shaped
 from tests import payloads
@@ -43,6 +46,7 @@ from tests.casework.office import BEN, Office
 from tests.fakes import MemoryOverrideStore, MemorySessionStore, MemorySlate
 from tests.handlers.hostile import KINDS, SECRET, Body, hostile, original
 from tests.handlers.slack_stub import SlackStub
+from tests.heartbeat.proposal_chat import FakeChat
 
 SEED = 20_261_121
 EACH = 2_000
@@ -120,7 +124,34 @@ class World:
         alerts = AlertButtons(self._alert_desk(), approvers, tell=lambda *words: self.told.append(words))
         commands = Commands({"status": ("what waits", status)})
         return Listeners(
-            watcher=self.watcher, approvals=card, alerts=alerts, tiers=self._tiers(approvers), commands=commands
+            watcher=self.watcher,
+            approvals=card,
+            alerts=alerts,
+            tiers=self._tiers(approvers),
+            commands=commands,
+            proposals=self._proposals(approvers),
+        )
+
+    def _proposals(self, approvers: Approvers) -> ProposalButtons:
+        sessions = Sessions({}, MemoryOverrideStore())
+        proposals = Proposals(
+            sessions,
+            ProposalFiles(self.folder, on_damage=pytest.fail),
+            FakeChat(),
+            self.office.workspace,
+            self.office.clock,
+            bot_user_id="U0BOT",
+            allow_external=False,
+            say=pytest.fail,
+            require_private=lambda: None,
+        )
+        return ProposalButtons(
+            proposals,
+            sessions,
+            approvers,
+            team_id="T1",
+            ops_channel="C0OPS",
+            tell=lambda *words: self.told.append(words),
         )
 
     def _tiers(self, approvers: Approvers) -> Tiers:

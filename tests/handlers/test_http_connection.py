@@ -36,6 +36,7 @@ class Ear:
             alerts=RecordedApprovals(),
             commands=print,
             tiers=RecordedApprovals(),
+            proposals=RecordedApprovals(),
         )  # type: ignore[arg-type]
         self.connection = HttpConnection(
             bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(2)),

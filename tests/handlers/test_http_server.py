@@ -61,6 +61,7 @@ class Edge:
             alerts=RecordedApprovals(),
             commands=self._command,
             tiers=RecordedApprovals(),
+            proposals=RecordedApprovals(),
         )  # type: ignore[arg-type]
         self.app: App = bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(4))
         self.ear = RecordedEar()

@@ -68,6 +68,7 @@ class Edge:
             alerts=RecordedApprovals(),  # type: ignore[arg-type]
             commands=command,  # type: ignore[arg-type]
             tiers=RecordedApprovals(),  # type: ignore[arg-type]
+            proposals=RecordedApprovals(),  # type: ignore[arg-type]
         )
         self.app: App = bolt_app("xoxb-1", url, ME, listeners, ThreadPoolExecutor(4))
 
