@@ -10,6 +10,7 @@ from bot.errors import ConfigError, TriageError
 
 COMMANDS = {
     "run": "start the bot",
+    "init": "a few questions, then triage.yml and .env",
     "demo": "try it: a throw-away Slack, a real codebase, one click",
     "status": "what waits, what runs",
     "investigate": "look into one question here in the terminal",

@@ -145,14 +145,14 @@ def require_tokens(environment: Environment) -> tuple[str, str]:
             does; the value is never repeated.
     """
     bot, app = _revealed(environment.slack_bot_token), _revealed(environment.slack_app_token)
-    _refuse(_wrong_token("SLACK_BOT_TOKEN", bot), _wrong_token("SLACK_APP_TOKEN", app))
+    _refuse(wrong_token("SLACK_BOT_TOKEN", bot), wrong_token("SLACK_APP_TOKEN", app))
     return bot, app
 
 
 def require_signing_secret(environment: Environment) -> tuple[str, str]:
     """Return `(bot token, signing secret)`, which HTTP mode needs; raises ConfigError as `require_tokens` does."""
     bot, secret = _revealed(environment.slack_bot_token), _revealed(environment.slack_signing_secret)
-    _refuse(_wrong_token("SLACK_BOT_TOKEN", bot), _wrong_secret(secret))
+    _refuse(wrong_token("SLACK_BOT_TOKEN", bot), _wrong_secret(secret))
     return bot, secret
 
 
@@ -166,7 +166,8 @@ def _refuse(*problems: str | None) -> None:
         raise ConfigError(*found)
 
 
-def _wrong_token(name: str, token: str) -> str | None:
+def wrong_token(name: str, token: str) -> str | None:
+    """Return what is wrong with the value of SLACK_BOT_TOKEN or SLACK_APP_TOKEN, without repeating it."""
     prefix, page = _TOKENS[name]
     wrong = _token_problem(token, prefix)
     return f"{name} {wrong}; copy the {prefix}... token from the app's page {page} into .env" if wrong else None

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from typing import Any, Final
 
-import yaml
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
 from bot.casework.checkup import Finding, process_check
+from bot.cli.manifest import read_manifest
 from bot.cli.patient import PATIENCE_S, Patient
 from bot.errors import ProviderError
 from bot.settings import WatchedChat
@@ -22,7 +21,6 @@ from handlers.workspace import SlackWorkspace
 
 SKEW_S: Final = 60.0
 """Signed requests are refused beyond five minutes; a minute is time to act."""
-_MANIFESTS: Final = (Path("manifest.yml"), Path(__file__).parents[2] / "manifest.yml")
 _REINSTALL: Final = "on the app's page: App Manifest, paste manifest.yml, then Install App > Reinstall"
 
 
@@ -43,7 +41,7 @@ def tokens(patient: Patient) -> Finding:
 def scopes(patient: Patient) -> Finding:
     """Whether the token has every scope of manifest.yml."""
     granted = _header(_whoami(patient).headers, "x-oauth-scopes")
-    wanted = _manifest_scopes()
+    wanted = _wanted()
     if granted is None or wanted is None:
         why = "Slack named none" if granted is None else "manifest.yml is not beside the program"
         return Finding(ok=True, says=f"not compared: {why}")
@@ -126,11 +124,7 @@ def _header(headers: Mapping[str, Any], name: str) -> str | None:
     return str(found) if found else None
 
 
-def _manifest_scopes() -> frozenset[str] | None:
+def _wanted() -> frozenset[str] | None:
     """Return the scopes the app is to have, None where the manifest is not at hand."""
-    for path in _MANIFESTS:
-        try:
-            return frozenset(yaml.safe_load(path.read_text(encoding="utf-8"))["oauth_config"]["scopes"]["bot"])
-        except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError):
-            continue
-    return None
+    manifest = read_manifest()
+    return frozenset(manifest["oauth_config"]["scopes"]["bot"]) if manifest else None

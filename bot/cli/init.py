@@ -1,0 +1,147 @@
+"""`triage init`: a few questions, each answer checked as it is typed, then triage.yml and .env.
+
+What is given as an option is not asked for; tokens come from the environment or are typed unseen, never
+from an option, which `ps` would show. Until the last answer nothing is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import os
+import shlex
+import sys
+import textwrap
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from bot.cli.first_files import CONFIG, SECRETS, refuse_existing, write_files
+from bot.cli.manifest import APPS, manifest_link, read_manifest
+from bot.cli.questions import QUESTIONS, Question
+from bot.errors import InputError
+
+WIDTH: Final = 80
+Read = Callable[[str], str]
+
+
+def main(argv: list[str]) -> int:
+    """Ask, write both files, and say what comes next; exit code 0.
+
+    Raises:
+        InputError: a file is there already, an answer is missing, or the input ended.
+        StoreError: the disk refuses.
+    """
+    args = _parser().parse_args(argv)
+    folder = args.folder.expanduser().absolute()
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder; make it first, or give another --folder")
+    refuse_existing(folder)
+    given = {key: value for key, value in vars(args).items() if isinstance(value, str)}
+    given |= {key: os.environ[key] for key in (question.key for question in QUESTIONS) if os.environ.get(key)}
+    hidden = getpass.getpass if sys.stdin.isatty() else input
+    try:
+        answers = ask(given, None if args.no_input else input, hidden, say=print)
+    except EOFError:
+        raise InputError("The input ended before the last answer; nothing was written.") from None
+    except KeyboardInterrupt:
+        print("\nNothing was written.")
+        raise
+    write_files(folder, _settings(answers), _secrets(answers))
+    print(next_steps(folder, answers))
+    return 0
+
+
+def ask(given: Mapping[str, str], read: Read | None, hidden: Read, *, say: Callable[[str], object]) -> dict[str, Any]:
+    """Return the answers by key; what cannot be used is asked for again, unless nobody can be asked (`read` is None).
+
+    Raises:
+        InputError: an answer that was given cannot be used, or one is missing and nobody can be asked.
+        EOFError: the input ended.
+    """
+    answers: dict[str, Any] = {}
+    for question in QUESTIONS:
+        if question.key in given or read is None:
+            answers[question.key] = _given(question, given.get(question.key, question.default))
+        else:
+            answers[question.key] = _asked(question, hidden if question.is_secret else read, say)
+    return answers
+
+
+def _given(question: Question, text: str | None) -> Any:
+    name = question.key if question.key.isupper() else f"--{question.key.replace('_', '-')}"
+    if text is None:
+        raise InputError(f"{name} is missing; nothing was written")
+    try:
+        return question.take(text.strip())
+    except ValueError as error:
+        raise InputError(f"{name}: {error}; nothing was written") from error
+
+
+def _asked(question: Question, read: Read, say: Callable[[str], object]) -> Any:
+    default = f" [{question.default}]" if question.default else ""
+    while True:
+        text = read(f"{question.asks}{default}: ").strip() or (question.default or "")
+        try:
+            return question.take(text)
+        except ValueError as error:
+            say(textwrap.fill(f"  {error}", WIDTH, subsequent_indent="  "))
+
+
+def next_steps(folder: Path, answers: Mapping[str, Any]) -> str:
+    """Return where the app comes from and the three steps that are left."""
+    manifest = read_manifest()
+    lines = [f"Wrote {CONFIG} and {SECRETS} in {folder}.", ""]
+    lines += [f"The Slack app: {APPS} > Create New App > From a manifest, manifest.yml."]
+    lines += ["Or with this link, which has it filled in:", "", manifest_link(manifest)] if manifest else []
+    tokens = "" if _has_tokens(answers) else f" and put its two tokens into {SECRETS}"
+    enter = f"cd {shlex.quote(str(folder))} && " if folder != Path.cwd() else ""
+    chats = " and each watched channel" if answers["watch"] else ""
+    return "\n".join(
+        [
+            *lines,
+            "",
+            "Next:",
+            f"  1. Install the app to the workspace{tokens}.",
+            f"  2. Invite the bot to {answers['ops_channel']}, which must be private,{chats or ' first'}:",
+            "     /invite @triage",
+            f"  3. {enter}triage doctor, and when all is well: triage run",
+        ]
+    )
+
+
+def _has_tokens(answers: Mapping[str, Any]) -> bool:
+    return bool(answers["SLACK_BOT_TOKEN"] and answers["SLACK_APP_TOKEN"])
+
+
+def _settings(answers: Mapping[str, Any]) -> dict[str, Any]:
+    known = {"codebase": str(answers["codebase"]), "ops_channel": answers["ops_channel"]}
+    optional = {"watched_chats": answers["watch"], "approvers": answers["approvers"]}
+    language = {} if answers["language"] == "en" else {"team_language": answers["language"]}
+    return {**known, **{key: value for key, value in optional.items() if value}, **language}
+
+
+def _secrets(answers: Mapping[str, Any]) -> dict[str, str]:
+    """Return the lines of .env; a token that is not there yet leaves the line where it goes."""
+    tokens = {
+        "SLACK_BOT_TOKEN": answers["SLACK_BOT_TOKEN"] or "xoxb-your-token",
+        "SLACK_APP_TOKEN": answers["SLACK_APP_TOKEN"] or "xapp-your-token",
+    }
+    more = {key: answers[key] for key in ("ANTHROPIC_API_KEY", "TRIAGE_HOME") if answers[key]}
+    return {**tokens, **more}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="triage init",
+        description="A few questions, then triage.yml and .env. Tokens: SLACK_BOT_TOKEN, SLACK_APP_TOKEN and "
+        "ANTHROPIC_API_KEY of the environment, or typed unseen.",
+    )
+    parser.add_argument("--folder", type=Path, default=Path(), help="where the files go (default: here)")
+    parser.add_argument("--codebase", metavar="DIR", help="a git checkout")
+    parser.add_argument("--ops-channel", metavar="C…", help="the private channel for drafts")
+    parser.add_argument("--watch", metavar="C…=name,C…", help="channels to watch")
+    parser.add_argument("--approvers", metavar="U…,S…", help="who may approve")
+    parser.add_argument("--language", metavar="en", help="the team's language")
+    parser.add_argument("--no-input", action="store_true", help="ask nothing; what is not given takes its default")
+    return parser
