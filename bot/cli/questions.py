@@ -1,4 +1,4 @@
-"""What `triage init` wants to know, and how each answer becomes a value; the questions are the last thing in this file."""
+"""What `triage init` wants to know, and how each answer becomes a value; the questions come last."""
 
 from __future__ import annotations
 
