@@ -181,9 +181,9 @@ class Office:
         self.work()
         return problems
 
-    def asked(self, text: str = "How often do we retry?") -> Office:
+    def asked(self, text: str = "How often do we retry?", *, mention: bool = False) -> Office:
         """Let Ann ask, and the draft be made."""
-        self.arrive(an_event(text))
+        self.arrive(an_event(text, mentions=("U0BOT",) if mention else ()))
         self.clock.advance(60)
         self.work()
         return self
