@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from bot.errors import ConfigError, ProviderError
 from demo.binary import cache_folder, ensure_binary
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import DEMO
+
+settings.register_profile("triage", deadline=None)  # a busy machine is no bug; pytest-timeout ends what hangs
+settings.load_profile("triage")
 
 
 @pytest.fixture(scope="session", autouse=True)

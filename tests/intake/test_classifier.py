@@ -276,10 +276,10 @@ HOSTILE = (
 )
 def test_forty_thousand_hostile_characters_take_no_time(piece: str) -> None:
     """The rules are linear: four times the text takes about four times as long, and never a second."""
-    started = time.perf_counter()
+    started = time.thread_time()
     for text in (piece * (40_000 // len(piece)), "x" + piece * (40_000 // len(piece)) + "x"):
         read(text, inflight=True)
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1
 
 
 def test_every_pictograph_of_unicode_is_an_emoji_and_no_letter_is() -> None:
