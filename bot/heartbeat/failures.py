@@ -34,6 +34,15 @@ def is_alert_due(state: SessionState) -> bool:
     return state.failures.count >= PAUSE_AFTER and not state.failures.told
 
 
+def pause_notice(state: SessionState) -> str:
+    """Return what the owner is told of the pause."""
+    until = state.failures.paused_until
+    return (
+        f"The heartbeat failed {state.failures.count} times in a row and pauses"
+        f"{f' until {until:%a %H:%M} UTC' if until else ''}: {state.failures.key}"
+    )
+
+
 def told(state: SessionState) -> SessionState:
     """Return the state after the owner was told of the pause."""
     return state.evolve(failures=state.failures.evolve(told=True))

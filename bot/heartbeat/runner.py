@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from bot.agent.run import RunCancelled, RunFailed, RunStopped
+from bot.agent.run import RunCancelled, RunStopped
 from bot.domain.beats import Action, BeatResult, Wake
 from bot.domain.playbook import Playbook
-from bot.domain.returns import Usage
 from bot.domain.session import SessionState
 from bot.domain.tiers import Tier, includes
 from bot.errors import InputError, ProviderError, StoreError, TriageError
 from bot.heartbeat.admission import Admission
 from bot.heartbeat.delivery import Delivery
-from bot.heartbeat.failures import is_alert_due, told
+from bot.heartbeat.endings import broken_off, cancelled, end_of
+from bot.heartbeat.failures import is_alert_due, pause_notice, told
 from bot.heartbeat.look import Look, is_the_one_looked_at, is_unchanged, still_standing
 from bot.heartbeat.outcome import Begun, Ending, Record
 from bot.heartbeat.playbook_file import playbook_of
@@ -31,8 +31,8 @@ from bot.heartbeat.prescreen import PreScreen
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
 from bot.heartbeat.steps import Step, remark
-from bot.heartbeat.telling import Outcome, Sent
-from bot.heartbeat.verdict import FLAGS, judge, notes
+from bot.heartbeat.telling import Outcome
+from bot.heartbeat.verdict import FLAGS, boxes_of, judge, notes
 from bot.heartbeat.view import BeatReport, BeatView, FullRun
 from bot.heartbeat.wakes import take_wakes
 from bot.ports import Clock, SessionStore
@@ -84,7 +84,7 @@ class Beats:
 
     def _tell_of_pause(self, session: Session, state: SessionState, now: datetime) -> None:
         try:
-            self._room.delivery.tell_owner(session, _paused(state), at=now)
+            self._room.delivery.tell_owner(session, pause_notice(state), at=now)
             self._room.store.save(session.id, told)
         except ProviderError:
             log.exception("owner not told of the pause", extra={"action": "pause_untold", "session": session.id})
@@ -122,7 +122,7 @@ class Beats:
             self._room.retry(session.id, begun.wake)  # the job goes back to the queue, its reason to the state
             raise
         except TriageError as error:
-            return _broken_off(session, error)
+            return broken_off(session, error)
 
     def _carry_out(self, session: Session, begun: Begun, cancel: threading.Event) -> Ending:
         state = self._room.store.load(session.id)
@@ -133,7 +133,7 @@ class Beats:
             return Ending(result=BeatResult.SKIPPED, why=refusal.why)
         view = self._room.look.at(session, state, begun, cancel)
         if cancel.is_set():
-            return _cancelled(view)
+            return cancelled(view)
         if is_unchanged(view):
             return self._quiet(view, begun, remark(Step.PROBES, "nothing changed"))
         return self._screened(view, begun) if self._screens(view) else self._run(view, begun)
@@ -146,9 +146,9 @@ class Beats:
         except RunStopped:
             raise
         except RunCancelled as error:
-            return replace(_cancelled(view), triage=error.usage)
+            return replace(cancelled(view), triage=error.usage)
         if view.cancel.is_set():
-            ending = _cancelled(view)
+            ending = cancelled(view)
         elif screened.action is Action.ESCALATE:
             ending = self._run(replace(view, spent_usd=view.spent_usd + (screened.usage.cost_usd or 0.0)), begun)
         else:
@@ -171,7 +171,7 @@ class Beats:
             ok_text=f"Nothing new in {view.session.name}.",
         )
         sent = self._room.delivery.deliver(view.session, outcome)
-        ending = _ending(
+        ending = end_of(
             view, sent, why="; ".join(filter(None, [why, begun.edits.counted()])), quiet=BeatResult.OK_EMPTY
         )
         standing = {finding.task for finding in outcome.findings}
@@ -184,9 +184,9 @@ class Beats:
         except RunStopped:
             raise
         except TriageError as error:
-            return _broken_off(view.session, error, view)
+            return broken_off(view.session, error, view)
         if view.cancel.is_set():
-            return _cancelled(view, report.usage)
+            return cancelled(view, report.usage)
         try:
             return self._reported(view, begun, report)
         except StoreError as error:
@@ -208,9 +208,9 @@ class Beats:
         sent = self._room.delivery.deliver(view.session, outcome)
         quiet = BeatResult.OK_EMPTY if judged.ack.kind == "ok-empty" else BeatResult.OK_TOKEN
         why = begun.edits.counted() or None if sent.silent else None  # an alert tells of them itself
-        ending = _ending(view, sent, why=why, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
+        ending = end_of(view, sent, why=why, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
         ending = replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
-        return self._stamped(ending, begun, _boxes(report))
+        return self._stamped(ending, begun, boxes_of(report))
 
     def _stamped(self, ending: Ending, begun: Begun, boxes: Mapping[str, bool]) -> Ending:
         """Write the times and the boxes of a good beat into HEARTBEAT.md as it is now.
@@ -236,19 +236,6 @@ class Beats:
         playbook_of(view.session).change(edit)
 
 
-def _broken_off(session: Session, error: TriageError, view: BeatView | None = None) -> Ending:
-    """Return the end of a beat that an error broke off; `view` is what it had seen until then."""
-    if isinstance(error, RunCancelled):
-        return _cancelled(view, error.usage)
-    log.error("a beat failed: %s", error, extra={"action": "beat_failed", "session": session.id}, exc_info=error)
-    usage = error.usage if isinstance(error, RunFailed) else None
-    return Ending(result=BeatResult.FAILED, error=str(error), view=view, full=usage)
-
-
-def _cancelled(view: BeatView | None, usage: Usage | None = None) -> Ending:
-    return Ending(result=BeatResult.SKIPPED, why=remark(Step.CANCELLED), view=view, full=usage)
-
-
 def _with_its_edits(view: BeatView) -> BeatView:
     """Return the beat with its playbook as it is after the run: flags that the run raised or cleared count.
 
@@ -257,29 +244,3 @@ def _with_its_edits(view: BeatView) -> BeatView:
     with suppress(StoreError):
         return replace(view, playbook=playbook_of(view.session).read())
     return view
-
-
-def _boxes(report: BeatReport) -> dict[str, bool]:
-    """Return which tasks went well: those all of whose receipts say so."""
-    bad = {receipt.task for receipt in report.receipts if receipt.status != "ok"}
-    return {receipt.task: receipt.task not in bad for receipt in report.receipts}
-
-
-def _paused(state: SessionState) -> str:
-    until = state.failures.paused_until
-    return (
-        f"The heartbeat failed {state.failures.count} times in a row and pauses"
-        f"{f' until {until:%a %H:%M} UTC' if until else ''}: {state.failures.key}"
-    )
-
-
-def _ending(view: BeatView, sent: Sent, *, why: str | None, quiet: BeatResult) -> Ending:
-    """Return the end of a beat that went to its last step: `quiet` is how it ends where nothing was sent."""
-    good = sent.problem is None
-    if not good and sent.silent:
-        return Ending(result=BeatResult.FAILED, error=sent.problem, view=view, sent=sent)
-    if not sent.silent:
-        return Ending(result=BeatResult.SENT, why=why, view=view, sent=sent, good=good, says_ok=sent.says_ok)
-    if quiet is BeatResult.SKIPPED:
-        why = "; ".join(filter(None, [remark(Step.DEDUPE, "nothing that was not said already"), why]))
-    return Ending(result=quiet, why=why, view=view, sent=sent, good=True)

@@ -66,6 +66,12 @@ def judge(view: BeatView, report: BeatReport) -> Judged:
     )
 
 
+def boxes_of(report: BeatReport) -> dict[str, bool]:
+    """Return which tasks went well: those all of whose receipts say so."""
+    bad = {receipt.task for receipt in report.receipts if receipt.status != "ok"}
+    return {receipt.task: receipt.task not in bad for receipt in report.receipts}
+
+
 def _vouched(tier: Tier, *, complete: bool) -> tuple[str, ...]:
     """Return what a complete beat settles besides its tasks; only a daily one looked at all there is."""
     if not complete:
