@@ -55,7 +55,8 @@ def tasks_blocks(seen: TaskList, *, may_edit: bool) -> list[Block]:
 
 def answer_blocks(answer: Answer) -> list[Block]:
     """Return what changed and how to undo it, what was taken out, and the list as it is now."""
-    said = f"{answer.text}\nTo undo: /triage {' '.join(answer.undo)}"
+    undo = f"\nTo undo: /triage {' '.join(answer.undo)}" if answer.undo else ""
+    said = f"{answer.text}{undo}"
     shown = [_section(truncate(escape(said), SECTION_CHARS))]
     if answer.kept:
         shown.append(_section(truncate(fence(answer.kept), SECTION_CHARS)))

@@ -78,10 +78,12 @@ def _desk(environment: Environment, config: Path | None) -> TaskDesk:
 def _said(desk: TaskDesk, args: argparse.Namespace, by: str) -> str:
     session, words = args.session.lower(), list(args.words)
     if not words or words == ["due"]:
+        if words and not args.json:
+            return "\n".join(due_lines(desk.look(session)))
         seen = desk.listed(session, by)
         if args.json:
             return json.dumps(list_json(seen), ensure_ascii=False, indent=1, default=str)
-        return "\n".join(due_lines(seen)) if words else render_list(seen)
+        return render_list(seen)
     verb, first, *rest = [*words, ""]
     if verb not in VERBS:
         near = difflib.get_close_matches(verb, VERBS, n=2)
@@ -114,8 +116,9 @@ def render_answer(answer: Answer) -> str:
     """Return what changed and how to undo it, what was taken out, and the list as it is now."""
     said = textwrap.fill(flat(answer.text), WIDTH, break_long_words=False, break_on_hyphens=False)
     kept = ["", *(f"  {flat(line)}" for line in answer.kept.splitlines())] if answer.kept else []
-    undo = f"To undo: triage {flat(shlex.join(answer.undo))}"  # quoted, for a task may hold backticks
-    return "\n".join([said, *kept, undo, "", render_list(answer.tasks)])
+    # Quoted, for a task may hold backticks.
+    undo = [f"To undo: triage {flat(shlex.join(answer.undo))}"] if answer.undo else []
+    return "\n".join([said, *kept, *undo, "", render_list(answer.tasks)])
 
 
 def list_json(seen: TaskList) -> dict[str, Any]:
@@ -128,8 +131,8 @@ def list_json(seen: TaskList) -> dict[str, Any]:
             "number": one.number,
             "tier": one.tier,
             "id": one.task.id,
-            "text": one.task.text,
-            "details": one.task.details,
+            "text": flat(one.task.text),
+            "details": [flat(line) for line in one.task.details],
             "last_ok": one.task.checked,
             "not_allowed": [list(argv) for argv in seen.refused.get(one.number, ())],
         }

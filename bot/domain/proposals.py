@@ -41,7 +41,8 @@ class Standing(StrEnum):
 class Proposal(BaseModel):
     """One file of proposals/.
 
-    `task` is the line to add, or what stands in the playbook; `tier` where it goes, `from_tier` where it stands.
+    `task` is the line to add, or what stands in the playbook under `task_id`; `tier` where it goes, `from_tier` where
+    it stands.
     `session` is None until somebody chose one of `choices`. `said_intent` is when the line in the thread was about to
     be posted, `settled_at` when all that a decision leads to was done.
     """
@@ -50,7 +51,10 @@ class Proposal(BaseModel):
 
     id: Annotated[str, StringConstraints(pattern=PROPOSAL_ID.pattern)]
     verb: Verb
+    wanted: str
+    """The task as the message names it."""
     task: str
+    task_id: str | None = None
     tier: Tier | None = None
     from_tier: Tier | None = None
     session: str | None = None
@@ -121,7 +125,7 @@ def applied(playbook: Playbook, proposal: Proposal) -> Playbook:
 def standing_task(playbook: Playbook, proposal: Proposal) -> Entry | None:
     """Return the task a proposal is about where it stood when it was made; None if it is not there any more."""
     tasks = playbook.tasks(_tier(proposal.from_tier))
-    return next((task for task in tasks if task.id == task_id(proposal.task)), None)
+    return next((task for task in tasks if task.id == proposal.task_id), None)
 
 
 def _tier(tier: Tier | None) -> Tier:

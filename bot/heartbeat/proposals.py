@@ -16,11 +16,13 @@ from bot.domain.events import Event, MessageType
 from bot.domain.playbook import Playbook
 from bot.domain.playbook_numbers import Numbered
 from bot.domain.proposals import Proposal, Standing, applied, proposal_id, standing_task, tasks_named
+from bot.domain.tiers import Tier
 from bot.domain.wishes import Verb, Wish, read_wish
 from bot.errors import InputError, ProviderError, StoreError
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.refused_commands import not_allowed
 from bot.heartbeat.registry import Sessions
+from bot.heartbeat.task_wording import flat
 from bot.ports import Clock, Person, ProposalChat, ProposalStore, Workspace
 
 log = logging.getLogger(__name__)
@@ -78,7 +80,7 @@ class Proposals:
         def chosen(now: Proposal) -> Proposal:
             if now.standing is not Standing.OPEN or session_id not in now.choices:
                 raise InputError("This cannot be chosen any more; nothing happened.")
-            found = self._named(session_id, now.task) if now.verb is not Verb.ADD else []
+            found = self._named(session_id, now.wanted, now.tier) if now.verb is not Verb.ADD else []
             return _bound(now, found).evolve(session=session_id)
 
         self._show(self._store.change(given, chosen))
@@ -125,7 +127,7 @@ class Proposals:
         """Return a new proposal on file; None, said in the ops channel, where no playbook has what it is about."""
         choices = self._candidates(event, wish)
         permalink = self._workspace.permalink(event.chat_id, event.message_id)
-        found = {one: self._named(one, wish.task) for one in choices} if wish.verb is not Verb.ADD else {}
+        found = {one: self._named(one, wish.task, wish.tier) for one in choices} if wish.verb is not Verb.ADD else {}
         if wish.verb is not Verb.ADD:
             choices = tuple(one for one in choices if len(found[one]) == 1) or choices
             if (len(choices) == 1 and len(found[choices[0]]) != 1) or not any(found.values()):
@@ -135,6 +137,7 @@ class Proposals:
         proposal = Proposal(
             id=proposal_id(event.team_id, event.chat_id, event.message_id),
             verb=wish.verb,
+            wanted=wish.task,
             task=wish.task,
             tier=wish.tier,
             session=session,
@@ -154,10 +157,10 @@ class Proposals:
         of_channel = tuple(session.id for session in everywhere if event.chat_id in session.channels)
         return wish.names or of_channel or tuple(session.id for session in everywhere)
 
-    def _named(self, session_id: str, words: str) -> list[Numbered]:
-        """Return the tasks that words may mean; where the playbook cannot be read, there are none."""
+    def _named(self, session_id: str, words: str, unless_in: Tier | None) -> list[Numbered]:
+        """Return the tasks that words may mean, but for those that stand where they shall go; none of a bad file."""
         try:
-            return tasks_named(self._playbook(session_id), words)
+            return [one for one in tasks_named(self._playbook(session_id), words) if one.tier is not unless_in]
         except StoreError:
             log.warning("a playbook could not be read", extra={"action": "playbook_unread"}, exc_info=True)
             return []
@@ -247,8 +250,9 @@ def _bound(proposal: Proposal, found: list[Numbered]) -> Proposal:
     if proposal.verb is Verb.ADD:
         return proposal
     if len(found) != 1:
-        raise InputError(f"{len(found) or 'No'} tasks there say {proposal.task!r}; use /triage tiers instead.")
-    return proposal.evolve(task=found[0].task.text, from_tier=found[0].tier)
+        raise InputError(f"{len(found) or 'No'} tasks there say {proposal.wanted!r}; use /triage tiers instead.")
+    [one] = found
+    return proposal.evolve(task=flat(one.task.text), task_id=one.task.id, from_tier=one.tier)
 
 
 def _not_found(
@@ -261,7 +265,9 @@ def _not_found(
     several = next((one for one in choices if len(found[one]) > 1), None)
     where = f" ({permalink})" if permalink else ""
     what = (
-        f"no task of {', '.join(choices[:5])} says that" if several is None else f"several tasks of {several} say that"
+        f"no task of {', '.join(choices[:5])} says that, or it stands there already"
+        if several is None
+        else f"several tasks of {several} say that"
     )
     return (
         f"{person.name} asked to {wish.verb} “{wish.task}”{where}, but {what}. "

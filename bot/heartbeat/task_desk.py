@@ -6,6 +6,7 @@ list that was. Every change is one sentence that says what changed and how to un
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,14 +19,17 @@ from bot.domain.playbook_numbers import Numbered, list_digest, move_number, numb
 from bot.domain.playbook_text import plain_text
 from bot.domain.tier_text import Changes, text_digest, tier_text, with_tier_text
 from bot.domain.tiers import Tier
-from bot.errors import InputError
+from bot.errors import InputError, StoreError
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.refused_commands import not_allowed
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import PLAYBOOK
 from bot.heartbeat.task_list import TaskList, task_list
+from bot.heartbeat.task_wording import flat
 from bot.heartbeat.zones import Zones
 from bot.ports import Clock, SessionStore, Slate
+
+log = logging.getLogger(__name__)
 
 MAX_REMEMBERED: Final = 500
 
@@ -36,7 +40,7 @@ class Answer:
 
     text: str
     undo: tuple[str, ...]
-    """The words of the command that takes it back, without the program's name."""
+    """The words of the command that takes it back, without the program's name; none where no command can."""
     tasks: TaskList
     kept: str = ""
 
@@ -78,6 +82,10 @@ class TaskDesk:
         """
         return self._seen(session_id, self._playbook(session_id), by)
 
+    def look(self, session_id: str) -> TaskList:
+        """Return the list without a number counting for anybody; raises as `listed` does."""
+        return self._list(session_id, self._playbook(session_id))
+
     def add(self, session_id: str, tier: Tier, text: str, by: str) -> Answer:
         """Add a task; raises InputError unless it is one line of plain text the tier does not hold."""
         session, said = self._sessions.get(session_id), plain_text(text)
@@ -102,13 +110,14 @@ class TaskDesk:
 
         playbook = self._change(session_id, edit)
         [one] = gone
-        kept = "\n".join(one.task.details)
-        rest = " What stood below it is shown here, for `add` cannot bring it back." if kept else ""
+        comes_back = _is_plain(one.task.text)
+        lost = (*(() if comes_back else (one.task.text,)), *one.task.details)
         return Answer(
-            text=f"Removed from the {one.tier} tasks of {session_id}: {one.task.text}.{rest}",
-            undo=("tiers", session_id, "add", one.tier, one.task.text),
+            text=f"Removed from the {one.tier} tasks of {session_id}: {flat(one.task.text)}."
+            + (" What `add` cannot bring back is shown here." if lost else ""),
+            undo=("tiers", session_id, "add", one.tier, one.task.text) if comes_back else (),
             tasks=self._seen(session_id, playbook, by),
-            kept=kept,
+            kept="\n".join(map(flat, lost)),
         )
 
     def move(self, session_id: str, number: int, to: Tier, by: str) -> Answer:
@@ -124,7 +133,7 @@ class TaskDesk:
         [one] = moved
         found = _last_like(playbook, to, one)
         return Answer(
-            text=f"Moved from {one.tier} to {to} in {session_id}, now number {found.number}: {one.task.text}.",
+            text=f"Moved from {one.tier} to {to} in {session_id}, now number {found.number}: {flat(one.task.text)}.",
             undo=("tiers", session_id, "move", str(found.number), one.tier),
             tasks=self._seen(session_id, playbook, by),
         )
@@ -166,16 +175,30 @@ class TaskDesk:
         return file.change(edit)
 
     def _seen(self, session_id: str, playbook: Playbook, by: str) -> TaskList:
-        found = task_list(self._sessions.get(session_id), playbook, self._store, self._zones, self._clock.now())
-        with self._lock:
-            known = {key: digest for key, digest in self._shown.read().items() if key != _key(session_id, by)}
-            kept = dict(list(known.items())[-MAX_REMEMBERED:])
-            self._shown.write({**kept, _key(session_id, by): list_digest(playbook)})
-        return found
+        """Return the list and remember that `by` saw it; a disk that is full costs them the numbers, not the list."""
+        try:
+            with self._lock:
+                known = {key: digest for key, digest in self._shown.read().items() if key != _key(session_id, by)}
+                kept = dict(list(known.items())[-MAX_REMEMBERED:])
+                self._shown.write({**kept, _key(session_id, by): list_digest(playbook)})
+        except StoreError:
+            log.warning("a list that was shown is not remembered", extra={"action": "list_forgotten"}, exc_info=True)
+        return self._list(session_id, playbook)
+
+    def _list(self, session_id: str, playbook: Playbook) -> TaskList:
+        return task_list(self._sessions.get(session_id), playbook, self._store, self._zones, self._clock.now())
 
     def _shown_to(self, session_id: str, by: str) -> str | None:
         digest = self._shown.read().get(_key(session_id, by))
         return digest if isinstance(digest, str) else None
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a task could be added again just as it stood."""
+    try:
+        return plain_text(text) == text
+    except InputError:
+        return False
 
 
 def _key(session_id: str, by: str) -> str:

@@ -114,7 +114,7 @@ class Tiers:
             return tasks_blocks(self.desk.listed(session.id, _who(body)), may_edit=may)
         verb, *rest = words[1].lower(), *words[2:]
         if verb == "due":
-            return due_blocks(self.desk.listed(session.id, _who(body)))
+            return due_blocks(self.desk.look(session.id))
         if verb not in VERBS:
             near = difflib.get_close_matches(verb, VERBS, n=2)
             meant = f" Did you mean {' or '.join(near)}?" if near else ""

@@ -109,6 +109,7 @@ def a_proposal(**changes: Any) -> Proposal:
     fields: dict[str, Any] = {
         "id": ID,
         "verb": Verb.ADD,
+        "wanted": "watch",
         "task": "Watch <!channel> & `df -h`",
         "tier": Tier.HOURLY,
         "session": "shop",

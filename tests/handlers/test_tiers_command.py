@@ -329,3 +329,31 @@ def test_a_tier_too_long_for_slack_is_not_cut(edge: Edge) -> None:
 def test_the_clock_of_these_tests(edge: Edge) -> None:
     """The times above are seen from noon."""
     assert edge.works.clock.now() - START < timedelta(minutes=1)
+
+
+def test_what_is_due_binds_no_number(edge: Edge) -> None:
+    """It shows none, so numbers of an older list stay what they were: refused once it changed."""
+    edge.types("shop")
+    edge.file.write_text(PLAYBOOK.replace("## Quick\n", "## Quick\n- [ ] Mine\n"))
+    edge.types("shop due")
+    assert "The list changed since you saw it" in edge.types("shop remove 1")
+    assert "- [ ] Mine" in edge.text
+
+
+def test_a_full_disk_costs_the_numbers_and_not_the_list(edge: Edge) -> None:
+    """What was changed is said to be changed."""
+    edge.slate.full = True
+    assert "1. Tree" in edge.types("shop")
+    assert "Added to the daily tasks" in edge.types("shop add daily Certificates")
+    assert "You have not seen this list yet" in edge.types("shop remove 1")
+
+
+def test_what_no_command_brings_back_is_shown_and_no_undo_is_promised(edge: Edge) -> None:
+    """A task with bytes that are no text, and one that `add` would refuse."""
+    edge.file.write_bytes(b"## Quick\n- [ ] caf\xe9\n- [ ] see `<!-- x`\n")
+    edge.types("shop")
+    said = edge.types("shop remove 2")
+    assert "What `add` cannot bring back is shown here" in said
+    assert "To undo" not in said
+    assert "caf?" in edge.types("shop remove 1")
+    assert edge.file.read_bytes() == b"## Quick\n"

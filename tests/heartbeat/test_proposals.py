@@ -149,6 +149,26 @@ def test_the_card_asks_which_session_where_nobody_said(world: World) -> None:
     assert world.shop.read_text() == PLAYBOOK
 
 
+def test_a_task_of_two_sessions_is_chosen_by_session(world: World) -> None:
+    """Chosen again, it is the other session's task; a session without it is no choice."""
+    world.tooling.write_text("## Quick\n- Stale branches of tooling\n")
+    world.hear("move stale branches to daily")
+    assert world.proposal.choices == ("shop", "tooling")
+    both = {"tooling": "Stale branches of tooling", "shop": "Stale branches"}
+    for session in ("tooling", "shop", "tooling"):
+        world.proposals.choose(ID, session)
+        assert world.proposal.task == both[session]
+    world.proposals.accept(ID, "tooling", "U2")
+    assert world.tooling.read_text() == "## Quick\n\n## Daily Tasks\n- Stale branches of tooling\n"
+    assert world.shop.read_text() == PLAYBOOK
+
+
+def test_a_task_that_stands_there_already_is_not_moved(world: World) -> None:
+    """The ops channel is told."""
+    world.hear("move the dependency audit to hourly")
+    assert "or it stands there already" in world.lines[-1]
+
+
 def test_a_channel_of_a_session_means_that_session(world: World) -> None:
     """Unless the text names another one."""
     world.works.settings["tooling"] = world.works.settings["tooling"].model_copy(update={"channels": ("C1",)})
