@@ -1,0 +1,128 @@
+"""`triage why <permalink or thread id>`: from the message to the reply, or why there is none; needs no running bot.
+
+Reads the journals and the thread's file, and writes nothing. A message that no thread came of is explained as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from bot.adapters.thread_files import find_thread, name_pattern
+from bot.casework.past import journal
+from bot.cli.chain import render, render_unanswered
+from bot.domain.threads import ThreadState
+from bot.environment import read_environment
+from bot.errors import InputError, StoreError
+
+NEAR: Final = 5
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """A message: its channel and its ts."""
+
+    chat_id: str
+    ts: str
+
+
+def main(argv: list[str]) -> int:
+    """Print the chain; exit code 0.
+
+    Raises:
+        InputError: there is no such thread and no such message; near ones are named.
+        StoreError: a file cannot be read.
+    """
+    parser = argparse.ArgumentParser(prog="triage why", description="From the message to the reply, step by step.")
+    parser.add_argument("thread", help="a Slack link to a message, or a thread id (T01.C01.1700000000.000100)")
+    parser.add_argument("--json", action="store_true", help="all that is on record, as one JSON object")
+    parser.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
+    args = parser.parse_args(argv)
+    home = args.home or read_environment(dotenv=Path(".env")).home
+    try:
+        events, state, replies = look_up(home, args.thread)
+    except OSError as error:
+        raise StoreError(f"cannot read {home}: {error.strerror}; run this as the user who runs triage") from error
+    if args.json:
+        thread = state.model_dump(mode="json") if state else None
+        print(json.dumps({"events": events, "thread": thread, "replies": replies}, indent=1))
+    else:
+        print(render(state, events, replies) if state else render_unanswered(events))
+    return 0
+
+
+def look_up(home: Path, asked: str) -> tuple[list[Record], ThreadState | None, list[Record]]:
+    """Return the thread's messages as classified, its state if it has one, and its lines of the reply log.
+
+    Raises:
+        InputError: nothing is on record; near ones are named.
+        OSError: a journal cannot be read.
+    """
+    place = _place(home, asked)
+    said = _said(home, place)
+    if said and said[0].get("thread_id") and all(record.get("message_id") != record["thread_id"] for record in said):
+        root = Place(chat_id=place.chat_id, ts=str(said[0]["thread_id"]))  # a link to a reply that names no thread
+        said = _said(home, root) if root != place else said
+        place = root
+    state = _state(home, asked, place, said)
+    if state is None and not said:
+        raise InputError(f"nothing is on record of {asked[:200]!r} in {home}{_near(home, place)}")
+    thread_id = state.thread_id if state else None
+    replies = [r for r in journal(home / "replies.ndjson") if thread_id and r.get("thread_id") == thread_id]
+    return said, state, replies
+
+
+def _place(home: Path, asked: str) -> Place:
+    try:
+        _, chat_id, ts = name_pattern(asked).split(".", 2)
+    except InputError as error:
+        raise InputError(f"{error}, or is a link copied from Slack{_near(home, None)}") from error
+    return Place(chat_id=chat_id, ts=ts)
+
+
+def _said(home: Path, place: Place) -> list[Record]:
+    """Return every message of a thread as the rules saw it, each once."""
+    found = {}
+    for record in journal(home / "events-classified.ndjson"):
+        if record.get("chat_id") == place.chat_id and place.ts in (record.get("message_id"), record.get("thread_id")):
+            found[record.get("message_id"), record.get("msg_type")] = record
+    return list(found.values())
+
+
+def _state(home: Path, asked: str, place: Place, said: list[Record]) -> ThreadState | None:
+    team = next((record.get("team_id") for record in said), None)
+    for name in (asked, f"{team}.{place.chat_id}.{place.ts}"):
+        try:
+            return find_thread(home, name)
+        except InputError:
+            continue
+    return None
+
+
+def _near(home: Path, place: Place | None) -> str:
+    """Return the threads nearest in place and time, else the latest, for whoever mistyped."""
+    known = list(dict.fromkeys(_thread_ids(home)))
+
+    def distance(thread_id: str) -> tuple[bool, float]:
+        _, chat_id, ts = thread_id.split(".", 2)
+        if place is None:
+            return False, -float(ts)
+        return chat_id != place.chat_id, abs(float(ts) - float(place.ts))
+
+    nearest = sorted(known, key=distance)[:NEAR]
+    lead = "; near it" if place else "; the latest threads"
+    return (
+        f"{lead}:\n" + "\n".join(f"  {thread_id}" for thread_id in nearest) if nearest else "; it holds no thread yet"
+    )
+
+
+def _thread_ids(home: Path) -> Iterator[str]:
+    for path in (*(home / "state").glob("*.json"), *(home / "closed").glob("*/*.json")):
+        parts = path.name.split(".")
+        if len(parts) > 4 and parts[2].isdecimal() and parts[3].isdecimal():
+            yield ".".join(parts[:4])

@@ -1,0 +1,169 @@
+"""`triage why`: the chain of a thread, or why there is none, on one screen."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.__main__ import main
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.tinydb_store import TinyThreadStore
+from bot.casework.replies import reply_record
+from bot.domain.returns import Check, Verdict
+from bot.domain.threads import Resolution, Round, Status, Step, ThreadState
+from tests.builders import NOW, QUESTION_TS, THREAD_ID, a_return, a_verdict, an_event, in_status
+
+LINK = "https://acme.slack.com/archives/C1/p1795165200000100"
+REPLY_TS = "1795165209.000200"
+FOUND: dict[str, Any] = {
+    "is_bot_mention": False,
+    "is_question": True,
+    "classification": "actionable",
+    "classifier_confidence": 0.9,
+    "classifier_version": "7",
+    "classified_at": NOW.isoformat(),
+}
+
+
+def answered() -> ThreadState:
+    """Return a thread that was bounced once, then passed, was approved and posted."""
+    false = Check(name="ref[0].quote", ok=False, reason="the quote is not there")
+    bounced = a_verdict(Verdict.BOUNCE, reasons=("the quote is not there",))
+    ways = [
+        (Status.INVESTIGATING, Status.AWAITING_VALIDATION, "draft of round 1"),
+        (Status.AWAITING_VALIDATION, Status.BOUNCED, "- the quote is not there"),
+        (Status.BOUNCED, Status.AWAITING_VALIDATION, "draft of round 2"),
+        (Status.AWAITING_VALIDATION, Status.PENDING_USER, "validated"),
+    ]
+    steps = tuple(Step(at=NOW + timedelta(seconds=n), from_=a, to=b, why=why) for n, (a, b, why) in enumerate(ways))
+    good = Check(name="ref[0].quote", ok=True, reason="the quote stands there")
+    state = in_status(Status.PENDING_USER, status_history=steps).evolve(
+        rounds=(
+            Round(round=1, investigator_return=a_return(), checks=(false,), validator_return=bounced),
+            Round(round=2, investigator_return=a_return(), checks=(good,), validator_return=a_verdict()),
+        ),
+        investigator_round=2,
+        approved_by="U2",
+        user_approved_at=NOW + timedelta(minutes=1),
+        posted_message_id="1795165300.000900",
+        draft_pending=a_return().draft_reply,
+    )
+    return state.close(Resolution.APPROVED, at=NOW + timedelta(minutes=1), why="approved by <@U2>")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data directory with an answered question, a message left alone, and a hostile follow-up."""
+    monkeypatch.setenv("TRIAGE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    journal = NdjsonJournal(tmp_path / "events-classified.ndjson")
+    journal.append(an_event().model_dump(mode="json") | FOUND)
+    journal.append(an_event().model_dump(mode="json") | FOUND)
+    reply = an_event("thanks \x1b[31m\u202e", ts=REPLY_TS, thread_id=QUESTION_TS).model_dump(mode="json")
+    journal.append(reply | FOUND | {"is_question": False, "is_ack_or_emoji": True, "classification": "ack"})
+    other = an_event("lunch at noon", ts="1795169999.000100").model_dump(mode="json")
+    journal.append(other | FOUND | {"is_question": False, "classification": "ambient"})
+    state = answered()
+    store = TinyThreadStore(tmp_path)
+    store.put(state)
+    store.archive(THREAD_ID)
+    NdjsonJournal(tmp_path / "replies.ndjson").append(reply_record(state, at=NOW + timedelta(minutes=1)))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        THREAD_ID,
+        LINK,
+        f"https://acme.slack.com/archives/C1/p1795165209000200?thread_ts={QUESTION_TS}&cid=C1",
+        "https://acme.slack.com/archives/C1/p1795165209000200",
+    ],
+)
+def test_the_whole_chain_fits_a_screen(home: Path, capsys: pytest.CaptureFixture[str], asked: str) -> None:
+    """By id, by link, and by a link to a reply that does not name its thread."""
+    assert main(["why", asked]) == 0
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert lines[0].startswith(f"{THREAD_ID}  closed (approved)")
+    order = [
+        "U1 in C1: “How often do we retry?”",
+        "actionable: is a question (confidence 0.9, rules 7)",
+        "ack: is an acknowledgement",
+        "→ awaiting-validation: draft of round 1",
+        "round 1: medium, 1 citation; checks 0 ok, 1 failed, 0 open; bounce by",
+        "✗ ref[0].quote: the quote is not there",
+        "→ bounced-round-1",
+        "round 2:",
+        "→ pending-user: validated",
+        "→ closed: approved by <@U2>",
+        "posted as 1795165300.000900: bounce-then-pass, after 1.0 min",
+        f"Next: triage verify {THREAD_ID}",
+    ]
+    places = [out.index(words) for words in order]
+    assert places == sorted(places)
+    assert out.count("How often do we retry?") == 1
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 40
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
+def test_a_message_left_alone_is_explained(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the rules saw, and that nothing was done."""
+    assert main(["why", "https://acme.slack.com/archives/C1/p1795169999000100"]) == 0
+    out = capsys.readouterr().out
+    assert "“lunch at noon”" in out
+    assert "ambient: nothing in it asks for work" in out
+    assert "So nothing was done." in out
+
+
+def test_what_is_not_on_record_is_met_with_near_ones(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also what is neither a link nor an id."""
+    for asked, words in (("T1.C1.1795165999.000100", "near it:"), ("the retry one", "the latest threads:")):
+        assert main(["why", asked]) == 1
+        err = capsys.readouterr().err
+        assert f"{words}\n  {THREAD_ID}" in err
+
+
+def test_an_empty_home_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is created."""
+    assert main(["why", THREAD_ID, "--home", str(tmp_path / "none")]) == 1
+    assert "it holds no thread yet" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+def test_json_holds_all_that_is_on_record(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Events, thread, replies."""
+    assert main(["why", THREAD_ID, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert [event["classification"] for event in said["events"]] == ["actionable", "ack"]
+    assert said["thread"]["resolution"] == "approved"
+    assert said["replies"][0]["approved_by"] == "U2"
+
+
+def test_long_words_are_cut_and_many_steps_too(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever people and models wrote, one screen is enough."""
+    long = "x" * 3_000 + " y" * 2_000
+    step = Step(at=NOW, from_=Status.INVESTIGATING, to=Status.INVESTIGATING, why=long)
+    faults = tuple(Check(name=f"ref[{n}].quote", ok=False, reason=long) for n in range(20))
+    rounds = tuple(Round(round=n, investigator_return=a_return(), checks=faults) for n in (1, 2))
+    open_one = in_status(Status.INVESTIGATING, question=long, status_history=(step,) * 200, rounds=rounds)
+    TinyThreadStore(home).put(open_one)
+    assert main(["why", THREAD_ID]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 60
+
+
+def test_no_sdk_is_loaded() -> None:
+    """Neither Slack's nor a model's."""
+    code = "import sys, bot.cli.why; print([m for m in ('slack_sdk', 'anthropic', 'mcp') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
