@@ -53,8 +53,9 @@ class Playbook:
 
     @cached_property
     def scanned(self) -> tuple[Line, ...]:
-        """What each line is."""
-        return scan([line.removeprefix(_BOM).rstrip("\r\n") for line in self.lines])
+        """What each line is; what stands for a byte that is no UTF-8 is a question mark there, for no file takes it."""
+        readable = (line.encode("utf-8", "replace").decode() for line in self.lines)
+        return scan([line.removeprefix(_BOM).rstrip("\r\n") for line in readable])
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:

@@ -75,7 +75,7 @@ def is_unchanged(view: BeatView) -> bool:
     """Whether nobody has to think: code alone answers every due task, and all is as it was at the last good beat."""
     covered = all(view.probes.covers(task) for task in view.tasks)
     calm = not view.changed and not view.playbook.flags and not view.inbox
-    return view.tier is not Tier.DAILY and bool(view.tasks) and covered and calm
+    return view.tier is not Tier.DAILY and covered and calm
 
 
 def still_standing(view: BeatView) -> tuple[Finding, ...]:

@@ -52,7 +52,7 @@ def judge(view: BeatView, report: BeatReport) -> Judged:
     receipts = [receipt for receipt in report.receipts if receipt.task in due]  # a task may have found two things
     have = {receipt.task for receipt in receipts}
     missing = tuple(task for task in view.tasks if task.id not in have)
-    findings = [*_found(view.session.id, due, receipts), *flags_up(view.session.id, view.playbook)]
+    findings = [*_found(view, report.receipts), *flags_up(view.session.id, view.playbook)]
     if missing:
         findings.append(_unreceipted(view.session.id, missing))
     if ack.kind == "alert" and not findings:
@@ -94,14 +94,19 @@ def flags_up(session_id: str, playbook: Playbook) -> list[Finding]:
     ]
 
 
-def _found(session_id: str, due: dict[str, Entry], receipts: Iterable[Receipt]) -> list[Finding]:
+def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
+    """Return what the receipts report; those of no due task too, for a model that mistook an id saw something."""
+    known = {entry.id: entry.text for entry in view.playbook.entries} | {task.id: task.text for task in view.tasks}
     return [
         Finding(
-            key=finding_key(session_id, receipt.task, receipt.evidence, receipt.finding),
-            task=MESSAGE if (receipt.finding or "").startswith(EVENT) else receipt.task,
-            text=receipt.evidence.strip() or due[receipt.task].text,
+            key=finding_key(view.session.id, task, receipt.evidence, receipt.finding),
+            task=MESSAGE if (receipt.finding or "").startswith(EVENT) else task,
+            text=receipt.evidence.strip()
+            or known.get(receipt.task)
+            or f"{receipt.task}: {receipt.finding or 'a finding'}",
         )
         for receipt in receipts
+        for task in [receipt.task if receipt.task in known else MESSAGE]
         if receipt.status == "finding"
     ]
 

@@ -73,14 +73,13 @@ def test_a_repository_in_which_nothing_happened_needs_no_thought(repo: Path) -> 
 
 
 def test_whatever_code_cannot_answer_needs_thought(repo: Path) -> None:
-    """A task in words, a command that is not allowed, a flag, mail, a due daily tier, no task at all."""
+    """A task in words, a command that is not allowed, a flag, mail, a due daily tier."""
     first = look(repo, QUICK)
     state = again(first)
     assert not is_unchanged(look(repo, QUICK + "- [ ] Is the deploy healthy?\n", state))
     assert not is_unchanged(look(repo, QUICK + "- [ ] Disk: `df -h`\n", state))
     assert not is_unchanged(look(repo, "## Urgent Flags\n\n- Fire\n\n" + QUICK, state))
     assert not is_unchanged(look(repo, QUICK, again(first, stamps={})))
-    assert not is_unchanged(look(repo, "## Quick\n", state))
     store = MemorySessionStore()
     store.send(InboxMessage(at=AT, from_="master", to="shop", kind=MessageKind.REPORT, text="Look."))
     assert not is_unchanged(look(repo, QUICK, state, store))

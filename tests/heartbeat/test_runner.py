@@ -107,6 +107,25 @@ def test_what_nobody_has_to_think_about_costs_nothing(tmp_path: Path) -> None:
     assert NEVER not in room.playbook
 
 
+def test_a_beat_with_nothing_due_asks_nobody(tmp_path: Path) -> None:
+    """A playbook of hourly tasks alone costs nothing at the slots between."""
+    room = BeatRoom(tmp_path)
+    room.write_playbook("## Timestamps\n\n{stamps}\n## Hourly Tasks\n\n- [ ] Is the deploy healthy?\n")
+    line = room.beat()
+    assert (line.result, line.tier, room.full.views) == (BeatResult.OK_EMPTY, "quick", [])
+    assert NEVER not in room.playbook
+
+
+def test_a_playbook_whose_bytes_are_no_utf_8_is_worked_and_kept(tmp_path: Path) -> None:
+    """Its tasks and flags are told with question marks; no byte of the file changes but box and stamp."""
+    room = BeatRoom(tmp_path, report(status="finding", finding="gone", evidence=""))
+    text = b"# Urgent Flags\n\n- \xff full\n\n# Quick\n\n- [x] Disk \xfe of caf\xe9\n"
+    (room.cwd / "HEARTBEAT.md").write_bytes(text)
+    assert room.beat().result is BeatResult.SENT
+    assert room.surface.texts == ["Disk ? of caf?", "Urgent flag: ? full"]
+    assert (room.cwd / "HEARTBEAT.md").read_bytes() == text.replace(b"[x]", b"[ ]")
+
+
 def test_mail_and_a_due_daily_tier_make_somebody_think(tmp_path: Path) -> None:
     """Though the probes print what they did; mail is read once."""
     room = BeatRoom(tmp_path, commands=["git status --porcelain"])

@@ -55,6 +55,21 @@ def test_the_id_of_a_finding_outlives_its_wording(tmp_path: Path) -> None:
     assert keys("PR 12 fails", None) != keys("PR 13 fails", None)
 
 
+def test_a_finding_of_no_due_task_is_told_too(tmp_path: Path) -> None:
+    """A model that mistook the id of a task saw something all the same."""
+    view = a_view(tmp_path)
+    report = reported(view)
+    stray = (
+        Receipt(task="0badc0de", status="finding", evidence="Main is red.", finding="ci"),
+        Receipt(task="0badc0de", status="finding", finding="disk"),
+    )
+    verdict = judge(view, BeatReport(message="HEARTBEAT_OK", receipts=(*report.receipts, *stray), usage=None))
+    told = [(found.task, found.text) for found in verdict.findings]
+    assert told == [(MESSAGE, "Main is red."), (MESSAGE, "0badc0de: disk")]
+    assert verdict.is_good
+    assert not verdict.is_quiet
+
+
 def test_a_task_that_found_two_things_reports_both(tmp_path: Path) -> None:
     """Nor does an ok after a finding take it back."""
     view = a_view(tmp_path)
