@@ -33,6 +33,9 @@ INVESTIGATE: Final = "triage_investigate"
 RUN_NOW: Final = "triage_run_now"
 OPEN_PLAYBOOK: Final = "triage_open_playbook"
 
+TRIAGE_THIS: Final = "triage_this"
+"""The message shortcut of manifest.yml."""
+
 EDIT_TIER: Final = "triage_edit_tier"
 """Followed by `:<tier>`, for an action id stands once in a block."""
 ACCEPT_PROPOSAL: Final = "triage_accept_proposal"

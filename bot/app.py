@@ -80,6 +80,7 @@ from handlers.posting import Poster
 from handlers.proposal_cards import SlackProposals
 from handlers.proposals import ProposalButtons
 from handlers.routes import Listeners, bolt_app
+from handlers.shortcuts import Shortcuts
 from handlers.signatures import Signatures
 from handlers.transport import posting_client, repeatable_client, translated, unhurried_client
 from handlers.workspace import SlackWorkspace
@@ -305,6 +306,7 @@ class Triage:
             commands=commands,
             tiers=tiers,
             proposals=self._proposal_buttons(settings, home, client),
+            shortcuts=Shortcuts(watcher, self._desk.workspace, team_id=self.me.team_id),
         )
 
     def _keep_watch(self, settings: Settings, environment: Environment, client: WebClient) -> Heartbeats:

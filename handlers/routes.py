@@ -21,6 +21,7 @@ from handlers.commands import Commands
 from handlers.commands.tiers import Tiers
 from handlers.messages import journal_first
 from handlers.proposals import ProposalButtons
+from handlers.shortcuts import Shortcuts
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,7 @@ class Listeners:
     commands: Commands
     tiers: Tiers
     proposals: ProposalButtons
+    shortcuts: Shortcuts
 
 
 def bolt_app(bot_token: str, api_url: str, me: Identity, to: Listeners, on: Executor) -> App:
@@ -73,6 +75,7 @@ def _not_taken(error: Exception) -> BoltResponse | None:
 def _connect(app: App, to: Listeners) -> None:
     card = to.approvals
     app.command("/triage")(to.commands)
+    app.message_shortcut(ids.TRIAGE_THIS)(to.shortcuts.triage_this)
     app.action(ids.APPROVE)(card.approve)
     app.action(ids.EDIT)(card.open_edit)
     app.action(ids.DISMISS)(card.open_dismiss)

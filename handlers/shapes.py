@@ -107,6 +107,15 @@ class _Shortcut(_Interaction):
     trigger_id: str
 
 
+class _Place(_Named):
+    id: str
+
+
+class _MessageShortcut(_Shortcut):
+    message: _Part
+    channel: _Place
+
+
 class _Suggestion(_Interaction):
     action_id: str
 
@@ -122,7 +131,7 @@ _SHAPES: Mapping[str, type[_Shape]] = {
     "view_submission": _Dialogue,
     "view_closed": _Dialogue,
     "shortcut": _Shortcut,
-    "message_action": _Shortcut,
+    "message_action": _MessageShortcut,
     "block_suggestion": _Suggestion,
 }
 

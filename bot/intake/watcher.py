@@ -13,6 +13,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from bot.domain.events import Event, MessageType
@@ -32,6 +33,16 @@ TAIL_BYTES = 16 * 1024 * 1024
 RETRY_S = 5.0
 _FOLDERS = re.compile(r"/[^:;\n]*/")
 _CHANGES = frozenset({MessageType.EDIT, MessageType.DELETE})
+
+
+class Insisted(StrEnum):
+    """What became of a message that somebody wants worked on."""
+
+    QUEUED = "queued"
+    UNDER_WAY = "under way"
+    CLOSED = "closed"
+    NOTHING = "nothing"
+    """It is our own, or nothing that people wrote."""
 
 
 class Watcher:
@@ -90,7 +101,12 @@ class Watcher:
             return False
         if incoming is None or not self._counts(incoming):
             return False
-        event = incoming.event.model_copy(update={"chat_name": self._names.get(incoming.event.chat_id)})
+        return self._journal_once(
+            incoming.event.model_copy(update={"chat_name": self._names.get(incoming.event.chat_id)})
+        )
+
+    def _journal_once(self, event: Event) -> bool:
+        """Journal an event and have it sorted; False if it was known."""
         with self._lock:
             keys = _identities(event)
             if any(key in self._seen for key in keys):
@@ -99,6 +115,28 @@ class Watcher:
             self._remember(event, keys)
             self._inbox.put(event)
         return True
+
+    def insist(self, body: Body) -> Insisted:
+        """Queue a message that somebody wants worked on, whatever the rules say of it; journaled first unless it was.
+
+        Raises:
+            StoreError: the disk refuses it; nothing will be done.
+        """
+        try:
+            incoming = normalise(body, self._me)
+        except ValueError:
+            return Insisted.NOTHING
+        if incoming is None or incoming.event.msg_type in _CHANGES:
+            return Insisted.NOTHING
+        event = incoming.event.model_copy(update={"chat_name": self._names.get(incoming.event.chat_id)})
+        if self._in_flight(event):
+            return Insisted.UNDER_WAY
+        closed = self._store.last_closed(thread_key(event))
+        if closed is not None and closed.original_message_id == event.message_id:
+            return Insisted.CLOSED
+        self._journal_once(event)
+        self._jobs.put(JobKind.USER, thread_key(event), {"event": event.model_dump(mode="json")})
+        return Insisted.QUEUED
 
     def last_seen(self, chat_id: str) -> datetime | None:
         """Return when the newest journaled message of a chat was written, by the chat's clock; None if none is known.

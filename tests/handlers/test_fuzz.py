@@ -40,6 +40,7 @@ from handlers.envelopes import answer
 from handlers.proposals import ProposalButtons
 from handlers.routes import Listeners, bolt_app
 from handlers.shapes import is_well_shaped
+from handlers.shortcuts import Shortcuts
 from tests import payloads
 from tests.builders import an_event
 from tests.casework.office import BEN, Office
@@ -130,6 +131,7 @@ class World:
             tiers=self._tiers(approvers),
             commands=commands,
             proposals=self._proposals(approvers),
+            shortcuts=Shortcuts(self.watcher, self.office.workspace, team_id="T1"),
         )
 
     def _proposals(self, approvers: Approvers) -> ProposalButtons:

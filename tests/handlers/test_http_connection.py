@@ -37,6 +37,7 @@ class Ear:
             commands=print,
             tiers=RecordedApprovals(),
             proposals=RecordedApprovals(),
+            shortcuts=RecordedApprovals(),
         )  # type: ignore[arg-type]
         self.connection = HttpConnection(
             bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(2)),

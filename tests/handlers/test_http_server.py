@@ -62,6 +62,7 @@ class Edge:
             commands=self._command,
             tiers=RecordedApprovals(),
             proposals=RecordedApprovals(),
+            shortcuts=RecordedApprovals(),
         )  # type: ignore[arg-type]
         self.app: App = bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(4))
         self.ear = RecordedEar()

@@ -69,6 +69,7 @@ class Edge:
             commands=command,  # type: ignore[arg-type]
             tiers=RecordedApprovals(),  # type: ignore[arg-type]
             proposals=RecordedApprovals(),  # type: ignore[arg-type]
+            shortcuts=RecordedApprovals(),  # type: ignore[arg-type]
         )
         self.app: App = bolt_app("xoxb-1", url, ME, listeners, ThreadPoolExecutor(4))
 
@@ -152,4 +153,4 @@ def test_the_payloads_are_what_they_claim_to_be() -> None:
     assert len(MESSAGES) > 15
     for path in PAYLOADS:
         body = json.loads(path.read_text(encoding="utf-8"))
-        assert {"event", "view", "actions", "command"} & set(body), path.name
+        assert {"event", "view", "actions", "command", "callback_id"} & set(body), path.name

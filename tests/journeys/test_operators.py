@@ -59,3 +59,17 @@ def test_a_question_from_another_channel_gets_its_draft_and_stands_in_the_open_l
     other = typed(office, "open", "*1* draft waits", user=CHLOE.user_id)
     assert SESSIONS[:20] not in other
     typed(office, "approve-list", "Everybody in")
+
+
+def test_a_message_that_the_rules_left_alone_is_worked_on_when_somebody_insists(
+    office: Office, control: Control
+) -> None:
+    """No question mark, no card; insisted on, one card in its own thread, however often it is asked for."""
+    ts = office.ask("the session lifetime in the gateway looks short to me")
+    sent = [entry["detail"] for entry in control.log() if entry["kind"] == "events_api"]
+    body = next(body for body in sent if body["event"].get("ts") == ts)
+    assert office.cards(ts) == []
+    assert office.bot.watcher.insist(body) == "queued"
+    office.card(ts)
+    assert office.bot.watcher.insist(body) == "under way"
+    assert len(office.cards(ts)) == 1

@@ -1,0 +1,79 @@
+"""The message shortcut "Triage this": somebody wants a message worked on, whatever the rules make of it.
+
+For full members of the bot's own workspace; the answer is for their eyes only, also in a channel the bot is not in.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+from slack_bolt import Ack, Respond
+
+from bot.errors import InputError, ProviderError, StoreError, TriageError, Unavailable
+from bot.intake.watcher import Insisted, Watcher
+from bot.ports import Workspace
+from handlers.transport import translated
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+
+NOT_YOURS: Final = "Only members of this workspace may do that, guests may not."
+INVITE: Final = "Triage cannot read that channel, so it could not answer there. Invite it, then try again."
+_SAYS: Final = {
+    Insisted.QUEUED: "Triage looks into it: a draft waits in the ops channel soon, and a human decides what is posted.",
+    Insisted.UNDER_WAY: "Triage is at it already: its thread has a card in the ops channel.",
+    Insisted.CLOSED: "That message was dealt with already. To ask again, mention triage in its thread.",
+    Insisted.NOTHING: "There is nothing to look into: triage wrote that itself, or nobody did.",
+}
+
+
+class Shortcuts:
+    """The listeners of shortcuts."""
+
+    def __init__(self, watcher: Watcher, workspace: Workspace, *, team_id: str) -> None:
+        self._watcher, self._workspace, self._team_id = watcher, workspace, team_id
+
+    def triage_this(self, ack: Ack, body: Body, respond: Respond) -> None:
+        """Queue the message as a question of whoever wrote it."""
+        ack()
+        try:
+            says = self._take(body)
+        except InputError as error:
+            says = str(error)
+        except (ProviderError, StoreError) as error:
+            log.warning("a message could not be taken up: %s", error, extra={"action": "shortcut_failed"})
+            says = f"That did not work: {error}"
+        try:
+            with translated("answer you"):
+                respond(text=says, response_type="ephemeral", replace_original=False)
+        except TriageError:
+            log.warning("nobody could be told", extra={"action": "shortcut_untold"}, exc_info=True)
+
+    def _take(self, body: Body) -> str:
+        self._require_member(body)
+        channel, message = str(body["channel"]["id"]), body["message"]
+        self._require_readable(channel, str(message.get("thread_ts") or message.get("ts")))
+        event = {**message, "type": "message", "channel": channel}
+        return _SAYS[self._watcher.insist({"team_id": self._team_id, "event": event})]
+
+    def _require_member(self, body: Body) -> None:
+        user = body["user"]
+        team = str(user.get("team_id") or (body.get("team") or {}).get("id") or "")
+        if team != self._team_id:
+            raise InputError(NOT_YOURS)
+        person = self._workspace.person(str(user["id"]))
+        if person.is_guest or person.is_external or person.is_bot or person.is_deactivated:
+            raise InputError(NOT_YOURS)
+
+    def _require_readable(self, channel: str, thread_ts: str) -> None:
+        """A reply can only be posted, and its question only be checked, where the bot is."""
+        try:
+            found = self._workspace.thread(channel, thread_ts)
+        except Unavailable:
+            raise
+        except ProviderError as error:
+            raise InputError(INVITE) from error
+        if not found:
+            raise InputError("That message is gone.")
