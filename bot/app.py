@@ -37,7 +37,7 @@ from bot.casework.pausing import FILE as PAUSE
 from bot.casework.pausing import Pausing
 from bot.casework.presence import FILE as PRESENCE
 from bot.casework.rebuilding import Rebuilding
-from bot.casework.recovery import recover
+from bot.casework.recovery import Recovery
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
 from bot.casework.waiting import Waiting
@@ -132,6 +132,7 @@ class Triage:
         self._waiting = Waiting(self._desk, NdjsonJournal(home / "reminders.ndjson"))
         self.staff = self._hire(settings, environment, memory)
         self._replies = Replies(self._desk)
+        self._recovery = Recovery(self._desk, self._replies)
         self._long_runs = long_runs(settings, environment, self.staff.models.spending if self.staff.models else None)
         self._escalations = Escalations(self._desk, self._long_runs)
         self.escalation_watch = EscalationWatch(
@@ -172,6 +173,7 @@ class Triage:
         self._recover("the restart")
         self._desk.show_all_again()
         self._ticker.every(CATCH_UP_EVERY_S, self._desk.catch_up)
+        self._ticker.every(CATCH_UP_EVERY_S, self._settle_late)
         self.escalation_watch.poll()
         self._ticker.every(POLL_S, self.escalation_watch.poll)
         self._ticker.every(FLUSH_EVERY_S, self.ops.flush)
@@ -488,7 +490,15 @@ class Triage:
             self.ops.say(f"{count} question{'s' * (count > 1)} of that time had no job and no record: queued again.")
 
     def _recover(self, what: str) -> None:
-        for problem in recover(self._desk, self._replies):
+        self._say_unsettled(self._recovery.recover(), what)
+
+    def _settle_late(self) -> None:
+        """Post on a listener's thread, which a stop waits for."""
+        if self._recovery.is_due():
+            self._listeners.submit(lambda: self._say_unsettled(self._recovery.settle_late(), "the restart"))
+
+    def _say_unsettled(self, problems: list[str], what: str) -> None:
+        for problem in problems:
             self.ops.say(f"A thread could not be settled after {what}: {problem}")
 
     def _disk_is_back(self, since: datetime) -> None:

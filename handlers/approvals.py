@@ -212,6 +212,6 @@ def _for_a_person(error: TriageError) -> str:
     if isinstance(error, Unconfirmed):
         return (
             "Slack did not confirm the post, so it may stand in the thread or not. "
-            "Click Approve again: triage looks there first and posts only what is missing."
+            "Click Approve again in 10 s: triage looks there first and posts only what is missing."
         )
     return str(error)[:1_900]

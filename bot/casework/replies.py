@@ -1,7 +1,8 @@
 """Posts an approved reply exactly once and writes the reply log.
 
 The intent is on disk before the post. `settle` can be called again after a crash anywhere: it looks for our post in the
-thread before it posts, and for our line in the log before it writes one.
+thread before it posts, and for our line in the log before it writes one. A post that died with its sender may still be
+on its way to the thread, so not finding it counts only after a while.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from bot.casework.desk import Desk
 from bot.casework.notes import note_with_approval
@@ -22,6 +23,12 @@ from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
 log = logging.getLogger(__name__)
 
 LOG_TAIL_BYTES = 1024 * 1024
+IN_FLIGHT: Final = timedelta(seconds=10)
+"""How long after its intent a post may still reach the thread, though whoever sent it is dead."""
+
+
+class ReplyInFlight(Unconfirmed):
+    """A reply is not in its thread, and may yet come."""
 
 
 class Replies:
@@ -61,6 +68,7 @@ class Replies:
         Raises:
             Conflict: it is being posted right now, or is no longer claimed.
             InputError: the message to answer is gone; the thread is closed without a reply.
+            ReplyInFlight: it is not in the thread, and may yet come.
             ProviderError, Unconfirmed: as `post` does.
         """
         with self._alone(state.thread_id):
@@ -71,7 +79,19 @@ class Replies:
             if posted is None and not self._parent_stands(now):
                 self._withdraw(now)
                 raise InputError("The message to answer is gone; the thread was closed and nothing was posted.")
+            if posted is None and self.is_in_flight(now):
+                raise ReplyInFlight("The reply may still be on its way to the thread.")
+            if posted is None:  # whoever starts after us counts from this post
+                again = PostIntent(at=self._desk.clock.now(), draft_hash=now.post_intent.draft_hash)
+                now = self._must_amend(now, post_intent=again)
             return self._finish(now, posted=posted)
+
+    def is_in_flight(self, state: ThreadState) -> bool:
+        """Whether a reply was sent so lately that it may yet come; an intent from the future says nothing."""
+        intent = state.post_intent
+        if intent is None or state.posted_message_id is not None or not state.is_open:
+            return False
+        return timedelta() <= self._desk.clock.now() - intent.at < IN_FLIGHT
 
     @contextmanager
     def _alone(self, thread_id: str) -> Iterator[None]:

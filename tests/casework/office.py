@@ -15,8 +15,8 @@ from bot.casework.escalation_watch import EscalationWatch
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.pausing import Pausing
 from bot.casework.rebuilding import Rebuilding
-from bot.casework.recovery import recover
-from bot.casework.replies import Replies
+from bot.casework.recovery import Recovery
+from bot.casework.replies import IN_FLIGHT, Replies
 from bot.casework.rounds import Rounds
 from bot.casework.runs import RunRecorder
 from bot.casework.validator import Validation
@@ -176,7 +176,10 @@ class Office:
         """Start again after a crash: what is in memory is gone, what is stored is settled; returns the problems."""
         self.jobs = self.jobs.reopened()
         self._furnish()
-        problems = recover(self.desk, self.replies)
+        recovery = Recovery(self.desk, self.replies)
+        problems = recovery.recover()
+        self.clock.advance(IN_FLIGHT.total_seconds())
+        problems += recovery.settle_late()
         self.watch.poll()
         self.work()
         return problems

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.casework.decisions import MAX_REPLY_CHARS, Click, check_outbound
+from bot.casework.replies import IN_FLIGHT
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, Status
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
@@ -424,6 +425,10 @@ class TestUnconfirmed:
         with pytest.raises(Unconfirmed):
             office.decisions.approve(office.click(), by=BEN)
         office.messenger.lose = None
+        with pytest.raises(Unconfirmed):  # it may yet arrive
+            office.decisions.approve(office.click(), by=CARL)
+        assert office.messenger.posts == []
+        office.clock.advance(IN_FLIGHT.total_seconds())
         assert office.decisions.approve(office.click(), by=CARL) == "Posted."
         assert len(office.messenger.posts) == 1
         assert office.ended.approved_by == BEN

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.casework.recovery import recover
+from bot.casework.recovery import Recovery
 from bot.domain.jobs import JobKind
 from bot.domain.threads import PendingReason, PostIntent, Resolution, Status
 from tests.builders import NOW, THREAD_ID, in_status
@@ -28,7 +28,7 @@ def test_a_thread_whose_job_waits_gets_no_second_one(tmp_path: Path) -> None:
     office = Office(tmp_path)
     office.store.put(in_status(Status.INVESTIGATING))
     office.jobs.put(JobKind.USER, THREAD_ID, {"investigate": THREAD_ID})
-    recover(office.desk, office.replies)
+    Recovery(office.desk, office.replies).recover()
     assert len(office.jobs.waiting) == 1
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.casework.replies import reply_record
+from bot.casework.recovery import Recovery
+from bot.casework.replies import IN_FLIGHT, Replies, reply_record
 from bot.domain.returns import Usage, Verdict
 from bot.domain.threads import PendingReason, PostIntent, Resolution, Status
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
@@ -159,6 +160,53 @@ def test_a_slow_post_is_not_taken_for_an_interrupted_one(tmp_path: Path) -> None
     office.messenger.meanwhile = somebody_clicks_meanwhile
     approve(office)
     assert refusals == ["The reply is being posted right now."]
+    posted_once(office)
+
+
+def test_a_reply_that_arrives_after_its_sender_died_is_not_posted_again(tmp_path: Path) -> None:
+    """Killed while Slack still worked on the request: not finding it at once proves nothing."""
+    office = Office(tmp_path).asked()
+
+    def die() -> None:
+        raise Crash("mid-post")
+
+    office.messenger.meanwhile = die
+    with pytest.raises(Crash):
+        approve(office)
+    recovery = Recovery(office.desk, Replies(office.desk))
+    assert recovery.recover() == []
+    assert (office.messenger.posts, recovery.is_due()) == ([], False)
+    office.messenger.post_reply(office.state, a_return().draft_reply)
+    office.clock.advance(IN_FLIGHT.total_seconds())
+    assert recovery.is_due()
+    assert recovery.settle_late() == []
+    posted_once(office)
+    assert not recovery.is_due()
+
+
+def test_each_start_counts_from_the_last_post_that_may_be_on_its_way(tmp_path: Path) -> None:
+    """A recovery that is killed in its own post leaves a young intent, not the old one."""
+    office = Office(tmp_path).asked()
+    intent = PostIntent(at=office.clock.now(), draft_hash=office.state.draft_hash or "")
+    office.store.put(office.state.evolve(post_intent=intent, approved_by=BEN))
+    office.clock.advance(3600)
+
+    def die() -> None:
+        raise Crash("mid-post")
+
+    office.messenger.meanwhile = die
+    with pytest.raises(Crash):
+        Recovery(office.desk, Replies(office.desk)).recover()
+    assert Recovery(office.desk, Replies(office.desk)).recover() == []
+    assert office.messenger.posts == []
+
+
+def test_an_intent_from_the_future_delays_nothing(tmp_path: Path) -> None:
+    """The clock went back an hour since: the reply is looked for and posted, not put off for an hour."""
+    office = Office(tmp_path).asked()
+    intent = PostIntent(at=office.clock.now() + timedelta(hours=1), draft_hash=office.state.draft_hash or "")
+    office.store.put(office.state.evolve(post_intent=intent, approved_by=BEN))
+    assert Recovery(office.desk, Replies(office.desk)).recover() == []
     posted_once(office)
 
 

@@ -1,4 +1,4 @@
-"""A proxy in front of local-slack's Web API that lets a chosen call through and keeps the answer.
+"""A proxy in front of local-slack's Web API that lets a chosen call through and keeps the answer, or keeps the call.
 
 Before it hangs up it does what it was told (a SIGKILL to the bot), so the bot dies between an effect at Slack and
 knowing of it: no other place can produce that moment.
@@ -11,10 +11,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Final
 
 import requests
 
 Deed = Callable[[], None]
+HELD_S: Final = 60.0
 
 
 class WithholdingProxy(ThreadingHTTPServer):
@@ -27,6 +29,8 @@ class WithholdingProxy(ThreadingHTTPServer):
         self.api_url = api_url
         self._lock = threading.Lock()
         self._trap: tuple[re.Pattern[str], Deed] | None = None
+        self._held: tuple[re.Pattern[str], Deed] | None = None
+        self._released = threading.Event()
 
     @property
     def url(self) -> str:
@@ -46,6 +50,24 @@ class WithholdingProxy(ThreadingHTTPServer):
             deed, self._trap = self._trap[1], None
             return deed
 
+    def hold(self, pattern: str, deed: Deed) -> None:
+        """Do `deed` before Slack gets the next call that matches, and let it through only after `release`."""
+        with self._lock:
+            self._held = (re.compile(pattern, re.DOTALL), deed)
+
+    def release(self) -> None:
+        """Let through what is held."""
+        self._released.set()
+
+    def delay(self, described: str) -> None:
+        """Return at once, or if this call is the one to hold, when it was released."""
+        with self._lock:
+            if self._held is None or not self._held[0].match(described):
+                return
+            deed, self._held = self._held[1], None
+        deed()
+        self._released.wait(HELD_S)
+
     def handle_error(self, *_: object) -> None:
         """Say nothing of callers that were killed while they waited."""
 
@@ -57,6 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
         method = self.path.rpartition("/")[2]
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         headers = {name: self.headers[name] for name in ("Authorization", "Content-Type") if name in self.headers}
+        self.server.delay(f"call {method} {body.decode()}")
         answer = requests.post(self.server.api_url + method, data=body, headers=headers, timeout=30)
         deed = self.server.sprung(f"call {method} {body.decode()}")
         if deed is not None:

@@ -15,7 +15,7 @@ from demo.control import Control
 from demo.slack_server import LocalSlack
 from tests.crashes.life import OWN_WORDS, Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import ROUNDS, STEPS, Step
+from tests.crashes.steps import POSTED, ROUNDS, STEPS, Step
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS, SHOP
@@ -55,6 +55,20 @@ def test_a_bot_killed_at_any_step_loses_nothing_and_says_nothing_twice(
     life.carry_on(life.is_settled, "the thread to be settled", decision=decision)
     life.stop()
     _ended_well(life, decision)
+
+
+def test_a_reply_that_was_still_on_its_way_when_the_bot_died_is_not_posted_twice(life: Life) -> None:
+    """The next start looks before it has arrived, waits, and adopts it; nobody clicks again."""
+    life.start()
+    life.ask(SESSIONS)
+    life.dies_with_a_call_under_way(POSTED)
+    life.carry_on(lambda: life.is_dead, "the bot to die in its post", decision="approve")
+    life.start()
+    assert (life.left()["intent"], life.left()["replies"]) == (True, 0)
+    life.proxy.release()
+    life.carry_on(life.is_settled, "the reply to be adopted", decision="none")
+    life.stop()
+    _ended_well(life, "approve")
 
 
 def _die(life: Life, step: Step) -> None:

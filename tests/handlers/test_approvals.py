@@ -12,6 +12,7 @@ from slack_sdk.errors import SlackApiError
 from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.casework.decisions import Click
+from bot.casework.replies import IN_FLIGHT
 from bot.domain.returns import TriageFile
 from bot.domain.threads import PendingReason, Resolution, Status
 from bot.errors import ProviderError, Unconfirmed
@@ -171,6 +172,7 @@ class TestApprove:
         edge.press("approve", edge.value())
         assert "Click Approve again" in edge.last_word
         edge.office.messenger.lose = None
+        edge.office.clock.advance(IN_FLIGHT.total_seconds())
         edge.press("approve", edge.value())
         assert edge.last_word == "Posted."
         assert len(edge.office.messenger.posts) == 1
