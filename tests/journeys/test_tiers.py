@@ -156,3 +156,16 @@ def test_a_rejected_proposal_changes_nothing_and_a_question_stays_one(watched: W
     assert watched.posted(ts) == []
     question = watched.ask("<@U0TRIAGE> why do we stop checking certificates every hour?")
     watched.card(question)
+
+
+def test_an_order_in_a_thread_under_way_changes_nothing_of_its_draft(watched: Watched) -> None:
+    """The draft waits as it was; the order has a card of its own, and its answer stands in the same thread."""
+    question = watched.ask("How often does the client retry?")
+    draft = watched.draft(question)
+    watched.ask("<@U0TRIAGE> watch the retries daily", thread=question)
+    watched.click(watched.proposal("Watch the retries"), ids.ACCEPT_PROPOSAL)
+    watched.proposal("Accepted")
+    [line] = watched.control.wait_for(lambda: watched.posted(question), "the line in the thread")
+    assert line["text"] == "Done: added to shop's daily checks: Watch the retries"
+    [card] = watched.cards(question)
+    assert shown_text(card) == shown_text(draft)
