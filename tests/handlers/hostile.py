@@ -21,9 +21,22 @@ KINDS: Final = ("event", "click", "submit", "command", "other")
 _EVENTS: Final = [
     p.stem for p in sorted((Path(__file__).parents[1] / "payloads").glob("*.json")) if "event" in payload(p.stem)
 ]
-_BUTTONS: Final = (ids.APPROVE, ids.EDIT, ids.DISMISS, ids.ADD_CONTEXT)
+_BUTTONS: Final = (
+    ids.APPROVE,
+    ids.EDIT,
+    ids.DISMISS,
+    ids.ADD_CONTEXT,
+    f"{ids.EDIT_TIER}:quick",
+    ids.ACCEPT_PROPOSAL,
+    ids.REJECT_PROPOSAL,
+)
 _CHOICES: Final = (ids.REINVESTIGATE, ids.ADD_CONTEXT, ids.SHOW_EVIDENCE, ids.SAVE_NOTE, "triage_of_tomorrow")
-_VIEWS: Final = {ids.EDIT_VIEW: ids.REPLY, ids.DISMISS_VIEW: ids.REASON, ids.CONTEXT_VIEW: ids.CONTEXT}
+_VIEWS: Final = {
+    ids.EDIT_VIEW: ids.REPLY,
+    ids.DISMISS_VIEW: ids.REASON,
+    ids.CONTEXT_VIEW: ids.CONTEXT,
+    ids.TIER_VIEW: ids.TIER_TEXT,
+}
 _TYPES: Final = (
     "shortcut", "message_action", "view_closed", "block_suggestion", "interactive_message", "dialog_submission",
     "workflow_step_edit", "event_callback", "hello", "",
