@@ -23,6 +23,7 @@ from bot.domain.playbook_entries import Entry
 from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
 from bot.heartbeat.admission import Admission
+from bot.heartbeat.course import Course
 from bot.heartbeat.delivery import Delivery
 from bot.heartbeat.look import Look
 from bot.heartbeat.outcome import Record
@@ -251,8 +252,7 @@ def week(folder: Path, changes: Sequence[Change], *, probes: bool, screen: bool)
         admission=admission,
         retry=scheduler.retry,
         look=Look(ScriptedProbes(world), store),
-        prescreen=ScriptedScreen(world, bill) if screen else None,
-        full=ScriptedRun(world, bill),
+        course=Course(ScriptedScreen(world, bill) if screen else None, ScriptedRun(world, bill), delivery),
         delivery=delivery,
         record=Record(folder / "runs", store, log),
         clock=clock,

@@ -23,6 +23,7 @@ from bot.agent.specialist import Specialist
 from bot.agent.spending import Allowance
 from bot.environment import Environment
 from bot.heartbeat.admission import Admission
+from bot.heartbeat.course import Course
 from bot.heartbeat.delivery import Delivery
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.full_run import BeatAnswer, ModelRun
@@ -122,8 +123,7 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         admission=admission,
         retry=scheduler.retry,
         look=Look(probes, store),
-        prescreen=prescreen,
-        full=full,
+        course=Course(prescreen, full, delivery),
         delivery=delivery,
         record=Record(home / "runs", store, log, around.secrets),
         clock=clock,

@@ -12,6 +12,7 @@ from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
 from bot.domain.session import SessionState
 from bot.heartbeat.admission import Admission
+from bot.heartbeat.course import Course
 from bot.heartbeat.delivery import Delivery
 from bot.heartbeat.look import Look
 from bot.heartbeat.outcome import Record
@@ -89,8 +90,7 @@ class BeatRoom:
                 admission=Admission(self.store, zones, self.clock, route=delivery.route, is_busy=lambda _: self.busy),
                 retry=lambda session_id, wake: self.retried.append((session_id, wake)),
                 look=Look(Probes({"PATH": "/usr/bin:/bin"}), self.store),
-                prescreen=screen,  # type: ignore[arg-type]  # it has decide(), which is all that is asked of it
-                full=self.full,
+                course=Course(screen, self.full, delivery),  # type: ignore[arg-type]  # a screen that can decide() will do
                 delivery=delivery,
                 record=Record(self.runs, self.store, self.log),
                 clock=self.clock,

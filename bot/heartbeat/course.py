@@ -1,0 +1,149 @@
+"""The course of one beat once it has looked: screen, run, judge, tell, stamp.
+
+Stamps are written only after a beat that vouches for every due task; whatever fails leads to more attention at the next
+one, and what a beat cost or sent stays on record however it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+from bot.agent.run import RunCancelled, RunStopped
+from bot.domain.beats import Action, BeatResult, Wake
+from bot.domain.playbook import Playbook
+from bot.domain.tiers import Tier, includes
+from bot.errors import StoreError, TriageError
+from bot.heartbeat.delivery import Delivery
+from bot.heartbeat.endings import broken_off, cancelled, end_of
+from bot.heartbeat.look import is_the_one_looked_at, is_unchanged, still_standing
+from bot.heartbeat.outcome import Begun, Ending
+from bot.heartbeat.playbook_file import playbook_of
+from bot.heartbeat.prescreen import PreScreen
+from bot.heartbeat.steps import Step, remark
+from bot.heartbeat.telling import Outcome
+from bot.heartbeat.verdict import FLAGS, boxes_of, judge, notes
+from bot.heartbeat.view import BeatReport, BeatView, FullRun
+
+
+class Course:
+    """Takes a beat from what it sees to how it ends; `prescreen` is None where no model may be asked."""
+
+    def __init__(self, prescreen: PreScreen | None, full: FullRun, delivery: Delivery) -> None:
+        self._prescreen, self._full, self._delivery = prescreen, full, delivery
+
+    def of(self, view: BeatView, begun: Begun) -> Ending:
+        """Return how the beat ends; raises RunStopped while the process stops."""
+        if view.cancel.is_set():
+            return cancelled(view)
+        if is_unchanged(view):
+            return self._quiet(view, begun, remark(Step.PROBES, "nothing changed"))
+        return self._screened(view, begun) if self._screens(view) else self._run(view, begun)
+
+    def _screened(self, view: BeatView, begun: Begun) -> Ending:
+        """Ask the cheap model first; what that cost counts however the beat ends."""
+        assert self._prescreen is not None
+        try:
+            screened = self._prescreen.decide(view)
+        except RunStopped:
+            raise
+        except RunCancelled as error:
+            return replace(cancelled(view), triage=error.usage)
+        if view.cancel.is_set():
+            ending = cancelled(view)
+        elif screened.action is Action.ESCALATE:
+            ending = self._run(replace(view, spent_usd=view.spent_usd + (screened.usage.cost_usd or 0.0)), begun)
+        else:
+            ending = self._quiet(view, begun, remark(Step.PRESCREEN, screened.decision.reason))
+        return replace(ending, prescreen=screened.action, triage=screened.usage)
+
+    def _screens(self, view: BeatView) -> bool:
+        """Whether a cheap model is asked first: only for what the clock woke, and never instead of the daily run."""
+        wanted = self._prescreen is not None and bool(view.session.beat.heartbeat_model)
+        return wanted and view.wake is Wake.INTERVAL and view.tier is not Tier.DAILY
+
+    def _quiet(self, view: BeatView, begun: Begun, why: str) -> Ending:
+        """End a beat in which nothing is new; what still stands and is due to be said again is said."""
+        outcome = Outcome(
+            findings=still_standing(view),
+            checked=frozenset({FLAGS}),
+            at=view.started_at,
+            wake=view.wake,
+            tier=view.tier,
+            ok_text=f"Nothing new in {view.session.name}.",
+        )
+        sent = self._delivery.deliver(view.session, outcome)
+        ending = end_of(
+            view, sent, why="; ".join(filter(None, [why, begun.edits.counted()])), quiet=BeatResult.OK_EMPTY
+        )
+        standing = {finding.task for finding in outcome.findings}
+        return self._stamped(ending, begun, {task.id: True for task in view.tasks if task.id not in standing})
+
+    def _run(self, view: BeatView, begun: Begun) -> Ending:
+        """Have the due tasks carried out, read the report against them, tell what it found."""
+        try:
+            report = self._full.run(view)
+        except RunStopped:
+            raise
+        except TriageError as error:
+            return broken_off(view.session, error, view)
+        if view.cancel.is_set():
+            return cancelled(view, report.usage)
+        try:
+            return self._reported(view, begun, report)
+        except StoreError as error:
+            return Ending(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
+
+    def _reported(self, view: BeatView, begun: Begun, report: BeatReport) -> Ending:
+        view = _with_its_edits(view)
+        judged = judge(view, report)
+        outcome = Outcome(
+            findings=judged.findings,
+            checked=judged.checked,
+            at=view.started_at,
+            wake=view.wake,
+            tier=view.tier,
+            ok_text=judged.ack.text or f"All is well in {view.session.name}.",
+            reasoning=report.reasoning,
+            notes=notes(view, report, judged),
+        )
+        sent = self._delivery.deliver(view.session, outcome)
+        quiet = BeatResult.OK_EMPTY if judged.ack.kind == "ok-empty" else BeatResult.OK_TOKEN
+        why = begun.edits.counted() or None if sent.silent else None  # an alert tells of them itself
+        ending = end_of(view, sent, why=why, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
+        ending = replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
+        return self._stamped(ending, begun, boxes_of(report))
+
+    def _stamped(self, ending: Ending, begun: Begun, boxes: Mapping[str, bool]) -> Ending:
+        """Write the times and the boxes of a good beat into HEARTBEAT.md as it is now.
+
+        A file that cannot be written makes the beat a failed one; what it sent stays on record.
+        """
+        if not ending.good or ending.view is None:
+            return ending
+        try:
+            self._stamp(ending.view, begun, boxes)
+        except StoreError as error:
+            return replace(ending, result=BeatResult.FAILED, error=str(error), good=False)
+        return ending
+
+    def _stamp(self, view: BeatView, begun: Begun, boxes: Mapping[str, bool]) -> None:
+        done = [(task, boxes[task.id]) for task in view.tasks if task.id in boxes]
+
+        def edit(playbook: Playbook) -> Playbook:
+            if not is_the_one_looked_at(view, playbook):
+                return playbook
+            return playbook.with_boxes(done).with_stamps(includes(view.tier), begun.stamp_at)
+
+        playbook_of(view.session).change(edit)
+
+
+def _with_its_edits(view: BeatView) -> BeatView:
+    """Return the beat with its playbook as it is after the run: flags that the run raised or cleared count.
+
+    One that cannot be read holds up no finding; the stamps that cannot be written tell of it.
+    """
+    with suppress(StoreError):
+        return replace(view, playbook=playbook_of(view.session).read())
+    return view
