@@ -90,7 +90,7 @@ class _Command(_Part):
 
 class _Interaction(_Level):
     user: _Person
-    channel: dict[str, Any] | None = None
+    channel: _Named | None = None
 
 
 class _Click(_Interaction):
