@@ -20,6 +20,7 @@ COMMANDS = {
     "tiers": "a session's tasks: list, add, remove, move, and what is due",
     "why": "what became of one message, from the rules to the reply",
     "verify": "look every citation of a thread up again, without a model",
+    "replay": "today's rules over past events, and drafts; nothing is posted",
     "classify": "events.ndjson on stdin, classified events on stdout",
 }
 _MODULES = {"demo": "demo.run"}

@@ -26,3 +26,13 @@ def without_hidden(text: str) -> tuple[str, int]:
     """
     encodable = text.encode("utf-8", "replace").decode()
     return _HIDDEN.subn("", _LINE_ENDS.sub("\n", encodable))
+
+
+def one_line(text: str, width: int) -> str:
+    r"""Return foreign words on one line of at most `width` characters, without what a terminal would obey.
+
+    >>> one_line("Is it\x1b[1m\nfive, or is it six?", 15)
+    'Is it[1m five,…'
+    """
+    words = " ".join(without_hidden(text)[0].split())
+    return words if len(words) <= width else words[: width - 1] + "…"

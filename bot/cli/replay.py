@@ -1,0 +1,176 @@
+"""`triage replay`: today's rules over past events, and drafts of what would have been asked. Nothing is posted.
+
+No Slack client is built and no model is called: drafts (`--shadow`) are the offline investigator's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from bot.casework.measure import percent
+from bot.domain.events import Event
+from bot.domain.hidden import one_line
+from bot.environment import read_environment
+from bot.errors import ConfigError, InputError
+from bot.intake.export import SlackExport
+from bot.intake.replay import Heard, Replay, likely_bot_id, replay
+from bot.intake.rules import Rules
+from bot.ndjson import read_records
+from bot.settings import Settings, find_config, load_settings
+
+WIDTH: Final = 80
+TARGET, ALARM = 0.30, 0.40
+MAX_DRAFTS: Final = 100
+
+
+def main(argv: list[str]) -> int:
+    """Print what would be actionable, what changed, and drafts; exit code 0.
+
+    Raises:
+        ConfigError: drafts are wanted, or a config is given, and it cannot be used.
+        InputError: the events cannot be read.
+    """
+    args = _parser().parse_args(argv)
+    environment = read_environment(dotenv=Path(".env"))
+    settings = _settings(args, environment.home)
+    heard, bad = _heard(args.events, args.bot_id)
+    bot_id = args.bot_id or (settings.classifier.bot_id if settings else None) or likely_bot_id(heard)
+    rules = Rules(**settings.classifier.model_dump()) if settings else Rules()
+    allowed = settings.watcher.allow_bots if settings else ()
+    done = replay(heard, dataclasses.replace(rules, bot_id=bot_id), allow_bots=allowed)
+    drafts = []
+    if settings and args.shadow:
+        from bot.cli.shadow import drafts_of
+
+        drafts = drafts_of(done.questions[: args.shadow], settings, environment)
+    if args.json:
+        print(json.dumps({**_facts(done, rules, bad), "drafts": [json.loads(draft[1]) for draft in drafts]}, indent=1))
+    else:
+        print("\n".join([render(done, rules, bad), *(draft[0] for draft in drafts)]))
+    return 0
+
+
+def _settings(args: argparse.Namespace, home: Path) -> Settings | None:
+    """Return the settings; rules alone can do without, unless a file was named or drafts are wanted."""
+    try:
+        path = find_config(args.config, home)
+    except ConfigError:
+        if args.config or args.shadow:
+            raise
+        return None
+    return load_settings(path)
+
+
+def _heard(path: Path, bot_id: str | None) -> tuple[list[Heard], int]:
+    """Return past events and how many lines were none."""
+    if (path / "events-classified.ndjson").is_file():  # a data directory
+        path /= "events-classified.ndjson"
+    if path.is_dir():
+        export = SlackExport(path, bot_id=bot_id)
+        return [Heard(event=event) for event in export.events()], export.bad
+    bad: list[None] = []
+    heard = []
+    try:
+        known = _recorded(path)
+        for record in read_records(path, on_bad=lambda: bad.append(None)):
+            try:
+                event = Event.model_validate(record)
+            except ValidationError:
+                bad.append(None)
+                continue
+            heard.append(
+                Heard(event=event, recorded=record if "classification" in record else known.get(_key(record), {}))
+            )
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    if not heard and not path.is_file():
+        raise InputError(f"there is no {path}; give an events.ndjson or the folder of a Slack export")
+    return heard, len(bad)
+
+
+def _recorded(path: Path) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Return what stands beside events.ndjson in events-classified.ndjson."""
+    beside = path.with_name("events-classified.ndjson")
+    if path.name != "events.ndjson" or not beside.is_file():
+        return {}
+    kept = ("classification", "classifier_version", "is_bot_mention", "mentions_thread_with_inflight")
+    return {_key(record): {name: record.get(name) for name in kept} for record in read_records(beside)}
+
+
+def _key(record: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(record.get(name) for name in ("team_id", "chat_id", "message_id", "msg_type"))
+
+
+def render(done: Replay, rules: Rules, bad: int) -> str:
+    """Return the comparison, 80 columns wide."""
+    today, share = done.today, done.actionable_share
+    verdict = "within the target" if share < TARGET else "above the target" if share <= ALARM else "too many"
+    lines = [
+        f"{done.total:,} events, {done.ignored:,} of bots or edits, {bad:,} unreadable; rules {rules.version}",
+        f"  actionable {today['actionable']:,} ({percent(share)}, {verdict}: {TARGET:.0%}),"
+        f" ack {today['ack']:,}, ambient {today['ambient']:,}",
+        f"  {len(done.questions):,} questions would open a thread",
+        "",
+    ]
+    if not done.compared:
+        return "\n".join([*lines, "nothing was recorded to compare with"])
+    versions = ", ".join(sorted(done.versions))
+    lines.append(
+        f"{done.counts.total():,} of {done.compared:,} would be sorted otherwise than recorded (rules {versions})"
+    )
+    for (before, now), count in done.counts.most_common():
+        lines.append(f"  {before} → {now}: {count:,}")
+        lines += [
+            f"    {event.chat_id} {event.message_id} {one_line(event.content, 42)}"
+            for event in done.changes[before, now]
+        ]
+    return "\n".join(lines)
+
+
+def _facts(done: Replay, rules: Rules, bad: int) -> dict[str, Any]:
+    changes = [
+        {"from": before, "to": now, "count": count, "examples": [_place(event) for event in done.changes[before, now]]}
+        for (before, now), count in done.counts.most_common()
+    ]
+    return {
+        "events": done.total,
+        "ignored": done.ignored,
+        "unreadable": bad,
+        "classifier_version": rules.version,
+        "today": dict(done.today),
+        "actionable_share": done.actionable_share,
+        "questions": len(done.questions),
+        "compared": done.compared,
+        "changes": changes,
+    }
+
+
+def _place(event: Event) -> dict[str, str]:
+    return {"chat_id": event.chat_id, "message_id": event.message_id, "content": event.content}
+
+
+def _shadow(text: str) -> int:
+    number = int(text)
+    if not 0 < number <= MAX_DRAFTS:
+        raise ValueError
+    return number
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="triage replay", description="Today's rules over past events; nothing is posted."
+    )
+    parser.add_argument("events", type=Path, help="an events.ndjson (or -classified), or the folder of a Slack export")
+    parser.add_argument("--shadow", type=_shadow, default=0, metavar="N", help="draft the first N questions, offline")
+    parser.add_argument(
+        "--bot-id", metavar="U…", help="the bot's user id (default: classifier.bot_id, else as recorded)"
+    )
+    parser.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    return parser
