@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import select
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -40,6 +40,8 @@ _GIT_SETTINGS: Final = {
     "gc.auto": "0",
     "maintenance.auto": "false",
 }
+_LOOK_MS: Final = 100
+"""How long a command that prints nothing is left alone, in milliseconds, before it is looked at again."""
 _NOTHING: Final[Mapping[Argv, str]] = MappingProxyType({})
 _PASSED_ON: Final = ("PATH", "HOME", "LANG", "TMPDIR", "SSH_AUTH_SOCK", "XDG_CONFIG_HOME")
 _GH_ONLY: Final = ("GH_TOKEN", "GH_HOST", "GH_CONFIG_DIR")
@@ -180,23 +182,18 @@ class Probes:
         return self._read(process, argv)
 
     def _read(self, process: subprocess.Popen[bytes], argv: Argv) -> tuple[bytes, int | None, str | None]:
-        """Read up to the limit of output within the limit of time, and leave nothing running."""
-        expired = threading.Event()
+        """Read up to the limit of output within the limit of time, and leave nothing of its group running.
 
-        def give_up() -> None:
-            expired.set()
-            _kill_group(process)
-
-        timer = threading.Timer(self._timeout_s, give_up)
-        timer.start()
+        What left the group (a daemon, a kept connection) may hold the pipe for ever: nobody waits for it.
+        """
+        deadline = time.monotonic() + self._timeout_s
         with process:
             assert process.stdout is not None
-            output = process.stdout.read(OUTPUT_BYTES + 1)
-            if len(output) > OUTPUT_BYTES:
-                _kill_group(process)
+            output = _printed(process, process.stdout.fileno(), deadline)
+            expired = len(output) <= OUTPUT_BYTES and _is_late(process, deadline)
+            _kill_group(process)
             code = process.wait()
-            timer.cancel()
-        return output[:OUTPUT_BYTES], code, self._problem(argv, output, code, expired=expired.is_set())
+        return output[:OUTPUT_BYTES], code, self._problem(argv, output, code, expired=expired)
 
     def _problem(self, argv: Argv, output: bytes, code: int, *, expired: bool) -> str | None:
         command = " ".join(argv)
@@ -238,7 +235,35 @@ def _answered(argv: Argv, output: str) -> ProbeResult:
     return ProbeResult(argv=argv, output=output, exit_code=0, seconds=0.0)
 
 
+def _printed(process: subprocess.Popen[bytes], pipe: int, deadline: float) -> bytes:
+    """Return what a command prints until it ends, the deadline passes or the limit of output is reached."""
+    output = b""
+    while len(output) <= OUTPUT_BYTES and time.monotonic() < deadline:
+        was_running = process.poll() is None
+        piece = _piece(pipe)
+        if piece == b"" or (piece is None and not was_running):
+            break
+        output += piece or b""
+    return output
+
+
+def _piece(pipe: int) -> bytes | None:
+    """Return what a pipe holds: nothing at its end, None where nothing came for a moment."""
+    looks = select.poll()  # select() itself takes no descriptor above 1023
+    looks.register(pipe, select.POLLIN | select.POLLHUP)
+    return os.read(pipe, OUTPUT_BYTES) if looks.poll(_LOOK_MS) else None
+
+
+def _is_late(process: subprocess.Popen[bytes], deadline: float) -> bool:
+    """Whether a command that prints no more is still running at its deadline."""
+    try:
+        process.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return True
+    return False
+
+
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
     """End a command and all it started."""
-    with suppress(ProcessLookupError):
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

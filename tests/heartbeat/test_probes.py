@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import sys
 import time
 from pathlib import Path
@@ -62,6 +63,35 @@ def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> No
     assert result.problem is not None
     assert "took over 0.5 s" in result.problem
     assert result.seconds < 10
+
+
+def test_a_daemon_that_keeps_the_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """A kept ssh connection does that; the command has long ended, and said what it had to say."""
+    code = "import subprocess; print('done'); subprocess.Popen(['sleep', '15'], start_new_session=True)"
+    result = run(tmp_path, script(tmp_path, code)).results[0]
+    assert (result.output, result.exit_code, result.problem) == ("done\n", 0, None)
+    assert result.seconds < 10
+
+
+def test_a_daemon_that_keeps_the_pipe_while_its_command_hangs_is_not_waited_for(tmp_path: Path) -> None:
+    """The limit of time holds whoever has the other end."""
+    code = "import subprocess, time; subprocess.Popen(['sleep', '15'], start_new_session=True); time.sleep(15)"
+    result = run(tmp_path, script(tmp_path, code), timeout_s=0.5).results[0]
+    assert "took over 0.5 s" in (result.problem or "")
+    assert result.seconds < 10
+
+
+def test_what_a_command_leaves_in_the_background_is_ended(tmp_path: Path) -> None:
+    """Also where it let go of the pipe: the lock it holds is free at once."""
+    code = (
+        "import fcntl, subprocess; lock = open('lock', 'w'); fcntl.flock(lock, fcntl.LOCK_EX)\n"
+        "subprocess.Popen(['sleep', '60'], pass_fds=[lock.fileno()], stdout=subprocess.DEVNULL, stderr=-3)"
+    )
+    assert run(tmp_path, script(tmp_path, code)).results[0].problem is None
+    started = time.monotonic()
+    with (tmp_path / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    assert time.monotonic() - started < 10
 
 
 def test_a_command_that_floods_is_cut(tmp_path: Path) -> None:
