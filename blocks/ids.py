@@ -12,6 +12,7 @@ from typing import Final
 from bot.casework.decisions import Click
 from bot.domain.alerts import finding_digest
 from bot.domain.session import OpenFinding, check_session_id
+from bot.domain.suggestions import SUGGESTION_ID
 from bot.domain.threads import check_thread_id
 from bot.domain.tiers import Tier
 from bot.errors import InputError
@@ -46,9 +47,15 @@ TIER_VIEW: Final = "triage_tier_view"
 TIER_TEXT: Final = "tier_text"
 """Followed by `:<digest>` of the text the editor was opened on."""
 
+ACCEPT_SUGGESTION: Final = "triage_accept_suggestion"
+READ_SUGGESTION: Final = "triage_read_suggestion"
+REJECT_SUGGESTION: Final = "triage_reject_suggestion"
+
 EDIT_VIEW: Final = "triage_edit_view"
 DISMISS_VIEW: Final = "triage_dismiss_view"
 CONTEXT_VIEW: Final = "triage_context_view"
+READ_VIEW: Final = "triage_read_view"
+REJECT_VIEW: Final = "triage_reject_view"
 
 REPLY: Final = "reply"
 ONLY_SAVE: Final = "only_save"
@@ -60,6 +67,7 @@ MAX_SEEN: Final = 999
 _CARD = "triage_card:"
 _ALERT = "triage_alert:"
 _PROPOSAL = "triage_proposal:"
+_SUGGESTION = "triage_suggestion:"
 _DIGEST = re.compile(r"[0-9a-f]{16}")
 _VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})")
 
@@ -160,3 +168,15 @@ def decode_snooze(value: object) -> tuple[str, str, str]:
     """Return `(for how long, session id, digest)` of a snooze; raises InputError as `decode_click` does."""
     words, _, rest = str(value).partition("!")
     return (words, *decode_finding(rest))
+
+
+def suggestion_block_id(suggestion_id: str) -> str:
+    """Return the block id that marks the card of a suggestion."""
+    return f"{_SUGGESTION}{suggestion_id}"
+
+
+def decode_suggestion(value: object) -> str:
+    """Return the suggestion's id that a button or a dialogue carries; raises InputError as `decode_click` does."""
+    if not SUGGESTION_ID.fullmatch(str(value)):
+        raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+    return str(value)

@@ -18,6 +18,7 @@ COMMANDS = {
     "doctor": "is everything as it must be, and if not, what to do",
     "heartbeat": "sessions: list, switch, run, wake, and why the last beat went as it did",
     "tiers": "a session's tasks: list, add, remove, move, and what is due",
+    "pollinate": "checks that travel between sessions: look for them, list, accept, reject",
     "why": "what became of one message, from the rules to the reply",
     "verify": "look every citation of a thread up again, without a model",
     "replay": "today's rules over past events, and drafts; nothing is posted",

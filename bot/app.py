@@ -68,6 +68,7 @@ from handlers.commands import Commands
 from handlers.commands.casework import CaseworkCommands
 from handlers.commands.heartbeat import HeartbeatCommand
 from handlers.commands.metrics import metrics_command
+from handlers.commands.pollinate import PollinateCommand
 from handlers.commands.status import status_command
 from handlers.commands.tiers import Tiers, view_opener
 from handlers.connection import SlackConnection
@@ -82,6 +83,8 @@ from handlers.proposals import ProposalButtons
 from handlers.routes import Listeners, bolt_app
 from handlers.shortcuts import Shortcuts
 from handlers.signatures import Signatures
+from handlers.suggestion_cards import SuggestionCards
+from handlers.suggestions import SuggestionButtons, SuggestionOffice
 from handlers.transport import posting_client, repeatable_client, translated, unhurried_client
 from handlers.workspace import SlackWorkspace
 
@@ -186,6 +189,8 @@ class Triage:
         self.heartbeats.learn_zones()
         self._ticker.every(BEAT_TICK_S, self.heartbeats.scheduler.tick)
         self._ticker.every(TIDY_EVERY_S, self.heartbeats.learn_zones)
+        self._ticker.every(BEAT_TICK_S, self._suggestion_office.cards.tick)
+        self._ticker.every(TIDY_EVERY_S, self.heartbeats.desk.settle)
         self._ticker.every(DISK_CHECK_S, self._disk.tick)
         self.watcher.start()
         self._workers.start()
@@ -289,6 +294,7 @@ class Triage:
             decisions, self._approvers, self._store, ops_channel=settings.ops_channel, tell=ephemeral(client)
         )
         tiers = self._tiers_command(home, client)
+        self._suggestion_office = office = self._answer_suggestions(client)
         commands = Commands(
             {
                 "status": ("what waits, what runs", status_command(home, self._approvers, self._clock)),
@@ -299,12 +305,15 @@ class Triage:
                 **self._casework_commands(home).table(),
                 "heartbeat": ("sessions: list, switch, run, and why a beat went as it did", self._heartbeat_command()),
                 "tiers": ("a session's tasks: list, add, remove, move, edit, and what is due", tiers),
+                "pollinate": ("checks that travel between sessions: run, list, accept, reject", self._pollinate()),
             }
         )
+        buttons = SuggestionButtons(office, ops_channel=settings.ops_channel, tell=ephemeral(client))
         return Listeners(
             watcher=watcher,
             approvals=approvals,
             alerts=self._alert_buttons(client),
+            suggestions=buttons,
             commands=commands,
             tiers=tiers,
             proposals=self._proposal_buttons(settings, home, client),
@@ -395,6 +404,20 @@ class Triage:
             team_id=self.me.team_id,
             ops_channel=settings.ops_channel,
             tell=ephemeral(client),
+        )
+
+    def _pollinate(self) -> PollinateCommand:
+        return PollinateCommand(office=self._suggestion_office, pollination=self.heartbeats.pollination)
+
+    def _answer_suggestions(self, client: WebClient) -> SuggestionOffice:
+        beats, ops_channel = self.heartbeats, self._desk.settings.ops_channel
+        return SuggestionOffice(
+            sessions=beats.sessions,
+            store=beats.suggestions,
+            desk=beats.desk,
+            cards=SuggestionCards(client, self._posting, beats.suggestions, ops_channel=ops_channel),
+            approvers=self._approvers,
+            team_id=self.me.team_id,
         )
 
     def _alert_buttons(self, client: WebClient) -> AlertButtons:

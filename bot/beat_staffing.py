@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from bot.adapters.decision_file import DecisionFile
 from bot.adapters.local_zone import local_zone
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.override_file import OverrideFile
 from bot.adapters.session_files import SessionFiles
+from bot.adapters.suggestion_files import SuggestionFiles
 from bot.adapters.telegram import TelegramSurface
 from bot.adapters.wake_files import WakeFiles
 from bot.adapters.webhook import WebhookSurface
@@ -25,12 +27,15 @@ from bot.environment import Environment
 from bot.heartbeat.admission import Admission
 from bot.heartbeat.course import Course
 from bot.heartbeat.delivery import Delivery
+from bot.heartbeat.exchange_tools import ExchangeTools
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.full_run import BeatAnswer, ModelRun
 from bot.heartbeat.look import Look
 from bot.heartbeat.mail import Mail
+from bot.heartbeat.neighbours import Neighbours
 from bot.heartbeat.offline import OfflineRun
 from bot.heartbeat.outcome import Record
+from bot.heartbeat.pollination import Pollination
 from bot.heartbeat.prescreen import LIMITS, PreScreen, PrescreenAnswer, said
 from bot.heartbeat.probes import Probes
 from bot.heartbeat.record import BeatLog
@@ -39,6 +44,7 @@ from bot.heartbeat.runner import Beats, Room
 from bot.heartbeat.scheduler import Scheduler
 from bot.heartbeat.session import Session
 from bot.heartbeat.silence import Silence
+from bot.heartbeat.suggestion_desk import SuggestionDesk
 from bot.heartbeat.tools import BeatTools
 from bot.heartbeat.view import FullRun
 from bot.heartbeat.zones import Zones
@@ -84,6 +90,9 @@ class Heartbeats:
     log: BeatLog
     delivery: Delivery
     mail: Mail
+    suggestions: SuggestionFiles
+    pollination: Pollination
+    desk: SuggestionDesk
 
     def learn_zones(self) -> None:
         """Ask the chat for the owners' time zones where it is time to."""
@@ -115,18 +124,26 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         WakeFiles(home),
         clock,
     )
+    suggestions = SuggestionFiles(home, on_damage=around.on_damage)
+    mail = Mail(sessions, store, scheduler.wake)
+    pollination = Pollination(sessions, store, suggestions, mail, clock=clock, known_secrets=around.secrets)
+    desk = SuggestionDesk(sessions, suggestions, DecisionFile(home), clock)
+    neighbours = Neighbours(sessions, store, suggestions, pollination, mail)
     probes = Probes(around.environment.variables, secrets=around.secrets)
-    prescreen, full = _minds(around, probes)
+    prescreen, full = _minds(
+        around, BeatTools(probes, around.clock, ExchangeTools(pollination, desk).of, known_secrets=around.secrets)
+    )
     room = Room(
         sessions=sessions,
         store=store,
         admission=admission,
         retry=scheduler.retry,
-        look=Look(probes, store),
+        look=Look(probes, store, neighbours.around),
         course=Course(prescreen, full, delivery),
         delivery=delivery,
         record=Record(home / "runs", store, log, around.secrets),
         clock=clock,
+        after=neighbours.after,
     )
     return Heartbeats(
         sessions=sessions,
@@ -138,7 +155,10 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         findings=Findings(store, clock),
         log=log,
         delivery=delivery,
-        mail=Mail(sessions, store, scheduler.wake),
+        mail=mail,
+        suggestions=suggestions,
+        pollination=pollination,
+        desk=desk,
     )
 
 
@@ -163,12 +183,11 @@ def other_surfaces(environment: Environment) -> dict[str, Surface]:
     return surfaces
 
 
-def _minds(around: Surroundings, probes: Probes) -> tuple[PreScreen | None, FullRun]:
+def _minds(around: Surroundings, tools: BeatTools) -> tuple[PreScreen | None, FullRun]:
     """Return who screens and who works the due tasks."""
     models = around.models
     if models is None:
         return None, OfflineRun()
-    tools = BeatTools(probes, around.clock, known_secrets=around.secrets)
     return PreScreen(_screener(models), tools.small), ModelRun(partial(_worker, models, around), tools.all)
 
 

@@ -77,3 +77,5 @@ class BeatSettings(BaseModel):
     """Exact commands a beat may run without a model; a list of the team's replaces the built-in one."""
     daily_budget_usd: Usd | None = None
     """What one session's beats may cost in a UTC day; null: no limit of their own."""
+    suggestions_per_day: Annotated[int, Field(ge=0, le=50)] = 3
+    """How many tasks of other sessions a session is offered in a UTC day; 0: none."""

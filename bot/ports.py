@@ -18,6 +18,7 @@ from bot.domain.overrides import Override
 from bot.domain.passages import IndexReport, MemoryHit, Passage
 from bot.domain.proposals import Proposal
 from bot.domain.session import InboxMessage, SessionState
+from bot.domain.suggestions import Suggestion
 from bot.domain.threads import ThreadState
 
 
@@ -399,4 +400,36 @@ class ProposalChat(Protocol):
 
     def find_said(self, proposal: Proposal) -> str | None:
         """Return the ts of that line, if it stands in the thread since `said_intent`."""
+        ...
+
+
+class SuggestionStore(Protocol):
+    """What sessions were offered; every suggestion stays on file. Ids are checked: InputError for a bad one."""
+
+    def all(self) -> Sequence[Suggestion]:
+        """Return every suggestion, oldest first; one that cannot be read is set aside."""
+        ...
+
+    def get(self, suggestion_id: str) -> Suggestion:
+        """Return a suggestion; raises InputError where there is none of this id."""
+        ...
+
+    def add(self, suggestion: Suggestion) -> bool:
+        """Store a suggestion unless one of its id is on file; False then. Raises StoreError when the disk refuses."""
+        ...
+
+    def change(self, suggestion_id: str, change: Callable[[Suggestion], Suggestion]) -> Suggestion:
+        """Store what `change` makes of a suggestion and return it; no two changes overlap, whoever makes them.
+
+        Raises InputError where there is none of this id, StoreError when the disk refuses, and what `change` raises;
+        nothing is changed then.
+        """
+        ...
+
+
+class DecisionLog(Protocol):
+    """decisions.md: one line for each thing that was decided, for people to read."""
+
+    def note(self, mark: str, line: str) -> None:
+        """Append a line unless one that holds `mark` is there; raises StoreError when the disk refuses."""
         ...

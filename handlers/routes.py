@@ -22,6 +22,7 @@ from handlers.commands.tiers import Tiers
 from handlers.messages import journal_first
 from handlers.proposals import ProposalButtons
 from handlers.shortcuts import Shortcuts
+from handlers.suggestions import SuggestionButtons
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +34,7 @@ class Listeners:
     watcher: Watcher
     approvals: Approvals
     alerts: AlertButtons
+    suggestions: SuggestionButtons
     commands: Commands
     tiers: Tiers
     proposals: ProposalButtons
@@ -97,3 +99,9 @@ def _connect(app: App, to: Listeners) -> None:
     app.action(ids.ACCEPT_PROPOSAL)(to.proposals.accept)
     app.action(ids.REJECT_PROPOSAL)(to.proposals.reject)
     app.action(ids.CHOOSE_SESSION)(to.proposals.choose)
+    suggestion = to.suggestions
+    app.action(ids.ACCEPT_SUGGESTION)(suggestion.accept)
+    app.action(ids.READ_SUGGESTION)(suggestion.open_read)
+    app.action(ids.REJECT_SUGGESTION)(suggestion.open_reject)
+    app.view(ids.READ_VIEW)(suggestion.submit_read)
+    app.view(ids.REJECT_VIEW)(suggestion.submit_reject)

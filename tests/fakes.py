@@ -23,8 +23,9 @@ from bot.domain.overrides import Override
 from bot.domain.passages import MemoryHit
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.session import InboxMessage, SessionState, check_session_id
+from bot.domain.suggestions import Suggestion, check_suggestion_id
 from bot.domain.threads import ThreadState, check_thread_id
-from bot.errors import Conflict, ProviderError, StoreError
+from bot.errors import Conflict, InputError, ProviderError, StoreError
 from bot.ports import ChatMessage, Clock, Person, any_job
 
 MAX_ATTEMPTS = 3
@@ -301,6 +302,61 @@ class MemorySessionStore:
             self._faults.point("sessions: before a message")
             self.inboxes.setdefault(check_session_id(message.to), []).append(message.model_dump_json())
             self._faults.point("sessions: after a message")
+
+
+class MemorySuggestionStore:
+    """Port SuggestionStore over a dictionary of JSON texts; `full` makes the disk refuse."""
+
+    def __init__(self, texts: dict[str, str] | None = None, faults: Faults | None = None) -> None:
+        self.texts = {} if texts is None else texts
+        self.full = False
+        self._faults = faults or Faults()
+        self._lock = threading.RLock()
+
+    def all(self) -> Sequence[Suggestion]:
+        with self._lock:
+            found = [Suggestion.model_validate_json(text) for text in self.texts.values()]
+        return sorted(found, key=lambda one: (one.at, one.id))
+
+    def get(self, suggestion_id: str) -> Suggestion:
+        text = self.texts.get(check_suggestion_id(suggestion_id))
+        if text is None:
+            raise InputError(f"there is no suggestion {suggestion_id}")
+        return Suggestion.model_validate_json(text)
+
+    def add(self, suggestion: Suggestion) -> bool:
+        with self._lock:
+            if check_suggestion_id(suggestion.id) in self.texts:
+                return False
+            self._write(suggestion)
+            return True
+
+    def change(self, suggestion_id: str, change: Callable[[Suggestion], Suggestion]) -> Suggestion:
+        with self._lock:
+            after = change(self.get(suggestion_id))
+            self._write(after)
+            return after
+
+    def _write(self, suggestion: Suggestion) -> None:
+        if self.full:
+            raise StoreError("cannot write the suggestion: No space left on device")
+        self._faults.point(f"suggestions: before {suggestion.status}")
+        self.texts[suggestion.id] = suggestion.model_dump_json()
+        self._faults.point(f"suggestions: after {suggestion.status}")
+
+
+class MemoryDecisionLog:
+    """Port DecisionLog over a list of lines."""
+
+    def __init__(self, lines: list[str] | None = None, faults: Faults | None = None) -> None:
+        self.lines = [] if lines is None else lines
+        self._faults = faults or Faults()
+
+    def note(self, mark: str, line: str) -> None:
+        if not any(mark in other for other in self.lines):
+            self._faults.point("decisions: before a line")
+            self.lines.append(" ".join(line.split()))
+            self._faults.point("decisions: after a line")
 
 
 class MemoryWakeBox:

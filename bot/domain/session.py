@@ -128,6 +128,8 @@ class SessionState(_Value):
     spent: SpentToday = SpentToday()
     inbox_read: int = 0
     """How many of the inbox's messages a beat has dealt with."""
+    report_awaited_since: AwareDatetime | None = None
+    """The last daily report to the master session, or its first look for one."""
     missed_reported_at: AwareDatetime | None = None
     wakes: tuple[Wake, ...] = ()
     """Why the next beat was asked for and has not begun; it takes the strongest."""

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from bot.agent.sections import Section
 from bot.domain.measured import Move
 from bot.domain.playbook_entries import Entry
+from bot.domain.session import MessageKind
+from bot.heartbeat.exchange import Exchange
 from bot.heartbeat.measuring import tier_of
 from bot.heartbeat.probes import ProbeResult
+from bot.heartbeat.suggestion_wording import what
 from bot.heartbeat.view import BeatView
 
 OUTPUT_CHARS = 6_000
@@ -32,7 +35,11 @@ def sections(view: BeatView, *, only_changed: bool) -> Iterator[Section]:
     if view.probes.late:
         yield Section(name="commands_no_time_was_left_for", text="\n".join(" ".join(argv) for argv in view.probes.late))
     for message in view.inbox:
+        if message.kind is MessageKind.SUGGESTION:  # what still waits of them stands below
+            continue
         yield Section(name="inbox", text=f"[{message.kind}] {message.text}", sender=message.from_)
+    if not only_changed:
+        yield from _exchange(view.exchange)
     if view.playbook.flags:
         yield Section(name="urgent_flags", text="\n".join(map(_named, view.playbook.flags)))
     if view.playbook.notes and not only_changed:
@@ -48,6 +55,18 @@ def sections(view: BeatView, *, only_changed: bool) -> Iterator[Section]:
         yield Section(name="measured", text="\n".join(map(_proposal, view.moves)))
     if view.session.beat.prompt and not only_changed:
         yield Section(name="team_wishes", text=view.session.beat.prompt)
+
+
+def _exchange(exchange: Exchange) -> Iterator[Section]:
+    """Yield what the beat has to do with other sessions; task lines are theirs, and data like all the rest."""
+    if exchange.offered:
+        lines = [f"[{one.id}] {what(one)}: {one.task}\n    why: {one.reason}" for one in exchange.offered]
+        yield Section(name="suggestions_for_you", text="\n".join(lines))
+    if exchange.offers:
+        lines = [f"[{one.id}] to {one.to}, {one.tier}: {one.task}\n    why: {one.reason}" for one in exchange.offers]
+        yield Section(name="suggestions_to_send", text="\n".join(lines))
+    if exchange.silent:
+        yield Section(name="sessions_without_a_report", text="\n".join(exchange.silent))
 
 
 def _output(result: ProbeResult) -> str:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from bot.agent.run import RunCancelled, RunStopped
 from bot.domain.beats import Action, BeatResult, Wake
 from bot.domain.playbook import Playbook
+from bot.domain.session import MessageKind
 from bot.domain.tiers import Tier, includes
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.delivery import Delivery
@@ -59,9 +60,13 @@ class Course:
         return replace(ending, prescreen=screened.action, triage=screened.usage)
 
     def _screens(self, view: BeatView) -> bool:
-        """Whether a cheap model is asked first: only for what the clock woke, and never instead of the daily run."""
+        """Whether a cheap model is asked first: only for what the clock woke, and never instead of the daily run.
+
+        A suggestion that came in needs the run that can decide on it.
+        """
         wanted = self._prescreen is not None and bool(view.session.beat.heartbeat_model)
-        return wanted and view.wake is Wake.INTERVAL and view.tier is not Tier.DAILY
+        decides = bool(view.exchange.offered) and any(each.kind is MessageKind.SUGGESTION for each in view.inbox)
+        return wanted and view.wake is Wake.INTERVAL and view.tier is not Tier.DAILY and not decides
 
     def _quiet(self, view: BeatView, begun: Begun, why: str) -> Ending:
         """End a beat in which nothing is new; what still stands and is due to be said again is said."""

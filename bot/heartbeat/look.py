@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from bot.domain.beats import Finding
 from bot.domain.measured import Move, moves
 from bot.domain.playbook import Playbook
+from bot.domain.playbook_entries import Entry
 from bot.domain.session import SessionState
 from bot.domain.tiers import Stamps, Tier, due_tier, includes
 from bot.heartbeat.commands import FLAGS_COMMAND
+from bot.heartbeat.exchange import NONE, Exchange
 from bot.heartbeat.outcome import Begun
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.probes import Probes
@@ -18,12 +22,15 @@ from bot.heartbeat.verdict import MESSAGE, flags_up
 from bot.heartbeat.view import BeatView
 from bot.ports import SessionStore
 
+Around = Callable[[Session, Sequence[Entry], datetime], Exchange]
+"""Says what a beat with these tasks due has to do with other sessions."""
+
 
 class Look:
     """Looks around in a session's workspace."""
 
-    def __init__(self, probes: Probes, store: SessionStore) -> None:
-        self._probes, self._store = probes, store
+    def __init__(self, probes: Probes, store: SessionStore, around: Around = lambda *_: NONE) -> None:
+        self._probes, self._store, self._around = probes, store, around
 
     def at(self, session: Session, state: SessionState, begun: Begun, cancel: threading.Event) -> BeatView:
         """Return what one beat is about; raises StoreError if the playbook cannot be read or created."""
@@ -49,6 +56,7 @@ class Look:
             edits=begun.edits,
             spent_usd=state.spent.usd if state.spent.day == f"{begun.started_at:%Y-%m-%d}" else 0.0,
             cancel=cancel,
+            exchange=self._around(session, tasks, begun.started_at),
         )
 
 

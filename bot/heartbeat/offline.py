@@ -57,6 +57,8 @@ def _of_the_broken(task: Entry, broken: list[ProbeResult]) -> Receipt:
 
 def _receipt(task: Entry, view: BeatView, broken: list[ProbeResult]) -> Receipt:
     results = view.probes.of(task)
+    if task.id in view.exchange.receipts:
+        return view.exchange.receipts[task.id]
     if not results:
         return Receipt(task=task.id, status="skipped", evidence="only a model could tell; there is no API key")
     seen = [found for result in results if result not in broken and (found := _read(result, view)) is not None]

@@ -35,7 +35,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Room:
-    """What beats work with; `retry` keeps a wake that met a busy session for later."""
+    """What beats work with.
+
+    `retry` keeps a wake that met a busy session for later, `after` does what a beat that is on record leads to in other
+    sessions.
+    """
 
     sessions: Sessions
     store: SessionStore
@@ -46,6 +50,7 @@ class Room:
     delivery: Delivery
     record: Record
     clock: Clock
+    after: Callable[[Session, Ending, datetime], None] = lambda *_: None
 
 
 class Beats:
@@ -70,6 +75,10 @@ class Beats:
         state = self._room.store.load(session.id)
         if ending.result is BeatResult.FAILED and is_alert_due(state):
             self._tell_of_pause(session, state, now)
+        try:
+            self._room.after(session, ending, now)
+        except TriageError:  # the beat is on record; run again, it would be there twice
+            log.exception("other sessions not told", extra={"action": "neighbours_untold", "session": session.id})
 
     def _tell_of_pause(self, session: Session, state: SessionState, now: datetime) -> None:
         try:

@@ -1,11 +1,11 @@
-"""What a model may do during a beat: the playbook's commands, its own playbook, and reading the code; nothing else.
+"""What a model may do during a beat: the playbook's commands, its own playbook, suggestions, and reading the code.
 
 The pre-screen runs commands, ticks boxes and leaves notes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Final
 
 from bot.agent.git import GitRepo
@@ -31,10 +31,17 @@ class RunCommand(Arguments):
 
 
 class BeatTools:
-    """Makes the tools of one beat."""
+    """Makes the tools of one beat; `exchange` makes those that reach other sessions."""
 
-    def __init__(self, probes: Probes, clock: Clock, *, known_secrets: Collection[str] = ()) -> None:
-        self._probes, self._clock, self._secrets = probes, clock, known_secrets
+    def __init__(
+        self,
+        probes: Probes,
+        clock: Clock,
+        exchange: Callable[[BeatView], list[Tool]] = lambda _: [],
+        *,
+        known_secrets: Collection[str] = (),
+    ) -> None:
+        self._probes, self._clock, self._exchange, self._secrets = probes, clock, exchange, known_secrets
 
     def small(self, view: BeatView) -> list[Tool]:
         """Return what a pre-screen may use."""
@@ -42,7 +49,7 @@ class BeatTools:
 
     def all(self, view: BeatView) -> list[Tool]:
         """Return what a full run may use; outside a git checkout there is no code to read."""
-        own = [self._commands(view), *playbook_tools(self._keeper(view))]
+        own = [self._commands(view), *playbook_tools(self._keeper(view)), *self._exchange(view)]
         try:
             repo = GitRepo(view.session.cwd)
             return [*own, *repository_tools(repo, Ledger(), known_secrets=self._secrets)]

@@ -16,6 +16,7 @@ from bot.domain.returns import Usage
 from bot.domain.session import InboxMessage, OpenFinding
 from bot.domain.tiers import Tier
 from bot.heartbeat.edits import Edits
+from bot.heartbeat.exchange import NONE, Exchange
 from bot.heartbeat.probes import ProbeReport, ProbeResult
 from bot.heartbeat.session import Session
 
@@ -26,7 +27,7 @@ class BeatView:
 
     `changed` are the probe results that differ from the last good beat's, `earlier` what those printed then;
     `spent_usd` is what the session has cost today; `moves` are the tasks that were measured to stand in a wrong tier,
-    `edits` what the beat itself changes in the playbook.
+    `edits` what the beat itself changes in the playbook, `exchange` what it has to do with other sessions.
     """
 
     session: Session
@@ -45,6 +46,7 @@ class BeatView:
     cancel: threading.Event
     moves: tuple[Move, ...] = ()
     edits: Edits = field(default_factory=Edits)
+    exchange: Exchange = NONE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -26,6 +26,7 @@ from bot.casework.approvers import Approvers
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.proposals import Proposals
 from bot.heartbeat.registry import Sessions
+from bot.heartbeat.suggestion_desk import SuggestionDesk
 from bot.heartbeat.task_desk import TaskDesk
 from bot.heartbeat.zones import Zones
 from bot.intake.classifier import Rules
@@ -41,10 +42,11 @@ from handlers.proposals import ProposalButtons
 from handlers.routes import Listeners, bolt_app
 from handlers.shapes import is_well_shaped
 from handlers.shortcuts import Shortcuts
+from handlers.suggestions import SuggestionButtons, SuggestionOffice
 from tests import payloads
 from tests.builders import an_event
 from tests.casework.office import BEN, Office
-from tests.fakes import MemoryOverrideStore, MemorySessionStore, MemorySlate
+from tests.fakes import MemoryDecisionLog, MemoryOverrideStore, MemorySessionStore, MemorySlate, MemorySuggestionStore
 from tests.handlers.hostile import KINDS, SECRET, Body, hostile, original
 from tests.handlers.slack_stub import SlackStub
 from tests.heartbeat.proposal_chat import FakeChat
@@ -124,10 +126,14 @@ class World:
         status = status_command(self.folder, approvers, self.office.clock)
         alerts = AlertButtons(self._alert_desk(), approvers, tell=lambda *words: self.told.append(words))
         commands = Commands({"status": ("what waits", status)})
+        buttons = SuggestionButtons(
+            self._suggestions(approvers), ops_channel="C0OPS", tell=lambda *words: self.told.append(words)
+        )
         return Listeners(
             watcher=self.watcher,
             approvals=card,
             alerts=alerts,
+            suggestions=buttons,
             tiers=self._tiers(approvers),
             commands=commands,
             proposals=self._proposals(approvers),
@@ -154,6 +160,17 @@ class World:
             team_id="T1",
             ops_channel="C0OPS",
             tell=lambda *words: self.told.append(words),
+        )
+
+    def _suggestions(self, approvers: Approvers) -> SuggestionOffice:
+        sessions, store = Sessions({}, MemoryOverrideStore()), MemorySuggestionStore()
+        return SuggestionOffice(
+            sessions=sessions,
+            store=store,
+            desk=SuggestionDesk(sessions, store, MemoryDecisionLog(), self.office.clock),
+            cards=None,  # type: ignore[arg-type]  # there is no suggestion to show
+            approvers=approvers,
+            team_id="T1",
         )
 
     def _tiers(self, approvers: Approvers) -> Tiers:

@@ -34,6 +34,7 @@ class Ear:
             watcher=self.watcher,
             approvals=RecordedApprovals(),
             alerts=RecordedApprovals(),
+            suggestions=RecordedApprovals(),
             commands=print,
             tiers=RecordedApprovals(),
             proposals=RecordedApprovals(),

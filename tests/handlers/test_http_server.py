@@ -59,6 +59,7 @@ class Edge:
             watcher=self.watcher,
             approvals=self.approvals,
             alerts=RecordedApprovals(),
+            suggestions=RecordedApprovals(),
             commands=self._command,
             tiers=RecordedApprovals(),
             proposals=RecordedApprovals(),

@@ -56,6 +56,7 @@ class Edge:
 
     def __init__(self, url: str) -> None:
         self.watcher, self.approvals = RecordedWatcher(), RecordedApprovals()
+        self.suggestions = RecordedApprovals()
         self.commanded: list[str] = []
 
         def command(ack: Any, body: dict[str, Any]) -> None:
@@ -66,6 +67,7 @@ class Edge:
             watcher=self.watcher,  # type: ignore[arg-type]
             approvals=self.approvals,  # type: ignore[arg-type]
             alerts=RecordedApprovals(),  # type: ignore[arg-type]
+            suggestions=self.suggestions,  # type: ignore[arg-type]
             commands=command,  # type: ignore[arg-type]
             tiers=RecordedApprovals(),  # type: ignore[arg-type]
             proposals=RecordedApprovals(),  # type: ignore[arg-type]
@@ -129,6 +131,27 @@ def test_every_dialogue_has_its_listener(edge: Edge, callback_id: str, listener:
     body["view"]["callback_id"] = callback_id
     assert edge.deliver(body) == 200
     assert edge.approvals.taken == [listener]
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "wanted", "listener"),
+    [
+        ("block_actions", "actions", ids.ACCEPT_SUGGESTION, "accept"),
+        ("block_actions", "actions", ids.READ_SUGGESTION, "open_read"),
+        ("block_actions", "actions", ids.REJECT_SUGGESTION, "open_reject"),
+        ("view_submission", "view", ids.READ_VIEW, "submit_read"),
+        ("view_submission", "view", ids.REJECT_VIEW, "submit_reject"),
+    ],
+)
+def test_a_suggestion_has_its_listeners(edge: Edge, kind: str, field: str, wanted: str, listener: str) -> None:
+    """Two buttons and two dialogues."""
+    body = payload(kind)
+    if field == "view":
+        body["view"]["callback_id"] = wanted
+    else:
+        body["actions"][0]["action_id"] = wanted
+    assert edge.deliver(body) == 200
+    assert edge.suggestions.taken == [listener]
 
 
 def test_the_command_is_answered(edge: Edge) -> None:

@@ -1,0 +1,126 @@
+"""The sessions around a beat: a worker's daily beat reports to the master's, and the master's sends suggestions.
+
+What is done stands in the playbook: without its line "Report to the master session" a worker reports nothing, without
+"Cross-pollinate" the master sends nothing. Reports and suggestions wake nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.domain.beats import Receipt
+from bot.domain.playbook_entries import Entry
+from bot.domain.session import InboxMessage, MessageKind
+from bot.domain.suggestions import Status
+from bot.domain.tiers import Tier
+from bot.heartbeat.exchange import Exchange
+from bot.heartbeat.mail import Mail
+from bot.heartbeat.outcome import Ending
+from bot.heartbeat.pollination import Pollination
+from bot.heartbeat.registry import Sessions
+from bot.heartbeat.report import daily_report
+from bot.heartbeat.session import Session
+from bot.ports import SessionStore, SuggestionStore
+
+SILENT_AFTER: Final = timedelta(hours=36)
+"""A daily report may wait for the morning; after this long it is missing."""
+OFFERS: Final = 20
+_REPORT: Final = re.compile(r"\breports? to the master\b", re.IGNORECASE)
+_SILENCE: Final = re.compile(r"\bsent no (?:daily )?report\b", re.IGNORECASE)
+_POLLINATE: Final = re.compile(r"\bcross.?pollinat", re.IGNORECASE)
+
+
+class Neighbours:
+    """What a beat gets from other sessions and what it gives them."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        states: SessionStore,
+        suggestions: SuggestionStore,
+        pollination: Pollination,
+        mail: Mail,
+    ) -> None:
+        self._sessions, self._states, self._suggestions = sessions, states, suggestions
+        self._pollination, self._mail = pollination, mail
+
+    def around(self, session: Session, tasks: Sequence[Entry], now: datetime) -> Exchange:
+        """Return what a beat of the session, with these tasks due, has to do with others."""
+        waiting = tuple(one for one in self._suggestions.all() if one.to == session.id and one.status is Status.OPEN)
+        offers = self._pollination.offers()[:OFFERS] if session.is_master and _due(tasks, _POLLINATE) else []
+        silent = self._silent(now) if session.is_master and _due(tasks, _SILENCE) else ()
+        return Exchange(
+            offers=tuple(offers),
+            silent=silent,
+            offered=waiting,
+            receipts=_receipts(session, tasks, len(offers), silent),
+        )
+
+    def after(self, session: Session, ending: Ending, now: datetime) -> None:
+        """Send what a good daily beat sends; where a model chose the suggestions, they are sent already.
+
+        Raises:
+            StoreError: the disk refuses it.
+        """
+        view = ending.view
+        if not ending.good or view is None or view.tier is not Tier.DAILY:
+            return
+        if not session.is_master and _due(view.tasks, _REPORT):
+            self._report(session, ending, now)
+        if session.is_master and _due(view.tasks, _POLLINATE):
+            has_model = ending.report is not None and ending.report.usage is not None
+            (self._pollination.set_aside if has_model else self._pollination.run)()
+
+    def _report(self, session: Session, ending: Ending, now: datetime) -> None:
+        master = self._master()
+        if master is None:
+            return
+        text, data = daily_report(session, ending)
+        self._mail.send(
+            InboxMessage(at=now, from_=session.id, to=master.id, kind=MessageKind.REPORT, text=text, data=data)
+        )
+        self._states.save(session.id, lambda state: state.evolve(report_awaited_since=now))
+
+    def _silent(self, now: datetime) -> tuple[str, ...]:
+        """Return the workers without a report for too long; the first look only begins the wait."""
+        silent = []
+        for session in self._sessions.all():
+            if session.is_master or not session.beat.enabled:
+                continue
+            since = self._states.load(session.id).report_awaited_since
+            if since is None:
+                self._states.save(session.id, lambda state: state.evolve(report_awaited_since=now))
+            elif now - since > SILENT_AFTER:
+                silent.append(session.id)
+        return tuple(silent)
+
+    def _master(self) -> Session | None:
+        return next((session for session in self._sessions.all() if session.is_master), None)
+
+
+def _due(tasks: Sequence[Entry], what: re.Pattern[str]) -> Entry | None:
+    return next((task for task in tasks if what.search(task.text)), None)
+
+
+def _receipts(session: Session, tasks: Sequence[Entry], offers: int, silent: Sequence[str]) -> dict[str, Receipt]:
+    """Return the receipts of the tasks that code carries out."""
+    found: dict[str, Receipt] = {}
+    if session.is_master and (task := _due(tasks, _POLLINATE)):
+        said = f"{offers} tasks could be suggested; code sends the best of them"
+        found[task.id] = Receipt(task=task.id, status="ok", evidence=said)
+    if session.is_master and (task := _due(tasks, _SILENCE)):
+        found[task.id] = _silence(task, silent)
+    if not session.is_master and (task := _due(tasks, _REPORT)):
+        found[task.id] = Receipt(task=task.id, status="ok", evidence="code sends the report")
+    return found
+
+
+def _silence(task: Entry, silent: Sequence[str]) -> Receipt:
+    if not silent:
+        return Receipt(task=task.id, status="ok", evidence="every session reported")
+    hours = int(SILENT_AFTER.total_seconds() // 3600)
+    text = f"No daily report for more than {hours} hours: {', '.join(silent)}"
+    return Receipt(task=task.id, status="finding", evidence=text, finding="silent-" + "-".join(silent)[:60])

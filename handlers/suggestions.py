@@ -1,0 +1,137 @@
+"""The buttons of a suggestion: who may, then the decision; the card shows it at once.
+
+Only approvers and the owner of the session it is for may decide. Whatever the click carries is read as hostile.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from slack_bolt import Ack
+from slack_sdk import WebClient
+from slack_sdk.models.views import View
+
+from blocks import ids
+from blocks.suggestion import read_modal, reject_modal
+from bot.casework.approvers import Approvers
+from bot.domain.suggestions import By, Suggestion
+from bot.errors import InputError, ProviderError, TriageError
+from bot.heartbeat.registry import Sessions
+from bot.heartbeat.suggestion_desk import SuggestionDesk
+from bot.ports import SuggestionStore
+from handlers.messenger import Ephemeral
+from handlers.suggestion_cards import SuggestionCards
+from handlers.transport import translated
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+NOT_YOURS = "Only approvers and the owner of the session it is for may decide on a suggestion."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SuggestionOffice:
+    """What the buttons and the command act on, and who may."""
+
+    sessions: Sessions
+    store: SuggestionStore
+    desk: SuggestionDesk
+    cards: SuggestionCards
+    approvers: Approvers
+    team_id: str
+
+    def may(self, user: str, team: str, suggestion: Suggestion, *, asks: bool) -> bool:
+        """Whether a user may decide; `asks` asks the chat, else what was last known counts."""
+        try:
+            owner = self.sessions.get(suggestion.to).owner
+        except InputError:
+            owner = ""
+        if owner and (user, team) == (owner, self.team_id):
+            return True
+        return self.approvers.allow(user, team) if asks else self.approvers.probably(user, team)
+
+    def show(self, suggestion: Suggestion) -> None:
+        """Bring the card after a decision; where the chat refuses, the next tick does."""
+        with suppress(ProviderError):
+            self.cards.show(suggestion)
+
+
+class SuggestionButtons:
+    """The listeners of the card; every answer goes to the one who clicked, and to nobody else."""
+
+    def __init__(self, office: SuggestionOffice, *, ops_channel: str, tell: Ephemeral) -> None:
+        self._office, self._ops_channel, self._tell = office, ops_channel, tell
+
+    def accept(self, ack: Ack, body: Body, action: Body) -> None:
+        """Add the task to the session's playbook."""
+        ack()
+        self._decide(body, action.get("value"), lambda one, by: self._office.desk.accept(one, by))
+
+    def open_read(self, ack: Ack, body: Body, action: Body, client: WebClient) -> None:
+        """Show a quarantined line as data before it can be added."""
+        ack()
+        self._open(body, client, action.get("value"), read_modal)
+
+    def open_reject(self, ack: Ack, body: Body, action: Body, client: WebClient) -> None:
+        """Ask for a reason before rejecting."""
+        ack()
+        self._open(body, client, action.get("value"), reject_modal)
+
+    def submit_read(self, ack: Ack, body: Body, view: Body) -> None:
+        """Add what somebody has read."""
+        ack()
+        value = view.get("private_metadata")
+        self._decide(body, value, lambda one, by: self._office.desk.accept(one, by, has_read=True))
+
+    def submit_reject(self, ack: Ack, body: Body, view: Body) -> None:
+        """Reject it, with the reason if there is one."""
+        ack()
+        field = view.get("state", {}).get("values", {}).get(ids.REASON, {}).get(ids.INPUT) or {}
+        reason = field.get("value")
+        said = reason if isinstance(reason, str) else None
+        self._decide(body, view.get("private_metadata"), lambda one, by: self._office.desk.reject(one, by, said))
+
+    def _decide(self, body: Body, value: object, decide: Callable[[str, By], Suggestion]) -> None:
+        user, team = _who(body)
+        try:
+            suggestion = self._office.store.get(ids.decode_suggestion(value))
+            if not self._office.may(user, team, suggestion, asks=True):
+                raise InputError(NOT_YOURS)
+            self._office.show(decide(suggestion.id, By(user, _name(body))))
+        except TriageError as error:
+            log.info("a click was refused: %s", error, extra={"action": "click_refused"})
+            self._answer(body, str(error))
+
+    def _open(self, body: Body, client: WebClient, value: object, build: Callable[[Suggestion], View]) -> None:
+        """Open a dialogue without a request before it; the submit asks for good who may."""
+        user, team = _who(body)
+        try:
+            suggestion = self._office.store.get(ids.decode_suggestion(value))
+            if not self._office.may(user, team, suggestion, asks=False):
+                raise InputError(NOT_YOURS)
+            if not suggestion.is_waiting:
+                raise InputError(f"{suggestion.decided_by_name} {suggestion.status} {suggestion.id} already.")
+            with translated("open the dialogue"):
+                client.views_open(trigger_id=body["trigger_id"], view=build(suggestion))
+        except TriageError as error:
+            self._answer(body, str(error))
+
+    def _answer(self, body: Body, text: str) -> None:
+        try:
+            self._tell(self._ops_channel, _who(body)[0], text)
+        except ProviderError:
+            log.exception("could not answer a click", extra={"action": "answer_failed"})
+
+
+def _who(body: Body) -> tuple[str, str]:
+    user = body.get("user") or {}
+    return str(user.get("id") or ""), str(user.get("team_id") or (body.get("team") or {}).get("id") or "")
+
+
+def _name(body: Body) -> str:
+    user = body.get("user") or {}
+    return str(user.get("name") or user.get("username") or user.get("id") or "somebody")[:80]

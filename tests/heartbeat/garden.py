@@ -1,0 +1,85 @@
+"""Sessions that could learn from one another, over real playbooks and fakes of everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bot.domain.session import InboxMessage
+from bot.domain.suggestions import By
+from bot.heartbeat.mail import Mail
+from bot.heartbeat.neighbours import Neighbours
+from bot.heartbeat.pollination import Pollination
+from bot.heartbeat.registry import Sessions
+from bot.heartbeat.suggestion_desk import SuggestionDesk
+from bot.session_settings import SessionSettings
+from tests.fakes import (
+    FakeClock,
+    Faults,
+    MemoryDecisionLog,
+    MemoryOverrideStore,
+    MemorySessionStore,
+    MemorySuggestionStore,
+)
+
+ANA, BEN = By("U0ANA", "ana"), By("U0BEN", "ben")
+BASICS = (Path(__file__).parents[2] / "bot" / "heartbeat" / "templates" / "worker.md").read_text(encoding="utf-8")
+
+
+def with_task(tier: str, *tasks: str) -> str:
+    """Return the template with tasks more in a tier."""
+    head, title, tail = BASICS.partition(f"## {tier.capitalize()} Tasks")
+    line, _, rest = tail.partition("\n\n")
+    return "".join([head, title, line, "\n\n", *(f"- [ ] {task}\n" for task in tasks), rest])
+
+
+class Garden:
+    """The sessions `master` and those named; `faults` can kill the process at any effect."""
+
+    def __init__(self, folder: Path, faults: Faults | None = None, *, master: bool = True, **playbooks: str) -> None:
+        self.folder, self.clock = folder, FakeClock()
+        self.faults = faults or Faults()
+        self.texts: dict[str, str] = {}
+        self.lines: list[str] = []
+        self.states: dict[str, str] = {}
+        self.inboxes: dict[str, list[str]] = {}
+        self.woken: list[str] = []
+        names = {**({"master": BASICS} if master else {}), **playbooks}
+        for name, text in names.items():
+            (folder / name).mkdir()
+            if text:
+                (folder / name / "HEARTBEAT.md").write_text(text)
+        self.settings = {name: self._settings(name) for name in names}
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin a new process on what the last one left."""
+        self.sessions = Sessions(self.settings, MemoryOverrideStore())
+        self.store = MemorySessionStore(self.states, self.inboxes, self.faults)
+        self.suggestions = MemorySuggestionStore(self.texts, self.faults)
+        self.mail = Mail(self.sessions, self.store, lambda name, _: self.woken.append(name))
+        self.pollination = Pollination(self.sessions, self.store, self.suggestions, self.mail, clock=self.clock)
+        self.desk = SuggestionDesk(
+            self.sessions, self.suggestions, MemoryDecisionLog(self.lines, self.faults), self.clock
+        )
+        self.neighbours = Neighbours(self.sessions, self.store, self.suggestions, self.pollination, self.mail)
+
+    def set(self, name: str, **beat: Any) -> None:
+        """Give a session settings of its beats."""
+        self.settings = {**self.settings, name: self._settings(name, **beat)}
+        self.sessions.replace(self.settings)
+
+    def playbook(self, name: str) -> str:
+        return (self.folder / name / "HEARTBEAT.md").read_text()
+
+    def count(self, name: str, task: str) -> int:
+        """Return how many lines of a playbook hold a task."""
+        return sum(task in line for line in self.playbook(name).splitlines())
+
+    def inbox(self, name: str) -> Sequence[InboxMessage]:
+        return self.store.inbox(name)
+
+    def _settings(self, name: str, **beat: Any) -> SessionSettings:
+        given = {"cwd": self.folder / name, "owner": "U0ANA", "master": name == "master", "heartbeat": beat}
+        return SessionSettings.model_validate(given)
