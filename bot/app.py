@@ -190,6 +190,7 @@ class Triage:
         self._ticker.every(BEAT_TICK_S, self.heartbeats.scheduler.tick)
         self._ticker.every(TIDY_EVERY_S, self.heartbeats.learn_zones)
         self._ticker.every(BEAT_TICK_S, self._suggestion_office.cards.tick)
+        self.heartbeats.desk.settle()
         self._ticker.every(TIDY_EVERY_S, self.heartbeats.desk.settle)
         self._ticker.every(DISK_CHECK_S, self._disk.tick)
         self.watcher.start()
@@ -415,7 +416,7 @@ class Triage:
             sessions=beats.sessions,
             store=beats.suggestions,
             desk=beats.desk,
-            cards=SuggestionCards(client, self._posting, beats.suggestions, ops_channel=ops_channel),
+            cards=SuggestionCards(client, self._poster, beats.suggestions, ops_channel=ops_channel),
             approvers=self._approvers,
             team_id=self.me.team_id,
         )

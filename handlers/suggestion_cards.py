@@ -16,6 +16,8 @@ from blocks.suggestion import suggestion_blocks, suggestion_text
 from bot.domain.suggestions import Suggestion
 from bot.errors import ProviderError
 from bot.ports import SuggestionStore
+from handlers.pacing import CARD
+from handlers.posting import Poster
 from handlers.transport import translated
 
 log = logging.getLogger(__name__)
@@ -26,10 +28,10 @@ CARDS_A_TICK: Final = 3
 
 
 class SuggestionCards:
-    """Shows suggestions; `client` may repeat itself, `posting` may not."""
+    """Shows suggestions."""
 
-    def __init__(self, client: WebClient, posting: WebClient, store: SuggestionStore, *, ops_channel: str) -> None:
-        self._client, self._posting, self._store, self._ops_channel = client, posting, store, ops_channel
+    def __init__(self, client: WebClient, poster: Poster, store: SuggestionStore, *, ops_channel: str) -> None:
+        self._client, self._poster, self._store, self._ops_channel = client, poster, store, ops_channel
 
     def tick(self) -> None:
         """Bring a few cards up to date; what the chat refuses is tried again."""
@@ -57,14 +59,13 @@ class SuggestionCards:
         self._store.change(suggestion.id, lambda now: now.evolve(**place))
 
     def _post(self, suggestion: Suggestion) -> str:
-        with translated("post a suggestion", posting=True):
-            answer = self._posting.chat_postMessage(
-                channel=self._ops_channel,
-                text=suggestion_text(suggestion),
-                blocks=suggestion_blocks(suggestion),
-                unfurl_links=False,
-                unfurl_media=False,
-            )
+        answer = self._poster.post(
+            self._ops_channel,
+            suggestion_text(suggestion),
+            suggestion_blocks(suggestion),
+            what="post a suggestion",
+            rank=CARD,
+        )
         return str(answer["ts"])
 
     def _update(self, suggestion: Suggestion, ts: str) -> None:
