@@ -157,7 +157,7 @@ def _buttons(suggestion: Suggestion) -> ActionsBlock:
     else:
         take = ButtonElement(text="Accept", action_id=ids.ACCEPT_SUGGESTION, value=suggestion.id, style="primary")
     reject = ButtonElement(text="Reject", action_id=ids.REJECT_SUGGESTION, value=suggestion.id)
-    return ActionsBlock(elements=[take, reject])
+    return ActionsBlock(block_id=f"{ids.suggestion_block_id(suggestion.id)}:decide", elements=[take, reject])
 
 
 def _modal(callback_id: str, suggestion: Suggestion, *, title: str, submit: str, blocks: list[Block]) -> View:
