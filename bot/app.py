@@ -47,6 +47,7 @@ from bot.environment import Environment, require_signing_secret, require_tokens
 from bot.errors import ConfigError
 from bot.heartbeat.controls import Controls
 from bot.heartbeat.proposals import Proposals, commands_not_allowed
+from bot.heartbeat.proposing import Proposing
 from bot.heartbeat.task_desk import TaskDesk
 from bot.intake.backfill import Backfill
 from bot.intake.classifier import Rules, classify
@@ -381,8 +382,16 @@ class Triage:
 
     def _proposal_buttons(self, settings: Settings, home: Path, client: WebClient) -> ProposalButtons:
         sessions = self.heartbeats.sessions
+        proposing = Proposing(
+            sessions=sessions,
+            workspace=self._desk.workspace,
+            clock=self._clock,
+            bot_user_id=self.me.user_id,
+            allow_external=settings.watcher.allow_external,
+            say=self.ops.say,
+        )
         self._proposals = Proposals(
-            sessions,
+            proposing,
             ProposalFiles(home, on_damage=lambda path: self.ops.say(f"{path} was set aside: it could not be read.")),
             SlackProposals(
                 client,
@@ -391,11 +400,7 @@ class Triage:
                 bot_user_id=self.me.user_id,
                 not_allowed=partial(commands_not_allowed, sessions),
             ),
-            self._desk.workspace,
             self._clock,
-            bot_user_id=self.me.user_id,
-            allow_external=settings.watcher.allow_external,
-            say=self.ops.say,
             require_private=self._desk.privacy.require,
         )
         return ProposalButtons(

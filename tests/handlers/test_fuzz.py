@@ -25,6 +25,7 @@ from bot.adapters.tinydb_store import TinyThreadStore
 from bot.casework.approvers import Approvers
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.proposals import Proposals
+from bot.heartbeat.proposing import Proposing
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.suggestion_desk import SuggestionDesk
 from bot.heartbeat.task_desk import TaskDesk
@@ -142,17 +143,17 @@ class World:
 
     def _proposals(self, approvers: Approvers) -> ProposalButtons:
         sessions = Sessions({}, MemoryOverrideStore())
-        proposals = Proposals(
-            sessions,
-            ProposalFiles(self.folder, on_damage=pytest.fail),
-            FakeChat(),
-            self.office.workspace,
-            self.office.clock,
+        clock = self.office.clock
+        proposing = Proposing(
+            sessions=sessions,
+            workspace=self.office.workspace,
+            clock=clock,
             bot_user_id="U0BOT",
             allow_external=False,
             say=pytest.fail,
-            require_private=lambda: None,
         )
+        store = ProposalFiles(self.folder, on_damage=pytest.fail)
+        proposals = Proposals(proposing, store, FakeChat(), clock, require_private=lambda: None)
         return ProposalButtons(
             proposals,
             sessions,

@@ -10,8 +10,9 @@ import pytest
 
 from bot.adapters.proposal_files import ProposalFiles
 from bot.domain.proposals import Proposal, Standing, proposal_id
-from bot.errors import Conflict, InputError, Unavailable, Unconfirmed
+from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
 from bot.heartbeat.proposals import Proposals
+from bot.heartbeat.proposing import Proposing
 from bot.ports import Person
 from tests.builders import an_event
 from tests.heartbeat.clockwork import Clockwork
@@ -43,17 +44,15 @@ class World:
                 raise Unavailable("not private")
 
         self.store = ProposalFiles(self.folder / "home", on_damage=pytest.fail)
-        self.proposals = Proposals(
-            self.works.sessions,
-            self.store,
-            self.chat,
-            self.works.workspace,
-            self.works.clock,
+        proposing = Proposing(
+            sessions=self.works.sessions,
+            workspace=self.works.workspace,
+            clock=self.works.clock,
             bot_user_id="U0BOT",
             allow_external=False,
             say=self.lines.append,
-            require_private=require,
         )
+        self.proposals = Proposals(proposing, self.store, self.chat, self.works.clock, require_private=require)
 
     def hear(self, text: str, **changes: Any) -> bool:
         """Deliver a mention as a job; whether it was taken."""
@@ -223,10 +222,22 @@ def test_what_could_not_be_finished_is_finished_later_once(world: World, step: s
     world.chat.breaks.clear()
     world.restarted()
     world.proposals.settle()
+    assert (world.chat.said == [ID]) == (step != "say")  # a line not found within 10 s may still be on its way
+    world.works.clock.advance(60)
+    world.proposals.settle()
     world.proposals.settle()
     assert world.chat.said == [ID]
     assert world.shop.read_text().count("Watch the CDN") == 1
     assert world.proposal.settled_at is not None
+
+
+def test_a_thread_that_takes_no_line_ends_the_matter(world: World) -> None:
+    """Archived, or left by the bot: whoever clicked is told, and nobody asks Slack again."""
+    world.hear("watch the CDN hourly in shop")
+    world.chat.breaks["say"] = ProviderError("Slack could not tell the asker: is_archived")
+    assert "Done, but the asker could not be told" in world.proposals.accept(ID, "shop", "U2")
+    assert world.proposal.settled_at is not None
+    assert world.shop.read_text().count("Watch the CDN") == 1
 
 
 def test_an_edit_that_was_made_is_not_made_again(world: World) -> None:
