@@ -38,7 +38,7 @@ def list_blocks(rows: Sequence[Row], now: datetime) -> list[Block]:
     """Return the sessions, a section for each."""
     if not rows:
         return [_section("No sessions are configured. Add one under `sessions:` in triage.yml and restart triage.")]
-    shown: list[Block] = [_section(_row(row, now)) for row in rows[:MAX_ROWS]]
+    shown: list[Block] = [_section(row_text(row, now)) for row in rows[:MAX_ROWS]]
     more = f"{len(rows) - MAX_ROWS} more: `triage heartbeat list` on the terminal. " if len(rows) > MAX_ROWS else ""
     return [*shown, _context(f"{more}Next: `/triage heartbeat why {rows[0].id}`")]
 
@@ -86,7 +86,8 @@ def emoji_of(row: Row) -> str:
     return INDICATORS[row.indicator] if row.indicator is not None else ""
 
 
-def _row(row: Row, now: datetime) -> str:
+def row_text(row: Row, now: datetime) -> str:
+    """Return a session as one section says it."""
     name = f" {row.name}" if row.name != row.id else ""
     owner = f" · <@{row.owner}>" if row.owner else " · no owner"
     off = f" · {row.standing}" if row.standing is not Standing.ON else ""

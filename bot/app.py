@@ -12,6 +12,7 @@ from pathlib import Path
 from slack_bolt import App
 from slack_sdk import WebClient
 
+from blocks.home import Home
 from bot.adapters.clock import SystemClock
 from bot.adapters.files import probe_folder
 from bot.adapters.json_file import JsonFile
@@ -33,6 +34,7 @@ from bot.casework.escalation_watch import POLL_S, EscalationWatch
 from bot.casework.freshness import quotes_at_head
 from bot.casework.ops_lines import OpsLines
 from bot.casework.orchestrator import Orchestrator
+from bot.casework.overview import overview
 from bot.casework.pausing import FILE as PAUSE
 from bot.casework.pausing import Pausing
 from bot.casework.presence import FILE as PRESENCE
@@ -40,12 +42,14 @@ from bot.casework.rebuilding import Rebuilding
 from bot.casework.recovery import Recovery
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
+from bot.casework.today import today
 from bot.casework.waiting import Waiting
 from bot.domain.jobs import Job
 from bot.domain.links import code_links
 from bot.environment import Environment, require_signing_secret, require_tokens
 from bot.errors import ConfigError
 from bot.heartbeat.controls import Controls
+from bot.heartbeat.overview import rows
 from bot.heartbeat.proposals import Proposals, commands_not_allowed
 from bot.heartbeat.proposing import Proposing
 from bot.heartbeat.task_desk import TaskDesk
@@ -74,6 +78,7 @@ from handlers.commands.status import status_command
 from handlers.commands.tiers import Tiers, view_opener
 from handlers.connection import SlackConnection
 from handlers.history import SlackHistory
+from handlers.home import HomeTab
 from handlers.http_connection import HttpConnection
 from handlers.messenger import SlackMessenger, ephemeral
 from handlers.ops_questions import Ask, ops_questions
@@ -99,6 +104,7 @@ FLUSH_EVERY_S = 10
 LISTEN_CHECK_S = 1
 WATCHER_STOP_S = 2.0
 TIDY_EVERY_S = 60
+HOME_EVERY_S = 30
 BEAT_TICK_S = 5
 
 Progress = Callable[[int, int], None]
@@ -184,6 +190,7 @@ class Triage:
         self._ticker.every(TIDY_EVERY_S, self._desk.tidy)
         self._ticker.every(TIDY_EVERY_S, self._approvers.refresh)
         self._ticker.every(TIDY_EVERY_S, self._waiting.tick)
+        self._ticker.every(HOME_EVERY_S, self._home.tick)
         self._proposals.settle()
         self._ticker.every(TIDY_EVERY_S, self._proposals.settle)
         self._pulse.every(LISTEN_CHECK_S, self.connection.check)
@@ -311,6 +318,7 @@ class Triage:
             }
         )
         buttons = SuggestionButtons(office, ops_channel=settings.ops_channel, tell=ephemeral(client))
+        self._home = self._home_tab(home, client)
         return Listeners(
             watcher=watcher,
             approvals=approvals,
@@ -320,7 +328,18 @@ class Triage:
             tiers=tiers,
             proposals=self._proposal_buttons(settings, home, client),
             shortcuts=Shortcuts(watcher, self._desk.workspace, team_id=self.me.team_id),
+            home=self._home,
         )
+
+    def _home_tab(self, home: Path, client: WebClient) -> HomeTab:
+        beats = self.heartbeats
+
+        def look() -> Home:
+            now = self._clock.now()
+            sessions = rows(beats.sessions, beats.store, beats.zones, beats.log, now)
+            return Home(overview=overview(home, now), today=today(home, now), sessions=sessions, now=now)
+
+        return HomeTab(client, look, self._approvers, self._clock, team_id=self.me.team_id)
 
     def _keep_watch(self, settings: Settings, environment: Environment, client: WebClient) -> Heartbeats:
         self._alerts = SlackAlerts(client, self._poster)

@@ -19,6 +19,7 @@ from handlers.alerts import AlertButtons
 from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.tiers import Tiers
+from handlers.home import HomeTab
 from handlers.messages import journal_first
 from handlers.proposals import ProposalButtons
 from handlers.shortcuts import Shortcuts
@@ -39,6 +40,7 @@ class Listeners:
     tiers: Tiers
     proposals: ProposalButtons
     shortcuts: Shortcuts
+    home: HomeTab
 
 
 def bolt_app(bot_token: str, api_url: str, me: Identity, to: Listeners, on: Executor) -> App:
@@ -77,6 +79,7 @@ def _not_taken(error: Exception) -> BoltResponse | None:
 def _connect(app: App, to: Listeners) -> None:
     card = to.approvals
     app.command("/triage")(to.commands)
+    app.event("app_home_opened")(to.home.opened)
     app.message_shortcut(ids.TRIAGE_THIS)(to.shortcuts.triage_this)
     app.action(ids.APPROVE)(card.approve)
     app.action(ids.EDIT)(card.open_edit)

@@ -15,14 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from slack_sdk import WebClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from blocks import ids
+from blocks.home import Home
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.proposal_files import ProposalFiles
 from bot.adapters.spool_queue import SpoolQueue
 from bot.adapters.tinydb_store import TinyThreadStore
 from bot.casework.approvers import Approvers
+from bot.casework.overview import overview
+from bot.casework.today import today
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.proposals import Proposals
 from bot.heartbeat.proposing import Proposing
@@ -39,6 +43,7 @@ from handlers.commands import Commands
 from handlers.commands.status import status_command
 from handlers.commands.tiers import Tiers
 from handlers.envelopes import answer
+from handlers.home import HomeTab
 from handlers.proposals import ProposalButtons
 from handlers.routes import Listeners, bolt_app
 from handlers.shapes import is_well_shaped
@@ -93,7 +98,7 @@ class World:
         self.waiting = self.office.store.get(THREAD)
         assert self.waiting is not None
         self.value = ids.encode_click(self.office.click())
-        self.folder = folder
+        self.folder, self.slack = folder, slack
         self.told: list[tuple[str, str, str]] = []
         self.decided = 0
         self.events, self.classified = NdjsonJournal(folder / "events.ndjson"), NdjsonJournal(folder / "sorted.ndjson")
@@ -139,7 +144,12 @@ class World:
             commands=commands,
             proposals=self._proposals(approvers),
             shortcuts=Shortcuts(self.watcher, self.office.workspace, team_id="T1"),
+            home=HomeTab(WebClient(base_url=self.slack.url), self._page, approvers, self.office.clock, team_id="T1"),
         )
+
+    def _page(self) -> Home:
+        now = self.office.clock.now()
+        return Home(overview=overview(self.folder, now), today=today(self.folder, now), sessions=(), now=now)
 
     def _proposals(self, approvers: Approvers) -> ProposalButtons:
         sessions = Sessions({}, MemoryOverrideStore())

@@ -39,6 +39,7 @@ class Ear:
             tiers=RecordedApprovals(),
             proposals=RecordedApprovals(),
             shortcuts=RecordedApprovals(),
+            home=RecordedApprovals(),
         )  # type: ignore[arg-type]
         self.connection = HttpConnection(
             bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(2)),

@@ -64,6 +64,7 @@ class Edge:
             tiers=RecordedApprovals(),
             proposals=RecordedApprovals(),
             shortcuts=RecordedApprovals(),
+            home=RecordedApprovals(),
         )  # type: ignore[arg-type]
         self.app: App = bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(4))
         self.ear = RecordedEar()

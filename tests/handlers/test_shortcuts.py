@@ -55,6 +55,8 @@ class Edge:
             alerts=others,
             commands=others,
             tiers=others,
+            suggestions=others,
+            home=others,
             proposals=others,
             shortcuts=Shortcuts(self.watcher, self.workspace, team_id="T1"),
         )
