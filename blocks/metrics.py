@@ -16,7 +16,7 @@ def metrics_blocks(report: Report) -> list[Block]:
     """Return the answer; every text in it is ours."""
     tally, of = report.tally, report.tally.verdicts
     lines = [
-        f"{tally.messages:,} messages · {tally.threads:,} threads · {tally.long_runs} long runs",
+        f"messages {tally.messages:,} · threads {tally.threads:,} · long runs {tally.long_runs}",
         f"drafts: {of['pass']} pass, {of['bounce']} bounce, {of['escalate']} escalate"
         f" · {tally.fabricated} fabricated references caught",
         f"{tally.approved} approved, {tally.edited} edited, {tally.dismissed} dismissed"

@@ -13,7 +13,7 @@ from typing import Any, Final
 from bot.casework.measure import dollars, seconds
 from bot.casework.past import time_of
 from bot.domain.hidden import without_hidden
-from bot.domain.returns import Check
+from bot.domain.returns import Check, Verdict
 from bot.domain.threads import Round, Step, ThreadState
 
 WIDTH: Final = 80
@@ -110,7 +110,7 @@ def _round_lines(each: Round) -> Iterator[str]:
         yield from _line("", _fault(check))
     if len(faults) > MAX_FAULTS:
         yield from _line("", f"… and {len(faults) - MAX_FAULTS} more")
-    if verdict and not faults:
+    if verdict and verdict.verdict is not Verdict.PASS and not faults:
         yield from (line for reason in verdict.reasons[:MAX_FAULTS] for line in _line("", f"  {reason}"))
 
 

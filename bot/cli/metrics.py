@@ -102,10 +102,10 @@ def _criterion(each: Measure) -> list[str]:
 def _tally(tally: Tally) -> list[str]:
     of = tally.verdicts
     return [
-        f"  {tally.messages:,} messages, {tally.threads:,} threads, {tally.long_runs} long runs",
+        f"  messages {tally.messages:,}, threads {tally.threads:,}, long runs {tally.long_runs}",
         f"  drafts: {of['pass']} pass, {of['bounce']} bounce, {of['escalate']} escalate;"
         f" {tally.fabricated} fabricated references caught",
-        f"  {tally.approved} approved, {tally.edited} edited, {tally.dismissed} dismissed, {tally.replies} replies",
+        f"  {tally.approved} approved, {tally.edited} edited, {tally.dismissed} dismissed; replies {tally.replies}",
         f"  median to the click {seconds(tally.to_approve_s)}, to the reply {seconds(tally.to_reply_s)};"
         f" an accepted reply cost {dollars(tally.cost_per_reply_usd)}",
     ]

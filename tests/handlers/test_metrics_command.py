@@ -18,7 +18,7 @@ def test_it_shows_counts_and_nobodys_words(tmp_path: Path) -> None:
     blocks = metrics_command(tmp_path, FakeClock(), baseline_reply_s=None)({})
     said = "\n".join(texts([block.to_dict() for block in blocks]))
     assert all(f"AC-{number:02}" in said for number in range(1, 12))
-    assert "1 threads" in said
+    assert "threads 1" in said
     assert "secret plan" not in said
     assert len(blocks) <= 4
 
