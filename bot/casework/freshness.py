@@ -69,7 +69,7 @@ def find_changes(desk: Desk, state: ThreadState, still_stands: StillStands) -> l
     messages = desk.workspace.thread(state.chat_id, state.thread_ts)
     if not any(message.message_id == state.thread_ts for message in messages):
         return [Staleness(text="the message to answer is gone", hard=True)]
-    if not desk.workspace.is_private(desk.settings.ops_channel):
+    if not desk.privacy.is_private_now():
         return [Staleness(text="the ops channel is no longer private", hard=True)]
     return [*_in_chat(state, messages), *_in_code(state, still_stands)]
 

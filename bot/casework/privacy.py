@@ -40,12 +40,18 @@ class OpsPrivacy:
         now = self._clock.now()
         if self._private_at is not None and timedelta() <= now - self._private_at < BELIEVED_FOR:
             return
-        if self._workspace.is_private(self._channel):
-            self._private_at, self._told = now, False
+        if self.is_private_now():
             return
-        self._private_at = None
         self._tell_once()
         raise Unavailable(f"The ops channel {self._channel} is not private; no card or draft was shown there.")
+
+    def is_private_now(self) -> bool:
+        """Return what the chat says at this moment; raises ProviderError if it cannot say."""
+        private = self._workspace.is_private(self._channel)
+        self._private_at = self._clock.now() if private else None
+        if private:
+            self._told = False
+        return private
 
     def _tell_once(self) -> None:
         """Say so where the approvers look; that a channel is public is no secret in it."""

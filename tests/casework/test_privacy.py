@@ -8,7 +8,7 @@ import pytest
 
 from bot.casework.privacy import BELIEVED_FOR
 from bot.domain.threads import Status
-from bot.errors import ProviderError, Unavailable
+from bot.errors import InputError, ProviderError, Unavailable
 from tests.builders import an_event
 from tests.casework.office import Office
 
@@ -112,3 +112,13 @@ def test_a_draft_that_comes_after_the_channel_went_public_waits_for_a_private_on
     office.workspace.private.add("C0OPS")
     office.desk.catch_up(at_once=True)
     assert office.shown.draft_pending == office.state.draft_pending
+
+
+def test_what_an_approval_finds_out_counts_at_once(office: Office) -> None:
+    """The minute of trust ends with the click that is refused."""
+    office.workspace.private.clear()
+    with pytest.raises(InputError, match="no longer private"):
+        office.decisions.approve(office.click(), by="U2")
+    with pytest.raises(Unavailable):
+        ask(office, "1795165300.000100")
+    assert len(office.messenger.cards) == 1
