@@ -1,0 +1,52 @@
+"""What operators type beside a bot that has answered a question."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from blocks import ids
+from demo.headless import shown_text
+from demo.workspace import ANA, CHLOE, HELP
+from tests.journeys.office import Office
+
+pytestmark = pytest.mark.journey
+
+
+def typed(office: Office, *words: str) -> str:
+    """Type a command of the terminal."""
+    argv = [sys.executable, "-m", "bot", *words]
+    done = subprocess.run(argv, cwd=office.home, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_answered_question_is_measured_explained_and_replayed(office: Office) -> None:
+    """The reply counts, in Slack and on the terminal; its chain is shown; today's rules say what the bot's said."""
+    ts = office.ask("Where is MAX_ATTEMPTS set for retries?")
+    office.click(office.draft(ts), ids.APPROVE)
+    office.reply(ts)
+    office.control.wait_for(lambda: office.closed(ts), "the thread to be archived")
+    office.ask("lunch at noon", user=ANA.user_id)
+    journal = office.home / "events-classified.ndjson"
+    office.control.wait_for(lambda: "lunch at noon" in journal.read_text(), "the message to be sorted")
+    office.control.command(CHLOE.user_id, HELP.channel_id, "metrics")
+    answers = [m for m in office.control.messages(HELP.channel_id) if m.get("ephemeral_to") == CHLOE.user_id]
+    assert "AC-11" in shown_text(answers[-1])
+
+    said = json.loads(typed(office, "metrics", "--json", "--home", str(office.home)))
+    assert (said["counts"]["replies"], said["counts"]["approved"]) == (1, 1)
+    assert said["criteria"]["AC-04"]["ok"] is True
+    assert 0 < said["criteria"]["AC-10"]["value"] < 120
+
+    link = f"https://demo.slack.com/archives/{HELP.channel_id}/p{ts.replace('.', '')}"
+    chain = typed(office, "why", link, "--home", str(office.home))
+    steps = ("actionable: is a question", "draft of round 1", "approved by", "posted as", "Next: triage verify")
+    places = [chain.index(words) for words in steps]
+    assert places == sorted(places)
+
+    again = json.loads(typed(office, "replay", str(office.home), "--json"))
+    assert (again["events"], again["compared"], again["changes"]) == (2, 2, [])
