@@ -14,6 +14,9 @@ _FORMS: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     "open": (
         ("open", "the drafts that wait for a decision, oldest first, each with a link to its card. Approvers only."),
     ),
+    "brief": (
+        ("brief", "the last 24 hours; questions and findings are for approvers. `brief:` in triage.yml says it daily"),
+    ),
     "pause": (
         (
             "pause",

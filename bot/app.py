@@ -16,6 +16,7 @@ from blocks.home import Home
 from bot.adapters.clock import SystemClock
 from bot.adapters.files import probe_folder
 from bot.adapters.json_file import JsonFile
+from bot.adapters.local_zone import local_zone
 from bot.adapters.lock import HomeLock
 from bot.adapters.memory_index import MemoryNotes
 from bot.adapters.ndjson_journal import NdjsonJournal
@@ -26,6 +27,8 @@ from bot.adapters.tinydb_store import TinyThreadStore
 from bot.agent.git import GitRepo
 from bot.beat_staffing import Heartbeats, Surroundings, heartbeats, other_surfaces
 from bot.casework.approvers import Approvers
+from bot.casework.briefs import FILE as BRIEF
+from bot.casework.briefs import Briefs
 from bot.casework.decisions import Decisions
 from bot.casework.desk import Desk
 from bot.casework.disk_watch import DiskWatch
@@ -140,6 +143,7 @@ class Triage:
         self._desk = self._furnish(settings, client, memory, environment.secrets())
         self._refuse_public_ops_channel(settings.ops_channel)
         self._waiting = Waiting(self._desk, NdjsonJournal(home / "reminders.ndjson"))
+        self._briefs = self._brief_times(settings, environment)
         self.staff = self._hire(settings, environment, memory)
         self._replies = Replies(self._desk)
         self._recovery = Recovery(self._desk, self._replies)
@@ -190,6 +194,7 @@ class Triage:
         self._ticker.every(TIDY_EVERY_S, self._desk.tidy)
         self._ticker.every(TIDY_EVERY_S, self._approvers.refresh)
         self._ticker.every(TIDY_EVERY_S, self._waiting.tick)
+        self._ticker.every(TIDY_EVERY_S, self._briefs.tick)
         self._ticker.every(HOME_EVERY_S, self._home.tick)
         self._proposals.settle()
         self._ticker.every(TIDY_EVERY_S, self._proposals.settle)
@@ -330,6 +335,10 @@ class Triage:
             shortcuts=Shortcuts(watcher, self._desk.workspace, team_id=self.me.team_id),
             home=self._home,
         )
+
+    def _brief_times(self, settings: Settings, where: Environment) -> Briefs:
+        zone = local_zone(where.variables) if settings.brief.timezone == "local" else settings.brief.timezone
+        return Briefs(self._desk, where.home, settings.brief, JsonFile(where.home / BRIEF), zone=zone)
 
     def _home_tab(self, home: Path, client: WebClient) -> HomeTab:
         beats = self.heartbeats

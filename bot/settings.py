@@ -15,6 +15,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from bot.brief_settings import BriefSettings
 from bot.case_settings import EXPIRE_AFTER, REMIND_AFTER, Patience, SaveNotes
 from bot.domain.mcp_config import McpConfig
 from bot.errors import ConfigError
@@ -120,6 +121,7 @@ class Settings(_Block):
     expire_after: Patience = EXPIRE_AFTER
     """How long nobody may touch a waiting card before it is closed; null: for ever."""
     save_notes: SaveNotes = "ask"
+    brief: BriefSettings = BriefSettings()
     baseline_reply_s: Annotated[float, Field(gt=0, le=604_800)] | None = None
     """How long an answer took before the bot, median, in seconds; `triage metrics` compares with it."""
 

@@ -16,6 +16,7 @@ from blocks.approvers import approver_blocks
 from blocks.heartbeat_list import said_blocks
 from blocks.open_drafts import open_blocks
 from bot.casework.approvers import Approvers
+from bot.casework.brief import WINDOW, brief_text, gather
 from bot.casework.overview import overview
 from bot.casework.pausing import Pausing
 from bot.errors import InputError
@@ -44,6 +45,7 @@ class CaseworkCommands:
         return {
             "open": ("the drafts that wait, with links to their cards", self.open),
             "investigate": ("`<question>`: ask from anywhere; the card stands in the ops channel", self.investigate),
+            "brief": ("what waits, what ended, what beats found, what it cost: the last 24 hours", self.brief),
             "pause": ("nothing that costs money begins until somebody resumes", self.pause),
             "resume": ("go on", self.resume),
             "approve-list": ("who may approve, and where that is written", self.approve_list),
@@ -53,6 +55,11 @@ class CaseworkCommands:
         """List the drafts that wait."""
         now = self.clock.now()
         return open_blocks(overview(self.home, now), now, may_see_drafts=self._may(body))
+
+    def brief(self, body: Body) -> list[Block]:
+        """Sum up the last 24 hours."""
+        now = self.clock.now()
+        return said_blocks(brief_text(gather(self.home, now - WINDOW, now), "Brief", may_see_drafts=self._may(body)))
 
     def pause(self, body: Body) -> list[Block]:
         """Stop what costs money; what runs already ends."""

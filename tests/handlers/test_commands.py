@@ -248,3 +248,13 @@ def test_help_on_one_command_says_more(casework: Casework, text: str, says: str)
     """One screen, and a slip of the pen is met here, too."""
     assert says in casework.type(text)
     assert "Did you mean `/triage open`" in casework.type("help opne")
+
+
+def test_the_brief_is_for_everybody_in_numbers(casework: Casework) -> None:
+    """Questions are added for approvers."""
+    TinyThreadStore(casework.home).put(a_draft("why five?", "1795165200.000100"))
+    assert "why five?" in casework.type("brief")
+    other = casework.type("brief", by="U3")
+    assert "1 draft waits" in other
+    assert "why five?" not in other
+    assert DRAFT not in casework.type("brief")

@@ -1,0 +1,63 @@
+"""Says the brief and the report when their time has come, each once a day, restarts and refusals included.
+
+Writes brief.json before it speaks: a crash in between costs one brief, never a second one. What Slack refuses for sure
+is tried again at the next tick. A time that passed long ago is not made up for.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime, time, timedelta
+from pathlib import Path
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from bot.brief_settings import BriefSettings
+from bot.casework.brief import WINDOW, brief_text, gather
+from bot.casework.desk import Desk
+from bot.casework.past import time_of
+from bot.errors import ProviderError, Unconfirmed
+from bot.ports import Slate
+
+log = logging.getLogger(__name__)
+
+FILE: Final = "brief.json"
+STILL_WORTH_SAYING: Final = timedelta(hours=2)
+TITLES: Final[Mapping[str, str]] = {"morning": "Morning brief", "evening": "End of day"}
+
+
+class Briefs:
+    """What is ticked; `zone` is the IANA name that the settings' times are meant in."""
+
+    def __init__(self, desk: Desk, home: Path, settings: BriefSettings, slate: Slate, *, zone: str) -> None:
+        self._desk, self._home, self._slate, self._zone = desk, home, slate, ZoneInfo(zone)
+        times = {"morning": settings.morning, "evening": settings.evening}
+        self._times = {name: at for name, at in times.items() if at is not None}
+
+    def tick(self) -> None:
+        """Say what is due; raises StoreError when the disk refuses to remember it, and then nothing is said."""
+        now = self._desk.clock.now()
+        for name, at in self._times.items():
+            slot = _slot(at, now.astimezone(self._zone))
+            if timedelta(0) <= now - slot < STILL_WORTH_SAYING and self._slate.read().get(name) != f"{slot:%Y-%m-%d}":
+                self._say(name, slot, now)
+
+    def _say(self, name: str, slot: datetime, now: datetime) -> None:
+        before = self._slate.read()
+        last = time_of(before.get("said_at"))
+        since = last if last is not None and now - WINDOW < last < now else now - WINDOW
+        try:
+            text = brief_text(gather(self._home, since, now), TITLES[name], may_see_drafts=True)
+            self._desk.privacy.require()  # a brief quotes questions
+            self._slate.write({**before, name: f"{slot:%Y-%m-%d}", "said_at": now.isoformat()})
+            self._desk.messenger.tell_ops(text)
+        except Unconfirmed:
+            log.info("a brief may have been said", extra={"action": "brief_unconfirmed"})
+        except ProviderError:
+            self._slate.write(before)
+            log.warning("no brief could be said", extra={"action": "brief_waits"}, exc_info=True)
+
+
+def _slot(at: time, local: datetime) -> datetime:
+    return local.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0, fold=0)

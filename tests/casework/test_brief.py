@@ -1,0 +1,155 @@
+"""The brief says what is on disk, to approvers with words and to others in numbers, and each once a day."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.tinydb_store import TinyThreadStore
+from bot.brief_settings import BriefSettings
+from bot.casework.brief import brief_text, gather
+from bot.casework.briefs import Briefs
+from bot.domain.threads import PendingReason, Status
+from bot.errors import ProviderError, StoreError, Unconfirmed
+from tests.builders import NOW, in_status
+from tests.casework.office import Office
+from tests.fakes import MemorySlate
+
+SINCE = NOW - timedelta(hours=12)
+AT_830 = datetime(2026, 11, 20, 7, 30, tzinfo=UTC)
+"""Half past eight in Berlin."""
+
+
+def beat(home: Path, **changes: object) -> None:
+    known = {"ts": NOW.isoformat(), "session_id": "shop", "result": "ok-empty", "indicator": "ok", "preview": ""}
+    NdjsonJournal(home / "heartbeats.ndjson").append({**known, **changes})
+
+
+def test_an_idle_night_says_so(tmp_path: Path) -> None:
+    """Refused slots are no beats, and what was before does not count."""
+    for _ in range(3):
+        beat(tmp_path)
+    beat(tmp_path, result="skipped")
+    beat(tmp_path, ts=(SINCE - timedelta(hours=1)).isoformat())
+    text = brief_text(gather(tmp_path, SINCE, NOW), "Morning brief", may_see_drafts=True)
+    assert text.startswith("Morning brief, the last 12 h:")
+    assert "No draft waits" in text
+    assert text.endswith("An idle time: 3 beats, no model call, $0.00.")
+
+
+def test_a_busy_night_names_everything_to_approvers_and_numbers_to_others(tmp_path: Path) -> None:
+    """Neither question nor finding reaches who may not approve."""
+    TinyThreadStore(tmp_path).put(
+        in_status(Status.PENDING_USER, PendingReason.APPROVAL, question="why\nfive?", draft_pending="The secret is 5.")
+    )
+    NdjsonJournal(tmp_path / "replies.ndjson").append({"posted_at": NOW.isoformat()})
+    for cost in (0.2, 0.05):
+        NdjsonJournal(tmp_path / "spend.ndjson").append({"at": NOW.isoformat(), "cost_usd": cost})
+    beat(tmp_path, result="sent", indicator="alert", preview="CI is red\non main")
+    beat(tmp_path, result="failed", indicator="error")
+    (tmp_path / "escalations" / "T1").mkdir(parents=True)
+    (tmp_path / "escalations" / "T1" / ".done").touch()
+    brief = gather(tmp_path, SINCE, NOW)
+    text = brief_text(brief, "Brief", may_see_drafts=True)
+    for words in ("1 draft waits", "why five?", "1 reply posted", "1 long run finished", "shop: CI is red on main"):
+        assert words in text
+    assert "2 beats (1 failed), 2 model runs, $0.25." in text
+    other = brief_text(brief, "Brief", may_see_drafts=False)
+    assert "1 draft waits" in other
+    assert "1 finding" in other
+    assert "five?" not in other
+    assert "CI is red" not in other
+    assert "secret" not in text + other
+
+
+def test_a_run_without_a_price_makes_the_cost_unknown(tmp_path: Path) -> None:
+    """A sum of what is known would be a lie."""
+    for cost in (0.2, None):
+        NdjsonJournal(tmp_path / "spend.ndjson").append({"at": NOW.isoformat(), "cost_usd": cost})
+    assert "cost unknown" in brief_text(gather(tmp_path, SINCE, NOW), "Brief", may_see_drafts=True)
+
+
+class Days:
+    """An office with a brief at half past eight in Berlin, which can be restarted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.office, self.slate = Office(folder), MemorySlate()
+        self.office.clock.at = AT_830 - timedelta(minutes=1)
+        self.restart()
+
+    def restart(self) -> None:
+        settings = BriefSettings.model_validate({"morning": "08:30"})
+        self.briefs = Briefs(self.office.desk, self.office.folder, settings, self.slate, zone="Europe/Berlin")
+
+    def tick(self, **later: float) -> int:
+        """Tick after some time, twice, with a restart between; return how many briefs have been said."""
+        self.office.clock.at += timedelta(**later)
+        self.briefs.tick()
+        self.restart()
+        self.briefs.tick()
+        return len(self.office.messenger.told)
+
+
+@pytest.fixture
+def days(tmp_path: Path) -> Days:
+    """A minute before the first brief."""
+    return Days(tmp_path)
+
+
+def test_each_day_has_one_brief_whatever_restarts(days: Days) -> None:
+    """Not before its time, once at it, and again the next day."""
+    assert days.tick() == 0
+    assert days.tick(minutes=1) == 1
+    assert days.tick(hours=3) == 1
+    assert days.tick(hours=21) == 2
+    assert days.office.messenger.told[-1].startswith("Morning brief, the last 1 d:")
+
+
+def test_a_morning_that_is_long_over_has_no_brief(days: Days) -> None:
+    """A bot that starts at noon does not say good morning."""
+    assert days.tick(hours=4) == 0
+
+
+def test_a_brief_that_may_have_been_said_is_not_said_again(days: Days) -> None:
+    """Nobody can tell, so once is enough."""
+    messenger = days.office.messenger
+    messenger.line_refused = Unconfirmed("Slack could not confirm")
+    assert days.tick(minutes=1) == 0
+    messenger.line_refused = None
+    assert days.tick(minutes=1) == 0
+
+
+def test_what_slack_refused_is_said_at_the_next_look(days: Days) -> None:
+    """Also after a restart in between."""
+    days.office.messenger.line_refused = ProviderError("Slack could not tell the ops channel: ratelimited")
+    assert days.tick(minutes=1) == 0
+    days.office.messenger.line_refused = None
+    assert days.tick(minutes=1) == 1
+
+
+def test_a_full_disk_keeps_the_brief_back(days: Days) -> None:
+    """What could not be remembered would be said again and again."""
+    days.slate.full = True
+    with pytest.raises(StoreError):
+        days.tick(minutes=1)
+    assert days.office.messenger.told == []
+    days.slate.full = False
+    assert days.tick() == 1
+
+
+def test_no_brief_is_said_where_everybody_reads(days: Days) -> None:
+    """It quotes questions."""
+    days.office.workspace.private.clear()
+    days.office.clock.advance(3_600)
+    days.briefs.tick()
+    assert not any("Morning brief" in line for line in days.office.messenger.told)
+
+
+@pytest.mark.parametrize("bad", [{"morning": "8:30"}, {"evening": 1050}, {"timezone": "Mars"}, {"noon": "12:00"}])
+def test_bad_times_are_refused_at_load(bad: dict[str, object]) -> None:
+    """As hours are elsewhere."""
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        BriefSettings.model_validate(bad)
