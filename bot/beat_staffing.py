@@ -26,7 +26,7 @@ from bot.agent.spending import Allowance
 from bot.environment import Environment
 from bot.heartbeat.admission import Admission
 from bot.heartbeat.course import Course
-from bot.heartbeat.delivery import Delivery
+from bot.heartbeat.delivery import Delivery, owner_or_ops
 from bot.heartbeat.exchange_tools import ExchangeTools
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.full_run import BeatAnswer, ModelRun
@@ -114,12 +114,13 @@ def heartbeats(around: Surroundings) -> Heartbeats:
     log = BeatLog(NdjsonJournal(home / "heartbeats.ndjson"))
     delivery = Delivery(around.surfaces, store)
     admission = Admission(store, zones, clock, route=delivery.route, is_busy=lambda _: False, halted=around.halted)
+    alert_owner = owner_or_ops(delivery, clock, around.say)
     scheduler = Scheduler(
         sessions,
         store,
         around.jobs,
         admission,
-        Silence(store, zones, _owner_or_ops(delivery, store, around)),
+        Silence(store, zones, alert_owner),
         log,
         WakeFiles(home),
         clock,
@@ -140,7 +141,7 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         retry=scheduler.retry,
         look=Look(probes, store, neighbours.around),
         course=Course(prescreen, full, delivery),
-        delivery=delivery,
+        alert_owner=alert_owner,
         record=Record(home / "runs", store, log, around.secrets),
         clock=clock,
         after=neighbours.after,
@@ -160,19 +161,6 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         pollination=pollination,
         desk=desk,
     )
-
-
-def _owner_or_ops(delivery: Delivery, store: SessionFiles, around: Surroundings) -> Callable[[Session, str], None]:
-    """Return what tells an owner about the beats themselves; the ops channel hears it where nobody can be told."""
-
-    def tell(session: Session, text: str) -> None:
-        route = delivery.route(session, store.load(session.id))
-        if route is None or route.mode == "none":
-            around.say(text)
-        else:
-            delivery.tell_owner(session, text, at=around.clock.now())
-
-    return tell
 
 
 def other_surfaces(environment: Environment) -> dict[str, Surface]:

@@ -113,6 +113,8 @@ class SessionState(_Value):
     last_sent: AwareDatetime | None = None
     last_place: Delivered | None = None
     """Where the owner last acted or was last reached: a private place."""
+    last_owner: str = ""
+    """Whose place that is: an owner who comes after them is not told there."""
     stamps: dict[str, AwareDatetime] = {}
     """A copy of the playbook's stamps, by tier, for a playbook without a Timestamps section."""
     sent: Dedupe = Dedupe()

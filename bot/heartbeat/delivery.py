@@ -6,16 +6,19 @@ de-duplication window, and closed once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from bot.domain.alerts import Alert
 from bot.domain.beats import Delivered, Wake
 from bot.domain.session import SessionState
-from bot.errors import ProviderError
+from bot.errors import ProviderError, Unavailable
 from bot.heartbeat.session import Session
 from bot.heartbeat.telling import Outcome, Sent, Telling, preview_of, seen
-from bot.ports import SessionStore, Surface
+from bot.ports import Clock, SessionStore, Surface
+
+log = logging.getLogger(__name__)
 
 
 class Delivery:
@@ -23,6 +26,7 @@ class Delivery:
 
     def __init__(self, surfaces: Mapping[str, Surface], store: SessionStore) -> None:
         self._surfaces, self._store = surfaces, store
+        self._elsewhere = surfaces.keys() - {"slack"}  # in Slack an owner is reached by their id, whoever was before
 
     def route(self, session: Session, state: SessionState) -> Delivered | None:
         """Return where the session's alerts go, or None if there is no way; mode `none` goes to the log alone."""
@@ -31,8 +35,8 @@ class Delivery:
             return Delivered(mode="none", channel=None, to=None)
         if said.mode == "explicit":
             place = (said.channel, said.to)
-        elif state.last_place is not None and state.last_place.channel in self._surfaces:
-            place = (state.last_place.channel, state.last_place.to)
+        elif (last := state.last_place) and last.channel in self._elsewhere and state.last_owner == session.owner:
+            place = (last.channel, last.to)
         else:
             place = ("slack", session.owner)
         channel, to = place
@@ -67,3 +71,21 @@ class Delivery:
             return state.with_findings(*found)
 
         self._store.save(session.id, note)
+
+
+def owner_or_ops(delivery: Delivery, clock: Clock, say: Callable[[str], None]) -> Callable[[Session, str], None]:
+    """Return what tells an owner about the beats themselves; `say` hears it where nobody can be told.
+
+    It raises Unavailable where only time is missing: the owner is to be told later.
+    """
+
+    def tell(session: Session, text: str) -> None:
+        try:
+            delivery.tell_owner(session, text, at=clock.now())
+        except Unavailable:
+            raise
+        except ProviderError as error:
+            log.warning("an owner cannot be told: %s", error, extra={"action": "owner_untold", "session": session.id})
+            say(text if session.id in text else f"{session.id}: {text}")
+
+    return tell

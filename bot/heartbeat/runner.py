@@ -19,13 +19,13 @@ from bot.domain.session import SessionState
 from bot.errors import InputError, ProviderError, TriageError
 from bot.heartbeat.admission import Admission
 from bot.heartbeat.course import Course
-from bot.heartbeat.delivery import Delivery
 from bot.heartbeat.endings import broken_off
 from bot.heartbeat.failures import is_alert_due, pause_notice, told
 from bot.heartbeat.look import Look
 from bot.heartbeat.outcome import Begun, Ending, Record
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
+from bot.heartbeat.silence import AlertOwner
 from bot.heartbeat.steps import Step
 from bot.heartbeat.wakes import take_wakes
 from bot.ports import Clock, SessionStore
@@ -47,7 +47,7 @@ class Room:
     retry: Callable[[str, Wake], None]
     look: Look
     course: Course
-    delivery: Delivery
+    alert_owner: AlertOwner
     record: Record
     clock: Clock
     after: Callable[[Session, Ending, datetime], None] = lambda *_: None
@@ -74,15 +74,15 @@ class Beats:
         self._room.record.close(session, begun, ending, now=now)
         state = self._room.store.load(session.id)
         if ending.result is BeatResult.FAILED and is_alert_due(state):
-            self._tell_of_pause(session, state, now)
+            self._tell_of_pause(session, state)
         try:
             self._room.after(session, ending, now)
         except TriageError:  # the beat is on record; run again, it would be there twice
             log.exception("other sessions not told", extra={"action": "neighbours_untold", "session": session.id})
 
-    def _tell_of_pause(self, session: Session, state: SessionState, now: datetime) -> None:
+    def _tell_of_pause(self, session: Session, state: SessionState) -> None:
         try:
-            self._room.delivery.tell_owner(session, pause_notice(state), at=now)
+            self._room.alert_owner(session, pause_notice(state))
             self._room.store.save(session.id, told)
         except ProviderError:
             log.exception("owner not told of the pause", extra={"action": "pause_untold", "session": session.id})

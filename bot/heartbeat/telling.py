@@ -110,7 +110,9 @@ class Telling:
             if now.is_open:
                 stamps = stamps.stamped(finding.key, finding.text, self._destination(), at)
             last = self._route if is_private(self._route) else state.last_place
-            return state.with_findings(now).evolve(sent=stamps, last_sent=at, last_place=last)
+            return state.with_findings(now).evolve(
+                sent=stamps, last_sent=at, last_place=last, last_owner=self._session.owner
+            )
 
         self._store.save(self._session.id, note)
 

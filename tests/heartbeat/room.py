@@ -13,7 +13,7 @@ from bot.domain.returns import Usage
 from bot.domain.session import SessionState
 from bot.heartbeat.admission import Admission
 from bot.heartbeat.course import Course
-from bot.heartbeat.delivery import Delivery
+from bot.heartbeat.delivery import Delivery, owner_or_ops
 from bot.heartbeat.look import Look
 from bot.heartbeat.outcome import Record
 from bot.heartbeat.prescreen import Screened
@@ -76,6 +76,8 @@ class BeatRoom:
         self.surface, self.full, self.screen = FakeSurface(), Scripted(*(minds or (report(),))), screen
         self.retried: list[tuple[str, Wake]] = []
         self.busy = False
+        self.ops: list[str] = []
+        """What the ops channel was told."""
         self.runs = folder / "runs"
         self.write_playbook()
         settings = session_settings(self.cwd, **{"heartbeat_model": "claude-haiku-4-5" if screen else "", **beat})
@@ -91,7 +93,7 @@ class BeatRoom:
                 retry=lambda session_id, wake: self.retried.append((session_id, wake)),
                 look=Look(Probes({"PATH": "/usr/bin:/bin"}), self.store),
                 course=Course(screen, self.full, delivery),  # type: ignore[arg-type]  # a screen that can decide() will do
-                delivery=delivery,
+                alert_owner=owner_or_ops(delivery, self.clock, self.ops.append),
                 record=Record(self.runs, self.store, self.log),
                 clock=self.clock,
             )

@@ -176,6 +176,22 @@ def test_mode_none_is_a_route_that_only_remembers(tmp_path: Path) -> None:
     assert desk.state().text == "Main is red."
 
 
+@pytest.mark.parametrize(("channel", "to"), [("telegram", "77"), ("slack", "U0OLD")])
+def test_who_owns_a_session_now_is_told_and_not_who_did(desk: Desk, channel: Any, to: str) -> None:
+    """Wherever the owner before them was last reached."""
+    last = Delivered(mode="last", channel=channel, to=to)
+    state = desk.store.save("shop", lambda state: state.evolve(last_place=last, last_owner="U0OLD"))
+    assert desk.delivery.route(desk.session, state) == Delivered(mode="last", channel="slack", to="U0ANA")
+
+
+def test_an_owner_is_told_where_they_were_last_reached(tmp_path: Path) -> None:
+    """In private, over another surface than Slack."""
+    desk = Desk(tmp_path, deliver={"mode": "explicit", "channel": "telegram", "to": "77"})
+    desk.beat(RED)
+    route = desk.delivery.route(a_session(tmp_path), desk.store.load("shop"))
+    assert route == Delivered(mode="last", channel="telegram", to="77")
+
+
 def test_an_explicit_place_is_used_and_a_channel_is_not_remembered_as_private(tmp_path: Path) -> None:
     """`last` goes to private places only."""
     desk = Desk(tmp_path, deliver={"mode": "explicit", "channel": "slack", "to": "C0ENG"})

@@ -13,7 +13,7 @@ from bot.agent.run import RunCancelled, RunFailed, RunStopped, SpendLimitReached
 from bot.domain.beats import Action, BeatResult, Indicator, Receipt, Wake
 from bot.domain.session import InboxMessage, MessageKind, SpentToday
 from bot.domain.tiers import Tier
-from bot.errors import ProviderError, StoreError
+from bot.errors import ProviderError, StoreError, Unavailable
 from bot.heartbeat.view import BeatReport, BeatView
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, QUIET, SCREEN_COST, BeatRoom, Scripted, report, screened
@@ -210,7 +210,7 @@ def test_a_run_that_fails_is_recorded_with_what_it_cost_and_stamps_nothing(tmp_p
 def test_an_alert_that_cannot_be_sent_makes_the_beat_fail_and_is_sent_by_the_next(tmp_path: Path) -> None:
     """Nothing is stamped meanwhile, so the same work is done again."""
     room = BeatRoom(tmp_path, report(status="finding", finding="red", evidence="Main is red."))
-    room.surface.refuses = ProviderError("Slack is away")
+    room.surface.refuses = Unavailable("Slack is away")
     line = room.beat()
     assert (line.result, line.error, line.silent) == (BeatResult.FAILED, "Slack is away", True)
     assert NEVER in room.playbook
@@ -281,7 +281,7 @@ def test_five_failures_pause_and_are_told_once_however_often_the_way_is_shut(tmp
     for _ in range(4):
         room.beat()
     assert room.surface.sent == []
-    room.surface.refuses = ProviderError("Slack is away")
+    room.surface.refuses = Unavailable("Slack is away")
     room.beat()
     assert room.state.failures.count == 5
     assert room.state.failures.paused_until is not None
@@ -294,6 +294,18 @@ def test_five_failures_pause_and_are_told_once_however_often_the_way_is_shut(tmp
     room.full.steps[:] = [report()]
     room.beat(Wake.ON_DEMAND)
     assert room.state.failures.count == 0
+
+
+def test_the_ops_channel_hears_of_a_pause_that_the_owner_cannot_be_told_of(tmp_path: Path) -> None:
+    """An account that is switched off never hears anything; what the alerts say stays private."""
+    room = BeatRoom(tmp_path, report(status="finding", finding="red", evidence="Main is red."))
+    room.surface.refuses = ProviderError("cannot send an alert: user_disabled")
+    for _ in range(6):
+        room.beat(Wake.ON_DEMAND)
+    (said,) = room.ops
+    assert said.startswith("shop: The heartbeat failed 5 times in a row")
+    assert "user_disabled" in said
+    assert "Main is red" not in said
 
 
 def test_a_slot_stamps_its_own_time_and_a_person_the_present(tmp_path: Path) -> None:
