@@ -15,7 +15,8 @@ from typing import Final
 import yaml
 
 from bot.errors import ConfigError
-from demo.watched import SESSION, watched
+from demo.neighbours import neighbours
+from demo.watched import watched
 from demo.workspace import ENG, HELP, OPS
 
 _OURS: Final = "# Written by `triage demo`, which writes it anew each time.\n"
@@ -52,7 +53,7 @@ def furnish(home: Path, codebase: Path) -> Path:
 def _forget_last_time(home: Path, config: Path) -> None:
     if not config.read_text(encoding="utf-8", errors="replace").startswith(_OURS):
         raise ConfigError(f"{config} is somebody's config and stays as it is; give --home another folder, or none")
-    for folder in (home / "watched", home / "sessions" / SESSION):
+    for folder in (home / "watched", home / "sessions", home / "suggestions"):
         if folder.exists():
             shutil.rmtree(folder)
 
@@ -62,6 +63,6 @@ def _settings(codebase: Path, *, watched_in: Path) -> str:
         "codebase": str(codebase),
         "ops_channel": OPS.channel_id,
         "watched_chats": [{"chat_id": channel.channel_id, "name": channel.name} for channel in (HELP, ENG)],
-        "sessions": watched(watched_in),
+        "sessions": {**watched(watched_in), **neighbours(watched_in)},
     }
     return yaml.safe_dump(settings, sort_keys=False)

@@ -35,6 +35,7 @@ from demo.binary import cache_folder, ensure_binary
 from demo.control import Control
 from demo.home import furnish, home_of
 from demo.journey import CARD_LIMIT_S, MODEL_CARD_LIMIT_S, Journey
+from demo.neighbours import MASTER, WORKER
 from demo.questions import questions_for
 from demo.slack_server import LocalSlack
 from demo.watched import FAULTY, REPAIRED, SESSION
@@ -194,6 +195,7 @@ def _interactive(args: argparse.Namespace, control: Control, url: str, home: Pat
         f"  ask       anything about the codebase in #{HELP.name}; try /triage status\n"
         f"  watch     a heartbeat alert waits in {ANA.name.title()}'s direct messages: Acknowledge it; it is resolved\n"
         f"            once {REPAIRED} stands in {home / 'watched' / SESSION / FAULTY}\n"
+        f"  accept    a check that {MASTER} suggests to {WORKER}, in #{OPS.name}: it goes into that HEARTBEAT.md\n"
         f"  data      {home}  (TRIAGE_HOME={home} triage status)\n"
         "\n  Ctrl-C ends it and leaves nothing behind.",
         flush=True,

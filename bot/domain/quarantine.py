@@ -43,7 +43,7 @@ _TOOLS: Final = (
 _EXECUTES: Final = (
     r"`[^`]*(?:[;|&><]|\$\()[^`]*`",
     r"\b(?:curl|wget|bash|zsh|eval|sudo|rm|chmod|chown|ssh|scp|nc|netcat|base64|powershell|xargs|mkfs|dd)\b\s",
-    r"`(?:sh|python\d?|node|perl|ruby)\b",
+    r"`(?:sh|python\d?|node|perl|ruby)\s+-[ce]\b",
 )
 _SECRETS: Final = (
     r"\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:KEY|TOKEN|SECRET|PASSWORD)\b|(?:^|[\s`/])\.env\b|\.git/|/proc/|/etc/|\.ssh\b",
