@@ -17,6 +17,8 @@ from bot.errors import ProviderError, Unavailable, Unconfirmed
 API_URL: Final = "https://api.telegram.org"
 TIMEOUT_S: Final = 20
 MESSAGE_CHARS: Final = 4_096
+_SAME: Final = "message is not modified"
+"""How Telegram refuses an edit that changes nothing, which is what was wanted."""
 
 
 class TelegramSurface:
@@ -36,8 +38,11 @@ class TelegramSurface:
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:
         """Change an alert in place; raises as `send` does."""
-        text = text_of(alert)
-        self._call("editMessageText", chat_id=to, message_id=posted.reference, text=text)
+        try:
+            self._call("editMessageText", chat_id=to, message_id=posted.reference, text=text_of(alert))
+        except ProviderError as error:
+            if _SAME not in str(error):
+                raise
 
     def _call(self, method: str, **fields: Any) -> dict[str, Any]:
         url = f"{self._api_url}/bot{self._token.get_secret_value()}/{method}"
@@ -64,7 +69,7 @@ def text_of(alert: Alert) -> str:
 
 
 def _refusal(status: int, body: dict[str, Any]) -> ProviderError:
-    """Return what Telegram said no to; "message is not modified" cannot happen to what was really changed."""
+    """Return what Telegram said no to."""
     said = str(body.get("description") or f"HTTP {status}")[:200]
     wait = (body.get("parameters") or {}).get("retry_after")
     retry_after_s = float(wait) if isinstance(wait, int | float) else None

@@ -1,4 +1,4 @@
-"""Port Surface over a webhook: one POST of JSON for each alert and each change of one.
+"""Port Surface over a webhook: one POST of JSON for each alert, and one for its end.
 
 The address may hold a secret in its path, so it stands in no error, log or record.
 """
@@ -29,8 +29,12 @@ class WebhookSurface:
         return Posted(place="webhook", reference=alert.finding.key if alert.finding else alert.session_id)
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:  # noqa: ARG002 - the receiver goes by the id
-        """Post how the alert stands now; the receiver tells the change by its `id`. Raises as `send` does."""
-        self._post(to, alert)
+        """Post that the finding is gone, under the same `id`; raises as `send` does.
+
+        That it still stands is no news: whatever is behind the address may ring for each post.
+        """
+        if alert.finding is not None and not alert.finding.is_open:
+            self._post(to, alert)
 
     def _post(self, url: str, alert: Alert) -> None:
         try:

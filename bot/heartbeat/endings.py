@@ -37,7 +37,25 @@ def end_of(view: BeatView, sent: Sent, *, why: str | None, quiet: BeatResult) ->
     if not good and sent.silent:
         return Ending(result=BeatResult.FAILED, error=sent.problem, view=view, sent=sent)
     if not sent.silent:
-        return Ending(result=BeatResult.SENT, why=why, view=view, sent=sent, good=good, says_ok=sent.says_ok)
+        return Ending(
+            result=BeatResult.SENT,
+            why=why,
+            error=sent.problem,
+            view=view,
+            sent=sent,
+            good=good,
+            says_ok=sent.says_ok,
+        )
     if quiet is BeatResult.SKIPPED:
-        why = "; ".join(filter(None, [remark(Step.DEDUPE, "nothing that was not said already"), why]))
+        why = "; ".join(filter(None, [_unsaid(view), why]))
     return Ending(result=quiet, why=why, view=view, sent=sent, good=True)
+
+
+def _unsaid(view: BeatView) -> str:
+    """Return why nobody was told of what was found."""
+    beat = view.session.beat
+    if beat.deliver.mode == "none":
+        return remark(Step.DELIVERY, "to the log only")
+    if not beat.visibility.show_alerts:
+        return remark(Step.DELIVERY, "alerts are switched off")
+    return remark(Step.DEDUPE, "nothing that was not said already")

@@ -61,7 +61,7 @@ def judge(view: BeatView, report: BeatReport) -> Judged:
     return Judged(
         ack=ack,
         findings=tuple(findings),
-        checked=frozenset({*checked, FLAGS, *_vouched(view.tier, complete=not missing)}),
+        checked=frozenset({*checked, FLAGS, *_vouched(view, complete=not missing)}),
         missing=missing,
     )
 
@@ -72,11 +72,17 @@ def boxes_of(report: BeatReport) -> dict[str, bool]:
     return {receipt.task: receipt.task not in bad for receipt in report.receipts}
 
 
-def _vouched(tier: Tier, *, complete: bool) -> tuple[str, ...]:
+def _vouched(view: BeatView, *, complete: bool) -> tuple[str, ...]:
     """Return what a complete beat settles besides its tasks; only a daily one looked at all there is."""
     if not complete:
         return ()
-    return (RECEIPTS, MESSAGE) if tier is Tier.DAILY else (RECEIPTS,)
+    return (RECEIPTS, MESSAGE, *abandoned(view)) if view.tier is Tier.DAILY else (RECEIPTS,)
+
+
+def abandoned(view: BeatView) -> frozenset[str]:
+    """Return the tasks of open findings that stand in the playbook no more, so that no receipt ever settles them."""
+    kept = {task.id for tier in Tier for task in view.playbook.tasks(tier)}
+    return frozenset(each.task for each in view.open_findings) - kept - {FLAGS, MESSAGE, RECEIPTS}
 
 
 def notes(view: BeatView, report: BeatReport, judged: Judged) -> tuple[str, ...]:
@@ -96,7 +102,8 @@ def flags_up(session_id: str, playbook: Playbook) -> list[Finding]:
 
 def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
     """Return what the receipts report; those of no due task too, for a model that mistook an id saw something."""
-    known = {entry.id: entry.text for entry in view.playbook.entries} | {task.id: task.text for task in view.tasks}
+    kept = [task for tier in Tier for task in view.playbook.tasks(tier)]
+    known = {task.id: task.text for task in (*kept, *view.tasks)}
     return [
         Finding(
             key=finding_key(view.session.id, task, receipt.evidence, receipt.finding),

@@ -43,6 +43,15 @@ def test_telegram_gets_plain_text_and_says_where_it_stands(telegram: TelegramSur
 
 
 @responses.activate
+def test_an_edit_that_changes_nothing_is_no_refusal(telegram: TelegramSurface) -> None:
+    """An alert that stands is brought up to date by every beat."""
+    said = {"ok": False, "description": "Bad Request: message is not modified: specified new message content"}
+    responses.post(f"https://api.telegram.org/bot{TOKEN}/editMessageText", json=said, status=400)
+    telegram.update("77", Posted("77", "42"), ALERT)
+    assert len(responses.calls) == 1
+
+
+@responses.activate
 def test_telegram_changes_a_message_in_place(telegram: TelegramSurface) -> None:
     """A resolved finding says so at its first glance."""
     responses.post(f"https://api.telegram.org/bot{TOKEN}/editMessageText", json={"ok": True, "result": True})
@@ -93,9 +102,10 @@ def test_no_traceback_holds_telegrams_token_or_a_webhooks_address(
 
 @responses.activate
 def test_a_webhook_gets_one_object_that_says_how_the_finding_stands() -> None:
-    """The same id for each change of one finding."""
+    """The same id for its end; that it still stands is not posted, for each post may ring."""
     responses.post(URL)
     posted = WebhookSurface().send(URL, ALERT)
+    WebhookSurface().update(URL, posted, ALERT)
     WebhookSurface().update(URL, posted, ALERT.model_copy(update={"finding": FINDING.evolve(resolved_at=AT)}))
     first, second = (json.loads(call.request.body) for call in responses.calls)
     assert (first["status"], second["status"]) == ("open", "resolved")

@@ -218,6 +218,54 @@ def test_an_alert_that_cannot_be_sent_makes_the_beat_fail_and_is_sent_by_the_nex
     assert room.beat().result is BeatResult.SENT
 
 
+def test_one_of_two_alerts_that_cannot_be_sent_is_on_record_and_sent_by_the_next(tmp_path: Path) -> None:
+    """What was said is not said twice; nothing is stamped until all is said."""
+    room = BeatRoom(tmp_path, report(status="finding", finding="red", evidence="Main is red."))
+    room.write_playbook("## Urgent Flags\n\n- Fire\n\n" + QUIET)
+
+    def shut() -> None:
+        room.surface.refuses = Unavailable("Slack is away")
+
+    room.surface.meanwhile = shut
+    line = room.beat()
+    assert (line.result, line.error, line.silent) == (BeatResult.SENT, "Slack is away", False)
+    assert NEVER in room.playbook
+    room.surface.refuses = None
+    assert room.beat().result is BeatResult.SENT
+    assert room.surface.texts == ["Main is red.", "Urgent flag: Fire"]
+    assert NEVER not in room.playbook
+
+
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [
+        ({"deliver": {"mode": "none"}}, "delivery: to the log only"),
+        ({"visibility": {"show_alerts": False}}, "delivery: alerts are switched off"),
+    ],
+)
+def test_the_record_says_why_nobody_was_told(tmp_path: Path, setting: dict[str, Any], why: str) -> None:
+    """It was never said before, so it is no repeat."""
+    line = BeatRoom(tmp_path, report(status="finding", finding="red", evidence="Main is red."), **setting).beat()
+    assert (line.result, line.why, line.silent, line.delivered) == (BeatResult.SKIPPED, why, True, None)
+
+
+def test_what_a_task_found_that_nobody_does_any_more_is_not_said_again_and_closed_by_the_daily_run(
+    tmp_path: Path,
+) -> None:
+    """Somebody took the task out of the playbook; no receipt can ever settle what it found."""
+    room = BeatRoom(tmp_path, report(status="finding", finding="red", evidence="Main is red."), report())
+    room.beat()
+    room.clock.advance(25 * 3_600)
+    other = "## Timestamps\n\n- Last hourly: {at}\n- Last daily: {at}\n\n## Quick Tasks\n\n{tasks}"
+    now = f"{room.clock.now():%Y-%m-%dT%H:%M:%SZ}"
+    (room.cwd / "HEARTBEAT.md").write_text(other.format(at=now, tasks=""))
+    assert room.beat(Wake.ON_DEMAND).why == "probes: nothing changed"
+    assert room.surface.texts == ["Main is red."]
+    (room.cwd / "HEARTBEAT.md").write_text(other.format(at="(never)", tasks="- [ ] Is the disk full?\n"))
+    room.beat()
+    assert [found.is_open for found in room.state.findings.values()] == [False]
+
+
 def test_a_cancel_stays_one_at_every_step(tmp_path: Path) -> None:
     """During the screen, between screen and run, during the run, after it: no alert, no stamp, the cost kept."""
     room = BeatRoom(tmp_path, screen=Scripted(RunCancelled("cancelled", usage=SCREEN_COST)))
