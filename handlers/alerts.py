@@ -99,8 +99,13 @@ class AlertButtons:
         def asked() -> str:
             session_id, digest = ids.decode_finding(action.get("value"))
             session = self._permitted(body, session_id)
-            finding = self._desk.findings.find(session_id, digest)
-            return self._desk.ask(question_about(session.name, finding.text), _user(body))
+            by = _user(body)
+            return self._desk.findings.investigate(
+                session_id,
+                digest,
+                by=by,
+                ask=lambda found: self._desk.ask(question_about(session.name, found.text), by),
+            )
 
         self._answer_with(body, asked)
 

@@ -72,6 +72,8 @@ class OpenFinding(_Value):
     reference: str | None = None
     sent_at: AwareDatetime | None = None
     acknowledged_by: str | None = None
+    investigated_by: str | None = None
+    """Who had it looked into, in a thread of the ops channel."""
     snoozed_until: AwareDatetime | None = None
     fixed_by: str | None = None
     resolved_at: AwareDatetime | None = None

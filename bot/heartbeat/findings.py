@@ -11,7 +11,7 @@ from typing import Final
 
 from bot.domain.alerts import finding_digest
 from bot.domain.session import OpenFinding, SessionState
-from bot.errors import Conflict, InputError
+from bot.errors import Conflict, InputError, TriageError
 from bot.ports import Clock, SessionStore
 
 SNOOZES: Final = {"1 h": timedelta(hours=1), "4 h": timedelta(hours=4), "24 h": timedelta(hours=24)}
@@ -52,6 +52,21 @@ class Findings:
     def fix(self, session_id: str, digest: str, *, by: str) -> OpenFinding:
         """Close it; should a beat see it again, that is a new alert."""
         return self._change(session_id, digest, lambda now: now.evolve(fixed_by=by, snoozed_until=None))
+
+    def investigate(self, session_id: str, digest: str, *, by: str, ask: Callable[[OpenFinding], str]) -> str:
+        """Have it looked into once, however often that is asked for; `ask` that raises leaves it to be asked again."""
+
+        def claim(now: OpenFinding) -> OpenFinding:
+            if now.investigated_by:
+                raise Conflict(f"<@{now.investigated_by}> had this looked into already.")
+            return now.evolve(investigated_by=by)
+
+        claimed = self._change(session_id, digest, claim)
+        try:
+            return ask(claimed)
+        except TriageError:
+            self._change(session_id, digest, lambda now: now.evolve(investigated_by=None))
+            raise
 
     def _change(self, session_id: str, digest: str, change: Callable[[OpenFinding], OpenFinding]) -> OpenFinding:
         key = self.find(session_id, digest).key

@@ -13,6 +13,7 @@ import responses
 from bot.adapters.webhook import WebhookSurface
 from bot.domain.alerts import finding_digest
 from bot.domain.beats import Delivered, Finding, Wake
+from bot.domain.session import OpenFinding
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
 from bot.heartbeat.delivery import Delivery
@@ -149,6 +150,29 @@ def test_what_was_called_fixed_and_is_seen_again_is_a_new_alert(desk: Desk) -> N
     assert not desk.beat(RED).silent
     assert desk.state().fixed_by is None
     assert desk.state().first_at == desk.clock.now()
+
+
+def test_a_finding_is_looked_into_once_and_again_only_if_that_could_not_be_asked(desk: Desk) -> None:
+    """Two clicks are one thread in the ops channel, and one bill."""
+    desk.beat(RED)
+    asked: list[str] = []
+
+    def ask(found: OpenFinding) -> str:
+        if not asked:
+            asked.append("in vain")
+            raise ProviderError("Slack is away")
+        asked.append(found.text)
+        return "Asked."
+
+    def click(by: str) -> str:
+        return desk.findings.investigate("shop", finding_digest(RED.key), by=by, ask=ask)
+
+    with pytest.raises(ProviderError):
+        click("U0ANA")
+    assert click("U0BEN") == "Asked."
+    with pytest.raises(Conflict, match="<@U0BEN> had this looked into already"):
+        click("U0ANA")
+    assert asked == ["in vain", "Main is red."]
 
 
 def test_a_button_of_an_alert_that_is_closed_says_how_it_closed(desk: Desk) -> None:

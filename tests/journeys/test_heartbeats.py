@@ -119,6 +119,8 @@ def test_the_buttons_that_lead_further(open_office: Open, tmp_path: Path, contro
     assert "The check: `python3 check.py`" in shown_text(view)
     office.press(card, ids.INVESTIGATE)
     office.answered(ANA.user_id, f"Asked in <#{OPS.channel_id}>")
+    office.press(card, ids.INVESTIGATE)
+    office.answered(ANA.user_id, f"<@{ANA.user_id}> had this looked into already.")
     (question,) = [m for m in control.messages(OPS.channel_id) if m["text"].startswith("A heartbeat of shop reports")]
     office.card(question["ts"], "A heartbeat of shop reports", channel=OPS.channel_id, offering=ids.DISMISS)
 
