@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -10,6 +11,7 @@ from bot.domain.session import Failures, SessionState
 PAUSE_AFTER: Final = 5
 FIRST_PAUSE: Final = timedelta(minutes=30)
 LONGEST_PAUSE: Final = timedelta(hours=24)
+_NUMBERED: Final = re.compile(r"[\w-]*[0-9][\w-]*")
 
 
 def failed(state: SessionState, key: str, now: datetime) -> SessionState:
@@ -18,10 +20,20 @@ def failed(state: SessionState, key: str, now: datetime) -> SessionState:
     From the fifth of one kind in a row on, interval wakes are refused until the pause is over; the next failure of that
     kind doubles it, up to a day. Another kind starts to count anew.
     """
-    before = state.failures if key == state.failures.key else Failures(key=key)
+    is_same = kind_of(key) == kind_of(state.failures.key)
+    before = state.failures.evolve(key=key) if is_same else Failures(key=key)
     count = before.count + 1
     paused_until = now + pause_after(count) if count >= PAUSE_AFTER else None
     return state.evolve(failures=before.evolve(count=count, paused_until=paused_until))
+
+
+def kind_of(key: str) -> str:
+    """Return what two failures of one kind have in common: all but numbers and the ids that hold some.
+
+    >>> kind_of("Overloaded, HTTP 529 (request req_011CSH)") == kind_of("Overloaded, HTTP 529 (request req_01A9)")
+    True
+    """
+    return _NUMBERED.sub("#", key)
 
 
 def succeeded(state: SessionState) -> SessionState:

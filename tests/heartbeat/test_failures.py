@@ -41,6 +41,16 @@ def test_the_pause_doubles_up_to_a_day() -> None:
     assert pauses == [0.5, 1, 2, 4, 8, 16, 24, 24, 24, 24]
 
 
+def test_the_number_of_a_request_makes_no_other_kind() -> None:
+    """Providers put one into every refusal; the latest is what the owner is shown."""
+    state = SessionState()
+    for number in range(5):
+        state = failed(state, f"the provider is overloaded: HTTP 529 (request req_01{number}CSH)", START)
+    assert state.failures.count == 5
+    assert state.failures.paused_until is not None
+    assert state.failures.key.endswith("(request req_014CSH)")
+
+
 def test_another_kind_counts_anew() -> None:
     """What changes is not stuck."""
     state = SessionState()
