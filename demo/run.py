@@ -74,7 +74,7 @@ def main(argv: list[str]) -> int:
         _bot(args, slack, home, repo.root) as bot,
     ):
         control.wait_for(control.is_connected, "the bot to connect")
-        questions = [args.question] if args.question else questions_for(repo, bot.index)
+        questions = [args.question] if args.question else questions_for(repo, bot.ground.index)
         if args.headless:
             return _headless(args, control, home, questions)
         return _interactive(args, control, slack.url, home, questions)
@@ -133,7 +133,7 @@ def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path
     bot = Triage(load_settings(config), environment)
     seconds = f"{bot.indexed.seconds:.1f} s"
     _say(args, f"index     {bot.indexed.files:,} files at {bot.indexed.commit[:12]}, {seconds}")
-    _say(args, f"drafts by {bot.staff.described}")
+    _say(args, f"drafts by {bot.casework.staff.described}")
     WakeFiles(home).drop(SESSION, Wake.ON_DEMAND)  # what `triage heartbeat run` does
     bot.start()
     try:

@@ -54,13 +54,14 @@ def main(argv: list[str]) -> int:
     bot.start()
     watched = ", ".join(f"#{chat.name or chat.chat_id}" for chat in settings.watched_chats) or "mentions only"
     print(f"triage is watching {watched}; drafts go to {settings.ops_channel}.")
-    if isinstance(bot.connection, HttpConnection):
+    if isinstance(bot.edge.connection, HttpConnection):
         print(
-            f"listening on {bot.connection.address}; behind your TLS proxy Slack's Request URL is https://<host>{EVENTS_PATH}."
+            f"listening on {bot.edge.connection.address}; behind your TLS proxy Slack's Request URL is https://<host>{EVENTS_PATH}."
         )
-    print(f"investigator: {bot.staff.described}.")
+    print(f"investigator: {bot.casework.staff.described}.")
     print(
-        f"codebase {bot.repo.root} at {bot.indexed.commit[:12]}, {bot.indexed.files:,} files. Ctrl-C stops.", flush=True
+        f"codebase {bot.ground.repo.root} at {bot.indexed.commit[:12]}, {bot.indexed.files:,} files. Ctrl-C stops.",
+        flush=True,
     )
     while not stop.wait(WAKE_S):  # a signal another thread received does not wake a wait without end
         if again.is_set():

@@ -1,0 +1,157 @@
+"""Heartbeats, put together with their side of Slack: alerts, suggestions, proposals, commands about sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from bot.adapters.json_file import JsonFile
+from bot.adapters.proposal_files import ProposalFiles
+from bot.beat_staffing import Heartbeats, Surroundings, heartbeats, other_surfaces
+from bot.heartbeat.controls import Controls
+from bot.heartbeat.proposals import Proposals, commands_not_allowed
+from bot.heartbeat.proposing import Proposing
+from bot.heartbeat.task_desk import TaskDesk
+from bot.models import Models
+from bot.wiring.foundation import Foundation
+from handlers.alert_surface import SlackAlerts
+from handlers.alerts import AlertButtons, AlertDesk
+from handlers.commands.heartbeat import HeartbeatCommand
+from handlers.commands.pollinate import PollinateCommand
+from handlers.commands.tiers import Tiers, view_opener
+from handlers.proposal_cards import SlackProposals
+from handlers.proposals import ProposalButtons
+from handlers.suggestion_cards import SuggestionCards
+from handlers.suggestions import SuggestionButtons, SuggestionOffice
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Beats:
+    """The part of the bot that looks after sessions."""
+
+    heartbeats: Heartbeats
+    alerts: AlertButtons
+    suggestion_office: SuggestionOffice
+    suggestions: SuggestionButtons
+    proposals: Proposals
+    proposal_buttons: ProposalButtons
+    heartbeat: HeartbeatCommand
+    tiers: Tiers
+    pollinate: PollinateCommand
+
+
+def wire_beats(on: Foundation, models: Models | None) -> Beats:
+    """Return heartbeats over the foundation; nothing runs until the scheduler is ticked."""
+    surface = SlackAlerts(on.client, on.poster)
+    beats = _heartbeats(on, models, surface)
+    office, proposals = _suggestion_office(on, beats), _proposals(on, beats)
+    return Beats(
+        heartbeats=beats,
+        alerts=_alert_buttons(on, beats, surface),
+        suggestion_office=office,
+        suggestions=SuggestionButtons(office, ops_channel=on.ops_channel, tell=on.tell()),
+        proposals=proposals,
+        proposal_buttons=ProposalButtons(
+            proposals,
+            beats.sessions,
+            on.approvers,
+            team_id=on.me.team_id,
+            ops_channel=on.ops_channel,
+            tell=on.tell(),
+        ),
+        heartbeat=_heartbeat_command(on, beats),
+        tiers=_tiers(on, beats),
+        pollinate=PollinateCommand(office=office, pollination=beats.pollination),
+    )
+
+
+def _heartbeats(on: Foundation, models: Models | None, surface: SlackAlerts) -> Heartbeats:
+    return heartbeats(
+        Surroundings(
+            settings=on.settings,
+            environment=on.environment,
+            clock=on.clock,
+            jobs=on.jobs,
+            workspace=on.desk.workspace,
+            surfaces={"slack": surface, **other_surfaces(on.environment)},
+            models=models,
+            secrets=on.environment.secrets(),
+            on_damage=partial(_tell_of_damage, on),
+            say=on.ops.say,
+            halted=on.pausing.words,
+        )
+    )
+
+
+def _tell_of_damage(on: Foundation, path: Path) -> None:
+    on.ops.say(f"{path} was set aside: what it held could not be read.")
+
+
+def _alert_buttons(on: Foundation, beats: Heartbeats, surface: SlackAlerts) -> AlertButtons:
+    desk = AlertDesk(
+        sessions=beats.sessions,
+        findings=beats.findings,
+        show=surface.show,
+        wake=beats.scheduler.wake,
+        ask=on.ask(),
+        clock=on.clock,
+        team_id=on.me.team_id,
+    )
+    return AlertButtons(desk, on.approvers, tell=on.tell())
+
+
+def _suggestion_office(on: Foundation, beats: Heartbeats) -> SuggestionOffice:
+    return SuggestionOffice(
+        sessions=beats.sessions,
+        store=beats.suggestions,
+        desk=beats.desk,
+        cards=SuggestionCards(on.client, on.poster, beats.suggestions, ops_channel=on.ops_channel),
+        approvers=on.approvers,
+        team_id=on.me.team_id,
+    )
+
+
+def _proposals(on: Foundation, beats: Heartbeats) -> Proposals:
+    proposing = Proposing(
+        sessions=beats.sessions,
+        workspace=on.desk.workspace,
+        clock=on.clock,
+        bot_user_id=on.me.user_id,
+        allow_external=on.settings.watcher.allow_external,
+        say=on.ops.say,
+    )
+    cards = SlackProposals(
+        on.client,
+        on.poster,
+        ops_channel=on.ops_channel,
+        bot_user_id=on.me.user_id,
+        not_allowed=partial(commands_not_allowed, beats.sessions),
+    )
+    files = ProposalFiles(on.home, on_damage=partial(_tell_of_damage, on))
+    return Proposals(proposing, files, cards, on.clock, require_private=on.desk.privacy.require)
+
+
+def _heartbeat_command(on: Foundation, beats: Heartbeats) -> HeartbeatCommand:
+    return HeartbeatCommand(
+        sessions=beats.sessions,
+        store=beats.store,
+        controls=Controls(beats.sessions, beats.overrides, beats.scheduler.wake),
+        record=beats.log,
+        zones=beats.zones,
+        approvers=on.approvers,
+        clock=on.clock,
+        team_id=on.me.team_id,
+    )
+
+
+def _tiers(on: Foundation, beats: Heartbeats) -> Tiers:
+    listed = JsonFile(on.home / "listed.json")
+    return Tiers(
+        sessions=beats.sessions,
+        desk=TaskDesk(beats.sessions, beats.store, beats.zones, on.clock, listed),
+        approvers=on.approvers,
+        team_id=on.me.team_id,
+        open_view=view_opener(on.posting),
+        tell=on.tell(),
+    )

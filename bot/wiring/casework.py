@@ -1,0 +1,124 @@
+"""Casework, put together: who investigates, what a click does, what works off the queue, and what a start settles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.adapters.json_file import JsonFile
+from bot.adapters.local_zone import local_zone
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.casework.briefs import FILE as BRIEF
+from bot.casework.briefs import Briefs
+from bot.casework.decisions import Decisions
+from bot.casework.escalation import Escalations
+from bot.casework.escalation_watch import EscalationWatch
+from bot.casework.freshness import quotes_at_head
+from bot.casework.orchestrator import Orchestrator
+from bot.casework.rebuilding import Rebuilding
+from bot.casework.recovery import Recovery
+from bot.casework.replies import Replies
+from bot.casework.rounds import Rounds
+from bot.casework.waiting import Waiting
+from bot.intake.classifier import classify
+from bot.intake.watcher import Watcher
+from bot.long_runs import long_runs
+from bot.staffing import Sources, Staff, staff
+from bot.wiring.foundation import Foundation
+from handlers.approvals import Approvals
+from handlers.commands.casework import CaseworkCommands
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Casework:
+    """The part of the bot that answers questions."""
+
+    staff: Staff
+    waiting: Waiting
+    briefs: Briefs
+    recovery: Recovery
+    escalation_watch: EscalationWatch
+    orchestrator: Orchestrator
+    rebuilding: Rebuilding
+    watcher: Watcher
+    approvals: Approvals
+    commands: CaseworkCommands
+
+
+def wire_casework(on: Foundation) -> Casework:
+    """Return casework over the foundation; nothing runs yet."""
+    hired, replies = _hire(on), Replies(on.desk)
+    runs = long_runs(on.settings, on.environment, hired.models.spending if hired.models else None)
+    escalations = Escalations(on.desk, runs)
+    lost = frozenset(damage.thread_id for damage in on.store.damage())
+    orchestrator = Orchestrator(
+        on.desk,
+        Rounds(on.desk, hired.investigator, hired.validator, hired.runs, escalations),
+        bot_user_id=on.me.user_id,
+        lost=lost,
+        is_paused=lambda: on.pausing.is_paused,
+    )
+    decisions = Decisions(on.desk, replies, quotes_at_head(on.settings.codebase), escalations)
+    return Casework(
+        staff=hired,
+        waiting=Waiting(on.desk, NdjsonJournal(on.home / "reminders.ndjson")),
+        briefs=_briefs(on),
+        recovery=Recovery(on.desk, replies),
+        escalation_watch=EscalationWatch(on.desk, runs, hired.runs, secrets=on.environment.secrets()),
+        orchestrator=orchestrator,
+        rebuilding=_rebuilding(on, orchestrator),
+        watcher=_watcher(on, orchestrator),
+        approvals=Approvals(decisions, on.approvers, on.store, ops_channel=on.ops_channel, tell=on.tell()),
+        commands=CaseworkCommands(
+            home=on.home,
+            approvers=on.approvers,
+            pausing=on.pausing,
+            show_cards=on.desk.show_all_again,
+            ask=on.ask(),
+            clock=on.clock,
+        ),
+    )
+
+
+def _hire(on: Foundation) -> Staff:
+    return staff(
+        Sources(
+            settings=on.settings,
+            environment=on.environment,
+            repo=on.repo,
+            index=on.index,
+            memory=on.memory,
+            clock=on.clock,
+        )
+    )
+
+
+def _briefs(on: Foundation) -> Briefs:
+    wanted = on.settings.brief
+    zone = local_zone(on.environment.variables) if wanted.timezone == "local" else wanted.timezone
+    return Briefs(on.desk, on.home, wanted, JsonFile(on.home / BRIEF), zone=zone)
+
+
+def _watcher(on: Foundation, orchestrator: Orchestrator) -> Watcher:
+    return Watcher(
+        on.settings,
+        on.me,
+        rules=on.rules(),
+        events=on.journals.events,
+        classified=on.journals.classified,
+        store=on.store,
+        jobs=on.jobs,
+        clock=on.clock,
+        on_trouble=on.ops.say,
+        on_queued=orchestrator.hear,
+    )
+
+
+def _rebuilding(on: Foundation, orchestrator: Orchestrator) -> Rebuilding:
+    rules = on.rules()
+    return Rebuilding(
+        on.desk,
+        orchestrator,
+        on.journals.events,
+        lambda event: classify(event, rules, inflight=False).classification == "actionable",
+        bot_user_id=on.me.user_id,
+    )

@@ -1,0 +1,130 @@
+"""The line to Slack, put together: what listens, over which connection, and what reads back what was missed."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+from slack_bolt import App
+from slack_sdk import WebClient
+
+from blocks.home import Home
+from bot.adapters.json_file import JsonFile
+from bot.casework.overview import overview
+from bot.casework.presence import FILE as PRESENCE
+from bot.casework.today import today
+from bot.environment import require_signing_secret, require_tokens
+from bot.heartbeat.overview import rows
+from bot.intake.backfill import Backfill
+from bot.intake.gaps import Gaps
+from bot.wiring.beats import Beats
+from bot.wiring.casework import Casework
+from bot.wiring.foundation import Foundation
+from handlers.commands import Commands
+from handlers.commands.metrics import metrics_command
+from handlers.commands.status import status_command
+from handlers.connection import SlackConnection
+from handlers.history import SlackHistory
+from handlers.home import HomeTab
+from handlers.http_connection import HttpConnection
+from handlers.routes import Listeners, bolt_app
+from handlers.shortcuts import Shortcuts
+from handlers.signatures import Signatures
+from handlers.transport import unhurried_client
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Edge:
+    """Where Slack is heard."""
+
+    connection: SlackConnection | HttpConnection
+    backfill: Backfill
+    home: HomeTab
+
+
+def wire_edge(on: Foundation, casework: Casework, beats: Beats, executor: Executor) -> Edge:
+    """Return the line to Slack; it is opened by its connection."""
+    home = _home(on, beats)
+    listeners = Listeners(
+        watcher=casework.watcher,
+        approvals=casework.approvals,
+        alerts=beats.alerts,
+        suggestions=beats.suggestions,
+        commands=_commands(on, casework, beats),
+        tiers=beats.tiers,
+        proposals=beats.proposal_buttons,
+        shortcuts=Shortcuts(casework.watcher, on.desk.workspace, team_id=on.me.team_id),
+        home=home,
+    )
+    secrets = _secrets(on)
+    bolt = bolt_app(secrets[0], on.environment.slack_api_url, on.me, listeners, executor)
+    backfill = _backfill(on, casework, secrets[0])
+    connect = _over_http if on.settings.slack.mode == "http" else _over_socket
+    return Edge(connection=connect(on, bolt, secrets[1], backfill), backfill=backfill, home=home)
+
+
+def _secrets(on: Foundation) -> tuple[str, str]:
+    over_http = on.settings.slack.mode == "http"
+    return (require_signing_secret if over_http else require_tokens)(on.environment)
+
+
+def _commands(on: Foundation, casework: Casework, beats: Beats) -> Commands:
+    measured = metrics_command(on.home, on.clock, baseline_reply_s=on.settings.baseline_reply_s)
+    return Commands(
+        {
+            "status": ("what waits, what runs", status_command(on.home, on.approvers, on.clock)),
+            "metrics": ("what is promised, measured", measured),
+            **casework.commands.table(),
+            "heartbeat": ("sessions: list, switch, run, and why a beat went as it did", beats.heartbeat),
+            "tiers": ("a session's tasks: list, add, remove, move, edit, and what is due", beats.tiers),
+            "pollinate": ("checks that travel between sessions: run, list, accept, reject", beats.pollinate),
+        }
+    )
+
+
+def _home(on: Foundation, beats: Beats) -> HomeTab:
+    of = beats.heartbeats
+
+    def look() -> Home:
+        now = on.clock.now()
+        sessions = rows(of.sessions, of.store, of.zones, of.log, now)
+        return Home(overview=overview(on.home, now), today=today(on.home, now), sessions=sessions, now=now)
+
+    return HomeTab(on.client, look, on.approvers, on.clock, team_id=on.me.team_id)
+
+
+def _backfill(on: Foundation, casework: Casework, bot_token: str) -> Backfill:
+    return Backfill(
+        on.settings,
+        casework.watcher,
+        SlackHistory(unhurried_client(bot_token, on.environment.slack_api_url)),
+        team_id=on.me.team_id,
+        store=on.store,
+        gaps=Gaps(JsonFile(on.home / "slack" / "gaps.json")),
+        clock=on.clock,
+        say=on.ops.say,
+    )
+
+
+def _over_socket(on: Foundation, bolt: App, app_token: str, backfill: Backfill) -> SlackConnection:
+    return SlackConnection(
+        bolt,
+        app_token,
+        WebClient(token=app_token, base_url=on.environment.slack_api_url),
+        slate=JsonFile(on.home / PRESENCE),
+        clock=on.clock,
+        on_session=backfill.open,
+        connections=on.settings.slack.connections,
+    )
+
+
+def _over_http(on: Foundation, bolt: App, signing_secret: str, backfill: Backfill) -> HttpConnection:
+    return HttpConnection(
+        bolt,
+        Signatures(signing_secret, on.clock),
+        host=on.settings.slack.http.host,
+        port=on.settings.slack.http.port,
+        slate=JsonFile(on.home / PRESENCE),
+        clock=on.clock,
+        on_session=backfill.open,
+    )

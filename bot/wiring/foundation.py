@@ -1,0 +1,179 @@
+"""What everything else stands on: the stores of one data directory, the clients of one workspace, and the desk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from slack_sdk import WebClient
+
+from bot.adapters.clock import SystemClock
+from bot.adapters.json_file import JsonFile
+from bot.adapters.memory_index import MemoryNotes
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.passage_index import CodePassages
+from bot.adapters.spool_queue import SpoolQueue
+from bot.adapters.tinydb_store import TinyThreadStore
+from bot.agent.git import GitRepo
+from bot.casework.approvers import Approvers
+from bot.casework.desk import Desk
+from bot.casework.ops_lines import OpsLines
+from bot.casework.pausing import FILE as PAUSE
+from bot.casework.pausing import Pausing
+from bot.domain.links import code_links
+from bot.environment import Environment
+from bot.errors import ConfigError
+from bot.intake.classifier import Rules
+from bot.intake.normalise import Identity
+from bot.ports import Clock
+from bot.settings import Settings
+from handlers.messenger import SlackMessenger, ephemeral
+from handlers.ops_questions import Ask, ops_questions
+from handlers.pacing import Pacing
+from handlers.posting import Poster
+from handlers.transport import posting_client, repeatable_client, translated
+from handlers.workspace import SlackWorkspace
+
+CLAIM_WAIT_S = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Journals:
+    """The append-only files of a data directory."""
+
+    events: NdjsonJournal
+    classified: NdjsonJournal
+    replies: NdjsonJournal
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Foundation:
+    """The ground floor; `client` may repeat itself, `posting` may not, `poster` keeps the pace as well."""
+
+    settings: Settings
+    environment: Environment
+    clock: Clock
+    repo: GitRepo
+    index: CodePassages
+    me: Identity
+    client: WebClient
+    posting: WebClient
+    poster: Poster
+    pausing: Pausing
+    jobs: SpoolQueue
+    store: TinyThreadStore
+    journals: Journals
+    memory: MemoryNotes
+    desk: Desk
+    approvers: Approvers
+    ops: OpsLines
+
+    @property
+    def home(self) -> Path:
+        """The data directory."""
+        return self.environment.home
+
+    @property
+    def ops_channel(self) -> str:
+        """Where drafts wait and the bot speaks of itself."""
+        return self.settings.ops_channel
+
+    def rules(self) -> Rules:
+        """Return the rules that sort messages."""
+        return Rules(**{**self.settings.classifier.model_dump(), "bot_id": self.me.user_id})
+
+    def tell(self) -> Callable[[str, str, str], None]:
+        """Return a way to tell one person something only they see."""
+        return ephemeral(self.client)
+
+    def ask(self) -> Ask:
+        """Return a way to ask a question in the ops channel."""
+        return ops_questions(self.poster, self.jobs, team_id=self.me.team_id, ops_channel=self.ops_channel)
+
+
+def lay_foundation(settings: Settings, environment: Environment, bot_token: str) -> Foundation:
+    """Open the stores and reach the workspace.
+
+    Raises:
+        ConfigError: the codebase cannot be used, or the ops channel is not private.
+        ProviderError: Slack refused the token or cannot be reached.
+        StoreError: the data directory cannot be used.
+    """
+    home, clock = environment.home, SystemClock()
+    repo = GitRepo(settings.codebase)
+    repo.head()
+    client, posting = (make(bot_token, environment.slack_api_url) for make in (repeatable_client, posting_client))
+    me = _identify(client)
+    pacing = Pacing(posts_per_second=settings.slack.posts_per_second)
+    poster = Poster(posting, pacing.posts)
+    pausing = Pausing(home, JsonFile(home / PAUSE), clock)
+    messenger = SlackMessenger(
+        client,
+        poster,
+        pacing.updates,
+        ops_channel=settings.ops_channel,
+        bot_user_id=me.user_id,
+        link_to=code_links(repo.remote_url()),
+        team_language=settings.team_language,
+        offers_notes=settings.save_notes == "ask",
+        paused=pausing.words,
+    )
+    jobs = SpoolQueue(home / "queue", clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S)
+    store = TinyThreadStore(home)
+    journals = _journals(home)
+    memory = MemoryNotes(home / "memory", journals.replies)
+    workspace = SlackWorkspace(client, team_id=me.team_id)
+    desk = Desk(
+        settings=settings,
+        store=store,
+        jobs=jobs,
+        messenger=messenger,
+        workspace=workspace,
+        memory=memory,
+        replies=journals.replies,
+        clock=clock,
+        known_secrets=environment.secrets(),
+    )
+    _refuse_public_ops_channel(desk)
+    return Foundation(
+        settings=settings,
+        environment=environment,
+        clock=clock,
+        repo=repo,
+        index=CodePassages(repo, home / "index" / "passages.sqlite", environment.secrets()),
+        me=me,
+        client=client,
+        posting=posting,
+        poster=poster,
+        pausing=pausing,
+        jobs=jobs,
+        store=store,
+        journals=journals,
+        memory=memory,
+        desk=desk,
+        approvers=Approvers(
+            settings.approvers, ops_channel=settings.ops_channel, team_id=me.team_id, workspace=workspace
+        ),
+        ops=OpsLines(messenger),
+    )
+
+
+def _journals(home: Path) -> Journals:
+    return Journals(
+        events=NdjsonJournal(home / "events.ndjson"),
+        classified=NdjsonJournal(home / "events-classified.ndjson"),
+        replies=NdjsonJournal(home / "replies.ndjson"),
+    )
+
+
+def _refuse_public_ops_channel(desk: Desk) -> None:
+    channel = desk.settings.ops_channel
+    if not desk.workspace.is_private(channel):
+        raise ConfigError(f"ops_channel: {channel} is not private; drafts would be read by all. Name a private one")
+
+
+def _identify(client: WebClient) -> Identity:
+    with translated("recognise the bot's token"):
+        answer = client.auth_test()
+    return Identity(team_id=answer["team_id"], user_id=answer["user_id"], bot_id=answer.get("bot_id"))
