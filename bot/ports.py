@@ -219,6 +219,14 @@ class ChatMessage:
     edited: bool = False
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Channel:
+    """How a channel stands: private means that nobody but its members reads there, partners neither."""
+
+    is_private: bool
+    is_archived: bool = False
+
+
 class Workspace(Protocol):
     """What the bot may ask the chat about itself; every call is a network request unless cached."""
 
@@ -234,8 +242,8 @@ class Workspace(Protocol):
         """Return the messages of a thread, its parent first; empty when the parent is gone."""
         ...
 
-    def is_private(self, chat_id: str) -> bool:
-        """Whether a channel is private; raises ProviderError if the chat cannot say."""
+    def channel(self, chat_id: str) -> Channel:
+        """Return how a channel stands at this moment; raises ProviderError if the chat cannot say."""
         ...
 
     def members(self, place_id: str) -> frozenset[str]:

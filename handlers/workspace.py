@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from slack_sdk import WebClient
 
 from bot.errors import ProviderError
-from bot.ports import ChatMessage, Person
+from bot.ports import Channel, ChatMessage, Person
 from handlers.transport import translated
 
 CACHE_S = 60.0
@@ -54,11 +54,14 @@ class SlackWorkspace:
         alive = [m for m in messages if m.get("subtype") != "tombstone"]
         return [_message(m) for m in alive if m.get("ts")]
 
-    def is_private(self, chat_id: str) -> bool:
-        """Whether a channel is private and in use; raises ProviderError if Slack cannot say."""
+    def channel(self, chat_id: str) -> Channel:
+        """Return how a channel stands; raises ProviderError if Slack cannot say."""
         with translated("look at the channel"):
             channel = self._client.conversations_info(channel=chat_id)["channel"]
-        return bool(channel.get("is_private")) and not channel.get("is_ext_shared")
+        return Channel(
+            is_private=bool(channel.get("is_private")) and not channel.get("is_ext_shared"),
+            is_archived=bool(channel.get("is_archived")),
+        )
 
     def members(self, place_id: str) -> frozenset[str]:
         """Return the user ids in a channel or a user group (S…); raises ProviderError if Slack cannot say."""

@@ -26,7 +26,7 @@ from bot.domain.session import InboxMessage, SessionState, check_session_id
 from bot.domain.suggestions import Suggestion, check_suggestion_id
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import Conflict, InputError, ProviderError, StoreError
-from bot.ports import ChatMessage, Clock, Person, any_job
+from bot.ports import Channel, ChatMessage, Clock, Person, any_job
 
 MAX_ATTEMPTS = 3
 
@@ -534,6 +534,7 @@ class FakeWorkspace:
         self.people: dict[str, Person] = {}
         self.threads: dict[tuple[str, str], list[ChatMessage]] = {}
         self.private: set[str] = {"C0OPS"}
+        self.archived: set[str] = set()
         self.groups: dict[str, frozenset[str]] = {}
         self.down = False
 
@@ -550,9 +551,9 @@ class FakeWorkspace:
         self._answer()
         return list(self.threads.get((chat_id, thread_ts), []))
 
-    def is_private(self, chat_id: str) -> bool:
+    def channel(self, chat_id: str) -> Channel:
         self._answer()
-        return chat_id in self.private
+        return Channel(is_private=chat_id in self.private, is_archived=chat_id in self.archived)
 
     def members(self, place_id: str) -> frozenset[str]:
         self._answer()

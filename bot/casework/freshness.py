@@ -71,6 +71,8 @@ def find_changes(desk: Desk, state: ThreadState, still_stands: StillStands) -> l
         return [Staleness(text="the message to answer is gone", hard=True)]
     if not desk.privacy.is_private_now():
         return [Staleness(text="the ops channel is no longer private", hard=True)]
+    if desk.workspace.channel(state.chat_id).is_archived:
+        return [Staleness(text="the channel was archived", hard=True)]
     return [*_in_chat(state, messages), *_in_code(state, still_stands)]
 
 

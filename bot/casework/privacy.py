@@ -47,7 +47,7 @@ class OpsPrivacy:
 
     def is_private_now(self) -> bool:
         """Return what the chat says at this moment; raises ProviderError if it cannot say."""
-        private = self._workspace.is_private(self._channel)
+        private = self._workspace.channel(self._channel).is_private
         self._private_at = self._clock.now() if private else None
         if private:
             self._told = False

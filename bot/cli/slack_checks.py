@@ -75,7 +75,7 @@ def ops_channel(patient: Patient) -> Finding:
     channel = patient.settings().ops_channel
     client = _client(patient)
     workspace = SlackWorkspace(client, team_id="")
-    if not workspace.is_private(channel):
+    if not workspace.channel(channel).is_private:
         fix = "make it private, or name a private one as `ops_channel` in triage.yml"
         return Finding(ok=False, says=f"{channel} is not private: drafts would be read by everybody", fix=fix)
     return Finding(ok=True, says=f"{channel} is private")

@@ -169,7 +169,7 @@ def _journals(home: Path) -> Journals:
 
 def _refuse_public_ops_channel(desk: Desk) -> None:
     channel = desk.settings.ops_channel
-    if not desk.workspace.is_private(channel):
+    if not desk.workspace.channel(channel).is_private:
         raise ConfigError(f"ops_channel: {channel} is not private; drafts would be read by all. Name a private one")
 
 

@@ -83,6 +83,13 @@ def test_a_public_ops_channel_is_a_stop(office: Office) -> None:
     assert changes(office) == [("the ops channel is no longer private", True)]
 
 
+def test_an_archived_channel_is_a_stop(office: Office) -> None:
+    """Nothing can be posted there, whatever else changed."""
+    office.changed_refs.add(REF.ref)
+    office.workspace.archived.add("C1")
+    assert changes(office) == [("the channel was archived", True)]
+
+
 def test_only_file_citations_are_compared_with_the_code(tmp_path: Path) -> None:
     """A commit stays what it was, a log query cannot be repeated here."""
     refs = [REF.model_copy(update={"kind": kind}) for kind in EvidenceKind if kind is not EvidenceKind.FILE]

@@ -119,14 +119,21 @@ def test_only_a_channel_of_our_own_is_private(
 ) -> None:
     """Shared with a partner is not private; unsaid is not private."""
     slack.will("conversations.info", Answer({"channel": channel}))
-    assert workspace.is_private("C0OPS") is private
+    assert workspace.channel("C0OPS").is_private is private
+
+
+def test_an_archived_channel_is_told_from_one_in_use(slack: SlackStub, workspace: SlackWorkspace) -> None:
+    """Nothing can be posted there."""
+    slack.will("conversations.info", Answer({"channel": {"is_archived": True}}), Answer({"channel": {}}))
+    assert workspace.channel("C0HELP").is_archived
+    assert not workspace.channel("C0HELP").is_archived
 
 
 def test_privacy_is_asked_every_time(slack: SlackStub, workspace: SlackWorkspace) -> None:
     """It is the last gate before a post."""
     slack.will("conversations.info", Answer({"channel": {"is_private": True}}), Answer({"channel": {}}))
-    assert workspace.is_private("C0OPS")
-    assert not workspace.is_private("C0OPS")
+    assert workspace.channel("C0OPS").is_private
+    assert not workspace.channel("C0OPS").is_private
 
 
 def test_a_thread_is_read_to_its_end_without_tombstones(slack: SlackStub, workspace: SlackWorkspace) -> None:
