@@ -59,7 +59,7 @@ class Bench:
         self.store = SessionFiles(self.home, on_damage=_report)
         self.record = BeatLog(NdjsonJournal(self.home / "heartbeats.ndjson"))
         self.zones = Zones(None, SystemClock(), local=local_zone(environment.variables))
-        self.controls = Controls(self.sessions, self.overrides, self.drop)
+        self.controls = Controls(self.sessions, self.overrides, self.drop, cancel=lambda _: False)
 
     def drop(self, session_id: str, wake: Wake) -> str:
         """Leave a wake for the bot; return what becomes of it."""

@@ -7,6 +7,7 @@ is updated in place as long as it is open.
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Self
 
@@ -143,6 +144,17 @@ class SessionState(_Value):
         known = {**self.findings, **{finding.key: finding for finding in findings}}
         newest = sorted(known.values(), key=lambda each: (each.is_open, each.last_at))[-KEPT_FINDINGS:]
         return self.evolve(findings={each.key: each for each in newest})
+
+
+def is_still_silent(until: datetime, now: datetime, longest: timedelta) -> bool:
+    """Whether what was silenced until a time still is; a time further off than any we set is a wrong clock's.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2026, 3, 1, tzinfo=UTC)
+    >>> [is_still_silent(now + timedelta(hours=h), now, timedelta(hours=24)) for h in (0, 24, 25)]
+    [False, True, False]
+    """
+    return timedelta() < until - now <= longest
 
 
 def check_session_id(session_id: str) -> str:

@@ -1,7 +1,7 @@
 """What people may do to sessions by command: switch, pace, start; each answers with one sentence and what to type next.
 
 Who may is asked before (see handlers/commands/heartbeat.py). `wake` is the scheduler's, or on the terminal leaves a
-wake for the bot.
+wake for the bot; `cancel` stops a beat under way and says whether there was one.
 """
 
 from __future__ import annotations
@@ -25,18 +25,30 @@ DEFAULT: Final = "default"
 class Controls:
     """Switches of all sessions; every method raises InputError for an unknown session, with the near names."""
 
-    def __init__(self, sessions: Sessions, overrides: OverrideStore, wake: Callable[[str, Wake], str]) -> None:
-        self._sessions, self._overrides, self._wake = sessions, overrides, wake
+    def __init__(
+        self,
+        sessions: Sessions,
+        overrides: OverrideStore,
+        wake: Callable[[str, Wake], str],
+        cancel: Callable[[str], bool],
+    ) -> None:
+        self._sessions, self._overrides, self._wake, self._cancel = sessions, overrides, wake, cancel
 
     def switch(self, session_id: str, by: Setter, *, on: bool) -> str:
-        """Switch a session's heartbeat on or off; it stays so across restarts, whatever triage.yml says."""
+        """Switch a session's heartbeat on or off; it stays so across restarts, whatever triage.yml says.
+
+        Off also stops the beat under way, if it runs in this process.
+        """
         session = self._sessions.get(session_id)
         configured = self._sessions.configured(session.id).heartbeat.enabled
         switch = Switch(value=on, by=by) if on != configured else None
         self._overrides.change(session.id, lambda override: _with(override, enabled=switch))
         if on:
             return f"{session.id} is on. To beat now: /triage heartbeat run {session.id}"
-        return f"{session.id} is off; no wake starts a beat. To switch it on: /triage heartbeat on {session.id}"
+        stopped = " The beat under way is being stopped." if self._cancel(session.id) else ""
+        return (
+            f"{session.id} is off; no wake starts a beat.{stopped} To switch it on: /triage heartbeat on {session.id}"
+        )
 
     def pace(self, session_id: str, interval: str, by: Setter) -> str:
         """Set how often a session beats; `default` gives the word back to triage.yml.

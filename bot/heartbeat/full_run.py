@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from bot.agent.specialist import Brief, Specialist
 from bot.agent.tool import Tool
@@ -25,7 +25,7 @@ class BeatAnswer(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    message: Annotated[str, Field(max_length=MESSAGE_CHARS)]
+    message: Annotated[str, AfterValidator(lambda text: text[:MESSAGE_CHARS])]
     receipts: Annotated[tuple[Receipt, ...], Field(max_length=RECEIPTS)]
     reasoning: Annotated[str, Field(max_length=1_500)] = ""
 

@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.beats import Delivered, Wake
 from bot.domain.hours import ActiveHours
-from bot.domain.session import SessionState
+from bot.domain.session import SessionState, is_still_silent
+from bot.heartbeat.failures import LONGEST_PAUSE
 from bot.heartbeat.session import Session
 from bot.heartbeat.steps import Step, remark
 
@@ -59,7 +60,8 @@ def _refusals(facts: GateFacts) -> Iterator[Refusal]:
     if facts.halted:
         yield Refusal(step=Step.HALTED, detail=f"{facts.halted}; to go on: /triage resume")
     paused = state.failures.paused_until
-    if facts.wake is not Wake.ON_DEMAND and paused is not None and facts.now < paused:
+    is_paused = paused is not None and is_still_silent(paused, facts.now, LONGEST_PAUSE)
+    if facts.wake is not Wake.ON_DEMAND and paused is not None and is_paused:
         detail = f"{state.failures.count} failures in a row ({state.failures.key}); tried again at {_clock(paused)}"
         yield Refusal(step=Step.PAUSED, detail=detail)
     if by_interval and not facts.hours.contains(facts.now):

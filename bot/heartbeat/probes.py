@@ -1,7 +1,8 @@
 """Runs the free commands of the due tasks and remembers what they printed by its hash; no model is asked.
 
 No shell, a scrubbed environment, hooks and prompts off, limits of time and output. What is not installed or fails is a
-plain result, never a crash; what is not allowed is not run and is named.
+plain result, never a crash; what is not allowed is not run and is named. Filters and transports that the checkout's own
+git config names do run: large files need them, and who may write that file may run programs there anyway.
 """
 
 from __future__ import annotations

@@ -12,9 +12,10 @@ from datetime import datetime
 
 from bot.domain.alerts import Alert, Posted
 from bot.domain.beats import Delivered, Finding, Wake
-from bot.domain.session import OpenFinding, SessionState
+from bot.domain.session import OpenFinding, SessionState, is_still_silent
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError
+from bot.heartbeat.findings import LONGEST_SNOOZE
 from bot.heartbeat.places import is_private, public
 from bot.heartbeat.session import Session
 from bot.ports import SessionStore, Surface
@@ -122,7 +123,8 @@ class Telling:
             return True
         at = self._outcome.at
         if finding.snoozed_until is not None:
-            return at < finding.snoozed_until  # a snooze that is over rings again, window or not
+            # one that is over rings again, window or not
+            return is_still_silent(finding.snoozed_until, at, LONGEST_SNOOZE)
         stamps, window = self._store.load(self._session.id).sent, self._session.beat.dedupe_window
         return stamps.is_repeat(finding.key, finding.text, self._destination(), at, window)
 

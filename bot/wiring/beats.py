@@ -136,7 +136,7 @@ def _heartbeat_command(on: Foundation, beats: Heartbeats) -> HeartbeatCommand:
     return HeartbeatCommand(
         sessions=beats.sessions,
         store=beats.store,
-        controls=Controls(beats.sessions, beats.overrides, beats.scheduler.wake),
+        controls=Controls(beats.sessions, beats.overrides, beats.scheduler.wake, beats.beats.cancel),
         record=beats.log,
         zones=beats.zones,
         approvers=on.approvers,

@@ -31,7 +31,7 @@ def works(tmp_path: Path) -> Clockwork:
     return works
 
 
-def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1") -> str:
+def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1", running: str = "") -> str:
     """Type a command and return what it says."""
     works.workspace.groups["C0OPS"] = frozenset({APPROVER})
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=works.workspace)
@@ -39,7 +39,9 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1") ->
     command = HeartbeatCommand(
         sessions=works.sessions,
         store=works.store,
-        controls=Controls(works.sessions, works.overrides, works.scheduler.wake),
+        controls=Controls(
+            works.sessions, works.overrides, works.scheduler.wake, lambda session_id: session_id == running
+        ),
         record=works.record,
         zones=works.zones,
         approvers=approvers,
@@ -98,6 +100,8 @@ def test_a_pace_is_set_shown_and_given_back(works: Clockwork, by: str) -> None:
 
 def test_a_session_is_switched_off_and_on(works: Clockwork) -> None:
     """Off, no wake starts a beat."""
+    assert "being stopped" in answer(works, "heartbeat off shop-api", running="shop-api")
+    assert "being stopped" not in answer(works, "heartbeat off shop-api")
     assert "is off" in answer(works, "heartbeat off shop-api")
     seen = answer(works, "heartbeat list")
     assert ":no_entry: *shop-api*" in seen
