@@ -10,8 +10,6 @@ from typing import Final
 
 SECTION_CHARS: Final = 3_000
 """Text of a section (S)."""
-FIELD_CHARS: Final = 2_000
-"""One field of a section (D; the SDK does not check it)."""
 HEADER_CHARS: Final = 150
 """Text of a header, plain text only (S)."""
 BUTTON_CHARS: Final = 75
@@ -20,15 +18,7 @@ VALUE_CHARS: Final = 2_000
 """Value of a button (S)."""
 OPTION_CHARS: Final = 75
 """Label of an option in a menu (S); its value has 150."""
-OPTION_VALUE_CHARS: Final = 150
-"""Value of an option in a menu (S)."""
-MODAL_TITLE_CHARS: Final = 24
-"""Title, submit and close labels of a view (S)."""
-METADATA_CHARS: Final = 3_000
-"""private_metadata of a view (S)."""
 MESSAGE_CHARS: Final = 40_000
 """Text of a message; Slack cuts what is longer (D)."""
 MESSAGE_ADVISED_CHARS: Final = 4_000
 """Length at which Slack advises to stop for the text of a message (D)."""
-MESSAGE_BLOCKS: Final = 50
-"""Blocks in one message (D; the SDK does not check it)."""
