@@ -15,6 +15,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from bot.domain.beats import Delivered, Wake
 from bot.domain.dedupe import Dedupe
+from bot.domain.field_names import WITHOUT_UNDERSCORE
 from bot.domain.measured import TaskHistory
 from bot.errors import InputError
 
@@ -48,14 +49,7 @@ class InboxMessage(_Value):
     text: str
     data: dict[str, Any] = {}
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        validate_by_name=True,
-        validate_by_alias=True,
-        serialize_by_alias=True,
-        alias_generator=lambda name: name.rstrip("_"),
-    )
+    model_config = WITHOUT_UNDERSCORE
 
 
 class OpenFinding(_Value):

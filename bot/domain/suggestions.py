@@ -13,9 +13,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final, NamedTuple, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints
+from pydantic import AwareDatetime, BaseModel, StringConstraints
 
 from bot.domain.dedupe import normalised
+from bot.domain.field_names import WITHOUT_UNDERSCORE
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError
 
@@ -47,14 +48,7 @@ class Suggestion(BaseModel):
     had been carried out and written down; `card_shows` is what the card said last.
     """
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        validate_by_name=True,
-        validate_by_alias=True,
-        serialize_by_alias=True,
-        alias_generator=lambda name: name.rstrip("_"),
-    )
+    model_config = WITHOUT_UNDERSCORE
 
     id: Annotated[str, StringConstraints(pattern=SUGGESTION_ID.pattern)]
     to: str

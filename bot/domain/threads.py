@@ -22,6 +22,7 @@ from typing import Any, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from bot.domain.events import Event
+from bot.domain.field_names import WITHOUT_UNDERSCORE
 from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn
 from bot.errors import IllegalTransition, InputError
 
@@ -117,14 +118,7 @@ class Step(_Value):
     to: Status
     why: str
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        validate_by_name=True,
-        validate_by_alias=True,
-        serialize_by_alias=True,
-        alias_generator=lambda name: name.rstrip("_"),
-    )
+    model_config = WITHOUT_UNDERSCORE
 
 
 class Round(_Value):
