@@ -50,13 +50,15 @@ class Triage:
 
     def __init__(self, settings: Settings, environment: Environment, *, on_progress: Progress | None = None) -> None:
         tokens = require_signing_secret if settings.slack.mode == "http" else require_tokens
-        bot_token, _ = tokens(environment)
+        bot_token, ear_secret = tokens(environment)
         self._lock = HomeLock(environment.home)
         self.ground = lay_foundation(settings, environment, bot_token)
         self.casework = wire_casework(self.ground)
         self.beats = wire_beats(self.ground, self.casework.staff.models)
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
-        self.edge = wire_edge(self.ground, self.casework, self.beats, self._listeners)
+        self.edge = wire_edge(
+            self.ground, self.casework, self.beats, self._listeners, bot_token=bot_token, ear_secret=ear_secret
+        )
         self.reload = self._reload()
         self._report = StartReport(self.ground, self.casework.rebuilding)
         self._workers = self._work()

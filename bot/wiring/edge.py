@@ -13,7 +13,6 @@ from bot.adapters.json_file import JsonFile
 from bot.casework.overview import overview
 from bot.casework.presence import FILE as PRESENCE
 from bot.casework.today import today
-from bot.environment import require_signing_secret, require_tokens
 from bot.heartbeat.overview import rows
 from bot.intake.backfill import Backfill
 from bot.intake.gaps import Gaps
@@ -42,8 +41,10 @@ class Edge:
     home: HomeTab
 
 
-def wire_edge(on: Foundation, casework: Casework, beats: Beats, executor: Executor) -> Edge:
-    """Return the line to Slack; it is opened by its connection."""
+def wire_edge(
+    on: Foundation, casework: Casework, beats: Beats, executor: Executor, *, bot_token: str, ear_secret: str
+) -> Edge:
+    """Return the line to Slack, opened by its connection; `ear_secret` is the app token, or the signing secret."""
     home = _home(on, beats)
     listeners = Listeners(
         watcher=casework.watcher,
@@ -56,16 +57,10 @@ def wire_edge(on: Foundation, casework: Casework, beats: Beats, executor: Execut
         shortcuts=Shortcuts(casework.watcher, on.desk.workspace, team_id=on.me.team_id),
         home=home,
     )
-    secrets = _secrets(on)
-    bolt = bolt_app(secrets[0], on.environment.slack_api_url, on.me, listeners, executor)
-    backfill = _backfill(on, casework, secrets[0])
+    bolt = bolt_app(bot_token, on.environment.slack_api_url, on.me, listeners, executor)
+    backfill = _backfill(on, casework, bot_token)
     connect = _over_http if on.settings.slack.mode == "http" else _over_socket
-    return Edge(connection=connect(on, bolt, secrets[1], backfill), backfill=backfill, home=home)
-
-
-def _secrets(on: Foundation) -> tuple[str, str]:
-    over_http = on.settings.slack.mode == "http"
-    return (require_signing_secret if over_http else require_tokens)(on.environment)
+    return Edge(connection=connect(on, bolt, ear_secret, backfill), backfill=backfill, home=home)
 
 
 def _commands(on: Foundation, casework: Casework, beats: Beats) -> Commands:

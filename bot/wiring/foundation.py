@@ -30,7 +30,7 @@ from bot.ports import Clock
 from bot.settings import Settings
 from handlers.messenger import SlackMessenger, ephemeral
 from handlers.ops_questions import Ask, ops_questions
-from handlers.pacing import Pacing
+from handlers.pacing import Pacer, Pacing
 from handlers.posting import Poster
 from handlers.transport import posting_client, repeatable_client, translated
 from handlers.workspace import SlackWorkspace
@@ -108,17 +108,7 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str)
     pacing = Pacing(posts_per_second=settings.slack.posts_per_second)
     poster = Poster(posting, pacing.posts)
     pausing = Pausing(home, JsonFile(home / PAUSE), clock)
-    messenger = SlackMessenger(
-        client,
-        poster,
-        pacing.updates,
-        ops_channel=settings.ops_channel,
-        bot_user_id=me.user_id,
-        link_to=code_links(repo.remote_url()),
-        team_language=settings.team_language,
-        offers_notes=settings.save_notes == "ask",
-        paused=pausing.words,
-    )
+    messenger = _messenger(settings, client, poster, pacing.updates, me, repo, pausing)
     jobs = SpoolQueue(home / "queue", clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S)
     store = TinyThreadStore(home)
     journals = _journals(home)
@@ -156,6 +146,28 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str)
             settings.approvers, ops_channel=settings.ops_channel, team_id=me.team_id, workspace=workspace
         ),
         ops=OpsLines(messenger),
+    )
+
+
+def _messenger(
+    settings: Settings,
+    client: WebClient,
+    poster: Poster,
+    updates: Pacer,
+    me: Identity,
+    repo: GitRepo,
+    pausing: Pausing,
+) -> SlackMessenger:
+    return SlackMessenger(
+        client,
+        poster,
+        updates,
+        ops_channel=settings.ops_channel,
+        bot_user_id=me.user_id,
+        link_to=code_links(repo.remote_url()),
+        team_language=settings.team_language,
+        offers_notes=settings.save_notes == "ask",
+        paused=pausing.words,
     )
 
 
