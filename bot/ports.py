@@ -110,6 +110,10 @@ class JobQueue(Protocol):
         """
         ...
 
+    def end_waits(self) -> None:
+        """Have whoever waits in `claim` return, and nobody wait from now on: the process stops."""
+        ...
+
     def done(self, job: Job) -> None:
         """Forget a claimed job."""
         ...

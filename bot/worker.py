@@ -95,6 +95,7 @@ class WorkerPool:
     def stop(self) -> None:
         """Claim no more; wait `finish_s` for running jobs, interrupt them, and after `grace_s` hand them back."""
         self._stopping.set()
+        self._jobs.end_waits()
         started = time.monotonic()
         self._join(started + self._finish_s)
         if self._interrupt is not None and self._running:

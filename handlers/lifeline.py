@@ -32,12 +32,18 @@ _HANG_UP: Final[int] = getattr(select, "POLLRDHUP", 0)  # Linux; elsewhere the s
 
 
 class Client(SocketModeClient):
-    """The SDK's client, but it neither waits nor insists when Slack refuses an address to connect to."""
+    """The SDK's client, but it neither waits nor insists when Slack refuses an address, and closes at once."""
 
     def issue_new_wss_url(self) -> str:
         """Ask once where to connect; raises ProviderError, or Unavailable with Slack's Retry-After."""
         with translated("open the Socket Mode connection"):
             return str(self.web_client.apps_connections_open(app_token=self.app_token)["url"])
+
+    def close(self) -> None:
+        """Close at once; the SDK alone would wait for the thread that looks up from an empty queue once a second."""
+        self.closed = True
+        self.message_queue.put(None)
+        super().close()
 
 
 class Lifeline:

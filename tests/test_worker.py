@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from bot import worker
-from bot.adapters.spool_queue import MAX_ATTEMPTS
+from bot.adapters.spool_queue import MAX_ATTEMPTS, SpoolQueue
 from bot.agent.run import RunStopped
 from bot.domain.jobs import Job, JobKind
 from bot.domain.returns import Usage
@@ -226,14 +227,15 @@ def test_a_stop_interrupts_what_does_not_end_and_hands_it_back_uncounted() -> No
     assert (job.attempts, job.failures) == (0, ())
 
 
-def test_an_idle_stop_interrupts_nothing() -> None:
-    """Nor does it wait."""
+def test_an_idle_stop_interrupts_nothing(tmp_path: Path) -> None:
+    """Nor does it wait for those who wait for work."""
     interrupted = threading.Event()
-    pool = WorkerPool(
-        MemoryJobQueue(FakeClock()), lambda _: None, threads=1, on_given_up=lambda _: None, interrupt=interrupted.set
-    )
+    queue = SpoolQueue(tmp_path / "queue", FakeClock(), wait_s=60)
+    pool = WorkerPool(queue, lambda _: None, threads=2, on_given_up=lambda _: None, interrupt=interrupted.set)
+    before = threading.active_count()
     pool.start()
     pool.stop()
+    assert threading.active_count() == before
     assert not interrupted.is_set()
 
 

@@ -86,6 +86,12 @@ class SpoolQueue:
             self._running[job.name] = claimed
             return claimed
 
+    def end_waits(self) -> None:
+        """Have whoever waits in `claim` return, and nobody wait from now on: the process stops."""
+        with self._changed:
+            self._wait_s = 0
+            self._changed.notify_all()
+
     def done(self, job: Job) -> None:
         """Forget a claimed job; where the disk refuses that, `claim` tries again before anything else."""
         with self._changed:

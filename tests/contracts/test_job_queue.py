@@ -428,3 +428,13 @@ class TestOnDisk:
         queue.put(USER, "k", {})
         waiting.join(timeout=30)
         assert [job.key for job in got if job] == ["k"]
+
+    def test_a_stop_ends_the_waits(self, folder: Path) -> None:
+        """Whoever waits returns long before the time is up, and who comes later does not wait at all."""
+        queue = SpoolQueue(folder, FakeClock(), wait_s=60)
+        got: list[Job | None] = []
+        waiting = threading.Thread(target=lambda: got.append(queue.claim()))
+        waiting.start()
+        queue.end_waits()
+        waiting.join(timeout=30)
+        assert [*got, queue.claim()] == [None, None]

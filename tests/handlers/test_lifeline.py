@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from bot.errors import ProviderError, StoreError, Unavailable
-from handlers.lifeline import MAX_PAUSE_S, SILENT_S, Lifeline
+from handlers.lifeline import MAX_PAUSE_S, SILENT_S, Client, Lifeline
 
 WAIT_S = 30
 
@@ -180,3 +181,11 @@ def test_no_connection_outlives_its_end(ward: Ward) -> None:
     ward.line.close()
     assert not ward.client.is_connected()
     assert not any(thread.name == "lifeline" for thread in threading.enumerate())
+
+
+def test_an_idle_client_is_closed_at_once() -> None:
+    """The SDK's own takes a second for each: so long it waits for the next message."""
+    started = time.monotonic()
+    for _ in range(5):
+        Client("xapp-1").close()
+    assert time.monotonic() - started < 4
