@@ -305,7 +305,10 @@ class Messenger(Protocol):
         ...
 
     def find_card(self, state: ThreadState) -> tuple[str, str] | None:
-        """Return `(channel id, ts)` of the thread's card if it already stands in the ops channel."""
+        """Return `(channel id, ts)` of the thread's card if it stands in the ops channel already.
+
+        Raises Unavailable if there is none and one may yet come: whoever posted it last cannot tell.
+        """
         ...
 
     def post_reply(self, state: ThreadState, text: str) -> str:

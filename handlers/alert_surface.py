@@ -7,7 +7,8 @@ again gets a new card, for an update rings nobody's phone; the old one says so a
 from __future__ import annotations
 
 import logging
-from typing import Any
+import time
+from collections.abc import Callable
 
 from slack_sdk import WebClient
 
@@ -16,19 +17,20 @@ from blocks.heartbeat_alert import alert_blocks, alert_text, retired_blocks
 from bot.domain.alerts import Alert, Posted
 from bot.errors import ProviderError
 from handlers.pacing import CARD, LINE
-from handlers.posting import Poster
+from handlers.posting import InFlight, Poster, slack_time
 from handlers.transport import translated
 
 log = logging.getLogger(__name__)
 
-CARDS_LOOKED_AT = 50
-
 
 class SlackAlerts:
-    """Speaks to one person (`to` is a user id) or in one channel; a card is posted once and changed in place."""
+    """Speaks to one person (`to` is a user id) or in one channel; a card is posted once and changed in place.
 
-    def __init__(self, client: WebClient, poster: Poster) -> None:
-        self._client, self._poster = client, poster
+    `wait` takes seconds: a card that may yet come is waited for, at most ten, for the beat that it tells of was paid.
+    """
+
+    def __init__(self, client: WebClient, poster: Poster, *, wait: Callable[[float], object] = time.sleep) -> None:
+        self._client, self._poster, self._wait = client, poster, wait
 
     def send(self, to: str, alert: Alert) -> Posted:
         """Post an alert, or find it where a run before this one posted it; the finding's earlier card is retired.
@@ -37,13 +39,16 @@ class SlackAlerts:
             ProviderError: Slack refused it; Unconfirmed if nobody can tell.
         """
         channel = self._channel(to)
-        found = self._find(channel, alert)
+        found = self._find_patiently(channel, alert)
         if found is not None:
             posted = Posted(place=channel, reference=found)
             self.show(posted, alert)
             self._retire(alert)
             return posted
-        answer = self._poster.post(channel, alert_text(alert), alert_blocks(alert), what="send an alert", rank=CARD)
+        mark = ids.alert_block_id(alert.session_id, alert.finding) if alert.finding else None
+        answer = self._poster.post(
+            channel, alert_text(alert), alert_blocks(alert), what="send an alert", rank=CARD, mark=mark
+        )
         self._retire(alert)
         return Posted(place=channel, reference=str(answer["ts"]))
 
@@ -84,15 +89,23 @@ class SlackAlerts:
         with translated("open a direct message"):
             return str(self._client.conversations_open(users=to)["channel"]["id"])
 
+    def _find_patiently(self, channel: str, alert: Alert) -> str | None:
+        try:
+            return self._find(channel, alert)
+        except InFlight as error:
+            self._wait(error.left_s)
+            return self._find(channel, alert)
+
     def _find(self, channel: str, alert: Alert) -> str | None:
         """Return the ts of the alert's card, if one was posted since the card the finding is known by."""
-        if alert.finding is None:
+        finding = alert.finding
+        if finding is None:
             return None
-        known = alert.finding.reference if alert.finding.place == channel else None
-        marker = ids.alert_block_id(alert.session_id, alert.finding)
-        with translated("look for the alert"):
-            history = self._client.conversations_history(channel=channel, limit=CARDS_LOOKED_AT)
-        messages: list[dict[str, Any]] = history.get("messages") or []
-        marked = (m for m in messages if any(block.get("block_id") == marker for block in m.get("blocks") or []))
-        found = max((str(m["ts"]) for m in marked), key=float, default=None)
-        return found if found is not None and (known is None or float(found) > float(known)) else None
+        known = finding.reference if finding.place == channel else None
+        return self._poster.find(
+            channel,
+            ids.alert_block_id(alert.session_id, finding),
+            what="look for the alert",
+            recorded_at=finding.first_at,
+            since=float(known) if known else slack_time(finding.first_at),
+        )

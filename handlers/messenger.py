@@ -19,13 +19,10 @@ from blocks.text import escape
 from bot.domain.threads import ThreadState, hash_draft
 from bot.errors import ProviderError
 from handlers.pacing import CARD, LINE, REPLY, UPDATE_BURST, Pacer, paced
-from handlers.posting import Poster
+from handlers.posting import Poster, slack_time
 from handlers.transport import translated
 
 REPLY_EVENT = "triage_reply"
-CARDS_LOOKED_AT = 100
-CLOCKS_APART_S = 60.0
-"""How far our clock may be ahead of Slack's; what was posted earlier before an intent than that is not its reply."""
 LAST_UPDATE_PATIENCE_S = 3.0
 """How long a closed thread's card waits for its turn: its buttons are dead already."""
 _ALL_CARDS = "chat.update"
@@ -72,18 +69,25 @@ class SlackMessenger:
                     raise
             else:
                 return state.card_channel, state.card_ts
-        answer = self._poster.post(self._ops_channel, text, blocks, what="post the card", rank=CARD)
+        answer = self._poster.post(
+            self._ops_channel, text, blocks, what="post the card", rank=CARD, mark=ids.card_block_id(state.thread_id)
+        )
         return self._ops_channel, str(answer["ts"])
 
     def find_card(self, state: ThreadState) -> tuple[str, str] | None:
-        """Return where the thread's card stands, if a run before this one posted it."""
-        marker = ids.card_block_id(state.thread_id)
-        with translated("look for the card"):
-            history = self._client.conversations_history(channel=self._ops_channel, limit=CARDS_LOOKED_AT)
-        for message in history.get("messages") or []:
-            if any(block.get("block_id") == marker for block in message.get("blocks") or []):
-                return self._ops_channel, message["ts"]
-        return None
+        """Return where the thread's card stands, if it was posted and nobody knows; it is newer than the question.
+
+        Raises:
+            Unavailable: it stands nowhere, and may yet come.
+        """
+        found = self._poster.find(
+            self._ops_channel,
+            ids.card_block_id(state.thread_id),
+            what="look for the card",
+            recorded_at=state.started_at,
+            since=float(state.original_message_id),
+        )
+        return (self._ops_channel, found) if found is not None else None
 
     def post_reply(self, state: ThreadState, text: str) -> str:
         """Post an approved reply in the thread and return its ts.
@@ -143,7 +147,7 @@ def _is_reply(message: dict[str, Any], state: ThreadState, text: str) -> bool:
     metadata = message.get("metadata") or {}
     if metadata.get("event_type") == REPLY_EVENT:
         return bool(metadata.get("event_payload") == _payload(state, text))
-    since = state.post_intent.at.timestamp() - CLOCKS_APART_S if state.post_intent else 0.0
+    since = slack_time(state.post_intent.at) if state.post_intent else 0.0
     return message.get("text") == reply_text(text) and float(message["ts"]) >= since
 
 

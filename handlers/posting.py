@@ -1,27 +1,59 @@
-"""The one door for posts: paced per channel, never sent twice blindly, never unfurled."""
+"""The one door for posts: paced per channel, never sent twice blindly, never unfurled.
+
+A post that carries a mark (the id of its first block) is looked for before it is made a second time. A post that died
+with its sender may still be on its way, so not finding it counts only after a while.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
 from typing import Any, Final
 
 from slack_sdk import WebClient
 from slack_sdk.models.blocks import Block
 
+from bot.domain.in_flight import IN_FLIGHT, may_still_come
+from bot.errors import ProviderError, Unavailable, Unconfirmed
+from bot.ports import Clock
 from handlers.pacing import Pacer, paced
 from handlers.transport import translated
 
 PATIENCE_S: Final = 5.0
+PAGE: Final = 200
+CLOCKS_APART_S: Final = 60.0
+"""How far our clock may be ahead of Slack's."""
+REMEMBERED: Final = 1_000
+"""Marks of this process's own posts; where they stand is on file by the time they are forgotten."""
+
+
+class InFlight(Unavailable):
+    """A post stands nowhere, and may yet come for so many seconds."""
+
+    def __init__(self, message: str, *, left_s: float) -> None:
+        super().__init__(message)
+        self.left_s = left_s
 
 
 class Poster:
-    """Posts with a client that repeats nothing but what Slack says it refused."""
+    """Posts with a client that repeats nothing but what Slack says it refused, and looks with `reader`."""
 
-    def __init__(self, client: WebClient, pacer: Pacer) -> None:
-        self._client, self._pacer = client, pacer
+    def __init__(self, client: WebClient, pacer: Pacer, *, reader: WebClient, clock: Clock) -> None:
+        self._client, self._pacer, self._reader, self._clock = client, pacer, reader, clock
+        self._began_at = clock.now()
+        self._sent: dict[str, datetime] = {}
 
     def post(
-        self, channel: str, text: str, blocks: Sequence[Block] | None = None, *, what: str, rank: int, **more: Any
+        self,
+        channel: str,
+        text: str,
+        blocks: Sequence[Block] | None = None,
+        *,
+        what: str,
+        rank: int,
+        mark: str | None = None,
+        **more: Any,
     ) -> dict[str, Any]:
         """Post a message and return Slack's answer; `what` completes "Slack could not …".
 
@@ -29,8 +61,63 @@ class Poster:
             ProviderError: Slack refused it; nothing was posted. Unavailable says when to come back.
             Unconfirmed: nobody can tell.
         """
-        with paced(self._pacer, channel, what, rank=rank, patience_s=PATIENCE_S), translated(what, posting=True):
+        with (
+            self._noted(mark),
+            paced(self._pacer, channel, what, rank=rank, patience_s=PATIENCE_S),
+            translated(what, posting=True),
+        ):
             answer = self._client.chat_postMessage(
                 channel=channel, text=text, blocks=blocks, unfurl_links=False, unfurl_media=False, **more
             )
         return dict(answer.data) if isinstance(answer.data, dict) else {}
+
+    def find(self, channel: str, mark: str, *, what: str, recorded_at: datetime, since: float) -> str | None:
+        """Return the ts of the newest post with this mark, if one was made since a Slack time.
+
+        `recorded_at` is when what it shows was first on file: what began in this process, and was not posted by it,
+        stands nowhere, and Slack is not asked.
+
+        Raises:
+            InFlight: it stands nowhere, and may yet come.
+            ProviderError: Slack cannot say.
+        """
+        sent_at = self._sent.get(mark) or (self._began_at if recorded_at < self._began_at else None)
+        if sent_at is None:
+            return None
+        found = self._found(channel, mark, what, since)
+        now = self._clock.now()
+        if found is None and may_still_come(sent_at, now):
+            left_s = (IN_FLIGHT - (now - sent_at)).total_seconds()
+            raise InFlight(f"What was posted last may still be on its way; went to {what} in vain.", left_s=left_s)
+        return found
+
+    def _found(self, channel: str, mark: str, what: str, since: float) -> str | None:
+        with translated(what):
+            pages = self._reader.conversations_history(channel=channel, oldest=f"{since:.6f}", limit=PAGE)
+            for page in pages:
+                for message in page.get("messages") or []:  # the newest first
+                    if any(block.get("block_id") == mark for block in message.get("blocks") or []):
+                        return str(message["ts"])
+        return None
+
+    @contextmanager
+    def _noted(self, mark: str | None) -> Iterator[None]:
+        """Remember what is being posted, unless Slack says that it was not."""
+        if mark is None:
+            yield
+            return
+        self._sent[mark] = self._clock.now()
+        while len(self._sent) > REMEMBERED:
+            self._sent.pop(next(iter(self._sent)), None)
+        try:
+            yield
+        except Unconfirmed:
+            raise
+        except ProviderError:
+            self._sent.pop(mark, None)
+            raise
+
+
+def slack_time(at: datetime) -> float:
+    """Return a Slack time from which on lies what was posted after a moment of our clock."""
+    return at.timestamp() - CLOCKS_APART_S

@@ -12,13 +12,10 @@ from blocks.proposal import done_text, proposal_blocks, proposal_text
 from bot.domain.proposals import Proposal
 from bot.errors import ProviderError
 from handlers.pacing import CARD, REPLY
-from handlers.posting import Poster
+from handlers.posting import Poster, slack_time
 from handlers.transport import translated
 
 DONE_EVENT: Final = "triage_proposal"
-CARDS_LOOKED_AT: Final = 100
-CLOCKS_APART_S: Final = 60.0
-"""How far our clock may be ahead of Slack's; what was posted earlier before an intent than that is not its line."""
 
 
 class SlackProposals:
@@ -54,19 +51,22 @@ class SlackProposals:
                     raise
             else:
                 return proposal.card_channel, proposal.card_ts
+        mark = ids.proposal_block_id(proposal.id)
         answer = self._poster.post(
-            self._ops_channel, given["text"], given["blocks"], what="post the proposal", rank=CARD
+            self._ops_channel, given["text"], given["blocks"], what="post the proposal", rank=CARD, mark=mark
         )
         return self._ops_channel, str(answer["ts"])
 
     def find(self, proposal: Proposal) -> tuple[str, str] | None:
-        """Return where the card stands, if a run before this one posted it."""
-        marker = ids.proposal_block_id(proposal.id)
-        with translated("look for the proposal"):
-            history = self._client.conversations_history(channel=self._ops_channel, limit=CARDS_LOOKED_AT)
-        messages: list[dict[str, Any]] = history.get("messages") or []
-        marked = (m for m in messages if any(block.get("block_id") == marker for block in m.get("blocks") or []))
-        return next(((self._ops_channel, str(m["ts"])) for m in marked), None)
+        """Return where the card stands, if it was posted and nobody knows; raises Unavailable while it may yet come."""
+        found = self._poster.find(
+            self._ops_channel,
+            ids.proposal_block_id(proposal.id),
+            what="look for the proposal",
+            recorded_at=proposal.at,
+            since=slack_time(proposal.at),
+        )
+        return (self._ops_channel, found) if found is not None else None
 
     def say_done(self, proposal: Proposal) -> str:
         """Post the line in the asker's thread and return its ts."""
@@ -95,5 +95,5 @@ def _is_line(message: dict[str, Any], proposal: Proposal) -> bool:
     metadata = message.get("metadata") or {}
     if metadata.get("event_type") == DONE_EVENT:
         return bool(metadata.get("event_payload") == {"proposal": proposal.id})
-    since = proposal.said_intent.timestamp() - CLOCKS_APART_S if proposal.said_intent else 0.0
+    since = slack_time(proposal.said_intent) if proposal.said_intent else 0.0
     return message.get("text") == done_text(proposal) and float(message["ts"]) >= since

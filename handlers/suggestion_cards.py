@@ -17,12 +17,11 @@ from bot.domain.suggestions import Suggestion
 from bot.errors import ProviderError
 from bot.ports import SuggestionStore
 from handlers.pacing import CARD
-from handlers.posting import Poster
+from handlers.posting import Poster, slack_time
 from handlers.transport import translated
 
 log = logging.getLogger(__name__)
 
-CARDS_LOOKED_AT: Final = 100
 CARDS_A_TICK: Final = 3
 """Slack takes about one post a second in a channel, and the drafts' cards go there too."""
 
@@ -65,6 +64,7 @@ class SuggestionCards:
             suggestion_blocks(suggestion),
             what="post a suggestion",
             rank=CARD,
+            mark=ids.suggestion_block_id(suggestion.id),
         )
         return str(answer["ts"])
 
@@ -81,14 +81,14 @@ class SuggestionCards:
             log.info("the card of %s is gone", suggestion.id, extra={"action": "suggestion_card_gone"})
 
     def _find(self, suggestion: Suggestion) -> str | None:
-        """Return the ts of the card if a run before this one posted it."""
-        marker = ids.suggestion_block_id(suggestion.id)
-        with translated("look for a suggestion"):
-            history = self._client.conversations_history(channel=self._ops_channel, limit=CARDS_LOOKED_AT)
-        for message in history.get("messages") or []:
-            if any(block.get("block_id") == marker for block in message.get("blocks") or []):
-                return str(message["ts"])
-        return None
+        """Return the ts of the card if it was posted and nobody knows."""
+        return self._poster.find(
+            self._ops_channel,
+            ids.suggestion_block_id(suggestion.id),
+            what="look for a suggestion",
+            recorded_at=suggestion.at,
+            since=slack_time(suggestion.at),
+        )
 
 
 def _is_behind(suggestion: Suggestion) -> bool:

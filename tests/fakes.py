@@ -458,7 +458,7 @@ class RecordingMessenger:
 
     def find_card(self, state: ThreadState) -> tuple[str, str] | None:
         for card in reversed(self.cards):
-            if card.thread_id == state.thread_id:
+            if card.shown[0].original_message_id == state.original_message_id:
                 return self.ops_channel, card.ts
         return None
 

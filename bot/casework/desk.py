@@ -84,9 +84,18 @@ class Desk:
             return
         if state.card_ts is None or (state.is_open and state.draft_pending):
             self.privacy.require()
+        if state.card_ts is None:
+            state = self._with_its_card(state)
         channel, ts = self.messenger.show_card(state)
         if (state.card_channel, state.card_ts) != (channel, ts):
             self.amend(thread_id, lambda now: now.evolve(card_channel=channel, card_ts=ts))
+
+    def _with_its_card(self, state: ThreadState) -> ThreadState:
+        """Return the thread with the card that was posted for it and is not on file, if there is one."""
+        place = self.messenger.find_card(state)
+        if place is None:
+            return state
+        return self.amend(state.thread_id, lambda now: now.evolve(card_channel=place[0], card_ts=place[1])) or state
 
     def _put_off(self, thread_id: str, error: Unavailable) -> None:
         """Leave an update to `catch_up`: no thread's work waits for one. A first card is no update, and waited for."""

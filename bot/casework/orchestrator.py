@@ -31,7 +31,8 @@ FOLLOWUP_CHARS = 4_000
 class Orchestrator:
     """Works off the jobs of one kind: chat events, and threads to investigate again.
 
-    `lost` names the threads whose records could not be read: their cards may stand already. While `is_paused` a message
+    `lost` names the threads whose records could not be read: their cards may stand already, so they count as begun when
+    they were asked. While `is_paused` a message
     gets its card and no more; the rest waits in the queue.
     """
 
@@ -110,13 +111,10 @@ class Orchestrator:
                 question_type=kind,
                 rubric=rubric_for(kind).render(),
                 draft_version=closed.draft_version + 2 if closed else 0,  # no old button fits, not even of a run
-                started_at=self._desk.clock.now(),
+                started_at=event.create_time if thread_id in self._lost else self._desk.clock.now(),
                 last_event_at=event.create_time,
             )
         )
-        if thread_id in self._lost:
-            self._find_card(thread_id)
-        self._desk.show(thread_id)
         self._work_on(thread_id)
 
     def _is_stranger(self, person: Person, thread_id: str) -> bool:
@@ -134,7 +132,6 @@ class Orchestrator:
 
     def _work_on(self, thread_id: str) -> None:
         """Carry the thread as far as it goes without a human; harmless when there is nothing to do."""
-        self._find_card(thread_id)
         state = self._desk.store.get(thread_id)
         if state is not None and state.is_open and state.card_ts is None:
             self._desk.show(thread_id)  # nothing is looked into unseen
@@ -150,14 +147,6 @@ class Orchestrator:
         if state is not None and state.is_open and state.status is not Status.PENDING_USER:
             self._desk.jobs.put(JobKind.USER, thread_id, {"investigate": thread_id})
         return True
-
-    def _find_card(self, thread_id: str) -> None:
-        """Adopt the card that a run before this one posted, if the state knows of none."""
-        state = self._desk.store.get(thread_id)
-        if state is None or state.card_ts is not None:
-            return
-        if (place := self._desk.messenger.find_card(state)) is not None:
-            self._desk.amend(thread_id, lambda now: now.evolve(card_channel=place[0], card_ts=place[1]))
 
     def _follow_up(self, state: ThreadState, event: Event, heard: Mapping[str, Any]) -> None:
         """Record a message that came into an open thread; only a mention starts work, and only on a waiting draft.

@@ -11,11 +11,12 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timedelta
-from typing import Any, Final
+from datetime import datetime
+from typing import Any
 
 from bot.casework.desk import Desk
 from bot.casework.notes import note_with_approval
+from bot.domain.in_flight import may_still_come
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
@@ -23,8 +24,6 @@ from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
 log = logging.getLogger(__name__)
 
 LOG_TAIL_BYTES = 1024 * 1024
-IN_FLIGHT: Final = timedelta(seconds=10)
-"""How long after its intent a post may still reach the thread, though whoever sent it is dead."""
 
 
 class ReplyInFlight(Unconfirmed):
@@ -91,7 +90,7 @@ class Replies:
         intent = state.post_intent
         if intent is None or state.posted_message_id is not None or not state.is_open:
             return False
-        return timedelta() <= self._desk.clock.now() - intent.at < IN_FLIGHT
+        return may_still_come(intent.at, self._desk.clock.now())
 
     @contextmanager
     def _alone(self, thread_id: str) -> Iterator[None]:

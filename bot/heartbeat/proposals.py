@@ -10,10 +10,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 from bot.domain.events import Event
+from bot.domain.in_flight import may_still_come
 from bot.domain.proposals import Proposal, Standing, applied, proposal_id, standing_task
 from bot.domain.wishes import Verb
 from bot.errors import InputError, ProviderError, StoreError, Unavailable
@@ -24,9 +24,6 @@ from bot.heartbeat.registry import Sessions
 from bot.ports import Clock, ProposalChat, ProposalStore
 
 log = logging.getLogger(__name__)
-
-STILL_COMING: Final = timedelta(seconds=10)
-"""How long after its intent a line that is not found may be on its way all the same."""
 
 
 class Proposals:
@@ -164,7 +161,7 @@ class Proposals:
         intent, now = proposal.said_intent, self._clock.now()
         try:
             said = self._chat.find_said(proposal) if intent is not None else None
-            if said is None and intent is not None and timedelta() <= now - intent < STILL_COMING:
+            if said is None and intent is not None and may_still_come(intent, now):
                 raise Unavailable("the line may still be on its way")
             if said is None:
                 self._store.change(proposal.id, lambda one: one.evolve(said_intent=now))

@@ -16,11 +16,12 @@ from bot.casework.orchestrator import Orchestrator
 from bot.casework.pausing import Pausing
 from bot.casework.rebuilding import Rebuilding
 from bot.casework.recovery import Recovery
-from bot.casework.replies import IN_FLIGHT, Replies
+from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
 from bot.casework.runs import RunRecorder
 from bot.casework.validator import Validation
 from bot.domain.events import Event
+from bot.domain.in_flight import IN_FLIGHT
 from bot.domain.jobs import JobKind
 from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, Verdict
 from bot.domain.threads import ThreadState, thread_key

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.casework.decisions import MAX_REPLY_CHARS, Click, check_outbound
-from bot.casework.replies import IN_FLIGHT
+from bot.domain.in_flight import IN_FLIGHT
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, Status
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed

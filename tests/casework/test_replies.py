@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.casework.recovery import Recovery
-from bot.casework.replies import IN_FLIGHT, Replies, reply_record
+from bot.casework.replies import Replies, reply_record
+from bot.domain.in_flight import IN_FLIGHT
 from bot.domain.returns import Usage, Verdict
 from bot.domain.threads import PendingReason, PostIntent, Resolution, Status
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed

@@ -15,7 +15,7 @@ from demo.control import Control
 from demo.slack_server import LocalSlack
 from tests.crashes.life import OWN_WORDS, Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import POSTED, ROUNDS, STEPS, Step
+from tests.crashes.steps import CARD_POSTED, POSTED, ROUNDS, STEPS, Step
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS, SHOP
@@ -67,6 +67,21 @@ def test_a_reply_that_was_still_on_its_way_when_the_bot_died_is_not_posted_twice
     assert (life.left()["intent"], life.left()["replies"]) == (True, 0)
     life.proxy.release()
     life.carry_on(life.is_settled, "the reply to be adopted", decision="none")
+    life.stop()
+    _ended_well(life, "approve")
+
+
+def test_a_card_that_was_still_on_its_way_when_the_bot_died_is_not_posted_twice(life: Life) -> None:
+    """The next start looks before it has arrived, waits, and adopts it."""
+    life.start()
+    life.dies_with_a_call_under_way(CARD_POSTED)
+    life.ask(SESSIONS)
+    life.carry_on(lambda: life.is_dead, "the bot to die in its post", decision="none")
+    life.start()
+    life.carry_on(lambda: "may still be on its way" in life.log, "the bot to have looked in vain", decision="none")
+    assert life.left()["cards"] == 0
+    life.proxy.release()
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
     life.stop()
     _ended_well(life, "approve")
 

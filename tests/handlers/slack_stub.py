@@ -11,9 +11,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl
 
+from slack_sdk import WebClient
+
+from bot.ports import Clock
 from handlers.pacing import Pacing
 from handlers.posting import Poster
 from handlers.transport import posting_client
+from tests.fakes import FakeClock
 
 
 class HangUp:
@@ -105,6 +109,8 @@ def slack_stub() -> Iterator[SlackStub]:
         serving.join()
 
 
-def a_poster(url: str) -> Poster:
+def a_poster(url: str, *, posts_per_second: float = 1.0, clock: Clock | None = None) -> Poster:
     """Return the door for posts, over the stub."""
-    return Poster(posting_client("xoxb-1", url), Pacing(posts_per_second=1.0).posts)
+    pacing = Pacing(posts_per_second=posts_per_second)
+    reader = WebClient(token="xoxb-1", base_url=url)
+    return Poster(posting_client("xoxb-1", url), pacing.posts, reader=reader, clock=clock or FakeClock())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,14 +15,15 @@ from blocks.heartbeat_alert import alert_blocks
 from bot.domain.alerts import Alert, Posted
 from bot.domain.beats import Wake
 from bot.domain.session import OpenFinding
-from bot.errors import ProviderError
+from bot.errors import ProviderError, Unconfirmed
 from handlers.alert_surface import SlackAlerts
-from handlers.pacing import Pacing
-from handlers.posting import Poster
-from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub
+from tests.fakes import FakeClock
+from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal, slack_stub
 
 AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)
 FINDING = OpenFinding(key="shop/ci/main-red", task="ci", text="Main is red.", first_at=AT, last_at=AT)
+BEGAN = AT + timedelta(minutes=5)
+"""When the process began: the finding was on file before."""
 ANA, DM = "U0ANA", "D0ANA"
 
 
@@ -32,9 +33,9 @@ def alert(finding: OpenFinding | None = FINDING) -> Alert:
     )
 
 
-def card(ts: str) -> dict[str, Any]:
+def card(ts: str, shown: Alert | None = None) -> dict[str, Any]:
     """Return the alert as Slack's history has it."""
-    return {"ts": ts, "blocks": [block.to_dict() for block in alert_blocks(alert())]}
+    return {"ts": ts, "blocks": [block.to_dict() for block in alert_blocks(shown or alert())]}
 
 
 @pytest.fixture
@@ -47,7 +48,9 @@ def slack() -> Iterator[SlackStub]:
 @pytest.fixture
 def surface(slack: SlackStub) -> SlackAlerts:
     client = WebClient(token="xoxb-1", base_url=slack.url)
-    return SlackAlerts(client, Poster(client, Pacing(posts_per_second=100.0).posts))
+    clock = FakeClock(BEGAN)
+    poster = a_poster(slack.url, posts_per_second=100.0, clock=clock)
+    return SlackAlerts(client, poster, wait=clock.advance)
 
 
 def test_a_person_is_written_to_in_their_direct_messages(slack: SlackStub, surface: SlackAlerts) -> None:
@@ -73,12 +76,37 @@ def test_a_card_that_a_crash_left_is_found_and_not_posted_again(slack: SlackStub
     assert [call["ts"] for call in slack.of("chat.update")] == ["7.0"]
 
 
+def test_a_card_that_may_yet_come_from_a_dead_process_is_waited_for(slack: SlackStub, surface: SlackAlerts) -> None:
+    """The beat that it tells of was paid; looked for once more after ten seconds, it is found."""
+    slack.will("conversations.history", Answer({"messages": []}), Answer({"messages": [card("7.0")]}))
+    assert surface.send(ANA, alert()) == Posted(DM, "7.0")
+    assert slack.of("chat.postMessage") == []
+
+
+def test_a_finding_this_process_saw_first_is_posted_at_once(slack: SlackStub, surface: SlackAlerts) -> None:
+    """Nobody can have posted it before."""
+    surface.send(ANA, alert(FINDING.evolve(first_at=BEGAN)))
+    assert slack.of("conversations.history") == []
+    assert len(slack.of("chat.postMessage")) == 1
+
+
+def test_a_post_nobody_can_tell_of_is_looked_for_before_the_next(slack: SlackStub, surface: SlackAlerts) -> None:
+    """The connection broke after Slack had read it."""
+    new = alert(FINDING.evolve(first_at=BEGAN))
+    slack.will("chat.postMessage", HangUp)
+    with pytest.raises(Unconfirmed):
+        surface.send(ANA, new)
+    slack.will("conversations.history", Answer({"messages": [card("7.0", new)]}))
+    assert surface.send(ANA, new) == Posted(DM, "7.0")
+
+
 def test_a_finding_that_is_said_again_rings_and_its_old_card_loses_its_buttons(
     slack: SlackStub, surface: SlackAlerts
 ) -> None:
     """An update rings nobody's phone, so a new card is posted; the old one points to it."""
-    slack.will("conversations.history", Answer({"messages": [card("7.0")]}))
+    slack.will("conversations.history", Answer({"messages": []}))
     posted = surface.send(ANA, alert(FINDING.evolve(place=DM, reference="7.0", sent_at=AT)))
+    assert {asked["oldest"] for asked in slack.of("conversations.history")} == {"7.000000"}
     assert len(slack.of("chat.postMessage")) == 1
     assert posted.reference != "7.0"
     (retired,) = slack.of("chat.update")

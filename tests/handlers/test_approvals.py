@@ -12,7 +12,7 @@ from slack_sdk.errors import SlackApiError
 from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.casework.decisions import Click
-from bot.casework.replies import IN_FLIGHT
+from bot.domain.in_flight import IN_FLIGHT
 from bot.domain.returns import TriageFile
 from bot.domain.threads import PendingReason, Resolution, Status
 from bot.errors import ProviderError, Unconfirmed

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from blocks import ids
+from bot.domain.in_flight import IN_FLIGHT
 from bot.domain.links import code_links
 from bot.domain.threads import PendingReason, PostIntent, Status, ThreadState, hash_draft
 from bot.errors import ProviderError, Unavailable, Unconfirmed
@@ -15,6 +17,7 @@ from handlers.messenger import SlackMessenger, ephemeral
 from handlers.pacing import UPDATE_BURST, Pacing
 from handlers.transport import repeatable_client
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, in_status
+from tests.fakes import FakeClock
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal
 
 STATE = in_status(Status.PENDING_USER, PendingReason.APPROVAL)
@@ -23,11 +26,17 @@ TEXT = "The limit is **5**."
 
 
 @pytest.fixture
-def messenger(slack: SlackStub) -> SlackMessenger:
+def clock() -> FakeClock:
+    """A clock at the start of the process; the thread is older."""
+    return FakeClock(STATE.started_at + timedelta(minutes=1))
+
+
+@pytest.fixture
+def messenger(slack: SlackStub, clock: FakeClock) -> SlackMessenger:
     """The real messenger over the stub."""
     return SlackMessenger(
         repeatable_client("xoxb-1", slack.url),
-        a_poster(slack.url),
+        a_poster(slack.url, clock=clock),
         Pacing(posts_per_second=1.0).updates,
         ops_channel="C0OPS",
         bot_user_id="U0BOT",
@@ -82,7 +91,7 @@ class TestCard:
         assert slack.of("chat.postMessage") == []
 
     def test_a_card_of_an_earlier_run_is_found_by_its_mark(self, slack: SlackStub, messenger: SlackMessenger) -> None:
-        """Whatever else stands in the channel, with or without blocks."""
+        """Whatever else stands in the channel since the question, with or without blocks."""
         messages = [
             {"ts": "3.3", "text": "chatter"},
             {"ts": "2.2", "blocks": [{"type": "section", "block_id": ids.card_block_id("T1.C1.9.9")}]},
@@ -90,8 +99,44 @@ class TestCard:
         ]
         slack.will("conversations.history", Answer({"messages": messages}))
         assert messenger.find_card(STATE) == ("C0OPS", "1.1")
-        slack.will("conversations.history", Answer({"messages": messages[:2]}))
+        [asked] = slack.of("conversations.history")
+        assert asked["oldest"] == QUESTION_TS
+
+    def test_a_card_of_an_earlier_run_is_not_missed_before_ten_seconds_have_passed(
+        self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
+    ) -> None:
+        """Whoever posted it died; it may still be on its way."""
+        slack.will("conversations.history", Answer({"messages": []}))
+        clock.advance(IN_FLIGHT.total_seconds() - 1)
+        with pytest.raises(Unavailable, match="on its way"):
+            messenger.find_card(STATE)
+        clock.advance(1)
         assert messenger.find_card(STATE) is None
+
+    def test_a_card_of_this_run_is_looked_for_only_if_it_was_posted(
+        self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
+    ) -> None:
+        """Not before, nor after Slack refused it; but where nobody can tell, though that was the only trouble."""
+        state = STATE.evolve(started_at=clock.now())
+        assert messenger.find_card(state) is None
+        slack.will("chat.postMessage", refusal("invalid_blocks"))
+        with pytest.raises(ProviderError):
+            messenger.show_card(state)
+        assert messenger.find_card(state) is None
+        assert slack.of("conversations.history") == []
+        slack.will("chat.postMessage", HangUp)
+        with pytest.raises(Unconfirmed):
+            messenger.show_card(state)
+        slack.will("conversations.history", Answer({"messages": []}))
+        with pytest.raises(Unavailable, match="on its way"):
+            messenger.find_card(state)
+
+    def test_a_card_far_up_the_channel_is_found(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """Page after page, back to the question."""
+        card = {"ts": "1.1", "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
+        first = Answer({"messages": [{"ts": "2.2"}], "response_metadata": {"next_cursor": "more"}})
+        slack.will("conversations.history", first, Answer({"messages": [card]}))
+        assert messenger.find_card(STATE) == ("C0OPS", "1.1")
 
 
 class TestPace:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from slack_sdk import WebClient
 
 from bot.domain.events import Event
 from bot.errors import ProviderError
 from handlers.ops_questions import Ask, ops_questions
-from handlers.pacing import Pacing
-from handlers.posting import Poster
 from tests.fakes import FakeClock, MemoryJobQueue
-from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub
+from tests.handlers.slack_stub import Answer, SlackStub, a_poster, refusal, slack_stub
 
 TS = "1800000000.000200"
 
@@ -31,9 +28,7 @@ def jobs() -> MemoryJobQueue:
 
 @pytest.fixture
 def ask(slack: SlackStub, jobs: MemoryJobQueue) -> Ask:
-    client = WebClient(token="xoxb-1", base_url=slack.url)
-    poster = Poster(client, Pacing(posts_per_second=100.0).posts)
-    return ops_questions(poster, jobs, team_id="T1", ops_channel="C0OPS")
+    return ops_questions(a_poster(slack.url, posts_per_second=100.0), jobs, team_id="T1", ops_channel="C0OPS")
 
 
 def test_the_question_stands_in_the_channel_and_waits_in_the_queue(

@@ -14,12 +14,10 @@ from bot.casework.approvers import Approvers
 from bot.domain.proposals import Proposal, Standing
 from bot.domain.tiers import Tier
 from bot.domain.wishes import Verb
-from handlers.pacing import Pacer
-from handlers.posting import Poster
 from handlers.proposal_cards import SlackProposals
 from handlers.proposals import NOT_YOURS, ProposalButtons
 from tests.blocks.limits import texts
-from tests.handlers.slack_stub import Answer, SlackStub
+from tests.handlers.slack_stub import Answer, SlackStub, a_poster
 from tests.heartbeat.clockwork import START
 from tests.heartbeat.test_proposals import ID, PLAYBOOK, World
 from tests.payloads import payload
@@ -148,7 +146,7 @@ def test_the_line_in_the_thread_is_found_by_what_it_carries(slack: SlackStub) ->
     client = WebClient(token="xoxb-1", base_url=slack.url)
     chat = SlackProposals(
         client,
-        Poster(client, Pacer(per_second=100, burst=100)),
+        a_poster(slack.url),
         ops_channel="C0OPS",
         bot_user_id="U0BOT",
         not_allowed=lambda _: [],
