@@ -20,7 +20,7 @@ from bot.environment import read_environment
 from bot.errors import ConfigError
 from bot.settings import Settings
 from bot.staffing import Sources, Staff, staff
-from tests.fakes import FakeClock, MemoryJournal
+from tests.fakes import FakeClock, MemoryJournal, unchanged
 from tests.gitrepo import make_repo
 
 
@@ -32,7 +32,7 @@ def hired(folder: Path, variables: dict[str, str], **settings: Any) -> Staff:
             environment=read_environment({"TRIAGE_HOME": str(folder), **variables}),
             repo=repo,
             index=CodePassages(repo, folder / "index.sqlite"),
-            memory=MemoryNotes(folder / "memory", MemoryJournal()),
+            memory=MemoryNotes(folder / "memory", MemoryJournal(), unchanged),
             clock=FakeClock(),
         )
     )

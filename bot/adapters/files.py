@@ -41,10 +41,19 @@ def replace_json(path: Path, document: dict[str, Any]) -> None:
     Raises:
         StoreError: the disk refused; `path` still holds what it held before.
     """
+    _replace(path, json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass") + b"\n")
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write `text` to `path` as `replace_json` does."""
+    _replace(path, text.encode("utf-8", "replace"))
+
+
+def _replace(path: Path, content: bytes) -> None:
     temporary = path.with_name(f"{_TEMPORARY}{path.name}")
     try:
         with temporary.open("wb") as file:
-            file.write(json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass") + b"\n")
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

@@ -1,58 +1,59 @@
 """Earlier answers: approved notes in memory/ and posted replies, nearest first.
 
-Reads `memory/**/*.md` and the journal of replies; adds notes and never replaces one. There are few of them, so they
-are compared word by word in memory; notes are read again when one of them changes.
+Reads the notes and the journal of replies. There are few of them, so they are compared word by word in memory. What
+comes back is looked up in the codebase first: a note whose lines have changed says so, and comes after its equals.
 """
 
 from __future__ import annotations
 
 import re
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.adapters.files import create_file, make_folder
-from bot.domain.notes import note_words
+from bot.adapters.memory_files import MAX_SAME_NAME, TITLE_CHARS, MemoryFiles
+from bot.domain.cautions import caution
+from bot.domain.note_facts import Cite, NoteFacts
 from bot.domain.passages import MemoryHit
 from bot.domain.ranking import rarity
 from bot.domain.tokens import question_stems, text_stems
-from bot.errors import StoreError
+from bot.errors import StoreError, TriageError
 from bot.ports import Journal
 
-MAX_NOTE_BYTES = 1_000_000
 MAX_REPLIES = 2_000
 REPLIES_BYTES = 8 * 1024 * 1024
 """How far back the log is read for every question, however long it has become."""
-MAX_SAME_NAME = 100
 EXCERPT_CHARS = 300
-TITLE_CHARS = 120
 MIN_SCORE = 0.35
 MIN_WORDS = 2
+CHANGED_WEIGHT = 0.5
+SPARE = 5
+"""How many more hits are looked up than asked for, since some fall behind."""
 
-_Signature = tuple[tuple[Path, int, int], ...]
+Changed = Callable[[Sequence[Cite]], Sequence[Cite]]
+"""Returns those citations whose lines no longer stand; raises TriageError where nobody can tell."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Note:
+class _Entry:
     """One earlier answer and the stems of its words."""
 
     ref: str
     title: str
     text: str
     stems: frozenset[str]
+    facts: NoteFacts
 
 
 class MemoryNotes:
     """Port MemoryIndex; a hit's score is the share of the question's words it holds, rare ones weighing more."""
 
-    def __init__(self, memory: Path, replies: Journal) -> None:
-        self._memory = memory
-        self._replies = replies
-        self._lock = threading.Lock()
-        self._signature: _Signature | None = None
-        self._notes: list[_Note] = []
+    def __init__(self, memory: Path, replies: Journal, changed: Changed) -> None:
+        self._memory, self._replies, self._changed = memory, replies, changed
+        self._files = MemoryFiles(memory)
+        self._known: tuple[Sequence[object], list[_Entry]] = ((), [])
 
     def search(self, question: str, *, limit: int = 3) -> list[MemoryHit]:
         """Return the notes and replies nearest to a question, best first; empty when none holds enough of it.
@@ -61,13 +62,15 @@ class MemoryNotes:
             StoreError: the journal cannot be read.
         """
         stems = question_stems(question)
-        notes = [*self._current_notes(), *self._posted()]
-        weigh = _weights(stems, notes)
-        hits = [
-            MemoryHit(ref=note.ref, title=note.title, excerpt=_excerpt(note.text, stems), score=round(score, 4))
-            for note in notes
-            if (score := weigh(note.stems)) >= MIN_SCORE and len(stems & note.stems) >= min(MIN_WORDS, len(stems))
+        entries = [*self._kept(), *self._posted()]
+        weigh = _weights(stems, entries)
+        near = [
+            (score, entry)
+            for entry in entries
+            if (score := weigh(entry.stems)) >= MIN_SCORE and len(stems & entry.stems) >= min(MIN_WORDS, len(stems))
         ]
+        nearest = sorted(near, key=lambda one: (-one[0], one[1].ref))[: limit + SPARE]
+        hits = [self._checked(entry, score, stems) for score, entry in nearest]
         return sorted(hits, key=lambda hit: (-hit.score, hit.ref))[:limit]
 
     def add(self, name: str, text: str) -> str:
@@ -86,36 +89,38 @@ class MemoryNotes:
                 raise StoreError(f"cannot save the note {path}: {error.strerror}") from error
         raise StoreError(f"there are too many notes called {name}; tidy memory/ up")
 
-    def _current_notes(self) -> list[_Note]:
-        files = sorted(_note_files(self._memory))
-        signature = tuple((path, stat.st_mtime_ns, stat.st_size) for path, stat in ((p, p.stat()) for p in files))
-        with self._lock:
-            if signature != self._signature:
-                self._notes = [_read(path, self._memory) for path in files]
-                self._signature = signature
-            return self._notes
+    def _checked(self, entry: _Entry, score: float, stems: frozenset[str]) -> MemoryHit:
+        """Return a hit with what is to be said before anybody relies on it."""
+        try:
+            changed: Sequence[Cite] | None = self._changed(entry.facts.cites)
+        except TriageError:
+            changed = None
+        hit = MemoryHit(
+            ref=entry.ref,
+            title=entry.title,
+            excerpt=_excerpt(entry, stems),
+            score=round(score, 4),
+            caution=caution(entry.facts.kind, changed),
+            is_lesson=entry.facts.kind.is_lesson,
+            is_settled=not changed and not entry.facts.kind.is_lesson,
+        )
+        return replace(hit, score=round(score * CHANGED_WEIGHT, 4)) if changed else hit
 
-    def _posted(self) -> Iterator[_Note]:
+    def _kept(self) -> list[_Entry]:
+        notes = self._files.all()
+        if notes is not self._known[0]:
+            stems = [text_stems(f"{Path(note.ref).stem} {note.text}") for note in notes]
+            entries = [_Entry(n.ref, n.title, n.text, s, n.facts) for n, s in zip(notes, stems, strict=True)]
+            self._known = (notes, entries)
+        return self._known[1]
+
+    def _posted(self) -> Iterator[_Entry]:
         for record in deque(self._replies.records(last_bytes=REPLIES_BYTES), MAX_REPLIES):
             reply, question = str(record.get("reply_text") or ""), str(record.get("question") or "")
             if reply and record.get("thread_id"):
                 title = _first_line(question) or _first_line(reply)
-                yield _Note(f"reply/{record['thread_id']}", title, reply, text_stems(f"{question} {reply}"))
-
-
-def _note_files(memory: Path) -> Iterator[Path]:
-    """Yield the notes that are plain files below `memory`; links are not followed, very large files not read."""
-    for path in memory.rglob("*.md"):
-        if path.is_file() and path.resolve().is_relative_to(memory.resolve()) and path.stat().st_size <= MAX_NOTE_BYTES:
-            yield path
-
-
-def _read(path: Path, memory: Path) -> _Note:
-    text = note_words(path.read_text(encoding="utf-8", errors="replace"))
-    heading = re.search(r"^#+ +(.+)$", text, re.M)
-    title = heading[1].strip() if heading else path.stem.replace("-", " ").replace("_", " ")
-    ref = f"memory/{path.relative_to(memory).as_posix()}"
-    return _Note(ref, title[:TITLE_CHARS], text, text_stems(f"{path.stem} {text}"))
+                stems = text_stems(f"{question} {reply}")
+                yield _Entry(f"reply/{record['thread_id']}", title, reply, stems, NoteFacts())
 
 
 def _holds(path: Path, text: str) -> bool:
@@ -123,17 +128,22 @@ def _holds(path: Path, text: str) -> bool:
     return not path.is_symlink() and path.is_file() and path.read_text(encoding="utf-8", errors="replace") == text
 
 
-def _weights(stems: frozenset[str], notes: Sequence[_Note]) -> Callable[[frozenset[str]], float]:
-    """Return what tells the share of the question a note's stems cover; a word no note holds weighs most."""
-    weights = {stem: 1 + rarity(sum(stem in note.stems for note in notes), len(notes)) for stem in stems}
+def _weights(stems: frozenset[str], entries: Sequence[_Entry]) -> Callable[[frozenset[str]], float]:
+    """Return what tells the share of the question an entry's stems cover; a word no entry holds weighs most."""
+    weights = {stem: 1 + rarity(sum(stem in entry.stems for entry in entries), len(entries)) for stem in stems}
     whole = sum(weights.values()) or 1.0
     return lambda held: sum(weights[stem] for stem in stems & held) / whole
 
 
-def _excerpt(text: str, stems: frozenset[str]) -> str:
-    """Return the paragraph that holds the most of the question, verbatim, cut at EXCERPT_CHARS."""
-    paragraphs = [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip() and not part.startswith("#")]
-    best = max(paragraphs, key=lambda part: len(stems & text_stems(part)), default=text.strip())
+def _excerpt(entry: _Entry, stems: frozenset[str]) -> str:
+    """Return the paragraph that holds the most of the question, verbatim, cut at EXCERPT_CHARS.
+
+    Of a lesson it is the beginning, which says what people made of the draft: further down stand the draft's words.
+    """
+    if entry.facts.kind.is_lesson:
+        return re.sub(r"\A(?:#.*|\s*)\n+", "", entry.text)[:EXCERPT_CHARS].strip()
+    parts = [part.strip() for part in re.split(r"\n\s*\n", entry.text) if part.strip() and not part.startswith("#")]
+    best = max(parts, key=lambda part: len(stems & text_stems(part)), default=entry.text.strip())
     return best[:EXCERPT_CHARS].rstrip()
 
 

@@ -13,7 +13,10 @@ from typing import Final, NamedTuple
 
 from bot.agent.git import GitRepo, split_lines
 from bot.agent.ledger import Ledger
+from bot.casework.standing import Standing
+from bot.domain.cautions import caution
 from bot.domain.citations import parse_lines, stands_in
+from bot.domain.note_facts import RETIRED, NoteFacts
 from bot.domain.returns import EvidenceKind, EvidenceRef
 
 MIN_QUOTE_CHARS: Final = 3
@@ -113,7 +116,10 @@ def _prove_query(ref: EvidenceRef, ledger: Ledger | None) -> Proof:
 
 
 def _prove_note(ref: EvidenceRef, sources: Sources) -> Proof:
-    """A note in memory/ is read; an earlier reply can only be seen to have come up in this run's search."""
+    """A note in memory/ is read; an earlier reply can only be seen to have come up in this run's search.
+
+    A lesson from a draft proves nothing of the code, and neither does a note whose own lines have changed.
+    """
     name = ref.ref.removeprefix("memory/")
     if sources.memory is None or ref.ref.startswith("reply/"):
         came_up = sources.ledger is not None and sources.ledger.has_query(ref.ref)
@@ -123,7 +129,14 @@ def _prove_note(ref: EvidenceRef, sources: Sources) -> Proof:
     path = (folder / name).resolve() if "\0" not in name else folder
     if not path.is_relative_to(folder) or not path.is_file() or path.stat().st_size > MAX_NOTE_BYTES:
         return _unresolved(f"there is no note {ref.ref[:80]!r} in memory/")
-    return Proof(Finding(True, f"{ref.ref} exists"), _compare(ref, split_lines(path.read_bytes()), "that note"))
+    if RETIRED in path.relative_to(folder).parts[:-1]:
+        return _unresolved(f"{ref.ref[:80]} was retired; it is no evidence any more")
+    lines = split_lines(path.read_bytes())
+    facts = NoteFacts.read("\n".join([*lines, ""]))
+    changed = Standing(sources.repo).changed(facts.cites)
+    warning = caution(facts.kind, changed)
+    found = Finding(None, f"{ref.ref}: {warning}") if warning else Finding(True, f"{ref.ref} exists")
+    return Proof(found, _compare(ref, lines, "that note"))
 
 
 def _compare(ref: EvidenceRef, lines: list[str], where: str) -> Finding:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bot.agent.git import GitRepo
 from bot.casework.desk import Desk
-from bot.domain.citations import stands_in
+from bot.casework.standing import stands_at
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import ThreadState
 from bot.intake.prose import without_names
@@ -99,6 +99,6 @@ def quotes_at_head(codebase: Path) -> StillStands:
 
     def still_stands(ref: EvidenceRef) -> bool:
         repo = GitRepo(codebase)
-        return stands_in(ref.quote, repo.lines_at(repo.head(), ref.ref.rpartition(":")[0]) or ())
+        return stands_at(repo, repo.head(), ref.ref.rpartition(":")[0], ref.quote)
 
     return still_stands

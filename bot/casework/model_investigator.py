@@ -69,7 +69,8 @@ def sections_of(given: Assignment) -> Iterator[Section]:
     yield from (Section(name="thread_message", text=said.text, sender=said.sender) for said in given.thread_context)
     yield from (Section(name="added_context", text=said.text, sender=said.sender) for said in given.human_context)
     for hit in given.memory_hits:
-        yield Section(name="memory", text=f"{hit.title}\n{hit.excerpt}", sender=hit.ref)
+        cautioned = f"caution: {hit.caution}\n" if hit.caution else ""
+        yield Section(name="memory", text=f"{cautioned}{hit.title}\n{hit.excerpt}", sender=hit.ref)
     if given.summaries:
         yield Section(name="other_open_threads", text="\n".join(given.summaries))
     if given.feedback:

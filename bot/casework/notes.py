@@ -9,6 +9,7 @@ import logging
 from typing import Any
 
 from bot.casework.desk import Desk
+from bot.domain.note_facts import CITES, NoteKind, cites_of
 from bot.domain.notes import note_text, safe_name
 from bot.domain.secrets import find_secrets
 from bot.domain.threads import ThreadState
@@ -34,13 +35,21 @@ def save_note(desk: Desk, state: ThreadState, *, by: str) -> str:
     text = note_text(
         proposed.content,
         {
+            "kind": NoteKind.NOTE,
             "saved_by": by,
             "saved_at": (state.user_approved_at or desk.clock.now()).isoformat(timespec="seconds"),
             "thread": state.thread_id,
             "permalink": state.permalink,
+            CITES: cited_lines(desk, state),
         },
     )
     return desk.memory.add(safe_name(proposed.filename), text)
+
+
+def cited_lines(desk: Desk, state: ThreadState) -> list[dict[str, str]]:
+    """Return the lines of code that the thread's draft rests on, as they stand above the words of a note."""
+    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
+    return [cite.model_dump() for cite in cites_of(refs, desk.known_secrets)]
 
 
 def note_with_approval(desk: Desk, state: ThreadState) -> dict[str, Any]:

@@ -29,6 +29,8 @@ MAX_LINE_CHARS = 1_000  # a longer line is data or made by a machine; half of it
 SIZES = (12, 6, 3, 1)  # lines of an excerpt; only the best passage may have the most
 WORTH_QUOTING = 0.5
 STRONG_MEMORY = 0.6
+NEAR_LESSON, NEAR_DOUBTFUL = 0.5, 0.3  # the search halves the score of what changed
+MAX_LESSONS = 2
 _UNQUOTABLE = "```"  # stands for a line that no excerpt may hold
 
 
@@ -58,9 +60,10 @@ class OfflineInvestigator:
         self._index.refresh()
         excerpts = self._excerpts(question, assignment.feedback or "", ledger)
         notes = [hit for hit in assignment.memory_hits if _is_strong(hit)][:1]
-        for note in notes:
-            ledger.record_query("search_memory", note.ref)
-        ret = answer(question, excerpts, notes).model_copy(update={"investigator_round": assignment.round})
+        lessons = [hit for hit in assignment.memory_hits if _is_warning(hit)][:MAX_LESSONS]
+        for hit in (*notes, *lessons):
+            ledger.record_query("search_memory", hit.ref)
+        ret = answer(question, excerpts, notes, lessons).model_copy(update={"investigator_round": assignment.round})
         return Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator=NAME)
 
     def _excerpts(self, question: str, feedback: str, ledger: Ledger) -> list[Excerpt]:
@@ -104,8 +107,15 @@ def _excerpt(passage: Passage, stems: frozenset[str], size: int) -> Excerpt | No
 
 
 def _is_strong(hit: MemoryHit) -> bool:
-    """Whether an earlier answer is near enough to be cited; a reply is no file and cannot be."""
-    return hit.score >= STRONG_MEMORY and hit.ref.startswith("memory/") and is_quotable(hit.title + hit.excerpt)
+    """Whether an earlier answer is near enough to be cited, and settled; a reply is no file and cannot be."""
+    is_near = hit.score >= STRONG_MEMORY and hit.ref.startswith("memory/")
+    return is_near and hit.is_settled and is_quotable(hit.title + hit.excerpt)
+
+
+def _is_warning(hit: MemoryHit) -> bool:
+    """Whether an entry of memory/ is something to know of before a reply is approved."""
+    is_near = hit.score >= (NEAR_LESSON if hit.is_lesson else NEAR_DOUBTFUL)
+    return is_near and bool(hit.caution) and hit.ref.startswith("memory/") and is_quotable(hit.excerpt)
 
 
 def _has_room(chosen: Sequence[Excerpt], excerpt: Excerpt) -> bool:

@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.domain.hidden import one_line
 from bot.domain.passages import MemoryHit
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.tokens import question_stems
 
 MEDIUM_COVERAGE = 0.6
 QUOTED = 2
+CLAIM_CHARS = 200
 NOTHING_FOUND = "No passage of the code answers this. Which component, file, setting or exact error text is it about?"
 
 
@@ -46,8 +48,14 @@ def draft(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> str:
     return "\n\n".join(parts)
 
 
-def answer(question: str, excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> InvestigatorReturn:
-    """Return the draft with its evidence; with neither excerpts nor notes, a question back and no draft."""
+def answer(
+    question: str, excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit], lessons: Sequence[MemoryHit] = ()
+) -> InvestigatorReturn:
+    """Return the draft with its evidence; with neither excerpts nor notes, a question back and no draft.
+
+    `lessons`, and notes whose lines have changed, are for whoever approves: they stand among the evidence with what is
+    to be known of them, and the reply does not mention them.
+    """
     if not excerpts and not notes:
         return _question_back()
     asked = len(question_stems(question))
@@ -58,7 +66,7 @@ def answer(question: str, excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit
         confidence_reason=f"The closest passage holds {covered} of the question's {asked} telling words.",
         summary_for_orchestrator=f"Searched without a model; closest is {best}.",
         draft_reply=draft(excerpts, notes),
-        evidence_refs=tuple(_refs(excerpts, notes)),
+        evidence_refs=(*_refs(excerpts, notes), *map(_cautioned, lessons)),
     )
 
 
@@ -83,6 +91,12 @@ def _refs(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> Iterator[E
             quote=note.excerpt,
             supports_claim="An earlier approved answer is close to the question.",
         )
+
+
+def _cautioned(hit: MemoryHit) -> EvidenceRef:
+    """Return what people should read before they approve; a lesson's first words say what became of the draft."""
+    said = one_line(hit.excerpt if hit.is_lesson else hit.caution, CLAIM_CHARS)
+    return EvidenceRef(kind=EvidenceKind.MEMORY, ref=hit.ref, quote=hit.excerpt, supports_claim=said)
 
 
 def _question_back() -> InvestigatorReturn:

@@ -7,6 +7,7 @@ from bot.adapters.memory_index import MemoryNotes
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.passage_index import CodePassages
 from bot.agent.git import GitRepo
+from bot.casework.standing import Standing
 from bot.environment import Environment
 from bot.settings import Settings
 from bot.staffing import Sources
@@ -20,7 +21,7 @@ def open_sources(settings: Settings, environment: Environment, *, is_long: bool 
         environment=environment,
         repo=repo,
         index=CodePassages(repo, home / "index" / "passages.sqlite", environment.secrets()),
-        memory=MemoryNotes(home / "memory", NdjsonJournal(home / "replies.ndjson")),
+        memory=MemoryNotes(home / "memory", NdjsonJournal(home / "replies.ndjson"), Standing(repo).changed),
         clock=SystemClock(),
         is_long=is_long,
     )

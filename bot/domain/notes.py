@@ -10,15 +10,26 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
+from bot.domain.note_facts import FRONT_MATTER, NoteFacts
 from bot.errors import InputError
 
 MAX_NOTE_CHARS: Final = 20_000
 NAME_CHARS: Final = 60
 _UNSAFE: Final = re.compile(r"[^a-z0-9]+")
-_FRONT_MATTER: Final = re.compile(r"\A---\n(?:[a-z_]+: .*\n)*---\n\n?")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeptNote:
+    """A note of memory/: `ref` is `memory/<file>.md`, `text` its words without the facts above them."""
+
+    ref: str
+    title: str
+    text: str
+    facts: NoteFacts
 
 
 def safe_name(filename: str) -> str:
@@ -32,8 +43,10 @@ def safe_name(filename: str) -> str:
     return bare[:NAME_CHARS].rstrip("-") or "note"
 
 
-def note_text(content: str, facts: Mapping[str, str | None]) -> str:
-    """Return the note as it is kept: who saved it, when and for which thread, then its words.
+def note_text(content: str, facts: Mapping[str, object]) -> str:
+    """Return the note as it is kept: what kind it is, who saved it, when and for which thread, then its words.
+
+    A fact that is None or empty is left out.
 
     Raises:
         InputError: it is empty or too long.
@@ -43,7 +56,7 @@ def note_text(content: str, facts: Mapping[str, str | None]) -> str:
         raise InputError("The proposed note is empty; nothing was saved.")
     if len(words) > MAX_NOTE_CHARS:
         raise InputError(f"The proposed note has {len(words):,} characters; at most {MAX_NOTE_CHARS:,} are kept.")
-    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in facts.items() if value is not None]
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in facts.items() if value]
     return "\n".join(["---", *lines, "---", "", words, ""])
 
 
@@ -53,4 +66,4 @@ def note_words(text: str) -> str:
     >>> note_words(note_text("# Retries", {"saved_by": "U1"}))
     '# Retries\\n'
     """
-    return _FRONT_MATTER.sub("", text, count=1)
+    return FRONT_MATTER.sub("", text, count=1)

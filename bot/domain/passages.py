@@ -33,9 +33,16 @@ class IndexReport:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryHit:
-    """An earlier answer: `ref` is `memory/<file>.md` or `reply/<thread_id>`, `excerpt` at most 300 characters."""
+    """An earlier answer: `ref` is `memory/<file>.md` or `reply/<thread_id>`, `excerpt` at most 300 characters.
+
+    `caution` is what to know before relying on it, in words of ours, or empty. A lesson tells what people made of a
+    draft; neither it nor a note whose lines of code have changed `is_settled`, that is counts as an answer.
+    """
 
     ref: str
     title: str
     excerpt: str
     score: float
+    caution: str = ""
+    is_lesson: bool = False
+    is_settled: bool = True

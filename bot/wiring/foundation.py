@@ -21,6 +21,7 @@ from bot.casework.desk import Desk
 from bot.casework.ops_lines import OpsLines
 from bot.casework.pausing import FILE as PAUSE
 from bot.casework.pausing import Pausing
+from bot.casework.standing import Standing
 from bot.domain.links import code_links
 from bot.environment import Environment
 from bot.errors import ConfigError
@@ -112,7 +113,7 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str)
     jobs = SpoolQueue(home / "queue", clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S)
     store = TinyThreadStore(home)
     journals = _journals(home)
-    memory = MemoryNotes(home / "memory", journals.replies)
+    memory = MemoryNotes(home / "memory", journals.replies, Standing(repo).changed)
     workspace = SlackWorkspace(client, team_id=me.team_id)
     desk = Desk(
         settings=settings,

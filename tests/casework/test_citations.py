@@ -173,3 +173,29 @@ def test_a_file_of_many_bytes_is_read_once_and_cut_at_line_feeds_only(tmp_path: 
     assert oks(cite(repo, "a.txt:2", "four"), repo) == (True, True)
     assert oks(cite(repo, "a.txt:3", "four"), repo) == (False, None)
     assert oks(cite(repo, "b.bin:2", "plain text"), repo) == (True, True)
+
+
+def test_a_lesson_and_a_note_whose_lines_changed_prove_nothing(repo: Path, tmp_path: Path) -> None:
+    """Code says why; a wrong quote is wrong all the same, and what was retired is gone."""
+    head = git(repo, "rev-parse", "HEAD")
+    cites = f'cites: [{{"path": "src/app.py", "lines": "2", "commit": "{head}", "quote": "return 5"}}]'
+    memory = tmp_path / "memory"
+    files = {
+        "note.md": f'---\nkind: "note"\n{cites}\n---\n\nThe limit is five.\n',
+        "lesson.md": '---\nkind: "dismissal"\n---\n\nThe limit is five.\n',
+        "retired/old.md": "The limit is five.\n",
+    }
+    write_files(memory, files)
+
+    def looked_up(name: str, quote: str = "The limit is five.") -> tuple[object, object]:
+        return oks(EvidenceRef(kind=EvidenceKind.MEMORY, ref=f"memory/{name}", quote=quote), repo, memory=memory)
+
+    assert looked_up("note.md") == (True, True)
+    assert looked_up("lesson.md") == (None, True)
+    assert looked_up("lesson.md", "six") == (None, False)
+    assert looked_up("retired/old.md") == (False, None)
+    commit_files(repo, {"src/app.py": "def limit():\n    return 7\n"}, "second")
+    ref = EvidenceRef(kind=EvidenceKind.MEMORY, ref="memory/note.md", quote="The limit is five.")
+    proof = prove(ref, Sources(repo=GitRepo(repo), memory=memory))
+    assert (proof.ok, proof.resolves.ok) == (None, None)
+    assert f"changed since {head[:7]} (src/app.py:2)" in proof.resolves.reason

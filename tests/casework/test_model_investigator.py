@@ -110,7 +110,9 @@ def test_everything_said_travels_as_tagged_data(tmp_path: Path) -> None:
         round=2,
         thread_context=(Said("U2", "in the EU"),),
         human_context=(Said("U3", "we mean v2"),),
-        memory_hits=(MemoryHit(ref="memory/retry.md", title="Retries", excerpt="5 times", score=0.9),),
+        memory_hits=(
+            MemoryHit(ref="memory/retry.md", title="Retries", excerpt="5 times", score=0.9, caution="lines changed"),
+        ),
         summaries=("T1.C1.1.2 [pending-user] refunds?",),
         feedback="- line 3 says 5",
     )
@@ -125,6 +127,7 @@ def test_everything_said_travels_as_tagged_data(tmp_path: Path) -> None:
         '<data-7f3a9c name="feedback" from="the checks and the validator">',
     ]
     assert request.prompt.endswith("- line 3 says 5\n</data-7f3a9c>")
+    assert '"memory/retry.md">\ncaution: lines changed\nRetries\n5 times\n' in request.prompt
     assert "EU" not in request.system + "".join(request.prefix)
 
 

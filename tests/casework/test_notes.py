@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from bot.domain.note_facts import NoteFacts, NoteKind
 from bot.domain.returns import TriageFile
 from bot.domain.threads import Resolution
 from bot.errors import Conflict, InputError, StoreError
-from tests.builders import THREAD_ID, a_return
+from tests.builders import REF, THREAD_ID, a_return
 from tests.casework.office import BEN, Office, crash_everywhere
 from tests.fakes import Faults
 
@@ -33,6 +34,8 @@ def test_a_saved_note_says_who_when_and_for_which_thread(tmp_path: Path) -> None
     assert name == "retries"
     assert f'saved_by: "{BEN}"\nsaved_at: "2026-11-20T09:01:00+00:00"\nthread: "{THREAD_ID}"\n' in text
     assert text.endswith("---\n\n# Retries\n\nFive.\n")
+    facts = NoteFacts.read(text)
+    assert (facts.kind, [cite.as_evidence() for cite in facts.cites]) == (NoteKind.NOTE, [REF])
     assert office.shown.triage_file_path == "memory/retries.md"
     office.decisions.approve(office.click(), by=BEN)
     [record] = office.log.records()

@@ -30,7 +30,7 @@ _SEARCH = "Search the codebase for an exact text and for the passages nearest to
 _LOG = "List commits, newest first: of a path, by words of the message, or by a text they add or remove."
 _SHOW = "Show a commit: its message, the files it changed and its diff. Cite the commit id, quote the message."
 _BLAME = "Show which commit last changed each line of a file."
-_MEMORY = "Search approved notes and earlier replies. Cite the ref shown."
+_MEMORY = "Search approved notes, earlier replies and lessons from drafts. Cite the ref shown; heed a line `caution:`."
 
 
 def code_tools(

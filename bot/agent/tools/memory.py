@@ -14,6 +14,7 @@ from bot.agent.tools.arguments import Arguments, Text
 from bot.agent.tools.output import path_text, quote, truncated
 from bot.agent.tools.redaction import redact_lines
 from bot.agent.tools.snapshot import Snapshot
+from bot.domain.notes import note_words
 from bot.domain.passages import MemoryHit
 from bot.ports import MemoryIndex
 
@@ -49,12 +50,13 @@ class MemorySearch:
         more = (
             truncated(MAX_NOTE_CHARS, len(text), "characters", "a closer query") if len(text) > MAX_NOTE_CHARS else []
         )
-        return [f"ref: {path_text(hit.ref)}", text[:MAX_NOTE_CHARS], *more]
+        cautioned = [f"caution: {hit.caution}"] if hit.caution else []
+        return [f"ref: {path_text(hit.ref)}", *cautioned, text[:MAX_NOTE_CHARS], *more]
 
     def _text(self, hit: MemoryHit) -> str:
-        """Return a whole note, or what the index kept of an earlier reply."""
+        """Return the words of a whole note, or what the index kept of an earlier reply."""
         path = (self._folder / hit.ref.removeprefix("memory/")).resolve()
         is_note = hit.ref.startswith("memory/") and path.is_relative_to(self._folder) and path.is_file()
         if not is_note or path.stat().st_size > MAX_NOTE_BYTES:
             return hit.excerpt
-        return path.read_text(encoding="utf-8", errors="replace")
+        return note_words(path.read_text(encoding="utf-8", errors="replace"))

@@ -11,6 +11,7 @@ from bot.adapters.passage_index import CodePassages
 from bot.agent.git import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.tools import code_tools
+from bot.casework.standing import Standing
 from tests.fakes import MemoryJournal
 from tests.gitrepo import git, make_repo
 
@@ -34,7 +35,7 @@ class Toolbox:
         repo = GitRepo(self.code)
         self.ledger = Ledger()
         self.head = git(self.code, "rev-parse", "HEAD")
-        notes = MemoryNotes(self.memory, MemoryJournal())
+        notes = MemoryNotes(self.memory, MemoryJournal(), Standing(repo).changed)
         index = CodePassages(repo, self.base / "passages.db")
         tools = code_tools(repo, index, notes, self.memory, self.ledger, known_secrets=self.known_secrets)
         self.tools = {tool.name: tool for tool in tools}
