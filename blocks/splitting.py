@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from blocks.escaping import ZERO_WIDTH
@@ -56,7 +57,7 @@ def truncate(text: str, limit: int) -> str:
     room = limit - len(TRUNCATED) - 1
     if room < MIN_CHARS:
         return _head(text.replace(FENCE, ""), limit)
-    parts = split(text, room)
+    parts = list(islice(filter(None, _parts(text, room)), 2))  # the rest of a long text is not worth cutting
     if len(parts) < 2:
         return "".join(parts)
     return f"{parts[0]}{chr(10) if parts[0].endswith(FENCE) else ' '}{TRUNCATED}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,14 @@ def _no_proxies() -> None:
     """slack_sdk sends loopback requests through HTTP_PROXY and ignores NO_PROXY."""
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         del os.environ[name]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ordinary_signals() -> None:
+    """Behind `nohup` or `&` these are ignored, which processes started by tests would inherit; a handler they do not."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 @pytest.fixture(scope="session")
