@@ -29,7 +29,7 @@ def _no_proxies() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _ordinary_signals() -> None:
-    """Behind `nohup` or `&` these are ignored, which processes started by tests would inherit; a handler they do not."""
+    """Behind `nohup` or `&` these are ignored; what a test starts would inherit that, but no handler."""
     for number in (signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
