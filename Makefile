@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-crash test-storm check lint bench screenshots clean
+.PHONY: demo test test-crash test-storm check lint docs docs-check bench screenshots clean
 
 demo: $(VENV)/installed
 	$(BIN)/triage demo $(ARGS)
@@ -24,7 +24,14 @@ lint: $(VENV)/installed-dev
 test-storm: $(VENV)/installed-dev
 	TRIAGE_STORM=1 $(BIN)/pytest -s tests/journeys/test_storm.py $(ARGS)
 
-check: lint test
+# The generated parts of docs/ (settings, commands, diagrams), and whether links and named commands exist.
+docs: $(VENV)/installed-dev
+	$(BIN)/python -m reference
+
+docs-check: $(VENV)/installed-dev
+	$(BIN)/python -m reference --check
+
+check: lint docs-check test
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import sys
+from argparse import ArgumentParser
 from importlib import import_module
+from types import ModuleType
 
 from bot.errors import ConfigError, TriageError
 
@@ -25,6 +27,7 @@ COMMANDS = {
     "classify": "events.ndjson on stdin, classified events on stdout",
 }
 _MODULES = {"demo": "demo.run"}
+"""Where a command lives, unless in bot.cli under its name; each has `main(argv)` and `parser()`."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -42,7 +45,7 @@ def main(argv: list[str] | None = None) -> int:
         print(_usage(), file=sys.stderr)
         return 2
     try:
-        code: int = import_module(_MODULES.get(name, f"bot.cli.{name}")).main(rest)
+        code: int = _module(name).main(rest)
     except ConfigError as error:
         print("triage: this has to be put right first:", file=sys.stderr)
         for problem in error.problems:
@@ -54,6 +57,16 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def parser_of(name: str) -> ArgumentParser:
+    """Return what reads a command's arguments; imports that command's module."""
+    found: ArgumentParser = _module(name).parser()
+    return found
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(_MODULES.get(name, f"bot.cli.{name}"))
 
 
 def _usage() -> str:

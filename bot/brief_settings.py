@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
+from bot.setting_types import reads
 
 
 def _clock_time(value: object) -> object:
@@ -34,17 +35,21 @@ def _zone(value: object) -> object:
     return value
 
 
-ClockTime = Annotated[time | None, BeforeValidator(_clock_time)]
+ClockTime = Annotated[
+    time | None,
+    BeforeValidator(_clock_time),
+    reads('time in quotes such as "08:30", or null', "^([01][0-9]|2[0-3]):[0-5][0-9]$", null=True),
+]
 
 
 class BriefSettings(BaseModel):
-    """What the ops channel is told at fixed times."""
+    """What the ops channel is told at fixed times; nothing until a time is given."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     morning: ClockTime = None
-    """When the brief is said, such as "08:30"; null: never."""
+    """When the brief is said; null: never."""
     evening: ClockTime = None
-    """When the report of the day is said, such as "17:30"; null: never."""
-    timezone: Annotated[str, BeforeValidator(_zone)] = "local"
-    """An IANA name, or `local` for the machine's."""
+    """When the report of the day is said; null: never."""
+    timezone: Annotated[str, BeforeValidator(_zone), reads("local, or an IANA name such as Europe/Berlin")] = "local"
+    """Whose clock both times are read on; `local` is the machine's."""

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator
 
 from bot.domain.intervals import parse_interval
 from bot.errors import ConfigError
+from bot.setting_types import INTERVAL_FORM, reads
 
 
 def _interval(value: object) -> object:
@@ -20,7 +21,11 @@ def _interval(value: object) -> object:
         raise ValueError(f"{error}; null switches it off") from error
 
 
-Patience = Annotated[timedelta | None, BeforeValidator(_interval)]
+Patience = Annotated[
+    timedelta | None,
+    BeforeValidator(_interval),
+    reads("duration such as 45m or 3d, or null", INTERVAL_FORM, null=True),
+]
 """How long something may wait; None for ever."""
 
 SaveNotes = Literal["ask", "always", "never"]

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
@@ -18,7 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from bot.errors import ConfigError
 from bot.model_settings import StallSeconds, WebAddress
 from bot.setting_problems import message_of
+from bot.setting_types import reads
 
+HOME: Final = "~/.triage"
 SLACK_API_URL: Final = "https://slack.com/api/"
 _URL: Final = re.compile(r"https?://[\w.:\[\]-]+(?:/[^\s?#]*)?", re.ASCII)
 _TOKEN_TAIL: Final = re.compile(r"[A-Za-z0-9-]+")
@@ -30,27 +32,42 @@ _SIGNING_SECRET: Final = re.compile(r"[0-9A-Za-z]{16,128}")
 
 
 class Environment(BaseModel):
-    """What the environment holds; only tokens are required, and only to talk to Slack."""
+    """What the environment holds, or else `.env` in the current folder. Read once, at start."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    home: Path
+    home: Annotated[Path, reads("path of a folder"), Field(json_schema_extra={"default": HOME})]
+    """The data directory: journals, state, the index. One process at a time works on it."""
     slack_bot_token: SecretStr | None = None
+    """The `xoxb-` token of the installed app; needed by `triage run`."""
     slack_app_token: SecretStr | None = None
+    """The `xapp-` token with the scope connections:write; needed in Socket Mode only."""
     slack_signing_secret: SecretStr | None = None
-    slack_api_url: str = SLACK_API_URL
+    """Proves that a request comes from Slack; needed in HTTP mode only."""
+    slack_api_url: Annotated[str, reads("web address")] = SLACK_API_URL
+    """Another address for Slack's Web API; the bot token goes there."""
     telegram_bot_token: SecretStr | None = None
+    """Needed where a session delivers to Telegram."""
     anthropic_api_key: SecretStr | None = None
+    """Models instead of the offline search; without it (and with `provider: anthropic`) no model is called."""
     anthropic_base_url: WebAddress | None = None
+    """Another address for the models; `base_url` in triage.yml goes over it. The key goes there."""
     aws_bearer_token: SecretStr | None = None
+    """For `provider: bedrock`; without it the AWS SDK looks for credentials of its own."""
     aws_region: str | None = None
+    """For `provider: bedrock`."""
     vertex_region: str | None = None
+    """For `provider: vertex`."""
     vertex_project_id: str | None = None
+    """For `provider: vertex`."""
     foundry_api_key: SecretStr | None = None
+    """For `provider: foundry`."""
     foundry_resource: str | None = None
+    """For `provider: foundry`."""
     stall_s: StallSeconds | None = None
+    """Seconds a model may be silent; `investigator.stall_s` in triage.yml goes over it."""
     variables: dict[str, str] = Field(default={}, repr=False, exclude=True)
-    """All of it, for what names its own variables: the headers and processes of MCP servers."""
+    """What triage.yml names itself, for the headers and processes of MCP servers; and TZ, the machine's zone."""
 
     def secrets(self) -> frozenset[str]:
         """Return the secret values of this process, 8 characters or more, for scrubbing."""
@@ -59,7 +76,7 @@ class Environment(BaseModel):
         return frozenset(value for value in values if len(value) >= 8)
 
 
-_VARIABLES: Final = {
+VARIABLES: Final = {
     "home": "TRIAGE_HOME",
     "slack_bot_token": "SLACK_BOT_TOKEN",
     "slack_app_token": "SLACK_APP_TOKEN",
@@ -87,14 +104,14 @@ def read_environment(environ: Mapping[str, str] | None = None, *, dotenv: Path |
     values = _read_dotenv(dotenv) if dotenv else {}
     values.update(os.environ if environ is None else environ)
     problems = _address_problems(values)
-    found: dict[str, Any] = {field: values[name] for field, name in _VARIABLES.items() if values.get(name)}
+    found: dict[str, Any] = {field: values[name] for field, name in VARIABLES.items() if values.get(name)}
     found["variables"] = {name: value for name, value in values.items() if value is not None}
-    found["home"] = _expanded(found.get("home", "~/.triage")) or Path()
+    found["home"] = _expanded(found.get("home", HOME)) or Path()
     found["slack_api_url"] = found.get("slack_api_url", SLACK_API_URL).rstrip("/") + "/"
     try:
         environment = Environment.model_validate(found)
     except ValidationError as error:
-        details = [(_VARIABLES[str(detail["loc"][0])], detail) for detail in error.errors()]
+        details = [(VARIABLES[str(detail["loc"][0])], detail) for detail in error.errors()]
         raise ConfigError(*problems, *[f"{name}: {message_of(detail)}" for name, detail in details]) from error
     if problems:
         raise ConfigError(*problems)
@@ -104,10 +121,8 @@ def read_environment(environ: Mapping[str, str] | None = None, *, dotenv: Path |
 def _address_problems(values: Mapping[str, str | None]) -> list[str]:
     """Return what is wrong with the two addresses every command needs."""
     problems = []
-    if _expanded(values.get("TRIAGE_HOME") or "~/.triage") is None:
-        problems.append(
-            "TRIAGE_HOME (or its default, ~/.triage) leads nowhere; set it to the data directory's full path"
-        )
+    if _expanded(values.get("TRIAGE_HOME") or HOME) is None:
+        problems.append(f"TRIAGE_HOME (or its default, {HOME}) leads nowhere; set it to the data directory's full path")
     if not _is_url(values.get("SLACK_API_URL") or SLACK_API_URL):
         problems.append(f"SLACK_API_URL is no address of a web server; it looks like {SLACK_API_URL}, or leave it out")
     return problems

@@ -5,18 +5,28 @@ from __future__ import annotations
 import re
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
 from bot.setting_problems import EXAMPLE
+from bot.setting_types import reads
 
 ZONES_OF_THE_OWNER: Final = ("user", "local")
 """`user`: the zone in the owner's Slack profile; `local`: the machine's."""
 
 
 class _Block(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 def _clock(name: Literal["start", "end"]) -> BeforeValidator:
@@ -43,12 +53,22 @@ def _zone(value: object) -> object:
 
 
 class HoursSettings(_Block):
-    """When interval wakes may start a beat."""
+    """When interval wakes may start a beat; what somebody asks for runs at any hour."""
 
-    start: Annotated[str, _clock("start")] = "08:00"
-    end: Annotated[str, _clock("end")] = "22:00"
-    timezone: Annotated[str, BeforeValidator(_zone)] = "user"
-    """`user` (the zone in the owner's Slack profile), `local` (the machine's) or an IANA name."""
+    start: Annotated[
+        str, _clock("start"), reads('time in quotes such as "08:00"', "^([01][0-9]|2[0-3]):[0-5][0-9]$")
+    ] = "08:00"
+    """The first minute inside."""
+    end: Annotated[
+        str,
+        _clock("end"),
+        reads('time in quotes such as "22:00", up to "24:00"', "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"),
+    ] = "22:00"
+    """The first minute outside; before `start`, the window goes over midnight. Not the same as `start`."""
+    timezone: Annotated[str, BeforeValidator(_zone), reads("user, local, or an IANA name such as Europe/Berlin")] = (
+        "user"
+    )
+    """Whose clock: `user` is the zone in the owner's Slack profile, `local` the machine's."""
 
     @model_validator(mode="after")
     def _is_a_window(self) -> Self:
@@ -98,10 +118,14 @@ class DeliverSettings(_Block):
     channel: Annotated[Literal["slack", "telegram", "webhook"] | None, AfterValidator(_needed)] = Field(
         default=None, validate_default=True
     )
-    to: Annotated[str | None, BeforeValidator(_place), AfterValidator(_needed)] = Field(
-        default=None, validate_default=True
-    )
-    """A Slack user or channel, a Telegram chat, or a web address."""
+    """The kind of place; needed with `explicit`. `telegram` also needs TELEGRAM_BOT_TOKEN."""
+    to: Annotated[
+        str | None,
+        BeforeValidator(_place),
+        AfterValidator(_needed),
+        WithJsonSchema({"title": "text or Telegram's number, or null", "type": ["string", "integer", "null"]}),
+    ] = Field(default=None, validate_default=True)
+    """A Slack user or channel id, a Telegram chat (number or @name), or a web address; needed with `explicit`."""
 
 
 class VisibilitySettings(_Block):
@@ -110,5 +134,6 @@ class VisibilitySettings(_Block):
     show_ok: bool = False
     """Say one line when all is well."""
     show_alerts: bool = True
+    """Send what a human must know; false: it is only logged."""
     use_indicator: bool = True
     """Keep the session's status in App Home and lists up to date."""

@@ -6,14 +6,14 @@ import re
 from datetime import timedelta
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from bot.domain.command_templates import parse_template
 from bot.domain.default_commands import DEFAULT_COMMANDS
 from bot.errors import ConfigError
 from bot.heartbeat_blocks import DeliverSettings, HoursSettings, VisibilitySettings
 from bot.model_settings import DEFAULT_MODEL, MODEL_ID, Usd
-from bot.setting_types import Interval
+from bot.setting_types import INTERVAL_FORM, Interval, reads
 
 LONGEST_INTERVAL: Final = timedelta(days=366)
 
@@ -27,7 +27,16 @@ def _command(value: object) -> object:
         raise ValueError(str(error)) from error
 
 
-Command = Annotated[tuple[str, ...], BeforeValidator(_command)]
+Command = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_command),
+    WithJsonSchema(
+        {
+            "title": "command line, or list of its words",
+            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+        }
+    ),
+]
 
 
 def _not_for_ever(interval: timedelta) -> timedelta:
@@ -53,24 +62,37 @@ def _token(word: str) -> str:
 
 
 class BeatSettings(BaseModel):
-    """How a session's beats run; in `heartbeat` for all sessions, in a session's own block for it alone."""
+    """How a session's beats run; in `heartbeat` for all sessions, in `sessions.<id>.heartbeat` for one alone."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     enabled: bool = True
-    every: Annotated[Interval, AfterValidator(_not_for_ever)] = timedelta(minutes=30)
+    """false: no beat runs, whoever asks for it. `/triage heartbeat on|off` goes over it."""
+    every: Annotated[
+        Interval,
+        AfterValidator(_not_for_ever),
+        reads(f"duration up to {LONGEST_INTERVAL.days}d, such as 15m or 2h", INTERVAL_FORM),
+    ] = timedelta(minutes=30)
+    """How often a beat is due. `/triage heartbeat every` goes over it."""
     active_hours: HoursSettings = HoursSettings()
     prompt: str = ""
-    """Words of the team's for the model; what is checked stands in HEARTBEAT.md."""
-    ack_token: Annotated[str, AfterValidator(_token)] = "HEARTBEAT_OK"  # noqa: S105 - a word
+    """Words of the team's for the model, in every full run; what is checked stands in HEARTBEAT.md."""
+    ack_token: Annotated[
+        str,
+        AfterValidator(_token),
+        reads("one word of 2 to 40 letters, digits, - and _", "^[A-Za-z][A-Za-z0-9_-]{1,39}$"),
+    ] = "HEARTBEAT_OK"  # noqa: S105 - a word
     """What the model says when all is well."""
     ack_max_chars: Annotated[int, Field(ge=0, le=10_000)] = 300
     """What follows the token up to this length is logged and not sent."""
     include_reasoning: bool = False
+    """Show the summary of the run's reasoning under its alert."""
     dedupe_window: Interval = timedelta(hours=24)
-    heartbeat_model: Annotated[str, AfterValidator(_model_or_none)] = ""
+    """The same finding is not sent to the same place again within it."""
+    heartbeat_model: Annotated[str, AfterValidator(_model_or_none), reads('model id, or ""')] = ""
     """The cheap model that looks first; "" switches that look off, in a session even where the global block has one."""
-    model: Annotated[str, AfterValidator(_model)] = DEFAULT_MODEL
+    model: Annotated[str, AfterValidator(_model), reads("model id")] = DEFAULT_MODEL
+    """The model of full runs; without a key or cloud (see `provider`) code compares what the commands print."""
     deliver: DeliverSettings = DeliverSettings()
     visibility: VisibilitySettings = VisibilitySettings()
     commands: tuple[Command, ...] = DEFAULT_COMMANDS

@@ -11,7 +11,7 @@ from bot.environment import Environment
 from bot.errors import ConfigError
 from bot.heartbeat.registry import Sessions
 from bot.session_settings import refuse_unreachable
-from bot.settings import Settings
+from bot.settings import TAKEN_OVER, Settings
 
 
 class Reload:
@@ -44,5 +44,5 @@ class Reload:
         self._say(f"triage.yml was read again; sessions: {', '.join(settings.sessions) or 'none'}.{rest}")
 
     def _same_otherwise(self, settings: Settings) -> bool:
-        ours = {"heartbeat": settings.heartbeat, "sessions": settings.sessions}
+        ours = {name: getattr(settings, name) for name in TAKEN_OVER}
         return self._settings.model_copy(update=ours) == settings

@@ -31,17 +31,25 @@ SessionId = Annotated[str, AfterValidator(_session_id)]
 class SessionSettings(BaseModel):
     """One watched workspace folder."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     name: Annotated[str, Field(min_length=1, max_length=80)] | None = None
     """What people read; absent: the id."""
     cwd: Folder
+    """The checkout that is looked after; its HEARTBEAT.md is made when missing. No two sessions share one."""
     owner: UserId | None = None
     """Who is told; absent: nobody, and only `deliver: {mode: explicit}` or `none` lets beats run."""
     channels: tuple[ChannelId, ...] = ()
+    """Where a mention that asks for a recurring check (`@triage check the queue every hour`) means this session."""
     master: bool = False
     """Whether it looks after the other sessions' playbooks; one may."""
     heartbeat: BeatSettings = BeatSettings()
+    """This session's own values for any key of `heartbeat`, block by block and key by key.
+
+    An absent key inherits, and so does an empty block (`heartbeat:` with nothing after it). A list replaces the shared
+    list. null and "" are values, not absence: `daily_budget_usd: null` lifts a shared limit, `heartbeat_model: ""`
+    switches a shared pre-screen off; where null is no value of the key it is refused.
+    """
 
 
 def inherit(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,18 +1,29 @@
 """Kinds of value that several blocks of triage.yml hold: Slack ids, folders, durations. Only folders are looked up.
 
-Each raises ValueError in words that say what would be right; bot/setting_problems.py puts the key before them.
+Each raises ValueError in words that say what would be right; bot/setting_problems.py puts the key before them. Each
+says with `reads` what it is in plain words, for docs/configuration.md and for editors (docs/triage.schema.json).
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
-from pydantic import AfterValidator, BeforeValidator, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo, WithJsonSchema
 
 from bot.domain.intervals import parse_interval
 from bot.errors import ConfigError
+
+
+class TakenOver:
+    """Marks a key of triage.yml that a running bot takes over at SIGHUP; all others wait for a restart."""
+
+
+def reads(words: str, pattern: str | None = None, *, null: bool = False) -> WithJsonSchema:
+    """Return what a kind of text is called, and the form that JSON Schema can express of it."""
+    form = {"type": "string"} if pattern is None else {"type": "string", "pattern": pattern}
+    return WithJsonSchema({"title": words, **({"anyOf": [form, {"type": "null"}]} if null else form)})
 
 
 def _slack_id(prefixes: str, kind: str, where: str) -> BeforeValidator:
@@ -30,9 +41,15 @@ def _slack_id(prefixes: str, kind: str, where: str) -> BeforeValidator:
 _PROFILE = "copy it from the profile's menu in Slack"
 _DETAILS = "copy it from the foot of the channel's details in Slack"
 
-ChannelId = Annotated[str, _slack_id("CG", "channel id", _DETAILS)]
-UserId = Annotated[str, _slack_id("UW", "user id", _PROFILE)]
-ApproverId = Annotated[str, _slack_id("UWS", "user or user-group id", _PROFILE)]
+ChannelId = Annotated[
+    str, _slack_id("CG", "channel id", _DETAILS), reads("channel id such as C0123OPS", "^[CG][A-Z0-9]{2,}$")
+]
+UserId = Annotated[str, _slack_id("UW", "user id", _PROFILE), reads("user id such as U0123ANN", "^[UW][A-Z0-9]{2,}$")]
+ApproverId = Annotated[
+    str,
+    _slack_id("UWS", "user or user-group id", _PROFILE),
+    reads("user or user-group id such as U0123ANN or S0123ONCALL", "^[UWS][A-Z0-9]{2,}$"),
+]
 
 
 def _no_problem(value: object) -> object:
@@ -66,7 +83,12 @@ def _existing_folder(path: Path, info: ValidationInfo) -> Path:
     raise ValueError(f"{folder} is no folder; give the path of a git checkout")
 
 
-Folder = Annotated[Path, BeforeValidator(_no_problem), AfterValidator(_existing_folder)]
+Folder = Annotated[
+    Path,
+    BeforeValidator(_no_problem),
+    AfterValidator(_existing_folder),
+    reads("path of an existing folder; a relative one is meant from the file's own"),
+]
 
 
 def _interval(value: object) -> object:
@@ -78,4 +100,9 @@ def _interval(value: object) -> object:
         raise ValueError(str(error)) from error
 
 
-Interval = Annotated[timedelta, BeforeValidator(_interval)]
+INTERVAL_FORM: Final = "^(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?$"
+Interval = Annotated[
+    timedelta,
+    BeforeValidator(_interval),
+    reads("duration such as 45s, 30m, 1h30m or 2d", INTERVAL_FORM),
+]

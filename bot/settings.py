@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -32,7 +32,7 @@ from bot.model_settings import (
 )
 from bot.session_settings import SessionId, SessionSettings, across, inherit
 from bot.setting_problems import explain
-from bot.setting_types import ApproverId, ChannelId, Folder, Interval, Word
+from bot.setting_types import ApproverId, ChannelId, Folder, Interval, TakenOver, Word, reads
 from bot.slack_settings import SlackSettings
 
 Language = Literal["en", "es", "pt", "de", "fr", "id", "ja", "zh"]
@@ -49,18 +49,20 @@ def _regular_expression(pattern: str) -> str:
     return pattern
 
 
-Pattern = Annotated[Word, AfterValidator(_regular_expression)]
+Pattern = Annotated[Word, AfterValidator(_regular_expression), reads("regular expression")]
 
 
 class _Block(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class WatchedChat(_Block):
     """One channel the bot watches."""
 
     chat_id: ChannelId
+    """The channel; the bot must be a member."""
     name: str | None = None
+    """How it is called on cards and in logs, without #."""
 
 
 class WatcherSettings(_Block):
@@ -80,24 +82,33 @@ class ClassifierSettings(_Block):
     """What the team adds to the rules that choose which messages deserve work."""
 
     bot_id: str | None = None
+    """The bot's user id, for `triage classify` and `triage replay`; a running bot asks Slack who it is."""
     ack_patterns: tuple[Pattern, ...] = ()
+    """Added to what counts as thanks or agreement; in small letters, and it must cover the whole message."""
     question_keywords: tuple[Word, ...] = ()
+    """Phrases that make a message a question without a question mark."""
     alarm_keywords: tuple[Word, ...] = ()
+    """Phrases that make a message an alarm, such as "checkout is down"."""
     languages: tuple[Language, ...] = get_args(Language)
+    """Whose shipped word lists are used; an empty list leaves only your own words."""
     skip_chatter: bool = False
+    """Leave questions alone that are addressed to somebody else (`@alice can you …`)."""
 
 
 class Settings(_Block):
-    """The whole of triage.yml; an absent key takes its default."""
+    """The whole of triage.yml; an absent key takes its default, an unknown one is refused."""
 
     codebase: Folder
     """The git checkout whose committed files are the evidence."""
     ops_channel: ChannelId
     """The private channel where drafts wait for approval."""
     watched_chats: tuple[WatchedChat, ...] = ()
+    """The channels whose every message is read; none: mentions only."""
     approvers: tuple[ApproverId, ...] | None = None
     """Who may approve; absent: everybody in the ops channel. An empty list: nobody."""
     team_language: Annotated[str, Field(pattern="^[a-z]{2}$")] = "en"
+    """Two small letters. A question in it is answered in it, any other in its own, with a translation on the card;
+    offline neither happens."""
     slack: SlackSettings = SlackSettings()
     watcher: WatcherSettings = WatcherSettings()
     classifier: ClassifierSettings = ClassifierSettings()
@@ -109,21 +120,31 @@ class Settings(_Block):
     base_url: WebAddress | None = None
     """Another address for the models; absent: ANTHROPIC_BASE_URL, then the provider's own."""
     mcp_servers: McpConfig = {}
+    """Servers whose tools become the investigator's, by a name of yours."""
     pricing: dict[ModelId, PriceSettings] = {}
+    """What models cost, by model id, over the built-in list; without a price a cost is shown as unknown."""
     budget: BudgetSettings = BudgetSettings()
     max_concurrent_sessions: Annotated[int, Field(ge=1, le=16)] = 2
-    heartbeat: BeatSettings = BeatSettings()
-    """What all sessions share."""
-    sessions: dict[SessionId, SessionSettings] = {}
+    """Jobs worked off at once, at most one of them a heartbeat."""
+    heartbeat: Annotated[BeatSettings, TakenOver()] = BeatSettings()
+    sessions: Annotated[dict[SessionId, SessionSettings], TakenOver()] = {}
     """The watched workspace folders; none: no heartbeats. What a session's block leaves out is `heartbeat`'s."""
     remind_after: Patience = REMIND_AFTER
     """How long a card may wait before the ops channel is reminded of it, once; null: never."""
     expire_after: Patience = EXPIRE_AFTER
     """How long nobody may touch a waiting card before it is closed; null: for ever."""
     save_notes: SaveNotes = "ask"
+    """A note that a model proposes: `ask` puts an entry on the card, `always` saves it with every approval of an
+    unedited draft, `never` drops it."""
     brief: BriefSettings = BriefSettings()
     baseline_reply_s: Annotated[float, Field(gt=0, le=604_800)] | None = None
     """How long an answer took before the bot, median, in seconds; `triage metrics` compares with it."""
+
+
+TAKEN_OVER: Final = frozenset(
+    name for name, field in Settings.model_fields.items() if any(isinstance(mark, TakenOver) for mark in field.metadata)
+)
+"""The top-level keys that a running bot takes over at SIGHUP."""
 
 
 def find_config(given: Path | None, home: Path) -> Path:

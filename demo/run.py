@@ -80,21 +80,27 @@ def main(argv: list[str]) -> int:
         return _interactive(args, control, slack.url, home, questions)
 
 
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    found = argparse.ArgumentParser(prog="triage demo", description="Try triage in a throw-away Slack.")
+    found.add_argument("--codebase", type=Path, default=Path(), help="a git checkout (default: this one)")
+    found.add_argument("--question", help="what to ask (default: one that fits the codebase)")
+    found.add_argument("--headless", action="store_true", help="ask, approve and check without a browser")
+    found.add_argument("--json", action="store_true", help="with --headless: one JSON object on stdout")
+    found.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
+    found.add_argument("--port", type=_port, default=0, help="port of the page (default: a free one)")
+    found.add_argument("--home", type=Path, help="keep the data directory here (default: thrown away)")
+    found.add_argument("--verbose", action="store_true", help="log every step")
+    return found
+
+
 def _parse(argv: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="triage demo", description="Try triage in a throw-away Slack.")
-    parser.add_argument("--codebase", type=Path, default=Path(), help="a git checkout (default: this one)")
-    parser.add_argument("--question", help="what to ask (default: one that fits the codebase)")
-    parser.add_argument("--headless", action="store_true", help="ask, approve and check without a browser")
-    parser.add_argument("--json", action="store_true", help="with --headless: one JSON object on stdout")
-    parser.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
-    parser.add_argument("--port", type=_port, default=0, help="port of the page (default: a free one)")
-    parser.add_argument("--home", type=Path, help="keep the data directory here (default: thrown away)")
-    parser.add_argument("--verbose", action="store_true", help="log every step")
-    args = parser.parse_args(argv)
+    reader = parser()
+    args = reader.parse_args(argv)
     if args.json and not args.headless:
-        parser.error("--json needs --headless")
+        reader.error("--json needs --headless")
     if args.question is not None and not args.question.strip():
-        parser.error("--question is empty; give a question, or leave it out to get one that fits the codebase")
+        reader.error("--question is empty; give a question, or leave it out to get one that fits the codebase")
     return args
 
 

@@ -25,7 +25,7 @@ def main(argv: list[str] | None = None) -> int:
     Raises:
         ConfigError: `--config` names a file that cannot be read, or its `classifier` block is wrong.
     """
-    args = _parser().parse_args(argv)
+    args = parser().parse_args(argv)
     rules = rules_for(args.bot_id, args.config)
     try:
         pump(cast(BufferedReader, sys.stdin.buffer), sys.stdout.buffer, sys.stderr, rules)
@@ -67,11 +67,12 @@ def pump(source: Source, sink: BinaryIO, problems: TextIO, rules: Rules) -> None
     problems.write(f"{stream.summary()}\n")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="triage classify", description="Tag a stream of events with the plain rules.")
-    parser.add_argument("--bot-id", metavar="U…", help="Slack's user id of the bot, so that mentions of it are seen")
-    parser.add_argument("--config", metavar="FILE", type=Path, help="a triage.yml whose `classifier` block is used")
-    return parser
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    found = argparse.ArgumentParser(prog="triage classify", description="Tag a stream of events with the plain rules.")
+    found.add_argument("--bot-id", metavar="U…", help="Slack's user id of the bot, so that mentions of it are seen")
+    found.add_argument("--config", metavar="FILE", type=Path, help="a triage.yml whose `classifier` block is used")
+    return found
 
 
 if __name__ == "__main__":

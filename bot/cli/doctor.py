@@ -41,17 +41,22 @@ def main(argv: list[str]) -> int:
     Raises:
         ConfigError: the environment itself cannot be used.
     """
-    parser = argparse.ArgumentParser(prog="triage doctor", description="Is everything as it must be?")
-    parser.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
-    parser.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    args = parser.parse_args(argv)
+    args = parser().parse_args(argv)
     environment = read_environment(dotenv=Path(".env"))
     home = args.home or environment.home
     patient = Patient(home=home, config=args.config, environment=environment, now=datetime.now(UTC))
     findings = examine(patient)
     print(_as_json(findings) if args.json else render(findings))
     return 0 if all(finding.ok for finding in findings.values()) else 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    found = argparse.ArgumentParser(prog="triage doctor", description="Is everything as it must be?")
+    found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
+    found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
+    found.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    return found
 
 
 def examine(

@@ -78,7 +78,7 @@ def main(argv: list[str]) -> int:
         InputError: there is no such session, or no such interval.
         StoreError: the data directory cannot be read or written.
     """
-    args = _parser().parse_args(argv)
+    args = parser().parse_args(argv)
     environment = read_environment(dotenv=Path(".env"))
     if args.home:
         environment = environment.model_copy(update={"home": args.home})
@@ -138,12 +138,13 @@ def render_why(beats: Sequence[Envelope]) -> str:
     return "\n".join([heading(latest), *path_lines(latest, may_read=True), *before])
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
     shared.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in the data directory")
-    parser = argparse.ArgumentParser(prog="triage heartbeat", description="Sessions and their beats.")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    found = argparse.ArgumentParser(prog="triage heartbeat", description="Sessions and their beats.")
+    verbs = found.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name, what in _HELP.items():
         verb = verbs.add_parser(name, help=what, description=what, parents=[shared])
         if name != "list":
@@ -155,7 +156,7 @@ def _parser() -> argparse.ArgumentParser:
             verb.add_argument("--reason", choices=reasons, default=Wake.AUTOMATION.value)
         if name in ("list", "log", "why"):
             verb.add_argument("--json", action="store_true", help="for programs")
-    return parser
+    return found
 
 
 def _row_json(row: Row) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def main(argv: list[str]) -> int:
         InputError: a file is there already, an answer is missing, or the input ended.
         StoreError: the disk refuses.
     """
-    args = _parser().parse_args(argv)
+    args = parser().parse_args(argv)
     folder = args.folder.expanduser().absolute()
     if not folder.is_dir():
         raise InputError(f"{folder} is no folder; make it first, or give another --folder")
@@ -131,17 +131,18 @@ def _secrets(answers: Mapping[str, Any]) -> dict[str, str]:
     return {**tokens, **more}
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    found = argparse.ArgumentParser(
         prog="triage init",
         description="A few questions, then triage.yml and .env. Tokens: SLACK_BOT_TOKEN, SLACK_APP_TOKEN and "
         "ANTHROPIC_API_KEY of the environment, or typed unseen.",
     )
-    parser.add_argument("--folder", type=Path, default=Path(), help="where the files go (default: here)")
-    parser.add_argument("--codebase", metavar="DIR", help="a git checkout")
-    parser.add_argument("--ops-channel", metavar="C…", help="the private channel for drafts")
-    parser.add_argument("--watch", metavar="C…=name,C…", help="channels to watch")
-    parser.add_argument("--approvers", metavar="U…,S…", help="who may approve")
-    parser.add_argument("--language", metavar="en", help="the team's language")
-    parser.add_argument("--no-input", action="store_true", help="ask nothing; what is not given takes its default")
-    return parser
+    found.add_argument("--folder", type=Path, default=Path(), help="where the files go (default: here)")
+    found.add_argument("--codebase", metavar="DIR", help="a git checkout")
+    found.add_argument("--ops-channel", metavar="C…", help="the private channel for drafts")
+    found.add_argument("--watch", metavar="C…=name,C…", help="channels to watch")
+    found.add_argument("--approvers", metavar="U…,S…", help="who may approve")
+    found.add_argument("--language", metavar="en", help="the team's language")
+    found.add_argument("--no-input", action="store_true", help="ask nothing; what is not given takes its default")
+    return found

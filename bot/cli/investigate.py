@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
         ConfigError: the config or the environment cannot be used.
         InputError: nothing was asked.
     """
-    args = _parser().parse_args(argv)
+    args = parser().parse_args(argv)
     if args.escalation is not None:
         return _long_run(EscalationFolder(args.escalation.absolute()))
     if not (args.question or "").strip():
@@ -93,14 +93,15 @@ def _to_stderr(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    found = argparse.ArgumentParser(
         prog="triage investigate", description="Look into one question, check the draft, and print it. Posts nothing."
     )
-    parser.add_argument("question", nargs="?", help="what somebody might ask in a channel")
-    parser.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument(
+    found.add_argument("question", nargs="?", help="what somebody might ask in a channel")
+    found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
+    found.add_argument("--json", action="store_true", help="print one JSON object")
+    found.add_argument(
         "--escalation", type=Path, metavar="DIR", help="carry out the request in this folder (the bot starts this)"
     )
-    return parser
+    return found

@@ -35,7 +35,7 @@ def main(argv: list[str]) -> int:
         InputError: a judgement cannot be read.
         StoreError: a judgement cannot be written.
     """
-    args = _parser().parse_args(argv)
+    args = parser().parse_args(argv)
     home = args.home or read_environment(dotenv=Path(".env")).home
     now = datetime.now(UTC)
     wants_report = args.sample is None and args.judge is None
@@ -147,14 +147,15 @@ def _count(text: str) -> int:
     return number
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="triage metrics", description="What is promised, measured.")
-    parser.add_argument("--days", type=_days, default=7.0, help="how far back (default 7)")
-    parser.add_argument("--weeks", type=_count, nargs="?", const=8, default=0, help="a line for each week (default 8)")
-    parser.add_argument("--json", action="store_true", help="one JSON object; with --sample one line for each message")
-    parser.add_argument("--sample", type=_count, metavar="N", help="messages the rules left alone, to judge")
-    parser.add_argument("--seed", help="what the choice hangs on (default: the date)")
-    parser.add_argument("--judge", nargs="?", const="ask", metavar="FILE", help="judge: asked here, or from FILE or -")
-    parser.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
-    parser.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
-    return parser
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    found = argparse.ArgumentParser(prog="triage metrics", description="What is promised, measured.")
+    found.add_argument("--days", type=_days, default=7.0, help="how far back (default 7)")
+    found.add_argument("--weeks", type=_count, nargs="?", const=8, default=0, help="a line for each week (default 8)")
+    found.add_argument("--json", action="store_true", help="one JSON object; with --sample one line for each message")
+    found.add_argument("--sample", type=_count, metavar="N", help="messages the rules left alone, to judge")
+    found.add_argument("--seed", help="what the choice hangs on (default: the date)")
+    found.add_argument("--judge", nargs="?", const="ask", metavar="FILE", help="judge: asked here, or from FILE or -")
+    found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
+    found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
+    return found

@@ -60,7 +60,7 @@ def main(argv: list[str]) -> int:
         InputError: there is no such suggestion, it is decided, or the playbook does not take it.
         StoreError: the data directory or a playbook cannot be read or written.
     """
-    args = _parser().parse_args(argv)
+    args = parser().parse_args(argv)
     environment = read_environment(dotenv=Path(".env"))
     if args.home:
         environment = environment.model_copy(update={"home": args.home})
@@ -103,12 +103,13 @@ def _filled(text: str, margin: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent=margin, subsequent_indent=margin)
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
     shared.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in the data directory")
-    parser = argparse.ArgumentParser(prog="triage pollinate", description="Checks that travel between sessions.")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    found = argparse.ArgumentParser(prog="triage pollinate", description="Checks that travel between sessions.")
+    verbs = found.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name, does in _HELP.items():
         verb = verbs.add_parser(name, help=does, description=does, parents=[shared])
         if name in ("accept", "reject"):
@@ -117,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
             verb.add_argument("anyway", nargs="?", choices=[ANYWAY], help="add a quarantined line that you have read")
         if name == "reject":
             verb.add_argument("why", nargs="*")
-    return parser
+    return found
 
 
 def _cut(line: str) -> str:

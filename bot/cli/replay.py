@@ -36,7 +36,7 @@ def main(argv: list[str]) -> int:
         ConfigError: drafts are wanted, or a config is given, and it cannot be used.
         InputError: the events cannot be read.
     """
-    args = _parser().parse_args(argv)
+    args = parser().parse_args(argv)
     environment = read_environment(dotenv=Path(".env"))
     settings = _settings(args, environment.home)
     heard, bad = _heard(args.events, args.bot_id)
@@ -162,15 +162,16 @@ def _shadow(text: str) -> int:
     return number
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    found = argparse.ArgumentParser(
         prog="triage replay", description="Today's rules over past events; nothing is posted."
     )
-    parser.add_argument("events", type=Path, help="an events.ndjson (or -classified), or the folder of a Slack export")
-    parser.add_argument("--shadow", type=_shadow, default=0, metavar="N", help="draft the first N questions, offline")
-    parser.add_argument(
+    found.add_argument("events", type=Path, help="an events.ndjson (or -classified), or the folder of a Slack export")
+    found.add_argument("--shadow", type=_shadow, default=0, metavar="N", help="draft the first N questions, offline")
+    found.add_argument(
         "--bot-id", metavar="U…", help="the bot's user id (default: classifier.bot_id, else as recorded)"
     )
-    parser.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    return parser
+    found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
+    found.add_argument("--json", action="store_true", help="one JSON object")
+    return found

@@ -35,10 +35,7 @@ def main(argv: list[str]) -> int:
     SIGHUP reads triage.yml again; its heartbeat parts apply at once (see bot/reload.py).
     Until the bot is built, which includes the first index, either ends the process at once: exit code 143 or 130.
     """
-    parser = argparse.ArgumentParser(prog="triage run", description="Start the bot.")
-    parser.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
-    parser.add_argument("--verbose", action="store_true", help="log every step")
-    args = parser.parse_args(argv)
+    args = parser().parse_args(argv)
     environment = read_environment(dotenv=Path(".env"))
     log_to_stderr(verbose=args.verbose, secrets=environment.secrets())
     config = find_config(args.config, environment.home)
@@ -71,6 +68,14 @@ def main(argv: list[str]) -> int:
     bot.stop()
     print("stopped; nothing was lost.", flush=True)
     return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    found = argparse.ArgumentParser(prog="triage run", description="Start the bot.")
+    found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
+    found.add_argument("--verbose", action="store_true", help="log every step")
+    return found
 
 
 def _stop_once(stop: threading.Event) -> None:

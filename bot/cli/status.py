@@ -17,13 +17,18 @@ def main(argv: list[str]) -> int:
     Raises:
         ConfigError: TRIAGE_HOME leads nowhere, or the data directory cannot be read.
     """
-    parser = argparse.ArgumentParser(prog="triage status", description="What waits, what runs.")
-    parser.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
-    args = parser.parse_args(argv)
+    args = parser().parse_args(argv)
     home = args.home or read_environment(dotenv=Path(".env")).home
     now = datetime.now(UTC)
     print(render(overview(home, now), home, now))
     return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    found = argparse.ArgumentParser(prog="triage status", description="What waits, what runs.")
+    found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
+    return found
 
 
 def render(seen: Overview, home: Path, now: datetime) -> str:

@@ -47,7 +47,7 @@ def main(argv: list[str]) -> int:
         InputError: there is no such session, verb, tier or task, or the list changed since it was shown.
         StoreError: a playbook or the data directory cannot be read or written.
     """
-    args = _parser().parse_args(argv)
+    args = parser().parse_args(argv)
     environment = read_environment(dotenv=Path(".env"))
     if args.home:
         environment = environment.model_copy(update={"home": args.home})
@@ -145,19 +145,20 @@ def _wrapped(line: str, indent: str) -> str:
     return textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent=indent, break_on_hyphens=False)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    found = argparse.ArgumentParser(
         prog="triage tiers",
         description="A session's tasks and when they are due.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
-    parser.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in the data directory")
-    parser.add_argument("--json", action="store_true", help="the list, for programs")
-    parser.add_argument("session", nargs="?", default="")
-    parser.add_argument("words", nargs="*", metavar="VERB …")
-    return parser
+    found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
+    found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in the data directory")
+    found.add_argument("--json", action="store_true", help="the list, for programs")
+    found.add_argument("session", nargs="?", default="")
+    found.add_argument("words", nargs="*", metavar="VERB …")
+    return found
 
 
 def _report(path: Path) -> None:

@@ -21,11 +21,7 @@ _MARKS = {True: "✓", False: "✗", None: "?"}
 
 def main(argv: list[str]) -> int:
     """Print one line for each citation; exit code 0 if none is refuted and there is at least one, else 1."""
-    parser = argparse.ArgumentParser(prog="triage verify", description="Look every citation of a thread up again.")
-    parser.add_argument("thread", help="a thread id (T01.C01.1700000000.000100) or a Slack link to one of its messages")
-    parser.add_argument("--codebase", type=Path, help="the git checkout (default: the config's)")
-    parser.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
-    args = parser.parse_args(argv)
+    args = parser().parse_args(argv)
     home = read_environment(dotenv=Path(".env")).home
     state = find_thread(home, args.thread)
     codebase = args.codebase or load_settings(find_config(args.config, home)).codebase
@@ -36,6 +32,15 @@ def main(argv: list[str]) -> int:
     proofs = [prove(ref, sources) for ref in refs]
     print(render(state, refs, proofs))
     return 0 if proofs and all(proof.ok is not False for proof in proofs) else 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    found = argparse.ArgumentParser(prog="triage verify", description="Look every citation of a thread up again.")
+    found.add_argument("thread", help="a thread id (T01.C01.1700000000.000100) or a Slack link to one of its messages")
+    found.add_argument("--codebase", type=Path, help="the git checkout (default: the config's)")
+    found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
+    return found
 
 
 def render(state: ThreadState, refs: Sequence[EvidenceRef], proofs: Sequence[Proof]) -> str:

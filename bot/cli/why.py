@@ -38,11 +38,7 @@ def main(argv: list[str]) -> int:
         InputError: there is no such thread and no such message; near ones are named.
         StoreError: a file cannot be read.
     """
-    parser = argparse.ArgumentParser(prog="triage why", description="From the message to the reply, step by step.")
-    parser.add_argument("thread", help="a Slack link to a message, or a thread id (T01.C01.1700000000.000100)")
-    parser.add_argument("--json", action="store_true", help="all that is on record, as one JSON object")
-    parser.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
-    args = parser.parse_args(argv)
+    args = parser().parse_args(argv)
     home = args.home or read_environment(dotenv=Path(".env")).home
     try:
         events, state, replies = look_up(home, args.thread)
@@ -54,6 +50,15 @@ def main(argv: list[str]) -> int:
     else:
         print(render(state, events, replies) if state else render_unanswered(events))
     return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    found = argparse.ArgumentParser(prog="triage why", description="From the message to the reply, step by step.")
+    found.add_argument("thread", help="a Slack link to a message, or a thread id (T01.C01.1700000000.000100)")
+    found.add_argument("--json", action="store_true", help="all that is on record, as one JSON object")
+    found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
+    return found
 
 
 def look_up(home: Path, asked: str) -> tuple[list[Record], ThreadState | None, list[Record]]:

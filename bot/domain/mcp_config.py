@@ -27,7 +27,7 @@ _Url = Annotated[str, Field(pattern=r"^https?://[^\s/@?#]+(?:[/?#][^\s@]*)?$")]
 class McpServerSettings(BaseModel):
     """One server: a `command` started as a child process, or a `url` spoken to by streamable HTTP."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     command: tuple[_Argument, ...] | None = None
     """The argument list of the process; never a shell line."""

@@ -1,0 +1,27 @@
+"""The environment variables, from bot/environment.py."""
+
+from __future__ import annotations
+
+from bot.environment import VARIABLES, Environment
+from reference.kinds import kind_of
+from reference.markdown import code, table
+from reference.schema import Schema, schema_of
+from reference.settings import Undescribed
+
+
+def environment_part() -> str:
+    """Return the table of all variables; raises Undescribed where one lacks its docstring."""
+    schema = schema_of(Environment)
+    if mute := [name for name, field in schema["properties"].items() if not field.get("description")]:
+        raise Undescribed(", ".join(mute))
+    rows = [_row(name, field) for name, field in schema["properties"].items()]
+    return f"{schema['description']}\n\n{table(['variable', 'holds', 'default', 'what it is for'], rows)}"
+
+
+def _row(name: str, field: Schema) -> list[str]:
+    variable = code(VARIABLES[name]) if name in VARIABLES else "any other"
+    kinds = [one for one in field.get("anyOf", [field]) if one != {"type": "null"}]
+    is_secret = any(one.get("format") == "password" for one in kinds)
+    default = field.get("default")
+    kind = "a secret" if is_secret else kind_of(kinds[0]) if name in VARIABLES else "anything"
+    return [variable, kind, code(default) if default else "", field["description"]]

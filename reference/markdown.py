@@ -1,0 +1,32 @@
+"""Small pieces of Markdown: tables, and code that survives inside them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table; a `|` or a line end inside a cell does not end the cell.
+
+    >>> print(table(["a", "b"], [["1|2", "3"]]))
+    | a | b |
+    |---|---|
+    | 1\\|2 | 3 |
+    """
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(_row(cells, glue="|" if number == 1 else " | ") for number, cells in enumerate(lines))
+
+
+def code(text: object) -> str:
+    """Return an inline code span."""
+    return f"`{text}`"
+
+
+def one_line(text: str) -> str:
+    """Return a text's paragraphs as one line."""
+    return " ".join(text.split())
+
+
+def _row(cells: Sequence[str], *, glue: str) -> str:
+    inner = glue.join(one_line(cell).replace("|", "\\|") for cell in cells)
+    return f"|{inner}|" if glue == "|" else f"| {inner} |"

@@ -1,0 +1,58 @@
+"""Commands that a page names in code and that nobody can type: of the terminal, with subcommands and options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from markdown_it import MarkdownIt
+
+from bot.__main__ import COMMANDS, parser_of
+from reference.terminal import options_of, verbs_of
+
+_MARKDOWN: Final = MarkdownIt("commonmark").enable("table")
+_COMMAND: Final = re.compile(
+    r"(?:(?<![\w@./~-])|(?<=bin/))triage +(?P<word>[a-z][a-z-]*)(?![\w:.=])(?P<rest>[^;&|)]*(?:\|[a-z][^;&)]*)?)"
+)
+_VERBS: Final = re.compile(r" +(?P<verbs>[a-z-]+(?:\|[a-z-]+)*)(?![\w:.=])")
+_OPTION: Final = re.compile(r"(?<!\S)--[a-z][a-z-]*")
+
+
+def unknown_commands(pages: Sequence[Path], root: Path) -> Iterator[str]:
+    """Yield a line for each command that a page names and that there is not."""
+    for page in pages:
+        for line in code_lines(page.read_text(encoding="utf-8")):
+            yield from (f"{page.relative_to(root).as_posix()}: {wrong}" for wrong in wrong_in(line))
+
+
+def code_lines(text: str) -> Iterator[str]:
+    """Yield a page's inline code, and each line of its code blocks.
+
+    >>> list(code_lines("Type `triage run`, not triage fly.\\n\\n```\\ntriage status\\n```"))
+    ['triage run', 'triage status']
+    """
+    for token in _MARKDOWN.parse(text):
+        if token.type in ("fence", "code_block"):
+            yield from token.content.splitlines()
+        yield from (" ".join(child.content.split()) for child in token.children or () if child.type == "code_inline")
+
+
+def wrong_in(line: str) -> Iterator[str]:
+    """Yield what a line of code names that there is not.
+
+    >>> list(wrong_in("triage fly; triage run --now; triage heartbeat on|of shop"))
+    ['there is no `triage fly`', '`triage run` takes no --now', 'there is no `triage heartbeat of`']
+    """
+    for command in _COMMAND.finditer(line):
+        word, rest = command["word"], command["rest"]
+        if word not in COMMANDS:
+            yield f"there is no `triage {word}`"
+            continue
+        parser = parser_of(word)
+        yield from (f"`triage {word}` takes no {one}" for one in _OPTION.findall(rest) if one not in options_of(parser))
+        known, named = verbs_of(parser), _VERBS.match(rest)
+        if known and named:
+            verbs = named["verbs"].split("|")
+            yield from (f"there is no `triage {word} {verb}`" for verb in verbs if verb not in known)

@@ -1,0 +1,40 @@
+"""The JSON Schema of triage.yml, from the settings model; editors read it, and so does the configuration reference."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
+
+from bot.domain.intervals import format_interval
+from bot.settings import Settings
+
+Schema = dict[str, Any]
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+class _AsWritten(GenerateJsonSchema):
+    """Writes defaults as a person writes them in YAML, and titles only where a kind of value has a name."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's signature
+        return False
+
+    def encode_default(self, dft: Any) -> Any:
+        if isinstance(dft, timedelta):
+            return format_interval(dft)
+        if isinstance(dft, BaseModel):
+            return {name: self.encode_default(getattr(dft, name)) for name in type(dft).model_fields}
+        return super().encode_default(dft)
+
+
+def schema_of(model: type[BaseModel]) -> Schema:
+    """Return the JSON Schema of what is written for a model."""
+    return model.model_json_schema(schema_generator=_AsWritten)
+
+
+def triage_schema() -> Schema:
+    """Return the schema of triage.yml. It knows keys, kinds and limits; what only code can see it lets pass."""
+    return {"$schema": DIALECT, **schema_of(Settings), "title": "triage.yml"}
