@@ -20,7 +20,8 @@ TRUNCATED: Final = "… (truncated)"
 MIN_CHARS: Final = 20
 
 _CLOSING: Final = len(f"\n{FENCE}")
-_ATOM = re.compile(r"```|&[#\w]{1,8};|<[^<>\n]*>|\s|[^\s`&<]{1,16}|.", re.DOTALL)
+_ATOM = re.compile(r"```|&[#\w]{1,8};|<(?:(?!```)[^<>\n])*>|\s|@[A-Za-z0-9]{1,16}|[^\s`&<@]{1,16}|.", re.DOTALL)
+"""What is never cut through; of a word after `@` so much that a cut makes no broadcast's name of its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,9 @@ def _head(text: str, limit: int) -> str:
 def _parts(text: str, limit: int) -> Iterator[str]:
     position, fenced = 0, False
     while position < len(text):
-        opening = f"{FENCE}\n" if fenced else ZERO_WIDTH if _begins_a_shout(text, position) else ""
+        opening = f"{FENCE}\n" if fenced else ""
+        if not fenced and _begins_a_shout(text, position):
+            opening, position = f"@{ZERO_WIDTH}", position + 1
         cut = _find_cut(text, position, limit - len(opening), fenced)
         body = text[position : cut.end]
         if cut.fenced:

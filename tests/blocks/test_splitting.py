@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from blocks.text import FENCE, SECTION_CHARS, TRUNCATED, fence, split, to_mrkdwn, truncate
@@ -24,6 +24,7 @@ def essence(text: str) -> str:
 
 
 @given(MRKDWN, LIMITS)
+@example("<```>", 20)  # a fence mark between angle brackets is one as well
 def test_every_part_fits_and_is_balanced(text: str, limit: int) -> None:
     """No part is over the limit, none leaves a code block open."""
     for part in split(text, limit):
@@ -38,6 +39,8 @@ def test_nothing_is_lost(text: str, limit: int) -> None:
 
 
 @given(st.lists(st.sampled_from(["@here", "@channel", "x", " ", "a@"]), max_size=80).map("".join), LIMITS)
+@example("@channelxx@herex@here", 20)
+@example("a@a@a@a@a@@herex" * 2, 20)
 def test_no_cut_makes_a_broadcast_of_what_was_none(text: str, limit: int) -> None:
     """The letter before an `@` keeps it harmless; a part that begins with one has lost that letter."""
     shout = re.compile(r"(?<![A-Za-z0-9])@(?:here|channel)(?![A-Za-z0-9])")
