@@ -114,5 +114,9 @@ class Office:
         return self.control.wait_for(found, f"{user} to be told {text!r}", timeout_s=LIMIT_S, channel=OPS.channel_id)
 
     def closed(self, ts: str, *, channel: str = HELP.channel_id) -> list[Path]:
-        """Return the archive's files of a thread."""
-        return sorted((self.home / "closed").glob(f"*/{DEMO.team_id}.{channel}.{ts}.*.json"))
+        """Return the archive's files of a thread once it is archived, which comes after the card says so."""
+
+        def found() -> list[Path]:
+            return sorted((self.home / "closed").glob(f"*/{DEMO.team_id}.{channel}.{ts}.*.json"))
+
+        return self.control.wait_for(found, "the thread to be archived", timeout_s=LIMIT_S)

@@ -44,10 +44,17 @@ class ModelOffice(Office):
         return found
 
     def leaked(self) -> list[Path]:
-        """Return the files under TRIAGE_HOME that hold a secret of the process."""
+        """Return the files under TRIAGE_HOME that hold a secret of the process, read while none was moved."""
         secrets = [secret.encode() for secret in (KEY, DEMO.bot_token, DEMO.app_token)]
-        files = [path for path in self.home.rglob("*") if path.is_file()]
-        return [path for path in files if any(secret in path.read_bytes() for secret in secrets)]
+
+        def read() -> dict[Path, bytes] | None:
+            try:
+                return {path: path.read_bytes() for path in self.home.rglob("*") if path.is_file()}
+            except FileNotFoundError:
+                return None
+
+        files = self.control.wait_for(read, "the files to stand still")
+        return [path for path, content in files.items() if any(secret in content for secret in secrets)]
 
 
 Open = Callable[..., tuple[ModelOffice, ModelServer]]
