@@ -24,15 +24,6 @@ INDICATORS: Final = {
 }
 """The status emoji of a session that is on."""
 
-_USAGE: Final = (
-    ("list", "every session: how often, how it stands"),
-    ("on|off <session>", "switch it"),
-    ("every <session> 15m", "how often; `default` gives the word back to triage.yml"),
-    ("run <session>", "a beat now"),
-    ("log <session>", "its latest beats"),
-    ("why <session>", "the way its latest beat went"),
-)
-
 
 def list_blocks(rows: Sequence[Row], now: datetime) -> list[Block]:
     """Return the sessions, a section for each."""
@@ -71,12 +62,6 @@ def why_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) ->
 def said_blocks(text: str) -> list[Block]:
     """Return one sentence."""
     return [_section(escape(text))]
-
-
-def usage_blocks(problem: str | None = None) -> list[Block]:
-    """Return what can be typed after `/triage heartbeat`, led by what was wrong."""
-    lines = [f"`/triage heartbeat {escape(form)}`  {what}" for form, what in _USAGE]
-    return [*([_section(escape(problem))] if problem else []), _section("\n".join(lines))]
 
 
 def emoji_of(row: Row) -> str:

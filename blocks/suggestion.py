@@ -36,12 +36,6 @@ _SIGNS: Final = {
     Status.ACCEPTED: ":white_check_mark:",
     Status.REJECTED: ":x:",
 }
-_USAGE: Final = (
-    ("run", "look for checks that sessions could take over, and suggest the best"),
-    ("list", "what waits, and what was decided last"),
-    ("accept <id>", "add it to the session's HEARTBEAT.md"),
-    ("reject <id> [why]", "not again"),
-)
 
 
 def suggestion_blocks(suggestion: Suggestion) -> list[Block]:
@@ -114,12 +108,6 @@ def unread_blocks(suggestion: Suggestion) -> list[Block]:
         _section(_task(suggestion)),
         _context(f"To add it anyway: `/triage pollinate accept {suggestion.id} anyway`"),
     ]
-
-
-def pollinate_usage(problem: str | None = None) -> list[Block]:
-    """Return what can be typed after `/triage pollinate`, led by what was wrong."""
-    lines = [f"`/triage pollinate {escape(form)}`  {does}" for form, does in _USAGE]
-    return [*([_section(escape(problem))] if problem else []), _section("\n".join(lines))]
 
 
 def _title(suggestion: Suggestion) -> str:

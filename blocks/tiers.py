@@ -28,14 +28,6 @@ EDITOR_CHARS: Final = 3_000
 TASK_CHARS: Final = 160
 TIER_CHARS: Final = 2_400
 _REFUSED_SHOWN: Final = 5
-_USAGE: Final = (
-    ("<session>", "its tasks, numbered, and what is due"),
-    ("<session> add <tier> <task>", "one more; quick, hourly or daily"),
-    ("<session> remove <n>", "the task of that number"),
-    ("<session> move <n> <tier>", "to another tier"),
-    ("<session> edit <tier>", "the whole tier as text"),
-    ("<session> due", "which tier is due, and when the next one is"),
-)
 
 
 def tasks_blocks(seen: TaskList, *, may_edit: bool) -> list[Block]:
@@ -67,12 +59,6 @@ def due_blocks(seen: TaskList) -> list[Block]:
     """Return which tier is due, and when the next one will be."""
     first, *rest = map(escape, due_lines(seen))
     return [_section("\n".join([f"*{first}*", *rest])), _context(f"Next: `/triage tiers {seen.session.id}`")]
-
-
-def tiers_usage_blocks(problem: str | None = None) -> list[Block]:
-    """Return what can be typed after `/triage tiers`, led by what was wrong."""
-    lines = [f"`/triage tiers {escape(form)}`  {what}" for form, what in _USAGE]
-    return [*([_section(escape(problem))] if problem else []), _section("\n".join(lines))]
 
 
 def tier_modal(editing: Editing, *, typed: str | None = None) -> View:

@@ -67,13 +67,14 @@ def _commands(on: Foundation, casework: Casework, beats: Beats) -> Commands:
     measured = metrics_command(on.home, on.clock, baseline_reply_s=on.settings.baseline_reply_s)
     return Commands(
         {
-            "status": ("what waits, what runs", status_command(on.home, on.approvers, on.clock)),
-            "metrics": ("what is promised, measured", measured),
+            "status": status_command(on.home, on.approvers, on.clock),
+            "metrics": measured,
             **casework.commands.table(),
-            "heartbeat": ("sessions: list, switch, run, and why a beat went as it did", beats.heartbeat),
-            "tiers": ("a session's tasks: list, add, remove, move, edit, and what is due", beats.tiers),
-            "pollinate": ("checks that travel between sessions: run, list, accept, reject", beats.pollinate),
-        }
+            "heartbeat": beats.heartbeat,
+            "tiers": beats.tiers,
+            "pollinate": beats.pollinate,
+        },
+        team_id=on.me.team_id,
     )
 
 

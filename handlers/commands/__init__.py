@@ -1,24 +1,34 @@
-"""`/triage`: one word chooses the command; an unknown one lists the near ones."""
+"""`/triage`: one word chooses the command; an unknown one lists the near ones, and nothing is done by guess."""
 
 from __future__ import annotations
 
-import difflib
 import logging
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from http import HTTPStatus
+from typing import Any, Final
 
 from slack_bolt import Ack, Respond
 from slack_sdk.models.blocks import Block
 
-from blocks.command_help import help_blocks, word_blocks
+from blocks.command_help import WORD_CHARS, entry_blocks, help_blocks, typed_blocks, unknown_text
 from blocks.heartbeat_list import said_blocks
-from bot.errors import ConfigError, InputError, StoreError, TriageError
+from bot.domain.manual import MANUAL, near_commands, subcommands, verbs
+from bot.domain.nearness import near_ones
+from bot.errors import InputError, TriageError
+from handlers.commands.typed import Typed
 from handlers.transport import translated
 
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
+
+PATIENCE_S: Final = 1.0
+"""After this the one who typed is told that it takes longer; Slack gives up after 3 s. Source:
+https://docs.slack.dev/interactivity/implementing-slash-commands, which also limits a response_url to 5 uses in 30
+minutes: an answer that comes later uses one, a promise that failed another."""
+OTHER_TEAM: Final = "Only members of this workspace can use /triage. To ask, write your question in the channel."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,53 +42,125 @@ class Promise:
     work: Callable[[], object]
 
 
-Command = Callable[[Body], list[Block] | Promise]
+Command = Callable[[Typed], list[Block] | Promise]
 
 
 class Commands:
-    """Answers `/triage <word> …` with an ephemeral message; `table` maps each word to its help line and function."""
+    """Answers `/triage <word> …` with an ephemeral message; `table` maps the first word to its function.
 
-    def __init__(self, table: dict[str, tuple[str, Command]]) -> None:
-        self._table: dict[str, tuple[str, Command]] = {
-            "help": ("this list; `help open` says more", self._help),
-            **table,
-        }
+    What it says of a command stands in bot/domain/manual.py. Members of other workspaces are answered nothing else.
+    """
+
+    def __init__(self, table: Mapping[str, Command], *, team_id: str, patience_s: float = PATIENCE_S) -> None:
+        self._table: dict[str, Command] = {"help": self._help, **table}
+        self._team_id, self._patience_s = team_id, patience_s
 
     def __call__(self, ack: Ack, body: Body, respond: Respond) -> None:
-        """Answer at once, from the disk and nothing else; then keep what was promised."""
-        word = str(body.get("text") or "").strip().partition(" ")[0].lower() or "help"
-        answer = self._answer(word, body)
+        """Answer at once, or say that it takes longer and answer then; then keep what was promised."""
+        typed = Typed.of(body)
+        word = typed.line.word(0)[:WORD_CHARS] or "help"
+        acknowledged = _Once(lambda **said: ack(response_type="ephemeral", **said))
+        looking = threading.Timer(self._patience_s, acknowledged, kwargs={"text": f"Looking … (/triage {word})"})
+        looking.daemon = True
+        looking.start()
+        try:
+            answer = self._answer(typed)
+        finally:
+            looking.cancel()
         blocks = answer.blocks if isinstance(answer, Promise) else answer
-        ack(response_type="ephemeral", text=f"/triage {word}", blocks=[block.to_dict() for block in blocks])
+        said = {"text": f"/triage {word}", "blocks": [block.to_dict() for block in blocks]}
+        if not acknowledged(**said):
+            _respond(respond, **said)
         if isinstance(answer, Promise):
-            self._keep(answer, respond)
+            _keep(answer, respond)
 
-    def _answer(self, word: str, body: Body) -> list[Block] | Promise:
-        known = self._table.get(word)
-        if known is None:
-            return self._list(unknown=word[:40])
+    def _answer(self, typed: Typed) -> list[Block] | Promise:
+        if typed.team_id != self._team_id:
+            return said_blocks(OTHER_TEAM)
+        word = typed.line.word(0) or "help"
+        command = self._table.get(word)
+        if command is None:
+            return help_blocks(unknown_text(word, near_commands(word)))
         try:
-            return known[1](body)
-        except (ConfigError, InputError, StoreError) as error:
-            return said_blocks(str(error))
-
-    def _keep(self, promise: Promise, respond: Respond) -> None:
-        try:
-            promise.work()
+            _refuse_more(typed, word)
+            return self._help_on(typed, word) or command(typed)
         except TriageError as error:
-            log.warning("a promise was not kept: %s", error, extra={"action": "promise_broken"})
-            with translated("answer you"):
-                respond(text=f"That did not work: {error}", response_type="ephemeral", replace_original=False)
+            return [*said_blocks(str(error)), *typed_blocks(typed.line.text)]
 
-    def _help(self, body: Body) -> list[Block]:
-        about = str(body.get("text") or "").split()[1:2]
-        if not about:
-            return self._list()
-        word = about[0].lower().removeprefix("/triage")
-        known = self._table.get(word)
-        return word_blocks(word, known[0]) if known else self._list(unknown=word[:40])
+    def _help_on(self, typed: Typed, word: str) -> list[Block] | None:
+        """Return help where it was asked for at the end: `pause help`, `tiers help`, `tiers help add`."""
+        if word == "help" or typed.line.word(1) not in ("help", "-h", "--help"):
+            return None
+        return _about([word, *([typed.line.word(2)] if subcommands(word) else [])]) if _is_plain(typed, word) else None
 
-    def _list(self, *, unknown: str | None = None) -> list[Block]:
-        """Return the list of commands, led by the nearest ones where the word is unknown."""
-        near = difflib.get_close_matches(unknown, self._table, n=2) if unknown else []
-        return help_blocks({name: what for name, (what, _) in self._table.items()}, unknown=unknown, near=near)
+    def _help(self, typed: Typed) -> list[Block]:
+        about = [word.lower() for word in typed.line.words[1:]]
+        return _about(about[1:] if about[:1] == ["triage"] else about)
+
+
+class _Once:
+    """Says one thing, the first; True to the caller whose it was. Timer and listener may come at the same moment."""
+
+    def __init__(self, say: Callable[..., object]) -> None:
+        self._say, self._lock, self._said = say, threading.Lock(), False
+
+    def __call__(self, **said: Any) -> bool:
+        with self._lock:
+            if self._said:
+                return False
+            self._say(**said)
+            self._said = True
+            return True
+
+
+def _about(words: list[str]) -> list[Block]:
+    """Return the help on a command, a subcommand, or what may have been meant."""
+    if not words or not words[0]:
+        return help_blocks()
+    command, verb = words[0], next((word for word in words[1:] if word), "")
+    if command not in MANUAL:
+        return help_blocks(unknown_text(command, [f"help {path}" for path in near_commands(command)]))
+    for word in reversed(words[1:]):  # `help tiers shop add` and `help tiers add`
+        if (found := MANUAL.get(f"{command} {word}")) is not None:
+            return entry_blocks(found)
+    if verb and subcommands(command):
+        near = [f"help {command} {one}" for one in near_ones(verb, verbs(command))]
+        return entry_blocks(MANUAL[command], unknown_text(verb, near, after=f"{command} …") if near else "")
+    return entry_blocks(MANUAL[command])
+
+
+def _is_plain(typed: Typed, word: str) -> bool:
+    """Whether `help` is no part of what is said: `investigate help …` is a question."""
+    return word != "investigate" or len(typed.line.words) == 2
+
+
+def _refuse_more(typed: Typed, word: str) -> None:
+    """Refuse what changes something and takes no more words: `pause shop` is not `pause`."""
+    more = typed.line.words[1:]
+    if word not in ("pause", "resume") or not more or typed.line.word(1) == "help":
+        return
+    session = f"/triage heartbeat {'off' if word == 'pause' else 'on'} {more[0][:WORD_CHARS]}"
+    raise InputError(
+        f"/triage {word} is for all of triage and takes no more words; nothing was changed. For one session: {session}"
+    )
+
+
+def _respond(respond: Respond, **said: Any) -> None:
+    """Say something more to the one who typed; Slack may take it no longer, and then only the log hears."""
+    try:
+        with translated("answer you"):
+            answer = respond(response_type="ephemeral", replace_original=False, **said)
+    except TriageError:
+        log.warning("an answer could not be given", extra={"action": "answer_failed"}, exc_info=True)
+    else:
+        status = getattr(answer, "status_code", HTTPStatus.OK)
+        if status != HTTPStatus.OK:
+            log.warning("an answer was refused with status %s", status, extra={"action": "answer_failed"})
+
+
+def _keep(promise: Promise, respond: Respond) -> None:
+    try:
+        promise.work()
+    except TriageError as error:
+        log.warning("a promise was not kept: %s", error, extra={"action": "promise_broken"})
+        _respond(respond, text=f"That did not work: {error}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from slack_sdk.models.blocks import Block
 
@@ -20,12 +20,13 @@ from bot.casework.brief import WINDOW, brief_text, gather
 from bot.casework.overview import overview
 from bot.casework.pausing import Pausing
 from bot.errors import InputError
-from bot.intake.prose import unescape
+from bot.intake.prose import is_only_emoji
 from bot.ports import Clock
-from handlers.commands import Body, Command, Promise
+from handlers.commands import Command, Promise
+from handlers.commands.typed import Typed
 from handlers.ops_questions import Ask
 
-MAX_QUESTION_CHARS: Final = 3_000
+MAX_QUESTION_CHARS: Final = 4_000
 ONLY_APPROVERS: Final = "Only approvers may do that. Who they are: /triage approve-list"
 
 
@@ -40,31 +41,31 @@ class CaseworkCommands:
     ask: Ask
     clock: Clock
 
-    def table(self) -> dict[str, tuple[str, Command]]:
-        """Return each word with its help line and function."""
+    def table(self) -> dict[str, Command]:
+        """Return each word with its function."""
         return {
-            "open": ("the drafts that wait, with links to their cards", self.open),
-            "investigate": ("`<question>`: ask from anywhere; the card stands in the ops channel", self.investigate),
-            "brief": ("what waits, what ended, what beats found, what it cost: the last 24 hours", self.brief),
-            "pause": ("nothing that costs money begins until somebody resumes", self.pause),
-            "resume": ("go on", self.resume),
-            "approve-list": ("who may approve, and where that is written", self.approve_list),
+            "open": self.open,
+            "investigate": self.investigate,
+            "brief": self.brief,
+            "pause": self.pause,
+            "resume": self.resume,
+            "approve-list": self.approve_list,
         }
 
-    def open(self, body: Body) -> list[Block]:
+    def open(self, typed: Typed) -> list[Block]:
         """List the drafts that wait."""
         now = self.clock.now()
-        return open_blocks(overview(self.home, now), now, may_see_drafts=self._may(body))
+        return open_blocks(overview(self.home, now), now, may_see_drafts=self._may(typed))
 
-    def brief(self, body: Body) -> list[Block]:
+    def brief(self, typed: Typed) -> list[Block]:
         """Sum up the last 24 hours."""
         now = self.clock.now()
-        return said_blocks(brief_text(gather(self.home, now - WINDOW, now), "Brief", may_see_drafts=self._may(body)))
+        return said_blocks(brief_text(gather(self.home, now - WINDOW, now), "Brief", may_see_drafts=self._may(typed)))
 
-    def pause(self, body: Body) -> list[Block]:
+    def pause(self, typed: Typed) -> list[Block]:
         """Stop what costs money; what runs already ends."""
-        self._require(body)
-        is_new = self.pausing.pause(by=str(body["user_id"]), name=_name(body))
+        self._require(typed)
+        is_new = self.pausing.pause(by=typed.user_id, name=typed.user_name)
         self.show_cards()
         words = f"Triage is {self.pausing.words()}." if is_new else f"It was already {self.pausing.words()}."
         return said_blocks(
@@ -72,41 +73,39 @@ class CaseworkCommands:
             "ends.\nTo go on: /triage resume"
         )
 
-    def resume(self, body: Body) -> list[Block]:
+    def resume(self, typed: Typed) -> list[Block]:
         """Take up what waited."""
-        self._require(body)
+        self._require(typed)
         words = self.pausing.words()
-        if not self.pausing.resume(by=str(body["user_id"])):
+        if not self.pausing.resume(by=typed.user_id):
             return said_blocks("Nothing is paused. Next: /triage status")
         self.show_cards()
         waiting = overview(self.home, self.clock.now()).queued
         return said_blocks(f"Triage goes on; it was {words}. {waiting} in the queue. Next: /triage status")
 
-    def investigate(self, body: Body) -> list[Block] | Promise:
+    def investigate(self, typed: Typed) -> list[Block] | Promise:
         """Ask in the ops channel, in the name of whoever typed."""
-        self._require(body)
-        question = str(body.get("text") or "").strip().partition(" ")[2].strip()
-        question = unescape(question)  # as typed: it is escaped again where it is posted
-        if not question:
+        self._require(typed)
+        question = typed.line.after(1)
+        if is_only_emoji(question) or not any(map(str.isalnum, question)):
             raise InputError("What shall be investigated? Type /triage investigate How often do we retry a webhook?")
         if len(question) > MAX_QUESTION_CHARS:
-            raise InputError(f"The question has {len(question):,} characters; shorten it to {MAX_QUESTION_CHARS:,}.")
+            raise InputError(
+                f"The question has {len(question):,} characters; shorten it to {MAX_QUESTION_CHARS:,}, or "
+                "write it in a channel and mention me there. Nothing was asked."
+            )
         paused = self.pausing.words()
         waits = f" Triage is {paused}: its card waits until somebody types /triage resume" if paused else ""
         told = said_blocks(f"Asked in the ops channel; the card there will show the draft.{waits}")
-        return Promise(blocks=told, work=lambda: self.ask(question, str(body["user_id"])))
+        return Promise(blocks=told, work=lambda: self.ask(question, typed.user_id))
 
-    def approve_list(self, body: Body) -> list[Block]:
+    def approve_list(self, typed: Typed) -> list[Block]:
         """Say who may approve."""
-        return approver_blocks(self.approvers.roll(), is_one=self._may(body))
+        return approver_blocks(self.approvers.roll(), is_one=self._may(typed))
 
-    def _require(self, body: Body) -> None:
-        if not self._may(body):
+    def _require(self, typed: Typed) -> None:
+        if not self._may(typed):
             raise InputError(ONLY_APPROVERS)
 
-    def _may(self, body: Body) -> bool:
-        return self.approvers.probably(str(body.get("user_id")), str(body.get("team_id")))
-
-
-def _name(body: dict[str, Any]) -> str:
-    return str(body.get("user_name") or body["user_id"])
+    def _may(self, typed: Typed) -> bool:
+        return self.approvers.allow(*typed.who)

@@ -1,21 +1,23 @@
 """`/triage heartbeat …`: sessions listed, switched, paced, started and explained.
 
 Listing is for everybody; what changes something needs an approver or the session's owner, and so does reading what a
-beat found. Reads the disk and asks Slack nothing.
+beat found.
 """
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from slack_sdk.models.blocks import Block
 
-from blocks.heartbeat_list import list_blocks, log_blocks, said_blocks, usage_blocks, why_blocks
+from blocks.command_help import unknown_text, usage_blocks
+from blocks.heartbeat_list import list_blocks, log_blocks, said_blocks, why_blocks
 from bot.casework.approvers import Approvers
+from bot.domain.manual import verbs
+from bot.domain.nearness import near_ones
 from bot.domain.overrides import Setter
-from bot.errors import InputError, StoreError
+from bot.errors import InputError
 from bot.heartbeat.controls import Controls
 from bot.heartbeat.overview import rows
 from bot.heartbeat.record import BeatLog
@@ -23,8 +25,10 @@ from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
 from bot.heartbeat.zones import Zones
 from bot.ports import Clock, SessionStore
+from handlers.commands.typed import Typed
+from handlers.commands.words import refuse_more
 
-VERBS: Final = ("list", "on", "off", "every", "run", "log", "why")
+NAME: Final = "heartbeat"
 LOG_LINES: Final = 15
 WHY_BEATS: Final = 5
 
@@ -42,45 +46,44 @@ class HeartbeatCommand:
     clock: Clock
     team_id: str
 
-    def __call__(self, body: dict[str, Any]) -> list[Block]:
-        """Return the answer, whatever was typed."""
-        words = str(body.get("text") or "").split()[1:]
-        verb, *arguments = words or ["list"]
-        try:
-            return self._answer(verb.lower(), arguments, body)
-        except (InputError, StoreError) as error:
-            return said_blocks(str(error))
-
-    def _answer(self, verb: str, arguments: list[str], body: dict[str, Any]) -> list[Block]:
+    def __call__(self, typed: Typed) -> list[Block]:
+        """Return the answer; raises InputError and StoreError."""
+        verb = typed.line.word(1) or "list"
         if verb == "list":
             found = rows(self.sessions, self.store, self.zones, self.record, self.clock.now())
             return list_blocks(found, self.clock.now())
-        if verb not in VERBS:
-            near = difflib.get_close_matches(verb, VERBS, n=2)
-            meant = f" Did you mean {' or '.join(near)}?" if near else ""
-            return usage_blocks(None if verb == "help" else f"There is no /triage heartbeat {verb[:40]}.{meant}")
-        session = self.sessions.get(arguments[0] if arguments else "")
+        if verb not in verbs(NAME):
+            return usage_blocks(NAME, self._unknown(verb))
+        session = self.sessions.get(typed.line.word(2))
         if verb in ("log", "why"):
-            return self._told(verb, session, may_read=self._may(session, body))
-        if not self._may(session, body):
+            return self._told(verb, session, may_read=self._may(session, typed))
+        if not self._may(session, typed):
             raise InputError(f"Only approvers and the owner of {session.id} may do that. See /triage heartbeat list")
-        return said_blocks(self._done(verb, session, arguments[1:], body))
+        refuse_more(f"{NAME} {verb}", typed.line.words[2:])
+        return said_blocks(self._done(verb, session, "".join(typed.line.words[3:]), typed))
+
+    def _unknown(self, verb: str) -> str:
+        """Say what may have been meant: `heartbeat shop off` has its words in the wrong order."""
+        if any(session.id == verb for session in self.sessions.all()):
+            near = [f"{NAME} {one} {verb}" for one in ("why", "run")]
+        else:
+            near = [f"{NAME} {one}" for one in near_ones(verb, verbs(NAME))]
+        return unknown_text(verb, near, after=NAME)
 
     def _told(self, verb: str, session: Session, *, may_read: bool) -> list[Block]:
         if verb == "log":
             return log_blocks(session.id, self.record.recent(session.id, LOG_LINES), may_read=may_read)
         return why_blocks(session.id, self.record.recent(session.id, WHY_BEATS), may_read=may_read)
 
-    def _done(self, verb: str, session: Session, arguments: list[str], body: dict[str, Any]) -> str:
-        by = Setter(id=str(body.get("user_id")), name=str(body.get("user_name") or "somebody"), at=self.clock.now())
+    def _done(self, verb: str, session: Session, interval: str, typed: Typed) -> str:
+        by = Setter(id=typed.user_id, name=typed.user_name, at=self.clock.now())
         if verb == "every":
-            if not arguments:
+            if not interval:
                 raise InputError(f"How often? Type /triage heartbeat every {session.id} 15m")
-            return self.controls.pace(session.id, arguments[0], by)
+            return self.controls.pace(session.id, interval.lower(), by)
         if verb == "run":
             return self.controls.run(session.id)
         return self.controls.switch(session.id, by, on=verb == "on")
 
-    def _may(self, session: Session, body: dict[str, Any]) -> bool:
-        user, team = str(body.get("user_id")), str(body.get("team_id"))
-        return (team == self.team_id and user == session.owner) or self.approvers.probably(user, team)
+    def _may(self, session: Session, typed: Typed) -> bool:
+        return typed.who == (session.owner, self.team_id) or self.approvers.allow(*typed.who)

@@ -1,27 +1,30 @@
 """`/triage pollinate …`: suggestions looked for, listed, accepted, rejected.
 
-Approvers see and decide on all of them, an owner on those for their own sessions, nobody else on any. Reads the disk
-and asks Slack nothing; the cards follow within seconds.
+Approvers see and decide on all of them, an owner on those for their own sessions, nobody else on any. The cards follow
+within seconds.
 """
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from slack_sdk.models.blocks import Block
 
+from blocks.command_help import unknown_text, usage_blocks
 from blocks.heartbeat_list import said_blocks
-from blocks.suggestion import pollinate_usage, suggestion_list, unread_blocks
-from bot.domain.suggestions import By, Suggestion
-from bot.errors import InputError, StoreError
+from blocks.suggestion import suggestion_list, unread_blocks
+from bot.domain.manual import verbs
+from bot.domain.nearness import near_ones
+from bot.domain.suggestions import By
+from bot.errors import InputError
 from bot.heartbeat.pollination import Pollination
 from bot.heartbeat.suggestion_wording import accepted, ran, rejected
+from handlers.commands.typed import Typed
+from handlers.commands.words import refuse_more
 from handlers.suggestions import NOT_YOURS, SuggestionOffice
 
-VERBS: Final = ("run", "list", "accept", "reject")
+NAME: Final = "pollinate"
 ANYWAY: Final = "anyway"
 
 
@@ -32,43 +35,49 @@ class PollinateCommand:
     office: SuggestionOffice
     pollination: Pollination
 
-    def __call__(self, body: dict[str, Any]) -> list[Block]:
-        """Return the answer, whatever was typed."""
-        words = str(body.get("text") or "").split()[1:]
-        verb, *arguments = words or ["list"]
-        try:
-            return self._answer(verb.lower(), arguments, body)
-        except (InputError, StoreError) as error:
-            return said_blocks(f"{error} See /triage pollinate list")
-
-    def _answer(self, verb: str, arguments: Sequence[str], body: dict[str, Any]) -> list[Block]:
-        if verb not in VERBS:
-            near = difflib.get_close_matches(verb, VERBS, n=2)
-            meant = f" Did you mean {' or '.join(near)}?" if near else ""
-            return pollinate_usage(None if verb == "help" else f"There is no /triage pollinate {verb[:40]}.{meant}")
+    def __call__(self, typed: Typed) -> list[Block]:
+        """Return the answer; raises InputError and StoreError."""
+        verb = typed.line.word(1) or "list"
+        if verb not in verbs(NAME):
+            near = [f"{NAME} {one}" for one in near_ones(verb, verbs(NAME))]
+            return usage_blocks(NAME, unknown_text(verb, near, after=NAME))
+        refuse_more(f"{NAME} {verb}", typed.line.words[2:])
         if verb == "list":
-            return suggestion_list([one for one in self.office.store.all() if self._may(one, body)])
+            return self._list(typed)
         if verb == "run":
-            if not self.office.approvers.probably(*_who(body)):
-                raise InputError("Only approvers may send suggestions.")
+            if not self.office.approvers.allow(*typed.who):
+                raise InputError("Only approvers may send suggestions. Who they are: /triage approve-list")
             return said_blocks(ran(self.pollination.run()))
-        return self._decided(verb, arguments, body)
+        return self._decided(verb, typed)
 
-    def _decided(self, verb: str, arguments: Sequence[str], body: dict[str, Any]) -> list[Block]:
-        desk = self.office.desk
-        found = desk.find(arguments[0] if arguments else "")
-        if not self._may(found, body):
+    def _list(self, typed: Typed) -> list[Block]:
+        """List what this person may decide on; for anybody else the list is not empty but closed."""
+        known = self.office.store.all()
+        owned = self._owned(typed)
+        theirs = known if self.office.approvers.allow(*typed.who) else [one for one in known if one.to in owned]
+        if known and not theirs:
+            return said_blocks(f"{NOT_YOURS} Who they are: /triage approve-list")
+        return suggestion_list(theirs)
+
+    def _decided(self, verb: str, typed: Typed) -> list[Block]:
+        desk, line = self.office.desk, typed.line
+        if not self._owned(typed) and not self.office.approvers.allow(*typed.who):
+            raise InputError(NOT_YOURS)  # before any id is named: the near ones are not for everybody
+        found = desk.find(line.word(2))
+        if not self.office.may(*typed.who, found, asks=True):
             raise InputError(NOT_YOURS)
-        by, rest = By(_who(body)[0], str(body.get("user_name") or "somebody")[:80]), list(arguments[1:])
+        by = By(typed.user_id, typed.user_name)
         if verb == "reject":
-            return said_blocks(rejected(desk.reject(found.id, by, " ".join(rest) or None)))
-        if found.quarantine and found.is_waiting and rest != [ANYWAY]:
+            return said_blocks(rejected(desk.reject(found.id, by, line.after(3) or None)))
+        if line.words[3:] and line.word(3) != ANYWAY:
+            raise InputError(
+                f"Nothing was changed: accept takes the id and no more. /triage pollinate accept {found.id}"
+            )
+        if found.quarantine and found.is_waiting and line.word(3) != ANYWAY:
             return unread_blocks(found)
         return said_blocks(accepted(desk.accept(found.id, by, has_read=bool(found.quarantine))))
 
-    def _may(self, suggestion: Suggestion, body: dict[str, Any]) -> bool:
-        return self.office.may(*_who(body), suggestion, asks=False)
-
-
-def _who(body: dict[str, Any]) -> tuple[str, str]:
-    return str(body.get("user_id")), str(body.get("team_id"))
+    def _owned(self, typed: Typed) -> frozenset[str]:
+        """Return the sessions that belong to whoever typed."""
+        mine = (one for one in self.office.sessions.all() if one.owner)
+        return frozenset(one.id for one in mine if typed.who == (one.owner, self.office.team_id))

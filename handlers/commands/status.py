@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from slack_sdk.models.blocks import Block
 
@@ -12,13 +11,13 @@ from bot.casework.approvers import Approvers
 from bot.casework.overview import overview
 from bot.ports import Clock
 from handlers.commands import Command
+from handlers.commands.typed import Typed
 
 
 def status_command(home: Path, approvers: Approvers, clock: Clock) -> Command:
     """Return the command; questions are listed for approvers only."""
 
-    def status(body: dict[str, Any]) -> list[Block]:
-        may_see = approvers.probably(str(body.get("user_id")), str(body.get("team_id")))
-        return status_blocks(overview(home, clock.now()), may_see_drafts=may_see)
+    def status(typed: Typed) -> list[Block]:
+        return status_blocks(overview(home, clock.now()), may_see_drafts=approvers.allow(*typed.who))
 
     return status

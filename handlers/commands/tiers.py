@@ -1,12 +1,11 @@
 """`/triage tiers …`: a session's tasks, listed and changed; the dialogue that edits a tier as text.
 
-Listing is for everybody; changing needs an approver or the session's owner. A dialogue opens on what is remembered of
-who may, and its submit asks for good. Whatever a click carries is read as hostile.
+What a playbook says and changing it is for approvers and the session's owner; everybody may see what is due. A
+button's dialogue opens on what is remembered of who may, and its submit asks for good. Clicks are read as hostile.
 """
 
 from __future__ import annotations
 
-import difflib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from slack_sdk.models.blocks import Block
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.command_help import unknown_text, usage_blocks
 from blocks.heartbeat_list import said_blocks
 from blocks.tiers import (
     EDITOR_CHARS,
@@ -26,9 +26,10 @@ from blocks.tiers import (
     saved_modal,
     tasks_blocks,
     tier_modal,
-    tiers_usage_blocks,
 )
 from bot.casework.approvers import Approvers
+from bot.domain.manual import verbs
+from bot.domain.nearness import near_ones
 from bot.domain.playbook_numbers import ListChanged
 from bot.domain.tiers import Tier
 from bot.errors import InputError, ProviderError, TriageError
@@ -36,15 +37,17 @@ from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
 from bot.heartbeat.task_desk import Answer, TaskDesk, TextChanged
 from bot.heartbeat.task_words import parse_number, parse_tier
-from bot.intake.prose import unescape
+from handlers.commands.typed import Typed
+from handlers.commands.words import refuse_more
 from handlers.messenger import Ephemeral
 from handlers.transport import translated
 
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
-VERBS: Final = ("add", "remove", "move", "edit", "due")
-NOT_YOURS: Final = "Only approvers and the session's owner may change its tasks."
+NAME: Final = "tiers"
+MAX_NAMED: Final = 10
+NOT_YOURS: Final = "Only approvers and the session's owner may see and change its tasks."
 
 OpenView = Callable[[str, View], None]
 
@@ -70,13 +73,24 @@ class Tiers:
     open_view: OpenView
     tell: Ephemeral
 
-    def __call__(self, body: Body) -> list[Block]:
-        """Return the answer, whatever was typed."""
-        words = str(body.get("text") or "").split()[1:]
-        try:
-            return self._answer(words, body)
-        except TriageError as error:
-            return said_blocks(str(error))
+    def __call__(self, typed: Typed) -> list[Block]:
+        """Return the answer; raises TriageError for what cannot be done."""
+        line = typed.line
+        if not line.word(1):
+            return usage_blocks(NAME, self._which_session())
+        known = [session.id for session in self.sessions.all()]
+        if line.word(1) in verbs(NAME) and line.word(1) not in known:
+            near = [f"{NAME} {one} {line.word(1)}" for one in known[:MAX_NAMED]]
+            return usage_blocks(NAME, unknown_text(line.word(1), near, after=NAME))
+        session, verb = self.sessions.get(line.word(1)), line.word(2)
+        if verb == "due":
+            return due_blocks(self.desk.look(session.id))
+        if verb and verb not in verbs(NAME):
+            near = [f"{NAME} {session.id} {one}" for one in near_ones(verb, verbs(NAME))]
+            return usage_blocks(NAME, unknown_text(verb, near, after=f"{NAME} {session.id}"))
+        if not self._may(session, typed.who, asks=True):
+            raise InputError(f"{NOT_YOURS} What is due: /triage tiers {session.id} due")
+        return self._answer(session, verb, typed)
 
     def open_edit(self, ack: Ack, body: Body, action: Body) -> None:
         """Open the editor of a tier from the list."""
@@ -94,7 +108,7 @@ class Tiers:
         try:
             session_id, tier, base = ids.decode_tier(view.get("private_metadata"))
             session = self.sessions.get(session_id)
-            if not self._may_for_good(session, body):
+            if not self._may(session, (_who(body), _team(body)), asks=True):
                 raise InputError(NOT_YOURS)
             changes = self.desk.edit(session.id, tier, text, base)
         except TextChanged as changed:
@@ -105,52 +119,50 @@ class Tiers:
             log.info("a tier was edited", extra={"action": "tier_edited", "session": session.id, "tier": tier})
             ack(response_action="update", view=saved_modal(session.id, tier, changes).to_dict())
 
-    def _answer(self, words: list[str], body: Body) -> list[Block]:
-        if not words or words[0].lower() == "help":
-            return tiers_usage_blocks(None if words else "Name a session.")
-        session = self.sessions.get(words[0].lower())
-        if len(words) == 1:
-            may = self._may(session, body)
-            return tasks_blocks(self.desk.listed(session.id, _who(body)), may_edit=may)
-        verb, *rest = words[1].lower(), *words[2:]
-        if verb == "due":
-            return due_blocks(self.desk.look(session.id))
-        if verb not in VERBS:
-            near = difflib.get_close_matches(verb, VERBS, n=2)
-            meant = f" Did you mean {' or '.join(near)}?" if near else ""
-            return tiers_usage_blocks(f"There is no /triage tiers {session.id} {verb[:40]}.{meant}")
-        if not self._may(session, body):
-            raise InputError(f"{NOT_YOURS} To see them: /triage tiers {session.id}")
+    def _which_session(self) -> str:
+        known = [session.id for session in self.sessions.all()]
+        if not known:
+            return "No sessions are configured; add one under `sessions:` in triage.yml."
+        more = f" and {len(known) - MAX_NAMED} more: `/triage heartbeat list`" if len(known) > MAX_NAMED else ""
+        return f"Which session? {', '.join(f'`/triage tiers {one}`' for one in known[:MAX_NAMED])}{more}"
+
+    def _answer(self, session: Session, verb: str, typed: Typed) -> list[Block]:
+        if not verb:
+            return tasks_blocks(self.desk.listed(session.id, typed.user_id), may_edit=True)
+        refuse_more(f"{NAME} {verb}", typed.line.words[3:])
         if verb == "edit":
-            tier = parse_tier(rest[0] if rest else "", session.id)
-            self._open(session, tier, body)
+            tier = parse_tier(typed.line.word(3), session.id)
+            self._show_editor(session, tier, typed.trigger_id)
             return said_blocks(f"The {tier} tasks of {session.id} are open in a dialogue.")
         try:
-            return answer_blocks(self._done(verb, session, rest, body))
+            return answer_blocks(self._done(verb, session, typed))
         except ListChanged as changed:
-            now = self.desk.listed(session.id, _who(body))
+            now = self.desk.listed(session.id, typed.user_id)
             return [*said_blocks(str(changed)), *tasks_blocks(now, may_edit=True)]
 
-    def _done(self, verb: str, session: Session, rest: list[str], body: Body) -> Answer:
-        by, first = _who(body), rest[0] if rest else ""
+    def _done(self, verb: str, session: Session, typed: Typed) -> Answer:
+        by, first = typed.user_id, typed.line.word(3)
         if verb == "add":
             tier = parse_tier(first, session.id)
-            return self.desk.add(session.id, tier, _after(body, session, verb, first), by)
+            return self.desk.add(session.id, tier, typed.line.after(4), by)
         number = parse_number(first, session.id)
         if verb == "remove":
             return self.desk.remove(session.id, number, by)
-        return self.desk.move(session.id, number, parse_tier(rest[1] if len(rest) > 1 else "", session.id), by)
+        return self.desk.move(session.id, number, parse_tier(typed.line.word(4), session.id), by)
 
     def _open(self, session: Session, tier: Tier, body: Body) -> None:
-        if not self._may(session, body):
+        if not self._may(session, (_who(body), _team(body)), asks=False):
             raise InputError(NOT_YOURS)
+        self._show_editor(session, tier, str(body.get("trigger_id")))
+
+    def _show_editor(self, session: Session, tier: Tier, trigger_id: str) -> None:
         editing = self.desk.editing(session.id, tier)
         if len(editing.text) > EDITOR_CHARS:
             raise InputError(
                 f"The {tier} tasks of {session.id} have {len(editing.text):,} characters and Slack's editor holds "
                 f"{EDITOR_CHARS:,}; use add, remove and move, or edit HEARTBEAT.md itself."
             )
-        self.open_view(str(body.get("trigger_id")), tier_modal(editing))
+        self.open_view(trigger_id, tier_modal(editing))
 
     def _show_both(self, ack: Ack, changed: TextChanged, block: str, text: str) -> None:
         """Show how the tier reads now above what was typed; where it is too long for the editor, only say so."""
@@ -159,16 +171,11 @@ class Tiers:
             return
         ack(response_action="update", view=tier_modal(changed.now, typed=text).to_dict())
 
-    def _may(self, session: Session, body: Body) -> bool:
-        user, team = _who(body), _team(body)
-        return self._is_owner(session, user, team) or self.approvers.probably(user, team)
-
-    def _may_for_good(self, session: Session, body: Body) -> bool:
-        user, team = _who(body), _team(body)
-        return self._is_owner(session, user, team) or self.approvers.allow(user, team)
-
-    def _is_owner(self, session: Session, user: str, team: str) -> bool:
-        return bool(session.owner) and (user, team) == (session.owner, self.team_id)
+    def _may(self, session: Session, who: tuple[str, str], *, asks: bool) -> bool:
+        """Whether somebody may read and change a session's tasks; `asks` asks the chat, else what was heard counts."""
+        if session.owner and who == (session.owner, self.team_id):
+            return True
+        return self.approvers.allow(*who) if asks else self.approvers.probably(*who)
 
     def _tell(self, body: Body, text: str) -> None:
         channel = str((body.get("channel") or {}).get("id") or (body.get("container") or {}).get("channel_id") or "")
@@ -176,14 +183,6 @@ class Tiers:
             self.tell(channel, _who(body), text)
         except ProviderError:
             log.exception("could not answer a click", extra={"action": "answer_failed"})
-
-
-def _after(body: Body, session: Session, verb: str, tier: str) -> str:
-    """Return what was typed after the tier, in its own spacing."""
-    rest = str(body.get("text") or "").strip()
-    for word in ("tiers", session.id, verb, tier):
-        rest = rest[len(word) :].lstrip() if rest.lower().startswith(word.lower()) else rest
-    return unescape(rest)
 
 
 def _typed(view: Body) -> tuple[str, str]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from blocks.command_help import help_blocks
+from blocks.command_help import help_blocks, unknown_text
 from blocks.status import status_blocks
 from bot.casework.overview import Overview, ThreadLine
+from bot.domain.manual import near_commands
 from tests.blocks.limits import shown
 from tests.blocks.test_draft_card import HOSTILE
 from tests.builders import NOW
@@ -70,12 +71,12 @@ def test_an_idle_bot_has_something_to_say() -> None:
 
 def test_an_unknown_word_is_met_with_the_near_ones() -> None:
     """And with the whole list."""
-    seen = shown(help_blocks({"status": "what waits", "help": "this list"}, unknown="stauts", near=["status"]))
-    assert "There is no `/triage stauts`. Did you mean `/triage status`?" in seen
+    seen = shown(help_blocks(unknown_text("stauts", near_commands("stauts"))))
+    assert "There is no `/triage stauts`, and nothing was done. Did you mean `/triage status`?" in seen
     assert "`/triage status`  what waits" in seen
 
 
 @pytest.mark.parametrize("word", ["<!channel>", "`x`", "x" * 40, "&"])
 def test_an_unknown_word_is_repeated_inertly(word: str) -> None:
     """Whatever was typed."""
-    shown(help_blocks({"help": "this list"}, unknown=word, near=[]))
+    shown(help_blocks(unknown_text(word, near_commands(word))))

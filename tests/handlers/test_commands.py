@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slack_sdk.models.blocks import Block
+from slack_sdk.webhook import WebhookResponse
 
+from blocks.heartbeat_list import said_blocks
 from blocks.open_drafts import draft_lines
 from bot.adapters.json_file import JsonFile
 from bot.adapters.tinydb_store import TinyThreadStore
@@ -16,11 +20,13 @@ from bot.casework.approvers import Approvers
 from bot.casework.overview import ThreadLine
 from bot.casework.pausing import FILE as PAUSE
 from bot.casework.pausing import Pausing
+from bot.domain.manual import MANUAL
 from bot.domain.threads import PendingReason, Status, ThreadState
 from bot.errors import ProviderError
-from handlers.commands import Commands
+from handlers.commands import OTHER_TEAM, Commands
 from handlers.commands.casework import CaseworkCommands
 from handlers.commands.status import status_command
+from handlers.commands.typed import Typed
 from tests.blocks.limits import texts
 from tests.builders import NOW, in_status
 from tests.fakes import FakeClock, FakeWorkspace
@@ -33,7 +39,7 @@ def run(home: Path, text: str | None, *, by: str = "U2") -> dict[str, Any]:
     workspace.groups["C0OPS"] = frozenset({"U2"})
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
     approvers.refresh()
-    commands = Commands({"status": ("what waits, what runs", status_command(home, approvers, FakeClock()))})
+    commands = Commands({"status": status_command(home, approvers, FakeClock())}, team_id="T1")
     answers: list[dict[str, Any]] = []
     commands(lambda **answer: answers.append(answer), {**payload("slash_command"), "text": text, "user_id": by}, None)  # type: ignore[arg-type]
     [answer] = answers
@@ -66,7 +72,7 @@ def test_nothing_is_help(tmp_path: Path, text: str | None) -> None:
     """A bare `/triage` lists what there is."""
     seen = said(run(tmp_path, text))
     assert "`/triage status`" in seen
-    assert "`/triage help`" in seen
+    assert "`/triage help [command]`" in seen
     assert "There is no" not in seen
 
 
@@ -76,7 +82,7 @@ def test_a_slip_of_the_pen_is_met_with_the_near_word(tmp_path: Path, text: str, 
     assert f"Did you mean `/triage {near}`" in said(run(tmp_path, text))
 
 
-@pytest.mark.parametrize("text", ["<!channel>", "x" * 5_000, "`", "&lt;", "\u202e", "zzz"])
+@pytest.mark.parametrize("text", ["<!everyone>", "x" * 5_000, "&lt;", "zzz", ":tada:", "🎉", "💥 pause"])
 def test_any_word_is_answered(tmp_path: Path, text: str) -> None:
     """Whatever it is, inertly and within the limits."""
     answer = run(tmp_path, text)
@@ -105,7 +111,7 @@ class Casework:
             ask=self._ask,
             clock=FakeClock(),
         )
-        self.commands = Commands(commands.table())
+        self.commands = Commands(commands.table(), team_id="T1")
 
     def _ask(self, question: str, by: str) -> str:
         if self.refuse:
@@ -162,9 +168,9 @@ def test_open_lists_the_drafts_with_links_to_their_cards_for_approvers_only(case
     assert "five?" in seen
     assert "<!channel>" not in seen
     assert "not yet" not in seen
+    assert "*1* draft waits" in casework.type("open", by="U3")
     for stranger, team in (("U3", "T1"), ("U2", "T2")):
         other = casework.type("open", by=stranger, team=team)
-        assert "*1* draft waits" in other
         assert "five?" not in other
         assert "archives" not in other
     assert DRAFT not in seen
@@ -192,8 +198,8 @@ def test_any_number_of_drafts_fits_one_screen(count: int, question: str) -> None
 @pytest.mark.parametrize("text", ["pause", "resume", "investigate why five?"])
 def test_what_changes_something_needs_an_approver(casework: Casework, text: str) -> None:
     """Others are told who may, and nothing happens; one of another workspace with the same id is another person."""
-    for stranger, team in (("U3", "T1"), ("U2", "T2")):
-        assert "Only approvers" in casework.type(text, by=stranger, team=team)
+    assert "Only approvers" in casework.type(text, by="U3")
+    assert casework.type(text, by="U2", team="T2").startswith(OTHER_TEAM)
     assert not casework.pausing.is_paused
     assert casework.asked == casework.shown == []
 
@@ -223,7 +229,7 @@ def test_a_question_is_asked_after_the_answer_and_a_refusal_is_told(casework: Ca
 def test_a_question_needs_words_and_an_end(casework: Casework) -> None:
     """And while paused the asker hears that it waits."""
     assert "What shall be investigated" in casework.type("investigate")
-    assert "shorten" in casework.type(f"investigate {'x' * 4_000}")
+    assert "shorten" in casework.type(f"investigate {'x' * 4_001}")
     casework.type("pause")
     assert "waits until somebody types /triage resume" in casework.type("investigate why?")
     assert casework.asked == [("why?", "U2")]
@@ -243,11 +249,13 @@ def test_the_list_of_approvers_says_where_it_comes_from(
     assert ("You are one of them" in seen) == (configured != ())
 
 
-@pytest.mark.parametrize(("text", "says"), [("help open", "each with a link"), ("help pause", "investigations and")])
+@pytest.mark.parametrize(
+    ("text", "says"), [("help open", "with links to their cards"), ("help pause", "investigations, heartbeats")]
+)
 def test_help_on_one_command_says_more(casework: Casework, text: str, says: str) -> None:
     """One screen, and a slip of the pen is met here, too."""
     assert says in casework.type(text)
-    assert "Did you mean `/triage open`" in casework.type("help opne")
+    assert "Did you mean `/triage help open`" in casework.type("help opne")
 
 
 def test_the_brief_is_for_everybody_in_numbers(casework: Casework) -> None:
@@ -258,3 +266,74 @@ def test_the_brief_is_for_everybody_in_numbers(casework: Casework) -> None:
     assert "1 draft waits" in other
     assert "why five?" not in other
     assert DRAFT not in casework.type("brief")
+
+
+class Slow:
+    """A command that answers only after Slack was told something."""
+
+    def __init__(self) -> None:
+        self.acks: list[dict[str, Any]] = []
+        self.later: list[dict[str, Any]] = []
+        self.told = threading.Event()
+        self.commands = Commands({"metrics": self.metrics}, team_id="T1", patience_s=0.01)
+
+    def metrics(self, _: Typed) -> list[Block]:
+        assert self.told.wait(timeout=20)
+        return said_blocks("measured at last")
+
+    def ack(self, **said: Any) -> None:
+        self.acks.append(said)
+        self.told.set()
+
+
+def test_what_takes_long_is_said_at_once_and_answered_later() -> None:
+    """Slack waits 3 s for the first word; the answer is a second message, and there is one of each."""
+    slow = Slow()
+    body = {**payload("slash_command"), "text": "metrics"}
+    slow.commands(slow.ack, body, lambda **said: slow.later.append(said))  # type: ignore[arg-type]
+    assert [(said["response_type"], said["text"]) for said in slow.acks] == [
+        ("ephemeral", "Looking … (/triage metrics)")
+    ]
+    [answer] = slow.later
+    assert "measured at last" in "".join(texts(answer["blocks"]))
+    assert (answer["response_type"], answer["replace_original"]) == ("ephemeral", False)
+
+
+def test_a_late_answer_that_slack_refuses_is_on_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """A response_url is good for five uses and thirty minutes; nothing fails where it is used up."""
+    slow = Slow()
+    used_up = WebhookResponse(url="https://hooks.slack.com/x", status_code=404, body="used_url", headers={})
+    slow.commands(slow.ack, {**payload("slash_command"), "text": "metrics"}, lambda **_: used_up)  # type: ignore[arg-type]
+    assert "refused with status 404" in caplog.text
+
+
+@pytest.mark.parametrize("question", [":tada:", "🎉 🎉", "???", "`", "“”"])
+def test_a_question_without_a_word_is_none(casework: Casework, question: str) -> None:
+    """Nothing is asked, and an example is given."""
+    assert "What shall be investigated" in casework.type(f"investigate {question}")
+    assert casework.asked == []
+
+
+def test_a_long_line_that_was_refused_is_given_back(casework: Casework) -> None:
+    """Slack keeps nothing of a command; every word of the question stands in the answer."""
+    question = " ".join(f"word{number}" for number in range(500))
+    answer = casework.type(f"investigate {question}", by="U3")
+    assert "Only approvers" in answer
+    assert all(f"word{number}" in answer.replace("\n```\n```\n", "") for number in (0, 250, 499))
+    assert casework.asked == []
+
+
+@pytest.mark.parametrize("path", MANUAL)
+def test_help_stands_for_every_command_on_one_screen(casework: Casework, path: str) -> None:
+    """Syntax, two examples, who may, what it changes; asked before or after the command's name."""
+    entry = MANUAL[path]
+    answer = casework.type(f"help {path}")
+    said = answer.replace("&lt;", "<").replace("&gt;", ">")
+    assert f"`/triage {entry.form}`" in said
+    assert all(example.replace("`", "") in said for example in entry.examples)
+    assert "*Who may*" in said
+    assert "*Changes*" in said
+    assert said.count("\n") < 20
+    if path in ("pause", "open", "brief"):
+        assert casework.type(f"{path} help") == answer
+        assert not casework.pausing.is_paused

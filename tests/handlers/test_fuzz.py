@@ -131,7 +131,7 @@ class World:
         )
         status = status_command(self.folder, approvers, self.office.clock)
         alerts = AlertButtons(self._alert_desk(), approvers, tell=lambda *words: self.told.append(words))
-        commands = Commands({"status": ("what waits", status)})
+        commands = Commands({"status": status}, team_id="T1")
         buttons = SuggestionButtons(
             self._suggestions(approvers), ops_channel="C0OPS", tell=lambda *words: self.told.append(words)
         )

@@ -12,7 +12,7 @@ from bot.casework.approvers import Approvers
 from bot.domain.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.session import Failures, OpenFinding
 from bot.heartbeat.controls import Controls
-from handlers.commands import Commands
+from handlers.commands import OTHER_TEAM, Commands
 from handlers.commands.heartbeat import HeartbeatCommand
 from tests.blocks.limits import texts
 from tests.heartbeat.clockwork import START, Clockwork
@@ -50,7 +50,7 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1", ru
     )
     answers: list[dict[str, Any]] = []
     body = {**payload("slash_command"), "text": text, "user_id": by, "user_name": "ana", "team_id": team}
-    Commands({"heartbeat": ("beats", command)})(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
+    Commands({"heartbeat": command}, team_id="T1")(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
     [given] = answers
     assert given["response_type"] == "ephemeral"
     said = list(texts(given["blocks"]))
@@ -122,7 +122,8 @@ def test_a_beat_is_started_by_hand(works: Clockwork) -> None:
 @pytest.mark.parametrize(("by", "team"), [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
 def test_who_may_not_changes_nothing(works: Clockwork, text: str, by: str, team: str) -> None:
     """An id alone is not enough: it is the user of this workspace who may."""
-    assert "Only approvers and the owner of shop-api may do that" in answer(works, f"heartbeat {text}", by, team)
+    refusal = "Only approvers and the owner of shop-api may do that" if team == "T1" else OTHER_TEAM
+    assert refusal in answer(works, f"heartbeat {text}", by, team)
     assert works.overrides.texts == {}
     assert works.jobs.waiting == {}
 
@@ -150,9 +151,9 @@ def test_what_a_beat_found_is_for_the_owner_and_approvers(works: Clockwork) -> N
         ("every shop-api", "How often? Type /triage heartbeat every shop-api 15m"),
         ("every shop-api often", "'often' is no interval; write for example"),
         ("every shop-api 5s", "5s is not between 1m and 366d"),
-        ("lst", "There is no /triage heartbeat lst. Did you mean list?"),
+        ("lst", "There is no `/triage heartbeat lst`, and nothing was done. Did you mean `/triage heartbeat list`?"),
         ("help", "`/triage heartbeat run &lt;session&gt;`"),
-        ("<!channel>", "There is no /triage heartbeat &lt;!channel&gt;"),
+        ("<!channel>", "There is no `/triage heartbeat channel`"),
         ("why " + "x" * 5_000, "there is no session"),
     ],
 )

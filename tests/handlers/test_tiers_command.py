@@ -1,4 +1,4 @@
-"""`/triage tiers …`: listed for all, changed by who may, and a number never means another task than was seen."""
+"""`/triage tiers …`: listed for and changed by who may, and a number never means another task than was seen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.casework.approvers import Approvers
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError
 from bot.heartbeat.task_desk import TaskDesk
-from handlers.commands import Commands
+from handlers.commands import OTHER_TEAM, Commands
 from handlers.commands.tiers import NOT_YOURS, Tiers
 from tests.blocks.limits import texts
 from tests.fakes import MemorySlate
@@ -76,7 +76,7 @@ class Edge:
         """Type a command and return what it says."""
         answers: list[dict[str, Any]] = []
         body = {**payload("slash_command"), "text": f"tiers {text}", "user_id": by, "team_id": team}
-        Commands({"tiers": ("tasks", self.tiers)})(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
+        Commands({"tiers": self.tiers}, team_id="T1")(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
         [given] = answers
         assert given["response_type"] == "ephemeral"
         said = list(texts(given["blocks"]))
@@ -119,8 +119,8 @@ def edge(tmp_path: Path) -> Edge:
 
 
 def test_the_list_is_numbered_and_says_what_is_due_and_what_may_not_run(edge: Edge) -> None:
-    """For everybody, on one screen; nothing in a task notifies anybody."""
-    seen = edge.types("shop", OTHER)
+    """On one screen; nothing in a task notifies anybody. A playbook is not for everybody's eyes."""
+    seen = edge.types("shop", OWNER)
     assert (
         "*Quick, at every beat · due now · last ran 10 min ago*\n1. Tree: `git status --porcelain`\n2. Deploys" in seen
     )
@@ -129,8 +129,9 @@ def test_the_list_is_numbered_and_says_what_is_due_and_what_may_not_run(edge: Ed
     assert "Not among `commands` in triage.yml, so never run: `df -h (task 3)`" in seen
     assert "<!channel>" not in seen
     assert "<@U1>" not in seen
-    assert "Edit quick" not in seen
-    assert "Edit quick" in edge.types("shop", OWNER)
+    assert "Edit quick" in seen
+    other = edge.types("shop", OTHER)
+    assert other == f"{NOT_YOURS} What is due: /triage tiers shop due"
 
 
 def test_what_is_due_next_is_said_per_tier(edge: Edge) -> None:
@@ -197,7 +198,7 @@ def test_who_saw_no_list_has_no_numbers(edge: Edge) -> None:
 def test_who_may_not_changes_nothing(edge: Edge, text: str, by: str, team: str) -> None:
     """Told why, and what they may do."""
     edge.types("shop", by, team)
-    assert NOT_YOURS in edge.types(f"shop {text}", by, team)
+    assert (NOT_YOURS if team == "T1" else OTHER_TEAM) in edge.types(f"shop {text}", by, team)
     assert edge.text == PLAYBOOK
     assert edge.opened == []
 
@@ -205,9 +206,9 @@ def test_who_may_not_changes_nothing(edge: Edge, text: str, by: str, team: str) 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "Name a session."),
+        ("", "Which session? `/triage tiers shop`, `/triage tiers tooling`"),
         ("shopp", "did you mean shop?"),
-        ("shop remvoe 1", "Did you mean remove or move?"),
+        ("shop remvoe 1", "Did you mean `/triage tiers shop remove` or `/triage tiers shop move`?"),
         ("shop add hourli x", "did you mean hourly?"),
         ("shop add", "Name a tier"),
         ("shop add daily", "between 1 and 300 characters"),
@@ -232,7 +233,7 @@ def test_what_cannot_be_done_says_what_to_type(edge: Edge, text: str, says: str)
 def test_a_session_without_a_playbook_says_how_to_get_one(edge: Edge) -> None:
     """A list creates no file; adding a task does, from the template."""
     edge.file.unlink()
-    assert "has no HEARTBEAT.md yet" in edge.types("shop", OTHER)
+    assert "has no HEARTBEAT.md yet" in edge.types("shop", OWNER)
     assert not edge.file.exists()
     assert "Added to the daily tasks" in edge.types("shop add daily Certificates")
     assert "Working-tree status" in edge.text

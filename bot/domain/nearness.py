@@ -1,0 +1,37 @@
+"""The words somebody may have meant: what begins alike first, then what is spelled alike. Pure."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Final
+
+MOST: Final = 3
+READ_CHARS: Final = 60
+"""Nobody means a known word by a longer one, and comparing costs the square of the length."""
+
+
+def near_ones(word: str, known: Sequence[str], *, most: int = MOST) -> tuple[str, ...]:
+    """Return the known words near to one, the nearest first; case does not matter, and "" is near to none.
+
+    >>> near_ones("Paus", ["pause", "resume"]), near_ones("approvers", ["approve-list"]), near_ones("xyz", ["pause"])
+    (('pause',), ('approve-list',), ())
+    """
+    said = word.casefold()[:READ_CHARS]
+    if not said:
+        return ()
+    by_fold = {one.casefold(): one for one in known}
+    begins = [one for fold, one in by_fold.items() if len(said) > 1 and fold.startswith(said)]
+    alike = [by_fold[fold] for fold in difflib.get_close_matches(said, by_fold, n=most)]
+    stems = [one for fold, one in by_fold.items() if len(said) > 4 and fold.startswith(said[:5])]
+    return tuple(dict.fromkeys([*begins, *alike, *stems]))[:most]
+
+
+def meant(word: str, known: Sequence[str], *, prefix: str = "") -> str:
+    """Return " Did you mean …?" with what to type, or "" where nothing is near.
+
+    >>> meant("lsit", ["list", "log"], prefix="/triage heartbeat ")
+    ' Did you mean /triage heartbeat list?'
+    """
+    near = near_ones(word, known)
+    return f" Did you mean {' or '.join(prefix + one for one in near)}?" if near else ""

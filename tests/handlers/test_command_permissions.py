@@ -1,0 +1,255 @@
+"""Who may what with `/triage`: every command by everybody, and nothing secret to anybody who may not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.adapters.json_file import JsonFile
+from bot.adapters.tinydb_store import TinyThreadStore
+from bot.casework.approvers import Approvers
+from bot.casework.pausing import FILE as PAUSE
+from bot.casework.pausing import Pausing
+from bot.domain.beats import BeatResult, Envelope, Indicator, Wake
+from bot.domain.manual import APPROVERS, APPROVERS_OR_OWNER, MANUAL, NOTHING
+from bot.domain.threads import PendingReason, Status
+from bot.heartbeat.controls import Controls
+from bot.heartbeat.task_desk import TaskDesk
+from bot.ports import Person
+from handlers.commands import OTHER_TEAM, Commands
+from handlers.commands.casework import CaseworkCommands
+from handlers.commands.heartbeat import HeartbeatCommand
+from handlers.commands.metrics import metrics_command
+from handlers.commands.pollinate import PollinateCommand
+from handlers.commands.status import status_command
+from handlers.commands.tiers import Tiers
+from handlers.suggestions import SuggestionOffice
+from tests.blocks.limits import texts
+from tests.builders import in_status
+from tests.fakes import MemorySlate
+from tests.heartbeat.clockwork import START, Clockwork
+from tests.heartbeat.garden import Garden, with_task
+from tests.payloads import payload
+
+APPROVER, OWNER, STRANGER, GUEST = "U2", "U0ANN", "U0EVE", "U0GUEST"
+SECRET = "zq7"
+FILLED = {"<session>": "shop", "<tier>": "daily", "<task>": "Look", "<n>": "1", "<interval>": "15m"}
+
+
+class Everything:
+    """All commands over one data directory in which every text of a person or a model holds SECRET."""
+
+    def __init__(self, folder: Path) -> None:
+        hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
+        (folder / "garden").mkdir()
+        self.works = works = Clockwork(folder, "shop", every="30m", active_hours=hours)
+        self.playbook = folder / "shop" / "HEARTBEAT.md"
+        self.playbook.write_text(f"## Quick\n- {SECRET} tree\n## Hourly\n## Daily\n")
+        self.garden = Garden(
+            folder / "garden", shop=with_task("hourly", f"{SECRET}: `df -h`"), api=with_task("quick", "x")
+        )
+        (self.suggestion, *_) = self.garden.pollination.run()
+        self.home = folder / "threads"
+        TinyThreadStore(self.home).put(
+            in_status(
+                Status.PENDING_USER,
+                PendingReason.APPROVAL,
+                question=f"why {SECRET}?",
+                permalink=f"https://acme.slack.com/{SECRET}",
+                draft_pending=f"because {SECRET}",
+            )
+        )
+        beat = {"ts": START, "session_id": "shop", "workspace_dir": "/x", "reason": Wake.INTERVAL, "preview": SECRET}
+        works.record.append(Envelope(**beat, result=BeatResult.SENT, indicator=Indicator.ALERT))
+        works.workspace.groups["C0OPS"] = frozenset({APPROVER, GUEST})
+        works.workspace.people[GUEST] = Person(user_id=GUEST, name="guest", is_guest=True)
+        self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=works.workspace)
+        self.approvers.refresh()
+        self.pausing = Pausing(self.home, JsonFile(self.home / PAUSE), works.clock)
+        self.asked: list[str] = []
+        self.opened: list[object] = []
+        self.commands = Commands(self._table(), team_id="T1", patience_s=60)
+
+    def _table(self) -> dict[str, Any]:
+        works, garden = self.works, self.garden
+        casework = CaseworkCommands(
+            home=self.home,
+            approvers=self.approvers,
+            pausing=self.pausing,
+            show_cards=lambda: None,
+            ask=lambda question, _: self.asked.append(question) or "",
+            clock=works.clock,
+        )
+        heartbeat = HeartbeatCommand(
+            sessions=works.sessions,
+            store=works.store,
+            controls=Controls(works.sessions, works.overrides, works.scheduler.wake, lambda _: False),
+            record=works.record,
+            zones=works.zones,
+            approvers=self.approvers,
+            clock=works.clock,
+            team_id="T1",
+        )
+        tiers = Tiers(
+            sessions=works.sessions,
+            desk=TaskDesk(works.sessions, works.store, works.zones, works.clock, MemorySlate()),
+            approvers=self.approvers,
+            team_id="T1",
+            open_view=lambda _, view: self.opened.append(view),
+            tell=lambda *_: None,
+        )
+        office = SuggestionOffice(
+            sessions=garden.sessions,
+            store=garden.suggestions,
+            desk=garden.desk,
+            cards=None,  # type: ignore[arg-type]  # a tick shows the cards, not the command
+            approvers=self.approvers,
+            team_id="T1",
+        )
+        return {
+            "status": status_command(self.home, self.approvers, works.clock),
+            "metrics": metrics_command(self.home, works.clock, baseline_reply_s=None),
+            **casework.table(),
+            "heartbeat": heartbeat,
+            "tiers": tiers,
+            "pollinate": PollinateCommand(office=office, pollination=garden.pollination),
+        }
+
+    def type(self, text: str, *, by: str, team: str = "T1") -> str:
+        """Type a command and return all that is answered, ephemerally and within Slack's limits."""
+        answers: list[dict[str, Any]] = []
+        body = {**payload("slash_command"), "text": text, "user_id": by, "team_id": team}
+        self.commands(lambda **given: answers.append(given), body, lambda **given: answers.append(given))  # type: ignore[arg-type]
+        assert all(given["response_type"] == "ephemeral" for given in answers)
+        said = [words for given in answers for words in texts(given.get("blocks") or [])]
+        assert all(len(words) <= 3_000 for words in said)
+        assert all(len(given.get("blocks") or []) <= 50 for given in answers)
+        return "\n".join(said)
+
+    def standing(self) -> str:
+        """Return everything a command could have changed."""
+        return json.dumps(
+            [
+                self.playbook.read_text(),
+                self.works.overrides.texts,
+                sorted(self.works.jobs.waiting),
+                self.pausing.is_paused,
+                self.asked,
+                len(self.opened),
+                [one.status for one in self.garden.suggestions.all()],
+            ],
+            default=str,
+        )
+
+
+@pytest.fixture
+def everything(tmp_path: Path) -> Everything:
+    return Everything(tmp_path)
+
+
+def line_of(everything: Everything, path: str) -> str:
+    """Return a line that a command's form allows."""
+    form = MANUAL[path].form.replace("…", "").replace("[why]", "no").replace("[command]", "")
+    for name, word in {**FILLED, "<id>": everything.suggestion.id, "<question>": "Why five?"}.items():
+        form = form.replace(name, word)
+    return form.strip()
+
+
+@pytest.mark.parametrize("path", MANUAL)
+@pytest.mark.parametrize(("by", "team"), [(STRANGER, "T1"), (GUEST, "T1"), (APPROVER, "T9"), (OWNER, "T9"), ("", "")])
+def test_who_may_not_learns_nothing_and_changes_nothing(everything: Everything, path: str, by: str, team: str) -> None:
+    """Every command as the manual writes it: by a stranger, a guest of the ops channel, and other workspaces."""
+    before = everything.standing()
+    seen = everything.type(line_of(everything, path), by=by, team=team)
+    assert seen
+    assert SECRET not in seen
+    assert everything.standing() == before
+    if team != "T1":
+        assert seen.startswith(OTHER_TEAM)
+    elif MANUAL[path].changes != NOTHING and MANUAL[path].who in (APPROVERS, APPROVERS_OR_OWNER):
+        assert "nly approvers" in seen
+
+
+@pytest.mark.parametrize("path", MANUAL)
+def test_an_approver_may_all_and_is_told_what_next(everything: Everything, path: str) -> None:
+    """Each line of the manual does what it says there, for them."""
+    if path in ("tiers remove", "tiers move"):
+        everything.type("tiers shop", by=APPROVER)
+    before = everything.standing()
+    seen = everything.type(line_of(everything, path), by=APPROVER)
+    assert "nly approvers" not in seen
+    assert "There is no" not in seen
+    is_change = MANUAL[path].changes != NOTHING and " " in MANUAL[path].form.replace("…", "").strip()
+    if is_change and path not in ("tiers", "heartbeat on", "pollinate run", "investigate"):
+        assert everything.standing() != before
+    if path in ("pause", "investigate"):
+        assert everything.standing() != before
+
+
+@pytest.mark.parametrize("verb", ["add daily Look", "remove 1", "move 1 daily", "edit quick"])
+def test_an_owner_may_change_their_own_session_and_nothing_of_casework(everything: Everything, verb: str) -> None:
+    """The session's owner, who is no approver."""
+    assert SECRET in everything.type("tiers shop", by=OWNER)
+    before = everything.standing()
+    assert "Only approvers" in everything.type("pause", by=OWNER)
+    assert everything.standing() == before
+    everything.type(f"tiers shop {verb}", by=OWNER)
+    assert everything.standing() != before
+    for seen in (everything.type(text, by=OWNER) for text in ("open", "status", "brief")):
+        assert f"why {SECRET}" not in seen
+
+
+STEERING = {word for path in MANUAL for word in path.split()}
+ARGUMENTS = {"shop", "api", "1", "9", "-1", "quick", "hourly", "15m", "default", "anyway", "help", "/triage"}
+ODD = {
+    "`",
+    "“",
+    "\u00a0",
+    "<@U0ANN|ann>",
+    "<#C1|shop>",
+    "<!channel>",
+    ":tada:",
+    "🎉",
+    "x" * 300,
+    "\ud800",
+    "\u202e",
+    "```",
+}
+WORDS = st.sampled_from(sorted(STEERING | ARGUMENTS | ODD))
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    words=st.lists(WORDS, max_size=6),
+    by=st.sampled_from([STRANGER, GUEST, ""]),
+    glue=st.sampled_from([" ", "\u00a0", "  \t"]),
+)
+def test_whatever_a_stranger_types_is_answered_and_tells_and_changes_nothing(
+    everything: Everything, words: list[str], by: str, glue: str
+) -> None:
+    """Any words in any order."""
+    before = everything.standing()
+    seen = everything.type(glue.join(words), by=by)
+    assert seen
+    assert SECRET not in seen
+    assert "<!channel" not in seen
+    assert everything.standing() == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["pause shop", "resume now", "heartbeat off shop docs", "tiers shop remove 1 2", "pollinate run twice", "puase"],
+)
+def test_what_is_not_quite_a_command_is_not_done(everything: Everything, text: str) -> None:
+    """More words than it takes, or not its word: refused with what was meant, and nothing happens by guess."""
+    everything.type("tiers shop", by=APPROVER)
+    before = everything.standing()
+    seen = everything.type(text, by=APPROVER)
+    assert "othing was" in seen
+    assert "/triage" in seen
+    assert everything.standing() == before
