@@ -36,20 +36,21 @@ def probe_folder(folder: Path, room: int) -> None:
 
 
 def replace_json(path: Path, document: dict[str, Any]) -> None:
-    """Write `document` to `path`: temporary file, fsync, rename, fsync of the folder.
+    """Write `document` to `path` as `replace_bytes` does."""
+    replace_bytes(path, json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass") + b"\n")
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write `text` to `path` as `replace_bytes` does."""
+    replace_bytes(path, text.encode("utf-8", "replace"))
+
+
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Write `content` to `path`: temporary file, fsync, rename, fsync of the folder.
 
     Raises:
         StoreError: the disk refused; `path` still holds what it held before.
     """
-    _replace(path, json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass") + b"\n")
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Write `text` to `path` as `replace_json` does."""
-    _replace(path, text.encode("utf-8", "replace"))
-
-
-def _replace(path: Path, content: bytes) -> None:
     temporary = path.with_name(f"{_TEMPORARY}{path.name}")
     try:
         with temporary.open("wb") as file:

@@ -68,7 +68,8 @@ def _ac_02(past: Past, window: Window) -> Measure:
     )
 
 
-def _ac_05(past: Past, window: Window) -> Measure:
+def first_round_passes(past: Past, window: Window) -> Measure:
+    """Return AC-05: how many of the validated drafts passed the first time."""
     verdicts = first_verdicts(threads_of(past, window))
     value, missing = share(verdicts.count(Verdict.PASS), len(verdicts)), _needs(len(verdicts), 10, "validated drafts")
     low, high = BAND
@@ -155,7 +156,7 @@ _MEASURES: Sequence[Callable[[Past, Window], Measure]] = (
     _ac_02,
     swapped,
     fabricated,
-    _ac_05,
+    first_round_passes,
     _ac_06,
     answered,
     watchable,

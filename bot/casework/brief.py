@@ -11,8 +11,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from bot.casework.beats_told import Beat, read_beats
+from bot.casework.measure import total
 from bot.casework.overview import ThreadLine, overview
-from bot.casework.past import journal, time_of
+from bot.casework.past import journal, read_spent, time_of
 from bot.domain.chat_links import link_beside
 from bot.domain.distance import ago, span
 from bot.domain.hidden import without_hidden
@@ -47,13 +49,12 @@ def gather(home: Path, since: datetime, now: datetime) -> Brief:
     """Return what a data directory says; raises ConfigError for what cannot be read."""
     seen = overview(home, now)
     try:
-        beats = [beat for beat in _since(home / "heartbeats.ndjson", "ts", since) if beat.get("result") != "skipped"]
+        beats = read_beats(home, since, last_bytes=TAIL_BYTES).ran
         replies = _since(home / "replies.ndjson", "posted_at", since)
-        spent = [run.get("cost_usd") for run in _since(home / "spend.ndjson", "at", since)]
+        spent = [run.cost_usd for run in read_spent(home, since, last_bytes=TAIL_BYTES)]
         done = sum(_at(path) >= since for path in (home / "escalations").glob("*/.done"))
     except OSError as error:
         raise ConfigError(f"cannot read {home}: {error.strerror}; run this as the user who runs triage") from error
-    known = [cost for cost in spent if isinstance(cost, int | float)]
     return Brief(
         since=since,
         now=now,
@@ -62,9 +63,9 @@ def gather(home: Path, since: datetime, now: datetime) -> Brief:
         replies=len(replies),
         findings=tuple(_findings(beats)),
         beats=len(beats),
-        failed_beats=sum(beat.get("result") == "failed" for beat in beats),
+        failed_beats=sum(beat.is_failed for beat in beats),
         model_runs=len(spent),
-        cost_usd=sum(known) if len(known) == len(spent) else None,
+        cost_usd=total(spent),
         paused=seen.paused,
     )
 
@@ -93,10 +94,8 @@ def cost_line(brief: Brief) -> str:
     return f"{beats}, {_count(brief.model_runs, 'model run')}, {cost}."
 
 
-def _findings(beats: Iterable[dict[str, Any]]) -> Iterable[tuple[str, str]]:
-    for beat in beats:
-        if beat.get("result") == "sent" and beat.get("indicator") == "alert":
-            yield _flat(beat.get("session_id"), 60), _flat(beat.get("preview"), 120)
+def _findings(beats: Iterable[Beat]) -> Iterable[tuple[str, str]]:
+    return ((_flat(beat.session_id, 60), _flat(beat.told, 120)) for beat in beats if beat.is_alert)
 
 
 def _draft(draft: ThreadLine, now: datetime) -> str:
@@ -110,8 +109,8 @@ def _capped(lines: list[str]) -> list[str]:
     return [*lines[:MAX_LINES], f"… and {left} more"] if left > 0 else lines
 
 
-def _flat(text: object, limit: int) -> str:
-    return " ".join(without_hidden(str(text or ""))[0].split())[:limit]
+def _flat(text: str, limit: int) -> str:
+    return " ".join(without_hidden(text)[0].split())[:limit]
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

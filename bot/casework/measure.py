@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from statistics import median
 from typing import Self
 
@@ -55,6 +56,11 @@ class Window:
         ends = [self.end - timedelta(weeks=number) for number in range(count)]
         return [Window(end - timedelta(weeks=1), end) for end in ends]
 
+    def parts(self, count: int) -> list[Window]:
+        """Return it cut into equal parts, the earliest first; each moment of it belongs to one of them."""
+        cuts = [self.start + (self.end - self.start) * number / count for number in range(count + 1)]
+        return [Window(start, end) for start, end in pairwise(cuts)]
+
 
 def share(part: int, whole: int) -> float | None:
     """Return a part of a whole, None of nothing.
@@ -73,6 +79,17 @@ def middle(values: Iterable[float]) -> float | None:
     """
     known = list(values)
     return median(known) if known else None
+
+
+def total(costs: Iterable[float | None]) -> float | None:
+    """Return a sum of costs in US dollars, None where one is unknown: a sum of the others would be a lie.
+
+    >>> total([0.5, 0.25]), total([0.5, None]), total([])
+    (0.75, None, 0)
+    """
+    found = list(costs)
+    known = [cost for cost in found if cost is not None]
+    return sum(known) if len(known) == len(found) else None
 
 
 def percent(value: float | None) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.casework.acceptance import acceptance, waited_s
-from bot.casework.measure import Measure, Window, middle, share
+from bot.casework.measure import Measure, Window, middle, share, total
 from bot.casework.past import Past
 from bot.casework.second_rounds import bounces, fabrications, first_verdicts, is_better, threads_of
 from bot.casework.unattended import Unattended, unattended
@@ -125,6 +125,4 @@ def _decided_s(thread: ThreadState, window: Window) -> float | None:
 
 
 def _cost(past: Past, window: Window) -> float | None:
-    costs = [each.cost_usd for each in past.spent if window.holds(each.at) and _CASE_RUN.match(each.run_id)]
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if len(known) == len(costs) else None
+    return total(each.cost_usd for each in past.spent if window.holds(each.at) and _CASE_RUN.match(each.run_id))

@@ -99,13 +99,18 @@ def _read(home: Path, since: datetime, last_bytes: int | None) -> Past:
         heard=tuple(heard.kept.values()),
         threads=threads,
         replies=[reply for record in journal(home / "replies.ndjson", last_bytes) if (reply := _reply(record, since))],
-        spent=[cost for record in journal(home / "spend.ndjson", last_bytes) if (cost := _spent(record, since))],
+        spent=read_spent(home, since, last_bytes=last_bytes),
         judged=[found for record in journal(home / "judgements.ndjson") if (found := Judgement.read(record))],
         long_runs=list(_long_runs(home / "escalations", since)),
         recorded_since=heard.oldest,
         bot_started_at=seen.started_at if seen else None,
         unreadable=len(bad),
     )
+
+
+def read_spent(home: Path, since: datetime, *, last_bytes: int | None = None) -> list[Spent]:
+    """Return what model runs cost since then, oldest first, those of beats included. Raises OSError."""
+    return [cost for record in journal(home / "spend.ndjson", last_bytes) if (cost := _spent(record, since))]
 
 
 def journal(path: Path, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """`triage metrics`: what SPEC §8 promises, measured from the journals; works beside a running bot and without one.
 
-`--sample` and `--judge` are the aid of AC-11, see bot/cli/judging.py.
+`--sample` and `--judge` are the aid of AC-11, see bot/cli/judging.py; `--picture` is a week as a PNG, see week_file.py.
 """
 
 from __future__ import annotations
@@ -28,16 +28,21 @@ MARKS: Final = {True: "✓", False: "✗", None: "?"}
 
 
 def main(argv: list[str]) -> int:
-    """Print the report, or a sample, or record judgements; exit code 0.
+    """Print the report, or a sample, or record judgements, or write a picture; exit code 0.
 
     Raises:
         ConfigError: the data directory cannot be read.
-        InputError: a judgement cannot be read.
-        StoreError: a judgement cannot be written.
+        InputError: a judgement cannot be read, or a picture would replace something else.
+        StoreError: a judgement or a picture cannot be written.
     """
-    args = parser().parse_args(argv)
+    args = _parse(argv)
     home = args.home or read_environment(dotenv=Path(".env")).home
     now = datetime.now(UTC)
+    if args.picture:
+        from bot.cli.week_file import write_week  # draws with a library that the report does without
+
+        print(write_week(home, args.picture, now))
+        return 0
     wants_report = args.sample is None and args.judge is None
     print(_report(home, args, now) if wants_report else judging.carry_out(home, args, now))
     return 0
@@ -147,6 +152,16 @@ def _count(text: str) -> int:
     return number
 
 
+def _parse(argv: list[str]) -> argparse.Namespace:
+    known = parser()
+    args = known.parse_args(argv)
+    beside = {name for name, value in vars(args).items() if value != known.get_default(name)}
+    beside -= {"home", "config", "picture"}
+    if args.picture and beside:
+        known.error(f"--picture shows the last 7 days and nothing else; leave out --{min(beside)}")
+    return args
+
+
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
     found = argparse.ArgumentParser(prog="triage metrics", description="What is promised, measured.")
@@ -156,6 +171,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--sample", type=_count, metavar="N", help="messages the rules left alone, to judge")
     found.add_argument("--seed", help="what the choice hangs on (default: the date)")
     found.add_argument("--judge", nargs="?", const="ask", metavar="FILE", help="judge: asked here, or from FILE or -")
+    found.add_argument("--picture", type=Path, metavar="FILE", help="write the last 7 days to FILE as a PNG")
     found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
     found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
     return found

@@ -126,3 +126,33 @@ def test_no_sdk_is_loaded() -> None:
     code = "import sys, bot.cli.metrics; print([m for m in ('slack_sdk', 'anthropic', 'mcp') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_picture_of_the_week_is_written_and_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A newer one takes its place, whole."""
+    for _ in range(2):
+        assert main(["metrics", "--picture", "week.png"]) == 0
+        assert capsys.readouterr().out.startswith(f"{home / 'week.png'}: the last 7 days, to ")
+        assert (home / "week.png").read_bytes().startswith(b"\x89PNG")
+    assert not list(home.glob("*tmp*"))
+
+
+@pytest.mark.parametrize("name", ["triage.yml", "state", "nowhere/week.png"])
+def test_a_picture_replaces_nothing_but_a_picture(home: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """A slip of the pen costs no file."""
+    (home / "triage.yml").write_text("ops_channel: C0OPS\n")
+    assert main(["metrics", "--picture", name]) != 0
+    assert name in capsys.readouterr().err
+    assert (home / "triage.yml").read_text() == "ops_channel: C0OPS\n"
+    assert not list(home.glob("*.png"))
+
+
+@pytest.mark.parametrize("more", [["--days", "30"], ["--json"], ["--weeks"], ["--sample", "5"]])
+def test_a_picture_is_of_seven_days_and_nothing_else(
+    home: Path, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    """What it cannot show is refused, not left out silently."""
+    with pytest.raises(SystemExit):
+        main(["metrics", "--picture", "week.png", *more])
+    assert f"leave out {more[0]}" in capsys.readouterr().err
+    assert not (home / "week.png").exists()
