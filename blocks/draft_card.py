@@ -1,7 +1,7 @@
 """The card in the ops channel: one per thread, from the first glance to the posted reply.
 
 Shows the question, the draft exactly as it would be posted, every citation with its mark, and the buttons that the
-thread's status allows. A closed thread keeps its card, without buttons.
+thread's status allows. A closed thread keeps its card; its one button offers to remember what people made of the draft.
 """
 
 from __future__ import annotations
@@ -25,15 +25,17 @@ from slack_sdk.models.blocks import (
 
 from blocks import ids
 from blocks.badge import status_line
+from blocks.lessons import lesson_blocks
 from blocks.objections import objections
 from blocks.reply import reply_sections
 from blocks.text import escape, inert, plain, quote, truncate
 from bot.casework.checks import ref_marks
 from bot.casework.decisions import Click
 from bot.casework.freshness import is_settled
+from bot.casework.lessons import NO_LESSON, LessonMark
 from bot.domain.escalation import watch_line
 from bot.domain.language import is_in_language
-from bot.domain.returns import EvidenceRef
+from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, Status, ThreadState
 
 LinkTo = Callable[[EvidenceRef], str | None]
@@ -45,6 +47,7 @@ TEXT_CHARS = 2_900
 REF_CHARS = 90
 LINK_CHARS = 400
 CLAIM_CHARS = 120
+LESSON_CHARS = 220
 _USER = re.compile(r"<@(\w+)>")
 _MARKS = {True: "✓", False: "✗", None: "?"}
 
@@ -57,6 +60,7 @@ def card_blocks(
     offers_notes: bool = False,
     progress: str | None = None,
     paused: str | None = None,
+    lesson: LessonMark = NO_LESSON,
 ) -> list[Block]:
     """Return the blocks of a thread's card; `progress` is plain text on the run under way.
 
@@ -75,7 +79,7 @@ def card_blocks(
         parts += [*_doubts(state), *_watch(state), _actions(state, _buttons_meanwhile(state))]
     elif state.posted_message_id and state.draft_pending:
         parts += [DividerBlock(), *reply_sections(state.draft_pending)]
-    return parts
+    return [*parts, *lesson_blocks(lesson, click_of(state))]
 
 
 def card_text(state: ThreadState) -> str:
@@ -161,6 +165,8 @@ def _evidence(state: ThreadState, link_to: LinkTo) -> list[Block]:
 
 def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
     name = escape(plain(ref.ref.replace("`", ""), REF_CHARS))
+    if ref.kind is EvidenceKind.MEMORY and mark is None:  # proves nothing, and should be known before a click
+        return f":bulb: {escape(plain(ref.supports_claim, LESSON_CHARS))} · `{name}`"
     at = f" at {escape(ref.commit[:7])}" if ref.commit else ""
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
     return f"{_MARKS[mark]} {shown}{at} · {escape(plain(ref.supports_claim, CLAIM_CHARS))}"

@@ -26,6 +26,7 @@ ESCALATE: Final = "triage_escalate"
 SHOW_EVIDENCE: Final = "triage_show_evidence"
 SAVE_NOTE: Final = "triage_save_note"
 MORE: Final = "triage_more"
+REMEMBER: Final = "triage_remember"
 
 ACKNOWLEDGE: Final = "triage_acknowledge"
 SNOOZE: Final = "triage_snooze"
@@ -54,6 +55,7 @@ REJECT_SUGGESTION: Final = "triage_reject_suggestion"
 EDIT_VIEW: Final = "triage_edit_view"
 DISMISS_VIEW: Final = "triage_dismiss_view"
 CONTEXT_VIEW: Final = "triage_context_view"
+REMEMBER_VIEW: Final = "triage_remember_view"
 READ_VIEW: Final = "triage_read_view"
 REJECT_VIEW: Final = "triage_reject_view"
 
@@ -61,6 +63,7 @@ REPLY: Final = "reply"
 ONLY_SAVE: Final = "only_save"
 REASON: Final = "reason"
 CONTEXT: Final = "context"
+LESSON: Final = "lesson"
 INPUT: Final = "value"
 
 MAX_SEEN: Final = 999

@@ -124,6 +124,7 @@ class Triage:
         every(TIDY_EVERY_S, ground.approvers.refresh)
         every(TIDY_EVERY_S, casework.waiting.tick)
         every(TIDY_EVERY_S, casework.briefs.tick)
+        every(TIDY_EVERY_S, casework.lessons.tick)
         every(HOME_EVERY_S, self.edge.home.tick)
         every(TIDY_EVERY_S, beats.proposals.settle)
         every(BEAT_TICK_S, beats.heartbeats.scheduler.tick)

@@ -14,6 +14,8 @@ from typing import Any, Protocol
 from bot.domain.alerts import Alert, Posted
 from bot.domain.beats import Wake
 from bot.domain.jobs import Job, JobKind
+from bot.domain.note_facts import Cite
+from bot.domain.notes import KeptNote
 from bot.domain.overrides import Override
 from bot.domain.passages import IndexReport, MemoryHit, Passage
 from bot.domain.proposals import Proposal
@@ -351,6 +353,33 @@ class MemoryIndex(Protocol):
 
         The same text under the same name is kept once. Raises StoreError when the disk refuses.
         """
+        ...
+
+
+class NoteShelf(Protocol):
+    """The notes of memory/ as files: kept, found by name, given other citations, put away; none is ever deleted."""
+
+    def all(self) -> Sequence[KeptNote]:
+        """Return every note that is not retired."""
+        ...
+
+    def create(self, name: str, text: str) -> str | None:
+        """Keep a note under a name that was never taken and return its ref; None if it was, and nothing happens.
+
+        Raises StoreError when the disk refuses, as all that write do.
+        """
+        ...
+
+    def find(self, name: str) -> str | None:
+        """Return the ref of the note that was kept under a name, a retired one too."""
+        ...
+
+    def repin(self, ref: str, cites: Sequence[Cite]) -> bool:
+        """Have a note cite other lines, its words untouched; False if it is not there any more."""
+        ...
+
+    def retire(self, ref: str) -> str | None:
+        """Put a note where no search looks and return its new ref; None if it is not there any more."""
         ...
 
 

@@ -16,6 +16,7 @@ from blocks import ids
 from blocks.draft_card import LinkTo, card_blocks, card_text
 from blocks.reply import reply_sections, reply_text
 from blocks.text import escape
+from bot.casework.lessons import NO_LESSON, LessonMark
 from bot.domain.threads import ThreadState, hash_draft
 from bot.errors import ProviderError
 from handlers.pacing import CARD, LINE, REPLY, UPDATE_BURST, Pacer, paced
@@ -43,11 +44,12 @@ class SlackMessenger:
         team_language: str = "en",
         offers_notes: bool = False,
         paused: Callable[[], str | None] = lambda: None,
+        lesson: Callable[[ThreadState], LessonMark] = lambda _: NO_LESSON,
     ) -> None:
         self._client, self._poster, self._updates = client, poster, updates
         self._ops_channel, self._bot_user_id = ops_channel, bot_user_id
         self._link_to, self._team_language, self._offers_notes = link_to, team_language, offers_notes
-        self._paused = paused
+        self._paused, self._lesson = paused, lesson
 
     def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
         """Post the thread's card, or update it in place; returns `(channel id, ts)`."""
@@ -58,6 +60,7 @@ class SlackMessenger:
             offers_notes=self._offers_notes,
             progress=progress,
             paused=self._paused(),
+            lesson=self._lesson(state),
         )
         text = card_text(state)
         if state.card_channel and state.card_ts:

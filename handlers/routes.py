@@ -20,6 +20,7 @@ from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.tiers import Tiers
 from handlers.home import HomeTab
+from handlers.lessons import LessonButtons
 from handlers.messages import journal_first
 from handlers.proposals import ProposalButtons
 from handlers.shortcuts import Shortcuts
@@ -41,6 +42,7 @@ class Listeners:
     proposals: ProposalButtons
     shortcuts: Shortcuts
     home: HomeTab
+    lessons: LessonButtons
 
 
 def bolt_app(bot_token: str, api_url: str, me: Identity, to: Listeners, on: Executor) -> App:
@@ -89,6 +91,8 @@ def _connect(app: App, to: Listeners) -> None:
     app.view(ids.EDIT_VIEW)(card.submit_edit)
     app.view(ids.DISMISS_VIEW)(card.submit_dismiss)
     app.view(ids.CONTEXT_VIEW)(card.submit_context)
+    app.action(ids.REMEMBER)(to.lessons.open_remember)
+    app.view(ids.REMEMBER_VIEW)(to.lessons.submit_remember)
     alert = to.alerts
     app.action(ids.ACKNOWLEDGE)(alert.acknowledge)
     app.action(ids.SNOOZE)(alert.snooze)

@@ -138,11 +138,12 @@ def _weights(stems: frozenset[str], entries: Sequence[_Entry]) -> Callable[[froz
 def _excerpt(entry: _Entry, stems: frozenset[str]) -> str:
     """Return the paragraph that holds the most of the question, verbatim, cut at EXCERPT_CHARS.
 
-    Of a lesson it is the beginning, which says what people made of the draft: further down stand the draft's words.
+    Of a lesson it is the first, with what it announces, which says what people made of the draft: further down stand
+    the draft's own words.
     """
-    if entry.facts.kind.is_lesson:
-        return re.sub(r"\A(?:#.*|\s*)\n+", "", entry.text)[:EXCERPT_CHARS].strip()
     parts = [part.strip() for part in re.split(r"\n\s*\n", entry.text) if part.strip() and not part.startswith("#")]
+    if entry.facts.kind.is_lesson:
+        return "\n\n".join(parts[: 2 if parts and parts[0].endswith(":") else 1])[:EXCERPT_CHARS].rstrip()
     best = max(parts, key=lambda part: len(stems & text_stems(part)), default=entry.text.strip())
     return best[:EXCERPT_CHARS].rstrip()
 

@@ -115,7 +115,7 @@ def _is_strong(hit: MemoryHit) -> bool:
 def _is_warning(hit: MemoryHit) -> bool:
     """Whether an entry of memory/ is something to know of before a reply is approved."""
     is_near = hit.score >= (NEAR_LESSON if hit.is_lesson else NEAR_DOUBTFUL)
-    return is_near and bool(hit.caution) and hit.ref.startswith("memory/") and is_quotable(hit.excerpt)
+    return is_near and bool(hit.caution) and hit.ref.startswith("memory/")
 
 
 def _has_room(chosen: Sequence[Excerpt], excerpt: Excerpt) -> bool:

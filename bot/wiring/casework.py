@@ -13,6 +13,8 @@ from bot.casework.decisions import Decisions
 from bot.casework.escalation import Escalations
 from bot.casework.escalation_watch import EscalationWatch
 from bot.casework.freshness import quotes_at_head
+from bot.casework.lessons import FILE as LESSONS
+from bot.casework.lessons import Lessons
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.rebuilding import Rebuilding
 from bot.casework.recovery import Recovery
@@ -26,6 +28,7 @@ from bot.staffing import Sources, Staff, staff
 from bot.wiring.foundation import Foundation
 from handlers.approvals import Approvals
 from handlers.commands.casework import CaseworkCommands
+from handlers.lessons import LessonButtons
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +44,8 @@ class Casework:
     rebuilding: Rebuilding
     watcher: Watcher
     approvals: Approvals
+    lessons: Lessons
+    lesson_buttons: LessonButtons
     commands: CaseworkCommands
 
 
@@ -58,6 +63,7 @@ def wire_casework(on: Foundation) -> Casework:
         is_paused=lambda: on.pausing.is_paused,
     )
     decisions = Decisions(on.desk, replies, quotes_at_head(on.settings.codebase), escalations)
+    lessons = Lessons(on.desk, on.shelf, JsonFile(on.home / LESSONS))
     return Casework(
         staff=hired,
         waiting=Waiting(on.desk, NdjsonJournal(on.home / "reminders.ndjson")),
@@ -68,6 +74,8 @@ def wire_casework(on: Foundation) -> Casework:
         rebuilding=_rebuilding(on, orchestrator),
         watcher=_watcher(on, orchestrator),
         approvals=Approvals(decisions, on.approvers, on.store, ops_channel=on.ops_channel, tell=on.tell()),
+        lessons=lessons,
+        lesson_buttons=LessonButtons(lessons, on.approvers, ops_channel=on.ops_channel, tell=on.tell()),
         commands=CaseworkCommands(
             home=on.home,
             approvers=on.approvers,

@@ -56,6 +56,7 @@ def wire_edge(
         proposals=beats.proposal_buttons,
         shortcuts=Shortcuts(casework.watcher, on.desk.workspace, team_id=on.me.team_id),
         home=home,
+        lessons=casework.lesson_buttons,
     )
     bolt = bolt_app(bot_token, on.environment.slack_api_url, on.me, listeners, executor)
     backfill = _backfill(on, casework, bot_token)

@@ -10,6 +10,7 @@ from slack_sdk import WebClient
 
 from bot.adapters.clock import SystemClock
 from bot.adapters.json_file import JsonFile
+from bot.adapters.memory_files import MemoryFiles
 from bot.adapters.memory_index import MemoryNotes
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.passage_index import CodePassages
@@ -18,6 +19,7 @@ from bot.adapters.tinydb_store import TinyThreadStore
 from bot.agent.git import GitRepo
 from bot.casework.approvers import Approvers
 from bot.casework.desk import Desk
+from bot.casework.lessons import lesson_marks
 from bot.casework.ops_lines import OpsLines
 from bot.casework.pausing import FILE as PAUSE
 from bot.casework.pausing import Pausing
@@ -66,6 +68,7 @@ class Foundation:
     store: TinyThreadStore
     journals: Journals
     memory: MemoryNotes
+    shelf: MemoryFiles
     desk: Desk
     approvers: Approvers
     ops: OpsLines
@@ -109,7 +112,8 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str)
     pacing = Pacing(posts_per_second=settings.slack.posts_per_second)
     poster = Poster(posting, pacing.posts, reader=client, clock=clock)
     pausing = Pausing(home, JsonFile(home / PAUSE), clock)
-    messenger = _messenger(settings, client, poster, pacing.updates, me, repo, pausing)
+    shelf = MemoryFiles(home / "memory")
+    messenger = _messenger(settings, client, poster, pacing.updates, me, repo, pausing, shelf)
     jobs = SpoolQueue(home / "queue", clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S)
     store = TinyThreadStore(home)
     journals = _journals(home)
@@ -142,6 +146,7 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str)
         store=store,
         journals=journals,
         memory=memory,
+        shelf=shelf,
         desk=desk,
         approvers=Approvers(
             settings.approvers, ops_channel=settings.ops_channel, team_id=me.team_id, workspace=workspace
@@ -158,6 +163,7 @@ def _messenger(
     me: Identity,
     repo: GitRepo,
     pausing: Pausing,
+    shelf: MemoryFiles,
 ) -> SlackMessenger:
     return SlackMessenger(
         client,
@@ -169,6 +175,7 @@ def _messenger(
         team_language=settings.team_language,
         offers_notes=settings.save_notes == "ask",
         paused=pausing.words,
+        lesson=lesson_marks(shelf, switched_on=settings.save_notes != "never"),
     )
 
 

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from blocks.draft_card import click_of
+from bot.adapters.memory_files import MemoryFiles
 from bot.agent.run import OnProgress
 from bot.casework.decisions import Click, Decisions
 from bot.casework.desk import Desk
 from bot.casework.escalation import Escalations, LongRuns
 from bot.casework.escalation_watch import EscalationWatch
+from bot.casework.lessons import Lessons
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.pausing import Pausing
 from bot.casework.rebuilding import Rebuilding
@@ -103,6 +105,7 @@ class Office:
         self.messenger = RecordingMessenger(faults=self.faults)
         self.workspace = FakeWorkspace()
         self.memory = FixedMemoryIndex()
+        self.shelf, self.lesson_slate = MemoryFiles(folder / "memory"), MemorySlate()
         self.log = MemoryJournal(faults=self.faults, name="replies")
         self.investigator = ScriptedInvestigator(*(script or (a_return(),)), faults=self.faults)
         self.validator = ScriptedValidator(*verdicts)
@@ -144,6 +147,7 @@ class Office:
         )
         self.rebuilding = Rebuilding(self.desk, self.orchestrator, self.events, _opens, bot_user_id="U0BOT")
         self.replies = Replies(self.desk)
+        self.lessons = Lessons(self.desk, self.shelf, self.lesson_slate)
         self.decisions = Decisions(self.desk, self.replies, self._still_stands, self.escalations)
 
     def _still_stands(self, ref: EvidenceRef) -> bool:

@@ -44,6 +44,7 @@ from handlers.commands.status import status_command
 from handlers.commands.tiers import Tiers
 from handlers.envelopes import answer
 from handlers.home import HomeTab
+from handlers.lessons import LessonButtons
 from handlers.proposals import ProposalButtons
 from handlers.routes import Listeners, bolt_app
 from handlers.shapes import is_well_shaped
@@ -144,6 +145,9 @@ class World:
             commands=commands,
             proposals=self._proposals(approvers),
             shortcuts=Shortcuts(self.watcher, self.office.workspace, team_id="T1"),
+            lessons=LessonButtons(
+                self.office.lessons, approvers, ops_channel="C0OPS", tell=lambda *words: self.told.append(words)
+            ),
             home=HomeTab(WebClient(base_url=self.slack.url), self._page, approvers, self.office.clock, team_id="T1"),
         )
 

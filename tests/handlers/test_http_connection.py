@@ -40,6 +40,7 @@ class Ear:
             proposals=RecordedApprovals(),
             shortcuts=RecordedApprovals(),
             home=RecordedApprovals(),
+            lessons=RecordedApprovals(),
         )  # type: ignore[arg-type]
         self.connection = HttpConnection(
             bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(2)),

@@ -65,6 +65,7 @@ class Edge:
             proposals=RecordedApprovals(),
             shortcuts=RecordedApprovals(),
             home=RecordedApprovals(),
+            lessons=RecordedApprovals(),
         )  # type: ignore[arg-type]
         self.app: App = bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(4))
         self.ear = RecordedEar()

@@ -73,6 +73,7 @@ class Edge:
             proposals=RecordedApprovals(),  # type: ignore[arg-type]
             shortcuts=RecordedApprovals(),  # type: ignore[arg-type]
             home=RecordedApprovals(),  # type: ignore[arg-type]
+            lessons=RecordedApprovals(),  # type: ignore[arg-type]
         )
         self.app: App = bolt_app("xoxb-1", url, ME, listeners, ThreadPoolExecutor(4))
 

@@ -57,6 +57,7 @@ class Edge:
             tiers=others,
             suggestions=others,
             home=others,
+            lessons=others,
             proposals=others,
             shortcuts=Shortcuts(self.watcher, self.workspace, team_id="T1"),
         )

@@ -1,0 +1,105 @@
+"""What a closed thread teaches, as a note that a person reads and changes before it is kept. Pure.
+
+A lesson is about a draft: what it said, and what people made of it. It says so in its first words, so that nobody takes
+the draft's words for an answer; what others wrote stands behind a mark on every line, so that it can forge nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from bot.domain.hidden import one_line, without_hidden
+from bot.domain.note_facts import NoteKind
+from bot.domain.notes import safe_name
+from bot.domain.threads import Resolution, ThreadState
+from bot.domain.word_changes import word_changes
+
+MAX_WORDS_CHARS: Final = 3_000
+"""Of a lesson's words: what Slack's text input holds."""
+TITLE_CHARS: Final = 100
+QUESTION_CHARS: Final = 400
+REASON_CHARS: Final = 500
+DRAFT_CHARS: Final = 600
+REPLY_CHARS: Final = 900
+SLUG_CHARS: Final = 36
+_USER: Final = re.compile(r"<@(\w+)>")
+_NAMES: Final = {NoteKind.DISMISSAL: "dismissed", NoteKind.CORRECTION: "corrected"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lesson:
+    """A note that is proposed: `name` is bound to how the thread ended, so that one ending teaches once."""
+
+    kind: NoteKind
+    name: str
+    words: str
+
+
+def lesson_of(state: ThreadState) -> Lesson | None:
+    """Return what a thread teaches: it was dismissed for a reason, or people changed its draft before it was posted."""
+    if state.is_open or state.closed_at is None:
+        return None
+    if state.resolution is Resolution.DISMISSED and (state.dismiss_reason or "").strip():
+        return _lesson(state, NoteKind.DISMISSAL, _dismissal(state))
+    if state.resolution is Resolution.EDITED and (state.draft_pending or "").strip():
+        return _lesson(state, NoteKind.CORRECTION, _correction(state))
+    return None
+
+
+def decided_by(state: ThreadState) -> str | None:
+    """Return who dismissed the thread, or posted its reply."""
+    said = _USER.search(state.status_history[-1].why) if state.status_history else None
+    return state.approved_by or (said[1] if said else None)
+
+
+def _lesson(state: ThreadState, kind: NoteKind, parts: Iterator[str]) -> Lesson:
+    word = _NAMES[kind]
+    ending = hashlib.sha256(f"{state.thread_id}|{state.closed_at}".encode()).hexdigest()[:8]
+    name = f"{word}-{safe_name(state.question)[:SLUG_CHARS].rstrip('-')}-{ending}"
+    title = f"# {word.capitalize()}: {one_line(state.question, TITLE_CHARS)}"
+    asked = [f"The question:\n\n{_quoted(state.question, QUESTION_CHARS)}"] if _is_long(state.question) else []
+    return Lesson(kind=kind, name=name, words=_fitting("\n\n".join([title, *parts, *asked])))
+
+
+def _dismissal(state: ThreadState) -> Iterator[str]:
+    draft, day = _draft_of(state), f"{state.closed_at:%Y-%m-%d}"
+    what = "A draft that answered this" if draft else "This question"
+    yield f"{what} was dismissed on {day}: {one_line(state.dismiss_reason or '', REASON_CHARS)}"
+    if draft:
+        yield f"The dismissed draft said, and it is not to be repeated:\n\n{_quoted(draft, DRAFT_CHARS)}"
+
+
+def _correction(state: ThreadState) -> Iterator[str]:
+    draft, reply, day = _draft_of(state), state.draft_pending or "", f"{state.closed_at:%Y-%m-%d}"
+    what = "People changed the draft before it was posted" if draft else "There was no draft; people answered"
+    yield f"{what} on {day}. What they posted:\n\n{_quoted(reply, REPLY_CHARS)}"
+    if not draft:
+        return
+    if changes := word_changes(draft, reply):
+        yield "What they changed:\n\n" + "\n".join(f"> - {one_line(change, 400)}" for change in changes)
+    else:
+        yield f"The draft they replaced said, and it is not to be repeated:\n\n{_quoted(draft, DRAFT_CHARS)}"
+
+
+def _draft_of(state: ThreadState) -> str:
+    """Return what the investigator proposed, before anybody changed it."""
+    return state.investigator_return.draft_reply.strip() if state.investigator_return else ""
+
+
+def _is_long(question: str) -> bool:
+    return " ".join(question.split()) != one_line(question, TITLE_CHARS)
+
+
+def _fitting(words: str) -> str:
+    """Return as many whole lines as the dialogue's input holds."""
+    return words if len(words) <= MAX_WORDS_CHARS else words[: MAX_WORDS_CHARS - 2].rpartition("\n")[0] + "\n…"
+
+
+def _quoted(text: str, limit: int) -> str:
+    clean = without_hidden(text)[0].strip()
+    cut = clean if len(clean) <= limit else f"{clean[: limit - 1].rstrip()}…"
+    return "\n".join(f"> {line}".rstrip() for line in cut.split("\n"))

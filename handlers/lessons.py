@@ -1,0 +1,79 @@
+"""The button on a closed card that keeps its lesson, and the dialogue behind it: who may, then the note.
+
+The dialogue opens before any request, because a trigger expires after 3 s; the submit is where permission is checked
+for good.  Source: https://docs.slack.dev/interactivity/handling-user-interaction
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from slack_bolt import Ack
+from slack_sdk import WebClient
+
+from blocks import ids
+from blocks.lessons import remember_modal
+from bot.casework.approvers import Approvers
+from bot.casework.lessons import Lessons
+from bot.errors import Conflict, InputError, ProviderError, TriageError
+from handlers.approvals import NOT_YOURS
+from handlers.messenger import Ephemeral
+from handlers.transport import translated
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+
+
+class LessonButtons:
+    """The listeners; every answer goes to the one who clicked, and to nobody else."""
+
+    def __init__(self, lessons: Lessons, approvers: Approvers, *, ops_channel: str, tell: Ephemeral) -> None:
+        self._lessons, self._approvers = lessons, approvers
+        self._ops_channel, self._tell = ops_channel, tell
+
+    def open_remember(self, ack: Ack, body: Body, action: Body, client: WebClient) -> None:
+        """Show what would be kept, to be changed."""
+        ack()
+        try:
+            if not self._approvers.probably(*_who(body)):
+                raise InputError(NOT_YOURS)
+            click = ids.decode_click(action.get("value"))
+            view = remember_modal(click, *self._lessons.proposed(click))
+            with translated("open the dialogue"):
+                client.views_open(trigger_id=body["trigger_id"], view=view)
+        except TriageError as error:
+            log.info("a dialogue did not open: %s", error, extra={"action": "dialogue_refused"})
+            self._answer(body, str(error))
+        self._lessons.tick()
+
+    def submit_remember(self, ack: Ack, body: Body, view: Body) -> None:
+        """Keep the words as they were submitted; what is wrong with them is said in the dialogue."""
+        typed = view.get("state", {}).get("values", {}).get(ids.LESSON, {}).get(ids.INPUT, {}).get("value")
+        try:
+            if not self._approvers.allow(*_who(body)):
+                raise InputError(NOT_YOURS)
+            click = ids.decode_click(view.get("private_metadata"))
+            self._lessons.remember(click, typed if isinstance(typed, str) else None, by=_who(body)[0])
+        except Conflict as error:
+            ack()
+            self._answer(body, str(error))
+        except TriageError as error:
+            ack(response_action="errors", errors={ids.LESSON: str(error)[:1_900]})
+            return
+        else:
+            ack()
+        self._lessons.tick()
+
+    def _answer(self, body: Body, text: str) -> None:
+        try:
+            self._tell(self._ops_channel, _who(body)[0], text)
+        except ProviderError:
+            log.exception("could not answer a click", extra={"action": "answer_failed"})
+
+
+def _who(body: Body) -> tuple[str, str]:
+    """Return the user and the team a click or submit comes from."""
+    user = body.get("user") or {}
+    return str(user.get("id")), str(user.get("team_id") or (body.get("team") or {}).get("id") or "")
