@@ -51,5 +51,7 @@ class BriefSettings(BaseModel):
     """When the brief is said; null: never."""
     evening: ClockTime = None
     """When the report of the day is said; null: never."""
+    picture: bool = True
+    """Whether a picture of the last seven days follows each of them."""
     timezone: Annotated[str, BeforeValidator(_zone), reads("local, or an IANA name such as Europe/Berlin")] = "local"
     """Whose clock both times are read on; `local` is the machine's."""

@@ -22,6 +22,7 @@ from bot.domain.proposals import Proposal
 from bot.domain.session import InboxMessage, SessionState
 from bot.domain.suggestions import Suggestion
 from bot.domain.threads import ThreadState
+from bot.domain.week import Week
 
 
 class Clock(Protocol):
@@ -326,6 +327,17 @@ class Messenger(Protocol):
 
     def tell_ops(self, text: str) -> None:
         """Say one line of plain text in the ops channel."""
+        ...
+
+
+class Pictures(Protocol):
+    """Where the picture of a week is shown to those who watch over the bot."""
+
+    def show(self, week: Week) -> None:
+        """Draw a week and post it in the ops channel, its numbers in words beside it for who cannot see it.
+
+        Raises ProviderError if the chat refused it (nothing was posted), Unconfirmed if nobody can tell.
+        """
         ...
 
 

@@ -26,6 +26,7 @@ from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.session import InboxMessage, SessionState, check_session_id
 from bot.domain.suggestions import Suggestion, check_suggestion_id
 from bot.domain.threads import ThreadState, check_thread_id
+from bot.domain.week import Week
 from bot.errors import Conflict, InputError, ProviderError, StoreError
 from bot.ports import Channel, ChatMessage, Clock, Person, any_job
 
@@ -637,6 +638,19 @@ class FixedMemoryIndex:
         kept = next(name for name in free if self.notes.get(name, text) == text)
         self.notes[kept] = text
         return f"memory/{kept}.md"
+
+
+class RecordingPictures:
+    """Port Pictures that keeps what was shown; `refuse` is raised instead."""
+
+    def __init__(self) -> None:
+        self.shown: list[Week] = []
+        self.refuse: ProviderError | None = None
+
+    def show(self, week: Week) -> None:
+        if self.refuse is not None:
+            raise self.refuse
+        self.shown.append(week)
 
 
 class MemorySlate:

@@ -1,7 +1,8 @@
 """Says the brief and the report when their time has come, each once a day, restarts and refusals included.
 
 Writes brief.json before it speaks: a crash in between costs one brief, never a second one. What Slack refuses for sure
-is tried again at the next tick. A time that passed long ago is not made up for.
+is tried again at the next tick. A time that passed long ago is not made up for. A picture of the week follows the words
+once; they stand without it.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from bot.brief_settings import BriefSettings
 from bot.casework.brief import WINDOW, brief_text, gather
 from bot.casework.desk import Desk
 from bot.casework.past import time_of
-from bot.errors import ProviderError, Unconfirmed
-from bot.ports import Slate
+from bot.casework.week import READ_BYTES, read_week
+from bot.errors import ConfigError, ProviderError, Unconfirmed
+from bot.ports import Pictures, Slate
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +32,11 @@ TITLES: Final[Mapping[str, str]] = {"morning": "Morning brief", "evening": "End 
 class Briefs:
     """What is ticked; `zone` is the IANA name that the settings' times are meant in."""
 
-    def __init__(self, desk: Desk, home: Path, settings: BriefSettings, slate: Slate, *, zone: str) -> None:
+    def __init__(
+        self, desk: Desk, home: Path, settings: BriefSettings, slate: Slate, pictures: Pictures, *, zone: str
+    ) -> None:
         self._desk, self._home, self._slate, self._zone = desk, home, slate, ZoneInfo(zone)
+        self._pictures, self._wants_picture = pictures, settings.picture
         times = {"morning": settings.morning, "evening": settings.evening}
         self._times = {name: at for name, at in times.items() if at is not None}
 
@@ -42,6 +47,15 @@ class Briefs:
             slot = _slot(at, now.astimezone(self._zone))
             if timedelta(0) <= now - slot < STILL_WORTH_SAYING and self._slate.read().get(name) != f"{slot:%Y-%m-%d}":
                 self._say(name, slot, now)
+
+    def show_week(self) -> None:
+        """Post the picture of the last seven days; it holds counts only.
+
+        Raises:
+            ConfigError: the data directory cannot be read.
+            ProviderError: the chat refused it, or (Unconfirmed) nobody can tell.
+        """
+        self._pictures.show(read_week(self._home, self._desk.clock.now(), self._zone, last_bytes=READ_BYTES))
 
     def _say(self, name: str, slot: datetime, now: datetime) -> None:
         before = self._slate.read()
@@ -57,6 +71,20 @@ class Briefs:
         except ProviderError:
             self._slate.write(before)
             log.warning("no brief could be said", extra={"action": "brief_waits"}, exc_info=True)
+        else:
+            self._illustrate()
+
+    def _illustrate(self) -> None:
+        if not self._wants_picture:
+            return
+        try:
+            self.show_week()
+        except (ConfigError, ProviderError) as error:
+            log.warning(
+                "a brief without its picture: %s (brief: {picture: false} leaves pictures out)",
+                error,
+                extra={"action": "brief_picture"},
+            )
 
 
 def _slot(at: time, local: datetime) -> datetime:

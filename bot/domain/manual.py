@@ -73,6 +73,16 @@ _ENTRIES: Final = (
         who=f"{EVERYBODY} see counts; questions and findings are for approvers",
     ),
     Entry(
+        path="brief picture",
+        form="brief picture",
+        does="the last 7 days as a picture, in the ops channel",
+        examples=("brief picture", "help brief picture"),
+        who=APPROVERS,
+        changes="posts a picture of counts in the ops channel",
+        undo="an admin of the workspace deletes the message",
+        extra_words=0,
+    ),
+    Entry(
         path="metrics",
         form="metrics",
         does="what is promised, measured over the last 7 days",

@@ -29,6 +29,7 @@ from bot.wiring.foundation import Foundation
 from handlers.approvals import Approvals
 from handlers.commands.casework import CaseworkCommands
 from handlers.lessons import LessonButtons
+from handlers.uploads import SlackPictures
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,7 +52,7 @@ class Casework:
 
 def wire_casework(on: Foundation) -> Casework:
     """Return casework over the foundation; nothing runs yet."""
-    hired, replies = _hire(on), Replies(on.desk)
+    hired, replies, briefs = _hire(on), Replies(on.desk), _briefs(on)
     runs = long_runs(on.settings, on.environment, hired.models.spending if hired.models else None)
     escalations = Escalations(on.desk, runs)
     lost = frozenset(damage.thread_id for damage in on.store.damage())
@@ -67,7 +68,7 @@ def wire_casework(on: Foundation) -> Casework:
     return Casework(
         staff=hired,
         waiting=Waiting(on.desk, NdjsonJournal(on.home / "reminders.ndjson")),
-        briefs=_briefs(on),
+        briefs=briefs,
         recovery=Recovery(on.desk, replies),
         escalation_watch=EscalationWatch(on.desk, runs, hired.runs, secrets=on.environment.secrets()),
         orchestrator=orchestrator,
@@ -81,6 +82,7 @@ def wire_casework(on: Foundation) -> Casework:
             approvers=on.approvers,
             pausing=on.pausing,
             show_cards=on.desk.show_all_again,
+            show_week=briefs.show_week,
             ask=on.ask(),
             clock=on.clock,
         ),
@@ -103,7 +105,8 @@ def _hire(on: Foundation) -> Staff:
 def _briefs(on: Foundation) -> Briefs:
     wanted = on.settings.brief
     zone = local_zone(on.environment.variables) if wanted.timezone == "local" else wanted.timezone
-    return Briefs(on.desk, on.home, wanted, JsonFile(on.home / BRIEF), zone=zone)
+    pictures = SlackPictures(on.poster, ops_channel=on.ops_channel)
+    return Briefs(on.desk, on.home, wanted, JsonFile(on.home / BRIEF), pictures, zone=zone)
 
 
 def _watcher(on: Foundation, orchestrator: Orchestrator) -> Watcher:

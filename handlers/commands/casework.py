@@ -24,6 +24,7 @@ from bot.intake.prose import is_only_emoji
 from bot.ports import Clock
 from handlers.commands import Command, Promise
 from handlers.commands.typed import Typed
+from handlers.commands.words import refuse_more
 from handlers.ops_questions import Ask
 
 MAX_QUESTION_CHARS: Final = 4_000
@@ -32,12 +33,17 @@ ONLY_APPROVERS: Final = "Only approvers may do that. Who they are: /triage appro
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CaseworkCommands:
-    """The commands of casework; `show_cards` brings every open card in line, `ask` asks in the ops channel."""
+    """The commands of casework.
+
+    `show_cards` brings every open card in line, `show_week` posts the picture of the week in the ops channel, and `ask`
+    asks there.
+    """
 
     home: Path
     approvers: Approvers
     pausing: Pausing
     show_cards: Callable[[], object]
+    show_week: Callable[[], object]
     ask: Ask
     clock: Clock
 
@@ -57,8 +63,13 @@ class CaseworkCommands:
         now = self.clock.now()
         return open_blocks(overview(self.home, now), now, may_see_drafts=self._may(typed))
 
-    def brief(self, typed: Typed) -> list[Block]:
-        """Sum up the last 24 hours."""
+    def brief(self, typed: Typed) -> list[Block] | Promise:
+        """Sum up the last 24 hours, or post the week as a picture: no answer for one pair of eyes can hold a file."""
+        if typed.line.word(1) == "picture":
+            self._require(typed)
+            refuse_more("brief picture", typed.line.words[2:])
+            coming = said_blocks("The picture of the week is on its way to the ops channel.")
+            return Promise(blocks=coming, work=self.show_week)
         now = self.clock.now()
         return said_blocks(brief_text(gather(self.home, now - WINDOW, now), "Brief", may_see_drafts=self._may(typed)))
 

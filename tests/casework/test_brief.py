@@ -16,7 +16,7 @@ from bot.domain.threads import PendingReason, Status
 from bot.errors import ProviderError, StoreError, Unconfirmed
 from tests.builders import NOW, in_status
 from tests.casework.office import Office
-from tests.fakes import MemorySlate
+from tests.fakes import MemorySlate, RecordingPictures
 
 SINCE = NOW - timedelta(hours=12)
 AT_830 = datetime(2026, 11, 20, 7, 30, tzinfo=UTC)
@@ -76,13 +76,15 @@ class Days:
     """An office with a brief at half past eight in Berlin, which can be restarted."""
 
     def __init__(self, folder: Path) -> None:
-        self.office, self.slate = Office(folder), MemorySlate()
+        self.office, self.slate, self.pictures = Office(folder), MemorySlate(), RecordingPictures()
+        self.settings: dict[str, object] = {"morning": "08:30"}
         self.office.clock.at = AT_830 - timedelta(minutes=1)
         self.restart()
 
     def restart(self) -> None:
-        settings = BriefSettings.model_validate({"morning": "08:30"})
-        self.briefs = Briefs(self.office.desk, self.office.folder, settings, self.slate, zone="Europe/Berlin")
+        settings = BriefSettings.model_validate(self.settings)
+        desk, home = self.office.desk, self.office.folder
+        self.briefs = Briefs(desk, home, settings, self.slate, self.pictures, zone="Europe/Berlin")
 
     def tick(self, **later: float) -> int:
         """Tick after some time, twice, with a restart between; return how many briefs have been said."""
@@ -106,6 +108,10 @@ def test_each_day_has_one_brief_whatever_restarts(days: Days) -> None:
     assert days.tick(hours=3) == 1
     assert days.tick(hours=21) == 2
     assert days.office.messenger.told[-1].startswith("Morning brief, the last 1 d:")
+    assert [week.until for week in days.pictures.shown] == [
+        "Fri 20 Nov 2026, 08:30 CET",
+        "Sat 21 Nov 2026, 08:30 CET",
+    ]
 
 
 def test_a_morning_that_is_long_over_has_no_brief(days: Days) -> None:
@@ -120,6 +126,32 @@ def test_a_brief_that_may_have_been_said_is_not_said_again(days: Days) -> None:
     assert days.tick(minutes=1) == 0
     messenger.line_refused = None
     assert days.tick(minutes=1) == 0
+    assert days.pictures.shown == []
+
+
+@pytest.mark.parametrize("why", [ProviderError("missing_scope"), Unconfirmed("the connection broke")])
+def test_the_words_stand_without_their_picture(
+    days: Days, why: ProviderError, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Said once, the picture tried once, and a line in the log says what to do."""
+    days.pictures.refuse = why
+    assert days.tick(minutes=1) == 1
+    days.pictures.refuse = None
+    assert days.tick(minutes=1) == 1
+    assert days.pictures.shown == []
+    [line] = [record.getMessage() for record in caplog.records if "picture" in record.getMessage()]
+    assert str(why) in line
+    assert "brief: {picture: false}" in line
+
+
+def test_pictures_can_be_left_out(days: Days) -> None:
+    """By the schedule; asked for, one is shown all the same."""
+    days.settings["picture"] = False
+    days.restart()
+    assert days.tick(minutes=1) == 1
+    assert days.pictures.shown == []
+    days.briefs.show_week()
+    assert len(days.pictures.shown) == 1
 
 
 def test_what_slack_refused_is_said_at_the_next_look(days: Days) -> None:

@@ -8,7 +8,7 @@ from bot.domain.manual import MANUAL, NOTHING, Entry, commands, near_commands, s
 from bot.domain.typed import read_line
 
 SPEC = (
-    "help status pause resume brief metrics open investigate approve-list heartbeat tiers pollinate "
+    "help status pause resume brief brief.picture metrics open investigate approve-list heartbeat tiers pollinate "
     "heartbeat.list heartbeat.on heartbeat.off heartbeat.every heartbeat.run heartbeat.log heartbeat.why "
     "tiers.add tiers.remove tiers.move tiers.edit tiers.due "
     "pollinate.run pollinate.list pollinate.accept pollinate.reject"

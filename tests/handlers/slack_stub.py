@@ -66,7 +66,7 @@ def _handler(stub: SlackStub) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             method = self.path.rpartition("/")[2]
-            data = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+            data = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode(errors="replace")
             is_json = "json" in (self.headers.get("Content-Type") or "")
             stub.calls.append((method, json.loads(data or "{}") if is_json else dict(parse_qsl(data))))
             answer = stub.next_answer(method)
