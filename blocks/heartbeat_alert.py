@@ -19,11 +19,12 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.text import SECTION_CHARS, escape, fence, plain, split, to_mrkdwn, truncate
-from bot.domain.alerts import Alert, finding_digest
+from bot.domain.alerts import Alert, finding_digest, headline_of
 from bot.domain.session import OpenFinding
 from bot.heartbeat.findings import SNOOZES
 
 TEXT_CHARS: Final = 2_600
+LIST_CHARS: Final = 8_000
 REASONING_CHARS: Final = 1_500
 NOTES_CHARS: Final = 900
 SHOWN_SECTIONS: Final = 20
@@ -32,11 +33,9 @@ SHOWN_SECTIONS: Final = 20
 def alert_blocks(alert: Alert) -> list[Block]:
     """Return the card of a finding, or the lines of an alert that is about none."""
     finding = alert.finding
-    marker = ids.alert_block_id(alert.session_id, finding) if finding else None
-    said = truncate(to_mrkdwn(alert.text), TEXT_CHARS)
-    parts: list[Block] = [
-        _section(f"{_sign(finding)} *{escape(plain(alert.session_name, 60))}*\n{said}", block_id=marker)
-    ]
+    said = truncate(to_mrkdwn(alert.text), LIST_CHARS if alert.listed else TEXT_CHARS)
+    first, *rest = split(f"{_sign(alert)} *{escape(plain(alert.session_name, 60))}*\n{said}", SECTION_CHARS)
+    parts: list[Block] = [_section(first, block_id=mark_of(alert)), *map(_section, rest)]
     if alert.reasoning and (finding is None or finding.is_open):
         parts.append(_context(truncate(f"_Why:_ {escape(alert.reasoning)}", REASONING_CHARS)))
     if alert.notes and (finding is None or finding.is_open):
@@ -68,9 +67,25 @@ def playbook_modal(session_name: str, text: str) -> View:
     )
 
 
-def _sign(finding: OpenFinding | None) -> str:
+def mark_of(alert: Alert) -> str | None:
+    """Return the block id that marks an alert, by which it is found again; a plain line has none."""
+    if alert.finding is not None:
+        return ids.alert_block_id(alert.session_id, alert.finding)
+    return ids.alert_list_block_id(alert.session_id, alert.listed) if alert.listed else None
+
+
+def resolved_text(alert: Alert) -> str:
+    """Return the line that says which findings of a list are gone since it was shown last; empty where none is."""
+    gone = [f"• {escape(plain(headline_of(each.text), 120))}" for each in alert.listed if each.resolved_at == alert.at]
+    return truncate("\n".join([":white_check_mark: Resolved:", *gone]), TEXT_CHARS) if gone else ""
+
+
+def _sign(alert: Alert) -> str:
+    finding = alert.finding
     if finding is None:
-        return ":information_source:"
+        if not alert.listed:
+            return ":information_source:"
+        return ":rotating_light:" if any(each.is_open for each in alert.listed) else ":white_check_mark:"
     if not finding.is_open:
         return ":white_check_mark:"
     return ":eyes:" if finding.acknowledged_by else ":rotating_light:"

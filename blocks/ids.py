@@ -7,6 +7,7 @@ A value comes back from the chat and is read as hostile: what does not decode is
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from bot.casework.decisions import Click
@@ -116,6 +117,12 @@ def decode_option(value: object) -> tuple[str, Click]:
 def alert_block_id(session_id: str, finding: OpenFinding) -> str:
     """Return the block id that marks the alert of a finding since it was first seen."""
     return f"{_ALERT}{session_id}:{finding_digest(finding.key)}:{int(finding.first_at.timestamp() * 1000)}"
+
+
+def alert_list_block_id(session_id: str, listed: Sequence[OpenFinding]) -> str:
+    """Return the block id that marks a list of findings: of these, since they were first seen and last sent."""
+    one_by_one = sorted(f"{each.key} {each.first_at.isoformat()} {each.sent_at}" for each in listed)
+    return f"{_ALERT}{session_id}:list:{finding_digest(chr(10).join(one_by_one))}"
 
 
 def encode_finding(session_id: str, digest: str) -> str:

@@ -1,7 +1,8 @@
 """Port Surface over Slack: a card in a DM or a channel, updated in place; its end is also said in its thread.
 
-A card is looked for before it is posted, so that a crash after the post does not post it twice. A finding that is said
-again gets a new card, for an update rings nobody's phone; the old one says so and has no buttons any more.
+A card or a list of findings is looked for before it is posted, so that a crash after the post does not post it twice.
+A finding that is said again gets a new card, for an update rings nobody's phone; the old one says so and has no buttons
+any more.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from collections.abc import Callable
 
 from slack_sdk import WebClient
 
-from blocks import ids
-from blocks.heartbeat_alert import alert_blocks, alert_text, retired_blocks
+from blocks.heartbeat_alert import alert_blocks, alert_text, mark_of, resolved_text, retired_blocks
 from bot.domain.alerts import Alert, Posted
 from bot.errors import ProviderError
 from handlers.pacing import CARD, LINE
@@ -45,7 +45,7 @@ class SlackAlerts:
             self.show(posted, alert)
             self._retire(alert)
             return posted
-        mark = ids.alert_block_id(alert.session_id, alert.finding) if alert.finding else None
+        mark = mark_of(alert)
         answer = self._poster.post(
             channel, alert_text(alert), alert_blocks(alert), what="send an alert", rank=CARD, mark=mark
         )
@@ -62,6 +62,8 @@ class SlackAlerts:
         if alert.finding is not None and alert.finding.resolved_at is not None:
             said = ":white_check_mark: Resolved."
             self._poster.post(posted.place, said, what="say that it is resolved", rank=LINE, thread_ts=posted.reference)
+        elif said := resolved_text(alert):
+            self._poster.post(posted.place, said, what="say what is resolved", rank=LINE, thread_ts=posted.reference)
 
     def show(self, posted: Posted, alert: Alert) -> None:
         """Bring a card up to date and say nothing; raises ProviderError where Slack refuses it."""
@@ -98,14 +100,15 @@ class SlackAlerts:
 
     def _find(self, channel: str, alert: Alert) -> str | None:
         """Return the ts of the alert's card, if one was posted since the card the finding is known by."""
-        finding = alert.finding
-        if finding is None:
+        mark, finding = mark_of(alert), alert.finding
+        if mark is None:
             return None
-        known = finding.reference if finding.place == channel else None
+        known = finding.reference if finding is not None and finding.place == channel else None
+        first_at = min(each.first_at for each in ((finding,) if finding else alert.listed))
         return self._poster.find(
             channel,
-            ids.alert_block_id(alert.session_id, finding),
+            mark,
             what="look for the alert",
-            recorded_at=finding.first_at,
-            since=float(known) if known else slack_time(finding.first_at),
+            recorded_at=first_at,
+            since=float(known) if known else slack_time(first_at),
         )

@@ -152,6 +152,8 @@ class AlertButtons:
             session_name=session.name,
             text=finding.text,
             finding=finding,
+            reasoning=finding.reasoning,
+            notes=finding.notes,
             at=at,
             wake=Wake.ON_DEMAND,
         )

@@ -62,7 +62,8 @@ class TelegramSurface:
 def text_of(alert: Alert) -> str:
     """Return an alert as plain text, at most 4,096 characters."""
     finding = alert.finding
-    state = "✅ Resolved" if finding is not None and not finding.is_open else "🚨" if finding is not None else "ℹ️"
+    is_finding = finding is not None or bool(alert.listed)
+    state = "✅ Resolved" if finding is not None and not finding.is_open else "🚨" if is_finding else "ℹ️"
     parts = [f"{state} {alert.session_name}", alert.text, alert.reasoning or "", *alert.notes]
     text = "\n\n".join(part for part in parts if part)
     return text if len(text) <= MESSAGE_CHARS else text[: MESSAGE_CHARS - 1] + "…"

@@ -15,7 +15,7 @@ HEADLINE_CHARS = 120
 
 
 class Alert(BaseModel):
-    """One thing to tell: a finding as it stands now, or a plain line where `finding` is None.
+    """One thing to tell: a finding as it stands now, a list of findings (`listed`), or a plain line.
 
     `text` is Markdown; `notes` are remarks about the beat itself; `reasoning` stands under the text when asked for.
     """
@@ -26,6 +26,7 @@ class Alert(BaseModel):
     session_name: str
     text: str
     finding: OpenFinding | None = None
+    listed: tuple[OpenFinding, ...] = ()
     reasoning: str | None = None
     notes: tuple[str, ...] = ()
     at: AwareDatetime
@@ -35,8 +36,17 @@ class Alert(BaseModel):
     @property
     def headline(self) -> str:
         """The first line of the text, cut to 120 characters."""
-        first = next((line.strip() for line in self.text.splitlines() if line.strip()), "")
-        return first if len(first) <= HEADLINE_CHARS else first[: HEADLINE_CHARS - 1].rstrip() + "…"
+        return headline_of(self.text)
+
+
+def headline_of(text: str) -> str:
+    """Return the first line of a text, cut to 120 characters.
+
+    >>> headline_of("\\n Main is red. \\nSince noon.")
+    'Main is red.'
+    """
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return first if len(first) <= HEADLINE_CHARS else first[: HEADLINE_CHARS - 1].rstrip() + "…"
 
 
 class Posted(NamedTuple):

@@ -56,6 +56,7 @@ class OpenFinding(_Value):
     """Something a beat reported, and what became of it.
 
     `key` is `<session>/<task>/<id>`; `place` and `reference` say where its alert stands (a channel and a Slack ts).
+    `is_listed`: there it is one line of a list. `reasoning` and `notes` are the small print under its alert.
     """
 
     key: str
@@ -65,6 +66,9 @@ class OpenFinding(_Value):
     last_at: AwareDatetime
     place: str | None = None
     reference: str | None = None
+    is_listed: bool = False
+    reasoning: str | None = None
+    notes: tuple[str, ...] = ()
     sent_at: AwareDatetime | None = None
     acknowledged_by: str | None = None
     investigated_by: str | None = None

@@ -23,7 +23,7 @@ from bot.heartbeat.outcome import Begun, Ending
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.prescreen import PreScreen
 from bot.heartbeat.steps import Step, remark
-from bot.heartbeat.telling import Outcome
+from bot.heartbeat.tidings import Outcome
 from bot.heartbeat.verdict import FLAGS, boxes_of, judge, notes
 from bot.heartbeat.view import BeatReport, BeatView, FullRun
 

@@ -15,7 +15,8 @@ from bot.domain.beats import Delivered, Wake
 from bot.domain.session import SessionState
 from bot.errors import ProviderError, Unavailable
 from bot.heartbeat.session import Session
-from bot.heartbeat.telling import Outcome, Sent, Telling, preview_of, seen
+from bot.heartbeat.telling import Telling
+from bot.heartbeat.tidings import Outcome, Sent, preview_of, seen
 from bot.ports import Clock, SessionStore, Surface
 
 log = logging.getLogger(__name__)
@@ -66,8 +67,11 @@ class Delivery:
         self._surfaces[str(route.channel)].send(str(route.to), alert)
 
     def _remember(self, session: Session, outcome: Outcome) -> None:
+        reasoned = session.beat.include_reasoning
+
         def note(state: SessionState) -> SessionState:
-            found = (seen(state.findings.get(each.key), each, outcome.at) for each in outcome.findings)
+            known = state.findings
+            found = (seen(known.get(each.key), each, outcome, reasoned=reasoned) for each in outcome.findings)
             return state.with_findings(*found)
 
         self._store.save(session.id, note)

@@ -11,7 +11,7 @@ from bot.errors import TriageError
 from bot.heartbeat.outcome import Ending
 from bot.heartbeat.session import Session
 from bot.heartbeat.steps import Step, remark
-from bot.heartbeat.telling import Sent
+from bot.heartbeat.tidings import Sent
 from bot.heartbeat.view import BeatView
 
 log = logging.getLogger(__name__)

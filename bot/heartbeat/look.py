@@ -18,7 +18,7 @@ from bot.heartbeat.outcome import Begun
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.probes import Probes
 from bot.heartbeat.session import Session
-from bot.heartbeat.verdict import MESSAGE, abandoned, flags_up
+from bot.heartbeat.verdict import FLAGS, MESSAGE, abandoned, flags_up
 from bot.heartbeat.view import BeatView
 from bot.ports import SessionStore
 
@@ -89,10 +89,11 @@ def is_unchanged(view: BeatView) -> bool:
 def still_standing(view: BeatView) -> tuple[Finding, ...]:
     """Return the open findings a beat without news still vouches for.
 
-    A message that was sent stands for itself, and so does what a task found that nobody does any more.
+    A message that was sent stands for itself, and so does what a task found that nobody does any more. A flag stands as
+    long as the playbook says so.
     """
     once = {MESSAGE, *abandoned(view)}
     flags = flags_up(view.session.id, view.playbook)
     known = [each for each in view.open_findings if each.task not in once or each.sent_at is None]
-    again = [Finding(key=each.key, text=each.text, task=each.task) for each in known]
+    again = [Finding(key=each.key, text=each.text, task=each.task) for each in known if each.task != FLAGS]
     return tuple({each.key: each for each in (*again, *flags)}.values())

@@ -20,7 +20,7 @@ from bot.heartbeat.failures import failed, succeeded
 from bot.heartbeat.measuring import measured_after
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.session import Session
-from bot.heartbeat.telling import Sent
+from bot.heartbeat.tidings import Sent
 from bot.heartbeat.view import BeatReport, BeatView
 from bot.ports import SessionStore
 

@@ -1,5 +1,6 @@
 """One outcome on its way over one surface: what is new is said, what stands is brought up to date, what is gone closed.
 
+Of many new findings a few get an alert each and the rest one list; on a webhook, where nobody is rung, each is posted.
 What was sent is remembered only when the surface confirmed it; everything is saved as it goes.
 """
 
@@ -7,56 +8,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from datetime import datetime
 
 from bot.domain.alerts import Alert, Posted
-from bot.domain.beats import Delivered, Finding, Wake
+from bot.domain.beats import Delivered, Finding
 from bot.domain.session import OpenFinding, SessionState, is_still_silent
-from bot.domain.tiers import Tier
 from bot.errors import ProviderError
+from bot.heartbeat.digest import digest_text, shared_out
 from bot.heartbeat.findings import LONGEST_SNOOZE
 from bot.heartbeat.places import is_private, public
 from bot.heartbeat.session import Session
+from bot.heartbeat.tidings import PREVIEW_CHARS, Outcome, Sent, preview_of, seen
 from bot.ports import SessionStore, Surface
 
 log = logging.getLogger(__name__)
-
-PREVIEW_CHARS = 200
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Outcome:
-    """What a beat has to tell.
-
-    `findings` is what it sees now; of the tasks in `checked` everything else that was open is gone. `ok_text` is said
-    where the session asks to hear that all is well.
-    """
-
-    findings: tuple[Finding, ...]
-    checked: frozenset[str]
-    at: datetime
-    wake: Wake
-    tier: Tier | None
-    ok_text: str = ""
-    reasoning: str | None = None
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Sent:
-    """What was said: `delivered` is None where nothing was; `problem` is why something could not be."""
-
-    delivered: Delivered | None = None
-    preview: str = ""
-    suppressed: tuple[str, ...] = ()
-    problem: str | None = None
-    says_ok: bool = False
-
-    @property
-    def silent(self) -> bool:
-        """Whether nobody heard anything."""
-        return self.delivered is None
 
 
 class Telling:
@@ -74,10 +38,15 @@ class Telling:
 
     def carry_out(self) -> Sent:
         """Say, update and close; returns what was said."""
-        for found in self._outcome.findings:
-            self._tell(found)
-        for gone in self._gone():
-            self._close(gone)
+        known = [self._save(found.key, self._as_seen(found)) for found in self._outcome.findings]
+        ringing = [] if self._route.channel == "webhook" else [each for each in known if not self._is_quiet(each)]
+        listed = shared_out(ringing)[1]
+        if listed:
+            self._tell_in_one(listed)
+        for finding in known:
+            if finding not in listed:
+                self._tell(finding)
+        self._tick_off([closed for gone in self._gone() if (closed := self._close(gone)) and closed.is_listed])
         if self._outcome.ok_text and not self._said and self._session.beat.visibility.show_ok:
             self._say_ok()
         delivered = public(self._route) if self._said else None
@@ -89,29 +58,51 @@ class Telling:
             problem=self._problem,
         )
 
-    def _tell(self, found: Finding) -> None:
-        finding = self._save(found.key, lambda known: seen(known, found, self._outcome.at))
+    def _as_seen(self, found: Finding) -> Callable[[OpenFinding | None], OpenFinding]:
+        reasoned = self._session.beat.include_reasoning
+        return lambda known: seen(known, found, self._outcome, reasoned=reasoned)
+
+    def _tell(self, finding: OpenFinding) -> None:
         if self._is_quiet(finding):
-            self._suppressed.append(found.key)
+            self._suppressed.append(finding.key)
             self._update(finding)
             return
-        posted = self._send(self._alert(finding.evolve(snoozed_until=None)))
+        before = {"place": None, "reference": None} if finding.is_listed else {}  # a list is nobody's earlier card
+        posted = self._send(self._alert(finding.evolve(snoozed_until=None, **before)))
         if posted is not None:
             self._told = True
-            self._confirm(finding, posted)
+            self._confirm([finding], posted)
 
-    def _confirm(self, finding: OpenFinding, posted: Posted) -> None:
+    def _tell_in_one(self, listed: list[OpenFinding]) -> None:
+        """Send the list; a finding that has an alert of its own goes on being shown there."""
+        posted = self._send(self._list(listed))
+        if posted is None:
+            return
+        self._told = True
+        self._confirm(listed, posted, is_listed=True)
+
+    def _tick_off(self, closed: list[OpenFinding]) -> None:
+        """Bring the lists up to date on which something is gone, each once."""
+        findings = self._store.load(self._session.id).findings.values()
+        for place, reference in dict.fromkeys((each.place, each.reference) for each in closed):
+            listed = [f for f in findings if f.is_listed and (f.place, f.reference) == (place, reference)]
+            self._show(Posted(str(place), str(reference)), self._list(listed))
+
+    def _confirm(self, findings: list[OpenFinding], posted: Posted, *, is_listed: bool = False) -> None:
         """Remember a send that the surface confirmed; what a human clicked meanwhile stands."""
         at, window = self._outcome.at, self._session.beat.dedupe_window
-        where = {"place": posted.place, "reference": posted.reference, "sent_at": at, "snoozed_until": None}
+        where = {"place": posted.place, "reference": posted.reference, "is_listed": is_listed}
 
         def note(state: SessionState) -> SessionState:
-            now = state.findings.get(finding.key, finding).evolve(**where)
-            stamps = state.sent.pruned(at, window)
-            if now.is_open:
-                stamps = stamps.stamped(finding.key, finding.text, self._destination(), at)
+            stamps, known = state.sent.pruned(at, window), []
+            for finding in findings:
+                now = state.findings.get(finding.key, finding)
+                has_card = is_listed and now.reference is not None and not now.is_listed
+                known.append(now.evolve(sent_at=at, snoozed_until=None, **({} if has_card else where)))
+                if now.is_open:
+                    stamps = stamps.stamped(finding.key, finding.text, self._destination(), at)
             last = self._route if is_private(self._route) else state.last_place
-            return state.with_findings(now).evolve(
+            return state.with_findings(*known).evolve(
                 sent=stamps, last_sent=at, last_place=last, last_owner=self._session.owner
             )
 
@@ -148,15 +139,19 @@ class Telling:
         known = self._store.load(self._session.id).findings.values()
         return [each for each in known if each.is_open and each.task in self._outcome.checked and each.key not in now]
 
-    def _close(self, finding: OpenFinding) -> None:
-        """Close a finding that is gone, once; should it come back, that is news whatever the window says."""
+    def _close(self, finding: OpenFinding) -> OpenFinding | None:
+        """Close a finding that is gone, once; should it come back, that is news whatever the window says.
+
+        Returns it as it then stands, or None where a human said a moment ago that it is fixed.
+        """
         ended = {"resolved_at": self._outcome.at, "snoozed_until": None}
         closed = self._save(finding.key, lambda now: now.evolve(**ended) if now and now.is_open else now or finding)
         if closed.fixed_by:
-            return  # said so by a human a moment ago
+            return None
         self._store.save(self._session.id, lambda now: now.evolve(sent=now.sent.without(closed.key, closed.text)))
-        if closed.reference is not None and self._session.beat.visibility.show_alerts:
+        if self._session.beat.visibility.show_alerts:
             self._update(closed)
+        return closed
 
     def _say_ok(self) -> None:
         self._send(self._alert(None, text=self._outcome.ok_text))
@@ -168,12 +163,16 @@ class Telling:
             session_name=self._session.name,
             text=finding.text if finding else text,
             finding=finding,
-            reasoning=reasoning,
-            notes=self._outcome.notes,
+            reasoning=finding.reasoning if finding else reasoning,
+            notes=finding.notes if finding else self._outcome.notes,
             at=self._outcome.at,
             wake=self._outcome.wake,
             tier=self._outcome.tier,
         )
+
+    def _list(self, listed: list[OpenFinding]) -> Alert:
+        text = digest_text(self._session.id, listed)
+        return self._alert(None, text=text).model_copy(update={"listed": tuple(listed), "reasoning": None, "notes": ()})
 
     def _send(self, alert: Alert) -> Posted | None:
         try:
@@ -186,31 +185,25 @@ class Telling:
         return posted
 
     def _update(self, finding: OpenFinding) -> None:
-        """Bring an alert that stands up to date; one that cannot be is no reason to fail."""
-        if finding.place is None or finding.reference is None:
+        """Bring an alert that stands up to date; a list is, once something on it is gone."""
+        if finding.place is None or finding.reference is None or finding.is_listed:
             return
-        try:
-            self._surface.update(str(self._route.to), Posted(finding.place, finding.reference), self._alert(finding))
+        if self._show(Posted(finding.place, finding.reference), self._alert(finding)):
             self._show_a_click_meanwhile(finding)
+
+    def _show(self, posted: Posted, alert: Alert) -> bool:
+        """Show an alert as it stands; one that cannot be shown is no reason to fail."""
+        try:
+            self._surface.update(str(self._route.to), posted, alert)
         except ProviderError:
             log.warning(
                 "alert not updated", extra={"action": "alert_stale", "session": self._session.id}, exc_info=True
             )
+            return False
+        return True
 
     def _show_a_click_meanwhile(self, shown: OpenFinding) -> None:
         """Show a click again that came between our look and our update, which has painted it over."""
         now = self._store.load(self._session.id).findings.get(shown.key, shown)
         if now != shown and shown.is_open:
-            self._surface.update(str(self._route.to), Posted(str(shown.place), str(shown.reference)), self._alert(now))
-
-
-def seen(known: OpenFinding | None, found: Finding, at: datetime) -> OpenFinding:
-    """Return a finding as it stands now; one that was closed begins anew."""
-    if known is None or not known.is_open:
-        return OpenFinding(key=found.key, task=found.task or "", text=found.text, first_at=at, last_at=at)
-    return known.evolve(text=found.text, last_at=max(at, known.last_at))
-
-
-def preview_of(outcome: Outcome) -> str:
-    """Return the words a record shows of an outcome nobody was told."""
-    return (outcome.findings[0].text if outcome.findings else outcome.ok_text)[:PREVIEW_CHARS]
+            self._show(Posted(str(shown.place), str(shown.reference)), self._alert(now))

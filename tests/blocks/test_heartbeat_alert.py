@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from blocks.heartbeat_alert import alert_blocks, alert_text, playbook_modal
+from blocks.heartbeat_alert import alert_blocks, alert_text, mark_of, playbook_modal, resolved_text
+from blocks.limits import SECTION_CHARS
 from bot.domain.alerts import Alert, finding_digest
 from bot.domain.beats import Wake
 from bot.domain.session import OpenFinding
 from bot.errors import InputError
+from bot.heartbeat.digest import digest_text
 
 AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)
 FINDING = OpenFinding(key="shop/ci/main-red", task="ci", text="**Main** is red.", first_at=AT, last_at=AT)
@@ -100,3 +102,39 @@ def test_the_playbook_is_shown_as_it_stands_whatever_its_length() -> None:
     view = playbook_modal("Shop", "# Heartbeat\n" + "- [ ] ```check``` <!here>\n" * 5_000).to_dict()
     assert len(view["blocks"]) <= 100
     assert "<!here>" not in repr(view)
+
+
+def a_list(count: int, **changes: Any) -> Alert:
+    """Return a list of findings whose first is gone."""
+    listed = [FINDING.evolve(key=f"shop/ci/n{n}", text=f"<!channel> {n} " + "is *red* " * 60) for n in range(count)]
+    listed[0] = listed[0].evolve(resolved_at=AT)
+    return alert(None, text=digest_text("shop", listed), listed=tuple(listed), **changes)
+
+
+def test_a_list_of_findings_fits_a_message_and_notifies_nobody() -> None:
+    """Ticked off is what is gone; there is nothing to click, for each click is about one finding."""
+    blocks = [block.to_dict() for block in alert_blocks(a_list(60))]
+    assert all(len(block["text"]["text"]) <= SECTION_CHARS for block in blocks)
+    assert len(blocks) <= 4
+    drawn = repr(blocks)
+    assert "59 of 60 findings left" in drawn
+    assert "… and 30 more" in drawn
+    assert "✅" in drawn
+    assert "<!channel>" not in drawn
+    assert offered(a_list(60)) == []
+
+
+def test_the_mark_of_a_list_names_its_findings() -> None:
+    """The same ones in any order are the same list; one that is said again is another."""
+    one, two, three = (FINDING.evolve(key=f"shop/ci/n{n}") for n in range(3))
+    marks = [mark_of(alert(None, listed=listed)) for listed in [(one, two), (two, one), (one, three)]]
+    assert marks[0] == marks[1] != marks[2]
+    assert mark_of(alert(None, listed=(one.evolve(sent_at=AT), two))) != marks[0]
+    assert mark_of(alert(None)) is None
+
+
+def test_what_is_gone_from_a_list_is_named_once() -> None:
+    """Only what this very beat found gone."""
+    assert resolved_text(a_list(3)).startswith(":white_check_mark: Resolved:\n• ")
+    assert resolved_text(a_list(3)).count("•") == 1
+    assert resolved_text(a_list(3, at=AT + timedelta(hours=1))) == ""

@@ -129,6 +129,21 @@ def test_an_old_card_that_cannot_be_retired_fails_nothing(slack: SlackStub, surf
     assert surface.send(ANA, alert(FINDING.evolve(place=DM, reference="7.0"))).place == DM
 
 
+def test_a_list_that_a_crash_left_is_found_and_its_ends_are_said_in_its_thread(
+    slack: SlackStub, surface: SlackAlerts
+) -> None:
+    """Like a card; what is gone is named there, once."""
+    listed = tuple(FINDING.evolve(key=f"shop/ci/n{n}", text=f"Number {n} is red.") for n in range(3))
+    the_list = alert(None).model_copy(update={"listed": listed})
+    slack.will("conversations.history", Answer({"messages": [card("7.0", the_list)]}))
+    assert surface.send(ANA, the_list) == Posted(DM, "7.0")
+    assert slack.of("chat.postMessage") == []
+    gone = (listed[0].evolve(resolved_at=AT), *listed[1:])
+    surface.update(ANA, Posted(DM, "7.0"), the_list.model_copy(update={"listed": gone}))
+    (said,) = slack.of("chat.postMessage")
+    assert (said["thread_ts"], said["text"]) == ("7.0", ":white_check_mark: Resolved:\n• Number 0 is red.")
+
+
 def test_a_line_about_no_finding_is_posted_without_looking(slack: SlackStub, surface: SlackAlerts) -> None:
     """There is nothing to find it by."""
     surface.send(ANA, alert(None))

@@ -130,6 +130,17 @@ def test_an_acknowledgement_is_on_the_card_that_was_clicked(edge: Edge) -> None:
     assert (edge.told, edge.acks) == ([], 1)
 
 
+@pytest.mark.parametrize("name", ["acknowledge", "snooze"])
+def test_a_click_leaves_the_small_print_under_the_alert(edge: Edge, name: str) -> None:
+    """The beat's notes and its reasoning are what somebody acts on."""
+    noted = FINDING.evolve(notes=("The check ran late.",), reasoning="The log says so.")
+    edge.store.save("shop", lambda state: state.with_findings(noted))
+    edge.press(name)
+    drawn = repr([block.to_dict() for block in alert_blocks(edge.shown[0][1])])
+    assert "The check ran late." in drawn
+    assert "The log says so." in drawn
+
+
 def test_an_approver_may_act_for_the_owner(edge: Edge) -> None:
     """Somebody has to when she sleeps."""
     edge.press("fixed", by=BEN)

@@ -19,7 +19,7 @@ from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
 from bot.heartbeat.delivery import Delivery
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.places import is_private
-from bot.heartbeat.telling import Outcome, Sent
+from bot.heartbeat.tidings import Outcome, Sent
 from tests.fakes import FakeClock, MemorySessionStore
 from tests.heartbeat.builders import AT, a_session
 from tests.heartbeat.surface import FakeSurface
@@ -39,7 +39,14 @@ class Desk:
         self.delivery = Delivery({"slack": self.slack, "telegram": self.telegram, "webhook": self.webhook}, self.store)
         self.findings = Findings(self.store, self.clock)
 
-    def beat(self, *findings: Finding, checked: tuple[str, ...] = ("ci", "disk"), ok: str = "") -> Sent:
+    def beat(
+        self,
+        *findings: Finding,
+        checked: tuple[str, ...] = ("ci", "disk"),
+        ok: str = "",
+        notes: tuple[str, ...] = (),
+        reasoning: str | None = None,
+    ) -> Sent:
         """Deliver what a beat found now."""
         outcome = Outcome(
             findings=findings,
@@ -48,6 +55,8 @@ class Desk:
             wake=Wake.INTERVAL,
             tier=Tier.QUICK,
             ok_text=ok,
+            notes=notes,
+            reasoning=reasoning,
         )
         return self.delivery.deliver(self.session, outcome)
 
@@ -313,8 +322,112 @@ def test_a_snooze_outlives_a_send_that_failed(desk: Desk) -> None:
     assert shown.snoozed_until is None
 
 
-def test_more_findings_than_are_kept_are_all_said(desk: Desk) -> None:
-    """A runaway check floods the file no further than its limit."""
-    many = [Finding(key=f"shop/ci/n{n}", text=f"Number {n} is red.", task="ci") for n in range(250)]
-    desk.beat(*many)
-    assert len(desk.slack.sent) == 250
+def many(count: int) -> list[Finding]:
+    return [Finding(key=f"shop/ci/n{n}", text=f"Number {n} is red.", task="ci") for n in range(count)]
+
+
+def test_more_findings_than_are_kept_are_all_said(tmp_path: Path) -> None:
+    """A runaway check floods the file no further than its limit; a webhook rings nobody, so it gets each."""
+    desk = Desk(tmp_path, deliver={"mode": "explicit", "channel": "webhook", "to": "https://example.com/hook"})
+    desk.beat(*many(250))
+    assert len(desk.webhook.sent) == 250
+
+
+FLAG = Finding(key="shop/flags/f", task="flags", text="Urgent flag: look")
+
+
+class TestMany:
+    """Fifty findings at three in the morning."""
+
+    def test_few_ring_and_the_rest_is_one_list(self, desk: Desk) -> None:
+        """The list first, an urgent flag always for itself, and every finding in one place or the other."""
+        sent = desk.beat(*many(50), FLAG)
+        assert len(desk.slack.sent) == 5
+        the_list = desk.slack.sent[0][1]
+        assert (len(the_list.listed), the_list.finding) == (47, None)
+        assert "47 findings on one list" in the_list.text
+        assert "… and 17 more: `/triage heartbeat why shop`" in the_list.text
+        alone = [alert.finding.key for _, alert in desk.slack.sent[1:] if alert.finding]
+        assert FLAG.key in alone
+        assert {*alone, *(each.key for each in the_list.listed)} == {each.key for each in (*many(50), FLAG)}
+        assert not sent.silent
+
+    def test_five_at_once_need_no_list(self, desk: Desk) -> None:
+        """The list comes where it makes for fewer messages."""
+        desk.beat(*many(5))
+        assert desk.slack.texts == [each.text for each in many(5)]
+
+    def test_what_was_listed_is_said_again_only_after_the_window(self, desk: Desk) -> None:
+        """Like any other finding; meanwhile a beat that sees it changes nothing on the list."""
+        desk.beat(*many(10))
+        desk.later(hours=1)
+        assert desk.beat(*many(10)).silent
+        assert all(alert.finding for _, alert in desk.slack.updated)
+        desk.later(hours=24)
+        desk.beat(*many(10))
+        assert len(desk.slack.sent) == 10
+
+    def test_what_is_gone_is_ticked_off_on_its_list_at_once(self, desk: Desk) -> None:
+        """One update for however many, and each is closed; what comes back is news."""
+        desk.beat(*many(10))
+        desk.later(hours=1)
+        desk.beat(*many(7))
+        [(posted, alert)] = [(posted, alert) for posted, alert in desk.slack.updated if alert.listed]
+        assert posted.reference == "ts1"
+        assert "3 of 6 findings left" in alert.text
+        gone = [each.key for each in alert.listed if each.resolved_at == desk.clock.now()]
+        assert gone == ["shop/ci/n7", "shop/ci/n8", "shop/ci/n9"]
+        desk.later(hours=1)
+        desk.beat(*many(10))
+        assert len(desk.slack.sent) == 5 + 3
+
+    def test_one_that_had_an_alert_of_its_own_is_still_shown_there(self, desk: Desk) -> None:
+        """Said again on a list, it is brought up to date and closed where its buttons are."""
+        desk.beat(*many(1))
+        desk.later(hours=25)
+        desk.beat(FLAG, *reversed(many(8)))
+        assert "shop/ci/n0" in [each.key for each in desk.slack.sent[1][1].listed]
+        desk.later(hours=1)
+        desk.beat()
+        closed = [p.reference for p, alert in desk.slack.updated if alert.finding and alert.finding.key == "shop/ci/n0"]
+        assert set(closed) == {"ts1"}
+
+    def test_one_of_a_list_that_is_said_again_alone_leaves_the_list_as_it_is(self, desk: Desk) -> None:
+        """A list is nobody's earlier card, so it is not retired; from then on the new alert is kept up to date."""
+        desk.beat(*many(10))
+        desk.later(hours=25)
+        desk.beat(many(10)[-1])
+        sent = desk.slack.sent[-1][1].finding
+        assert sent is not None
+        assert (sent.key, sent.place, sent.reference) == ("shop/ci/n9", None, None)
+        assert not desk.state(many(10)[-1]).is_listed
+
+    def test_a_list_that_cannot_be_sent_leaves_its_findings_unsaid(self, desk: Desk) -> None:
+        """The next beat says them."""
+        desk.slack.refuses = ProviderError("Slack is away")
+        assert desk.beat(*many(10)).problem == "Slack is away"
+        desk.slack.refuses = None
+        desk.later(minutes=30)
+        desk.beat(*many(10))
+        assert len(desk.slack.sent) == 5
+
+
+class TestSmallPrint:
+    """What stood under an alert stands there after a click, and after a beat that has nothing to add."""
+
+    def test_a_beat_that_says_nothing_of_itself_leaves_the_notes(self, tmp_path: Path) -> None:
+        """The card is drawn again with them; a beat with notes of its own replaces them."""
+        desk = Desk(tmp_path, include_reasoning=True)
+        desk.beat(RED, notes=("Ran late.",), reasoning="The log says so.")
+        desk.later(minutes=30)
+        desk.beat(RED)
+        shown = desk.slack.updated[-1][1]
+        assert (shown.notes, shown.reasoning) == (("Ran late.",), "The log says so.")
+        desk.later(minutes=30)
+        desk.beat(RED, notes=("Ran early.",))
+        assert desk.slack.updated[-1][1].notes == ("Ran early.",)
+
+    def test_a_reasoning_nobody_asked_for_is_not_kept(self, desk: Desk) -> None:
+        """It would come to light later."""
+        desk.beat(RED, reasoning="The log says so.")
+        assert (desk.state().reasoning, desk.slack.sent[0][1].reasoning) == (None, None)

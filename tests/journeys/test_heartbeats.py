@@ -83,6 +83,27 @@ def test_an_alert_is_acknowledged_said_once_and_resolved_once(open_office: Open,
     assert [each["ts"] for each in office.alerts()] == [card["ts"]]
 
 
+def test_a_dozen_findings_at_once_are_five_messages(open_office: Open, tmp_path: Path) -> None:
+    """Four cards and a list, on which the flags that are taken down are ticked off together."""
+    shop = watched(tmp_path, "shop")
+    path, playbook = shop.cwd / "HEARTBEAT.md", shop.playbook
+    flags = "\n".join(f"- The disk of host {n} is full" for n in range(12))
+    path.write_text(playbook.replace("## Quick Tasks", f"## Urgent Flags\n\n{flags}\n\n## Quick Tasks"))
+    office = open_office(shop)
+    office.beat(shop, result="sent")
+    the_list = office.alert("8 findings on one list")
+    assert len(office.alerts()) == 5
+    shown = "\n".join(shown_text(alert) for alert in office.alerts())
+    assert all(f"The disk of host {n} is full" in shown for n in range(12))
+    office.beat(shop)
+    assert len(office.alerts()) == 5
+    path.write_text(playbook)
+    office.beat(shop)
+    assert "0 of 8 findings left" in shown_text(office.alert("findings left"))
+    [said] = office.said_below(the_list)
+    assert said.count("The disk of host") == 8
+
+
 def test_a_snoozed_finding_is_quiet_and_one_said_to_be_fixed_that_comes_back_is_news(
     open_office: Open, tmp_path: Path
 ) -> None:
