@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.casework.overview import Overview, overview
+from bot.casework.presence import read_presence, state_of
 from bot.domain.distance import ago
 from bot.environment import read_environment
 
 
 def main(argv: list[str]) -> int:
-    """Print counts and open threads; exit code 0.
+    """Print counts and open threads; exit code 0, and with `--check` 1 unless the bot runs and hears Slack.
 
     Raises:
         ConfigError: TRIAGE_HOME leads nowhere, or the data directory cannot be read.
@@ -21,13 +22,14 @@ def main(argv: list[str]) -> int:
     home = args.home or read_environment(dotenv=Path(".env")).home
     now = datetime.now(UTC)
     print(render(overview(home, now), home, now))
-    return 0
+    return 1 if args.check and state_of(read_presence(home), now) != "up" else 0
 
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
     found = argparse.ArgumentParser(prog="triage status", description="What waits, what runs.")
     found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
+    found.add_argument("--check", action="store_true", help="exit code 1 unless the bot runs and hears Slack")
     return found
 
 

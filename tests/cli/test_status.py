@@ -5,12 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.tinydb_store import TinyThreadStore
+from bot.casework.presence import FILE, Presence, this_process
 from bot.domain.threads import Status
 from tests.builders import THREAD_ID, in_status
+
+NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
 
 def status(folder: Path, *args: str, home: str = "") -> subprocess.CompletedProcess[str]:
@@ -30,6 +37,26 @@ def test_what_waits_is_printed(tmp_path: Path) -> None:
     assert done.stdout.startswith(f"triage at {tmp_path}\n  0 waiting for a decision, 1 being investigated\n")
     assert "why is the night export late?" in done.stdout
     assert done.stdout.endswith("  ! T1.C1.9.9.json.corrupt in state/ cannot be read; look at it, then remove it\n")
+
+
+@pytest.mark.parametrize(
+    ("age_s", "changes", "code"),
+    [(5, {}, 0), (3600, {}, 1), (5, {"connected_since": None}, 1), (5, {"stopped_at": NOW}, 1)],
+)
+def test_a_supervisor_learns_by_the_exit_code_whether_the_bot_hears_slack(
+    tmp_path: Path, age_s: int, changes: dict[str, Any], code: int
+) -> None:
+    """Alive and connected is 0; silent for an hour, without connection, and stopped are 1."""
+    at = datetime.now(UTC) - timedelta(seconds=age_s)
+    seen = Presence(**this_process(), at=at, started_at=at, **{"connected_since": at, **changes})
+    (tmp_path / FILE).parent.mkdir()
+    (tmp_path / FILE).write_text(seen.model_dump_json())
+    assert status(tmp_path, "--check", "--home", str(tmp_path)).returncode == code
+
+
+def test_a_home_no_bot_ever_ran_on_is_not_up(tmp_path: Path) -> None:
+    assert status(tmp_path, "--check", "--home", str(tmp_path)).returncode == 1
+    assert status(tmp_path, "--home", str(tmp_path)).returncode == 0
 
 
 def test_a_long_run_is_listed_with_the_line_that_shows_it(tmp_path: Path) -> None:
