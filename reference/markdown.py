@@ -22,6 +22,15 @@ def code(text: object) -> str:
     return f"`{text}`"
 
 
+def plain(text: str) -> str:
+    """Return words that are no code; `<session>` in them is no HTML.
+
+    >>> plain("off <session>")
+    'off \\\\<session>'
+    """
+    return text.replace("<", "\\<")
+
+
 def one_line(text: str) -> str:
     """Return a text's paragraphs as one line."""
     return " ".join(text.split())

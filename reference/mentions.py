@@ -1,4 +1,4 @@
-"""Commands that a page names in code and that nobody can type: of the terminal, with subcommands and options."""
+"""Commands that a page names in code and that nobody can type: of `/triage`, and of the terminal with their options."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import Final
 from markdown_it import MarkdownIt
 
 from bot.__main__ import COMMANDS, parser_of
+from reference.slash import slash_problem
 from reference.terminal import options_of, verbs_of
 
 _MARKDOWN: Final = MarkdownIt("commonmark").enable("table")
 _COMMAND: Final = re.compile(
     r"(?:(?<![\w@./~-])|(?<=bin/))triage +(?P<word>[a-z][a-z-]*)(?![\w:.=])(?P<rest>[^;&|)]*(?:\|[a-z][^;&)]*)?)"
 )
+_SLASH: Final = re.compile(r"(?<![\w./~-])/triage +(?P<words>[a-z][a-z-]*(?![\w:.=])[^;&)`]*)")
 _VERBS: Final = re.compile(r" +(?P<verbs>[a-z-]+(?:\|[a-z-]+)*)(?![\w:.=])")
 _OPTION: Final = re.compile(r"(?<!\S)--[a-z][a-z-]*")
 
@@ -45,6 +47,9 @@ def wrong_in(line: str) -> Iterator[str]:
     >>> list(wrong_in("triage fly; triage run --now; triage heartbeat on|of shop"))
     ['there is no `triage fly`', '`triage run` takes no --now', 'there is no `triage heartbeat of`']
     """
+    for command in _SLASH.finditer(line):
+        if problem := slash_problem(command["words"].split()):
+            yield problem
     for command in _COMMAND.finditer(line):
         word, rest = command["word"], command["rest"]
         if word not in COMMANDS:

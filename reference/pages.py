@@ -12,6 +12,7 @@ from typing import Final
 from reference.environment import environment_part
 from reference.schema import triage_schema
 from reference.settings import settings_part
+from reference.slash import slash_part
 from reference.terminal import terminal_part
 from reference.threads import threads_part
 
@@ -20,6 +21,7 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "environment": environment_part,
     "threads": threads_part,
     "terminal": terminal_part,
+    "slash": slash_part,
 }
 SCHEMA: Final = Path("docs/triage.schema.json")
 _PART: Final = re.compile(r"(<!-- generated: (?P<name>[^>]*?) -->\n).*?(<!-- /generated -->)", re.DOTALL)

@@ -51,6 +51,7 @@ def test_the_documentation_is_up_to_date() -> None:
         ("docs/architecture.md", "    escalated --> closed\n", ""),
         ("docs/architecture.md", "pending_user: context, failed", "pending_user: failed"),
         ("docs/commands.md", "`--judge [FILE]`", "`--judge FILE`"),
+        ("docs/commands.md", "`/triage pause`", "`/triage halt`"),
         ("docs/triage.schema.json", '"maximum": 16', '"maximum": 32'),
     ],
 )
@@ -107,6 +108,9 @@ def test_links_that_lead_somewhere_and_the_web_are_left_alone(copy: Path) -> Non
         ("```\n$ .venv/bin/triage fly\n```", "there is no `triage fly`"),
         ("`triage metrics --weekly`", "`triage metrics` takes no --weekly"),
         ("`triage heartbeat halt shop`", "there is no `triage heartbeat halt`"),
+        ("`/triage fly`", "there is no `/triage fly`"),
+        ("`/triage heartbeat on|of <session>`", "there is no `/triage heartbeat of`"),
+        ("`/triage tiers shop ad hourly x`", "there is no `/triage tiers … ad`"),
         ("`triage pollinate accept|refuse <id>`", "there is no `triage pollinate refuse`"),
     ],
 )

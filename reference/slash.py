@@ -1,0 +1,39 @@
+"""The commands of `/triage`, from the manual that help itself reads."""
+
+from __future__ import annotations
+
+from bot.domain.manual import MANUAL, NOTHING, Entry
+from reference.markdown import code, plain, table
+
+HEAD = ["you type", "what it does", "who may", "what it changes", "how to take it back"]
+
+
+def slash_part() -> str:
+    """Return a table of every command and subcommand."""
+    return table(HEAD, [_row(entry) for entry in MANUAL.values()])
+
+
+def _row(entry: Entry) -> list[str]:
+    changes = "" if entry.changes == NOTHING else entry.changes
+    return [code(f"/triage {entry.form}"), *map(plain, (entry.does, entry.who, changes, entry.undo))]
+
+
+def slash_problem(words: list[str]) -> str | None:
+    """Return what is wrong with the words behind `/triage`, as a page names them; None for nothing.
+
+    >>> slash_problem(["heartbeat", "on|off", "<session>"]), slash_problem(["tiers", "shop", "ad", "hourly"])
+    (None, 'there is no `/triage tiers … ad`')
+    """
+    if words[0] not in MANUAL:
+        return f"there is no `/triage {words[0]}`"
+    place = _place_of_verb(words[0])
+    named = words[place].split("|") if place is not None and len(words) > place else []
+    verbs = [path.partition(" ")[2] for path in MANUAL if path.startswith(f"{words[0]} ")]
+    wrong = next((word for word in named if word.isascii() and word.isalpha() and word not in (*verbs, "help")), None)
+    return f"there is no `/triage {words[0]} {'… ' * (place == 2)}{wrong}`" if wrong else None
+
+
+def _place_of_verb(command: str) -> int | None:
+    """Return which word names the subcommand: of `tiers <session> add` the third."""
+    inner = next((entry for path, entry in MANUAL.items() if path.startswith(f"{command} ")), None)
+    return inner.form.split().index(inner.path.split()[1]) if inner else None
