@@ -38,6 +38,7 @@ bench: $(VENV)/installed-dev
 
 screenshots: $(VENV)/installed-dev
 	TRIAGE_SCREENSHOTS=docs/images $(BIN)/pytest tests/journeys/test_browser.py tests/journeys/test_playbooks.py -m browser
+	TRIAGE_SCREENSHOTS=docs/images $(BIN)/pytest tests/gallery
 
 clean:
 	rm -rf $(VENV)

@@ -33,7 +33,7 @@ def status_line(state: ThreadState, *, progress: str | None = None) -> str:
     if state.status is not Status.PENDING_USER:
         doing = truncate(escape(progress), PROGRESS_CHARS) if progress else ""
         return _joined(_RUNNING[state.status], _since(state), doing)
-    return _joined(_badge(state), _origin(state), cost_line(state.usage))
+    return _joined(_badge(state), _changed(state), _origin(state), cost_line(state.usage))
 
 
 def cost_line(usage: Usage | None) -> str:
@@ -73,7 +73,7 @@ def _why(text: str) -> str:
 
 def _badge(state: ThreadState) -> str:
     if state.draft_pending and is_edited(state):
-        return ":pencil2: edited by a human"
+        return ":pencil2: *edited by a human*, not checked since"
     verdict, reason = state.validator_return, state.pending_reason or PendingReason.FAILED
     if reason is PendingReason.APPROVAL and (verdict is None or verdict.verdict is not Verdict.PASS):
         reason = PendingReason.DISAGREEMENT  # the badge is earned by the verdict alone
@@ -85,9 +85,15 @@ def _badge(state: ThreadState) -> str:
     }[reason]
 
 
+def _changed(state: ThreadState) -> str:
+    """Return that the badge was earned before something changed; the card lists what."""
+    count = len(state.stale_reasons)
+    return f":warning: {count} thing{'s' * (count > 1)} changed since" if count else ""
+
+
 def _origin(state: ThreadState) -> str:
     ret, judge = state.investigator_return, judge_of(state)
-    if ret is None:
+    if ret is None or (state.draft_pending and is_edited(state)):
         return ""
     judged = f"judged by {escape(judge)}" if judge and state.pending_reason is PendingReason.DISAGREEMENT else ""
     return _joined(judged, f"confidence {ret.confidence}", f"round {state.investigator_round}")

@@ -7,7 +7,7 @@ thread's status allows. A closed thread keeps its card; its one button offers to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from slack_sdk.models.blocks import (
     ActionsBlock,
@@ -70,7 +70,8 @@ def card_blocks(
     parts: list[Block] = [_question(state), *_gloss(state, team_language)]
     parts.append(_context(status_line(state, progress=progress)))
     if paused and state.is_open:
-        parts.append(_context(f":double_vertical_bar: {escape(paused)}: no investigation begins"))
+        waits = "what has not begun waits for `/triage resume`"
+        parts.append(_context(f":double_vertical_bar: *{escape(paused)}* · {waits}"))
     if state.triage_file_path:
         parts.append(_context(f":file_folder: note saved as `{escape(state.triage_file_path)}`"))
     if state.status is Status.PENDING_USER:
@@ -160,7 +161,13 @@ def _evidence(state: ThreadState, link_to: LinkTo) -> list[Block]:
         return []
     marks = ref_marks(state.rounds[-1].checks, len(ret.evidence_refs))
     lines = [_ref_line(ref, mark, link_to(ref)) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
-    return [_context(truncate("*Evidence*\n" + "\n".join(lines[:SHOWN_REFS]), TEXT_CHARS))]
+    return [_context(truncate("\n".join([_evidence_title(marks), *lines[:SHOWN_REFS]]), TEXT_CHARS))]
+
+
+def _evidence_title(marks: Sequence[bool | None]) -> str:
+    """Return the heading, with a word on each mark that is no ✓."""
+    meant = {False: "✗ is not what the source says", None: "? cannot be checked by code"}
+    return " · ".join(["*Evidence*", *(words for mark, words in meant.items() if mark in marks)])
 
 
 def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
@@ -169,7 +176,8 @@ def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
         return f":bulb: {escape(plain(ref.supports_claim, LESSON_CHARS))} · `{name}`"
     at = f" at {escape(ref.commit[:7])}" if ref.commit else ""
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
-    return f"{_MARKS[mark]} {shown}{at} · {escape(plain(ref.supports_claim, CLAIM_CHARS))}"
+    claim = escape(plain(ref.supports_claim, CLAIM_CHARS))
+    return f"{_MARKS[mark]} {shown}{at}{f' · {claim}' if claim else ''}"
 
 
 def _open_questions(state: ThreadState) -> list[Block]:
@@ -190,7 +198,10 @@ def _buttons(state: ThreadState, offers_notes: bool) -> list[InteractiveElement]
     settled = is_settled(state)
     context = _button("Add context", ids.ADD_CONTEXT, click, style=None if settled else "primary")
     edit = _button("Edit" if state.draft_pending else "Write reply", ids.EDIT, click)
-    offered = [approve if state.draft_pending else context, edit]
+    offered = [approve, edit] if state.draft_pending else [context, edit]
+    if state.pending_reason is PendingReason.FAILED and not state.draft_pending and not settled:
+        again = _button("Re-investigate", ids.REINVESTIGATE, click, style="primary")
+        offered = [again, _button("Add context", ids.ADD_CONTEXT, click), edit]
     dismiss, more = _dismiss(state), _overflow(state, offers_notes)
     return [dismiss, *offered, more] if settled else [*offered, dismiss, more]
 

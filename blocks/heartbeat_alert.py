@@ -34,7 +34,9 @@ def alert_blocks(alert: Alert) -> list[Block]:
     """Return the card of a finding, or the lines of an alert that is about none."""
     finding = alert.finding
     said = truncate(to_mrkdwn(alert.text), LIST_CHARS if alert.listed else TEXT_CHARS)
-    first, *rest = split(f"{_sign(alert)} *{escape(plain(alert.session_name, 60))}*\n{said}", SECTION_CHARS)
+    first, *rest = split(
+        f"{_sign(alert)} *{escape(plain(alert.session_name, 60))}*{_over(finding)}\n{said}", SECTION_CHARS
+    )
     parts: list[Block] = [_section(first, block_id=mark_of(alert)), *map(_section, rest)]
     if alert.reasoning and (finding is None or finding.is_open):
         parts.append(_context(truncate(f"_Why:_ {escape(alert.reasoning)}", REASONING_CHARS)))
@@ -88,7 +90,14 @@ def _sign(alert: Alert) -> str:
         return ":rotating_light:" if any(each.is_open for each in alert.listed) else ":white_check_mark:"
     if not finding.is_open:
         return ":white_check_mark:"
+    if finding.snoozed_until is not None and alert.at < finding.snoozed_until:
+        return ":zzz:"
     return ":eyes:" if finding.acknowledged_by else ":rotating_light:"
+
+
+def _over(finding: OpenFinding | None) -> str:
+    """Return the word for what is over: the text below still says it as it was found."""
+    return "" if finding is None or finding.is_open else " · no longer so" if finding.resolved_at else " · fixed"
 
 
 def _standing(finding: OpenFinding) -> str:
@@ -118,11 +127,11 @@ def _buttons(session_id: str, finding: OpenFinding) -> ActionsBlock:
     return ActionsBlock(
         elements=[
             *acknowledge,
+            StaticSelectElement(action_id=ids.SNOOZE, placeholder="Snooze", options=snoozes),
             _button("Fixed", ids.FIXED, value),
             _button("Investigate", ids.INVESTIGATE, value),
             _button("Run now", ids.RUN_NOW, value),
             _button("Open HEARTBEAT.md", ids.OPEN_PLAYBOOK, value),
-            StaticSelectElement(action_id=ids.SNOOZE, placeholder="Snooze", options=snoozes),
         ],
         block_id=f"actions:{value}",
     )

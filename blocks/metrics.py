@@ -1,4 +1,4 @@
-"""What `/triage metrics` shows: one screen, the criteria first, then the counts of the week."""
+"""What `/triage metrics` shows: one screen, what misses its target first, what cannot be told yet last, small."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, Sec
 from bot.casework.measure import Measure, dollars, percent, seconds
 from bot.casework.metrics import Report
 
-_MARKS: Final = {True: ":white_check_mark:", False: ":x:", None: ":grey_question:"}
+_MARKS: Final = {True: ":white_check_mark:", False: ":x:"}
 
 
 def metrics_blocks(report: Report) -> list[Block]:
@@ -25,18 +25,29 @@ def metrics_blocks(report: Report) -> list[Block]:
         f"without a human (off): {report.unattended.false} of {report.unattended.qualified} drafts that would qualify "
         f"were changed or dismissed ({percent(report.unattended.rate)})",
     ]
+    told = sorted((each for each in report.criteria if each.ok is not None), key=lambda each: each.ok is True)
+    untold = [each for each in report.criteria if each.ok is None]
+    title = f"*The last {report.window.days:.0f} days*"
     return [
-        _section(f"*The last {report.window.days:.0f} days*\n" + "\n".join(map(_line, report.criteria))),
+        _section("\n".join([title, *(map(_line, told) if told else ["_Nothing can be judged yet._"])])),
         _section("\n".join(lines)),
-        ContextBlock(
-            elements=[MarkdownTextObject(text="Week by week, and messages to judge: `triage metrics --help`")]
-        ),
+        *([_context("\n".join(["*Not enough data yet*", *map(_missing, untold)]))] if untold else []),
+        _context("Week by week, and messages to judge: `triage metrics --help` on the bot's machine"),
     ]
 
 
 def _line(each: Measure) -> str:
-    said = f" _not enough data: {each.missing}_" if each.missing else f" _{each.note}_" if each.note else ""
-    return f"{_MARKS[each.ok]} {each.name} {each.what}: *{each.shown}* ({each.target}; n {each.n:,}){said}"
+    note = f" _{each.note}_" if each.note else ""
+    return f"{_MARKS[bool(each.ok)]} {each.name} {each.what}: *{each.shown}* ({each.target}; n {each.n:,}){note}"
+
+
+def _missing(each: Measure) -> str:
+    so_far = f" ({each.shown} so far)" if each.n else ""
+    return f"• {each.name} {each.what}{so_far}: {each.missing}"
+
+
+def _context(text: str) -> Block:
+    return ContextBlock(elements=[MarkdownTextObject(text=text)])
 
 
 def _section(text: str) -> Block:

@@ -28,7 +28,7 @@ def _failure(state: ThreadState) -> list[Block]:
     """Return what went wrong; a draft that nobody could judge is shown, but not offered."""
     ret = state.investigator_return
     unjudged = ret.draft_reply if ret and state.validator_return is None else ""
-    parts: list[Block] = [_section(f":x: *No draft*: {escape(_why(state))}")]
+    parts: list[Block] = [_section(f"*Why there is no draft*\n{escape(_why(state))}")]
     if unjudged.strip():
         shown = quote(truncate(escape(unjudged), EARLIER_DRAFT_CHARS))
         parts.append(_section(f"*Not validated, so not offered:*\n{shown}"))

@@ -44,8 +44,7 @@ def draft_lines(drafts: Sequence[ThreadLine], now: datetime, *, at_most: int = M
 def _line(draft: ThreadLine, now: datetime) -> str:
     link = link_beside(draft.permalink, *draft.card) if draft.card else None
     card = f"<{link}|card>" if link else f"card in <#{draft.card[0]}>" if draft.card else "no card yet"
-    reason = draft.status.partition("(")[2].rstrip(")")
-    return f"• {card} · {ago(now, draft.started_at)} · {reason or 'waits'} · {asked(draft.question)}"
+    return f"• {card} · {ago(now, draft.started_at)} · {draft.standing} · {asked(draft.question)}"
 
 
 def asked(question: str) -> str:

@@ -14,24 +14,31 @@ MAX_THREADS = 10
 def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
     """Return the answer to `/triage status`; who may not approve sees counts and no questions."""
     counts = f"*{overview.waiting}* waiting for a decision · *{overview.running}* being investigated"
-    queue = f"{overview.queued} queued · {overview.failed} given up · {overview.posted_today} replies posted today"
-    parts: list[Block] = [_section(f"*triage* {counts}"), _context(queue)]
+    given_up = f":warning: {overview.failed} given up" if overview.failed else "none given up"
+    queue = f"{overview.queued} queued · {given_up} · {overview.posted_today} replies posted today"
+    parts: list[Block] = [_section(counts), _context(queue)]
     if overview.paused:
         parts.append(_section(f":double_vertical_bar: *{escape(overview.paused)}* · to go on: `/triage resume`"))
     if may_see_drafts and overview.threads:
-        lines = [f"• {_place(t.permalink, t.chat_id)} {asked(t.question)} · {t.status}" for t in overview.threads]
-        parts.append(_section("\n".join(_that_fit(lines[:MAX_THREADS]))))
-    parts.append(_context(f"{escape(overview.connection)}\n{overview.last_event}. Next: `/triage help`"))
+        lines = [f"• {t.standing} · {_place(t.permalink, t.chat_id)} · {asked(t.question)}" for t in overview.threads]
+        parts.append(_section("\n".join(_that_fit(lines))))
+    if overview.unreadable:
+        count = len(overview.unreadable)
+        told = "see `triage status` on the bot's machine"
+        parts.append(_section(f":warning: {count} record{'s' * (count > 1)} cannot be read: {told}"))
+    parts.append(
+        _context(f"{escape(overview.connection)}\n{overview.last_event}\nNext: `/triage open`, `/triage help`")
+    )
     return parts
 
 
 def _that_fit(lines: list[str]) -> list[str]:
-    """Return as many lines as one section holds; the last one says how many are left out."""
+    """Return as many lines as one section holds, ten at most; the last one says how many are left out."""
     shown: list[str] = []
     size = 0
     for line in lines:
         size += len(line) + 1
-        if size > SECTION_CHARS - 50:
+        if size > SECTION_CHARS - 50 or len(shown) == MAX_THREADS:
             return [*shown, f"… {len(lines) - len(shown)} more"]
         shown.append(line)
     return shown

@@ -81,7 +81,7 @@ def read_modal(suggestion: Suggestion) -> View:
         submit="Add it anyway",
         blocks=[
             _section(f"Quarantined: {escape(suggestion.quarantine or '')}. It comes from {escape(suggestion.from_)}."),
-            _section(_task(suggestion)),
+            _section(truncate(fence(suggestion.task), TASK_CHARS)),
             _section(f"A model would read this line at every {suggestion.tier} beat of {escape(suggestion.to)}."),
         ],
     )
@@ -105,7 +105,7 @@ def unread_blocks(suggestion: Suggestion) -> list[Block]:
     """Return a quarantined line to read before it can be accepted by command."""
     return [
         _section(f"`{suggestion.id}` is quarantined: {escape(suggestion.quarantine or '')}. It says, as data:"),
-        _section(_task(suggestion)),
+        _section(truncate(fence(suggestion.task), TASK_CHARS)),
         _context(f"To add it anyway: `/triage pollinate accept {suggestion.id} anyway`"),
     ]
 

@@ -33,8 +33,8 @@ _REFUSED_SHOWN: Final = 5
 def tasks_blocks(seen: TaskList, *, may_edit: bool) -> list[Block]:
     """Return the list; the buttons are for those who may."""
     session = seen.session
-    name = f" {session.name}" if session.name != session.id else ""
-    shown: list[Block] = [_section(f"*{escape(session.id)}*{escape(plain(name, 60))}")]
+    name = f" {escape(plain(session.name, 60))}" if session.name != session.id else ""
+    shown: list[Block] = [_section(f"*{escape(session.id)}*{name}")]
     shown += [_section(_tier(seen, tier)) for tier in Tier]
     if refused := refused_lines(seen):
         named = ", ".join(f"`{escape(plain(line, 120).replace('`', ''))}`" for line in refused[:_REFUSED_SHOWN])

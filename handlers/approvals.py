@@ -59,6 +59,11 @@ class Approvals:
         ack()
         self._open(body, client, action.get("value"), context_modal)
 
+    def reinvestigate(self, ack: Ack, body: Body, action: Body) -> None:
+        """Start over."""
+        ack()
+        self._decide(body, lambda by: self._decisions.reinvestigate(ids.decode_click(action.get("value")), by=by))
+
     def more(self, ack: Ack, body: Body, action: Body, client: WebClient) -> None:
         """Carry out a choice of the overflow menu."""
         ack()

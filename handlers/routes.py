@@ -87,6 +87,7 @@ def _connect(app: App, to: Listeners) -> None:
     app.action(ids.EDIT)(card.open_edit)
     app.action(ids.DISMISS)(card.open_dismiss)
     app.action(ids.ADD_CONTEXT)(card.open_context)
+    app.action(ids.REINVESTIGATE)(card.reinvestigate)
     app.action(ids.MORE)(card.more)
     app.view(ids.EDIT_VIEW)(card.submit_edit)
     app.view(ids.DISMISS_VIEW)(card.submit_dismiss)

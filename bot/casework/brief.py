@@ -17,7 +17,7 @@ from bot.casework.overview import ThreadLine, overview
 from bot.casework.past import journal, read_spent, time_of
 from bot.domain.chat_links import link_beside
 from bot.domain.distance import ago, span
-from bot.domain.hidden import without_hidden
+from bot.domain.hidden import one_line
 from bot.errors import ConfigError
 from bot.intake.prose import unescape
 
@@ -73,12 +73,12 @@ def gather(home: Path, since: datetime, now: datetime) -> Brief:
 def brief_text(brief: Brief, title: str, *, may_see_drafts: bool) -> str:
     """Return the brief in plain words; who may not approve gets counts, and neither questions nor findings."""
     count = len(brief.drafts)
-    lines = [f"{title}, the last {span(brief.now - brief.since)}:"]
+    lines = [f"{title}, the last {_hours(brief.now - brief.since)}:"]
     lines += [f"Triage is {brief.paused}. To go on: /triage resume"] if brief.paused else []
     lines.append(f"{_count(count, 'draft')} wait{'s' * (count == 1)} for a decision" if count else "No draft waits")
     lines += _capped([_draft(draft, brief.now) for draft in brief.drafts]) if may_see_drafts else []
     lines.append(f"{_count(brief.replies, 'reply', 'replies')} posted · {_count(brief.long_runs, 'long run')} finished")
-    lines.append(_count(len(brief.findings), "finding") + " of beats")
+    lines.append(_count(len(brief.findings), "finding") + " by heartbeats")
     lines += _capped([f"• {name}: {what}" for name, what in brief.findings]) if may_see_drafts else []
     return "\n".join([*lines, cost_line(brief)])
 
@@ -89,13 +89,18 @@ def cost_line(brief: Brief) -> str:
     beats = f"{_count(brief.beats, 'beat')}{failed}"
     if not brief.model_runs:
         quiet = not (brief.findings or brief.replies or brief.failed_beats)
-        return f"{'An idle time: ' if quiet else ''}{beats}, no model call, $0.00."
+        return f"{'All quiet: ' if quiet else ''}{beats}, no model call, $0.00."
     cost = "cost unknown: a model has no price in triage.yml" if brief.cost_usd is None else f"${brief.cost_usd:.2f}"
     return f"{beats}, {_count(brief.model_runs, 'model run')}, {cost}."
 
 
 def _findings(beats: Iterable[Beat]) -> Iterable[tuple[str, str]]:
     return ((_flat(beat.session_id, 60), _flat(beat.told, 120)) for beat in beats if beat.is_alert)
+
+
+def _hours(time: timedelta) -> str:
+    """Return a length of time; a day is said in hours, for "the last 1 d" is no English."""
+    return "24 h" if time == WINDOW else span(time)
 
 
 def _draft(draft: ThreadLine, now: datetime) -> str:
@@ -110,7 +115,7 @@ def _capped(lines: list[str]) -> list[str]:
 
 
 def _flat(text: str, limit: int) -> str:
-    return " ".join(without_hidden(text)[0].split())[:limit]
+    return one_line(text, limit)
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,12 +13,19 @@ from bot.casework.pausing import read_pause
 from bot.casework.presence import describe, read_presence
 from bot.domain.distance import ago
 from bot.domain.escalation import watch_line
-from bot.domain.threads import Status
+from bot.domain.hidden import one_line
+from bot.domain.threads import PendingReason, Status
 from bot.errors import ConfigError
 from bot.ndjson import read_records
 
 TAIL_BYTES = 256 * 1024
 QUESTION_CHARS = 90
+_WAITS: Mapping[str, str] = {
+    PendingReason.APPROVAL: "✓ validated",
+    PendingReason.DISAGREEMENT: "⚠ disagreement",
+    PendingReason.CONTEXT: "needs context",
+    PendingReason.FAILED: "failed",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,6 +41,14 @@ class ThreadLine:
     watch: str | None = None
     card: tuple[str, str] | None = None
     """Channel and ts of its card."""
+
+    @property
+    def standing(self) -> str:
+        """How it stands, in the words of its card."""
+        status, _, reason = self.status.partition(" (")
+        if status != Status.PENDING_USER:
+            return status.replace("-", " ").removesuffix(" round 1")
+        return _WAITS.get(reason.rstrip(")"), "waits")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,7 +148,7 @@ def _thread_line(document: dict[str, Any]) -> ThreadLine:
         chat_id=document["chat_id"],
         permalink=document["permalink"],
         status=document["status"] + (f" ({reason})" if reason else ""),
-        question=" ".join(document["question"].split())[:QUESTION_CHARS],
+        question=one_line(document["question"], QUESTION_CHARS),
         started_at=_aware(document["started_at"]),
         watch=_watch(document),
         card=_card(document),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.casework.desk import Desk
-from bot.domain.distance import ago
+from bot.domain.distance import ago, span
 from bot.domain.threads import Resolution, Status, ThreadState
 from bot.errors import ProviderError, Unconfirmed
 from bot.intake.prose import unescape
@@ -62,7 +62,7 @@ class Waiting:
 
     def _expire(self, seen: ThreadState, now: datetime) -> None:
         """Close the thread as it was seen; whoever touched it since has it open still."""
-        why = f"expired: nobody decided, and nothing happened since {ago(now, touched_at(seen))}"
+        why = f"expired: nobody decided, and nothing happened for {span(now - touched_at(seen))}"
 
         def close(state: ThreadState) -> ThreadState | None:
             unchanged = state.version == seen.version

@@ -9,6 +9,7 @@ from pathlib import Path
 from bot.casework.overview import Overview, overview
 from bot.casework.presence import read_presence, state_of
 from bot.domain.distance import ago
+from bot.domain.hidden import one_line
 from bot.environment import read_environment
 
 
@@ -46,7 +47,7 @@ def render(seen: Overview, home: Path, now: datetime) -> str:
     if seen.threads:
         lines.append("")
     for thread in seen.threads:
-        lines.append(f"  {thread.status:<24} {ago(now, thread.started_at):>10}  {thread.question[:40]}")
+        lines.append(f"  {thread.status:<24} {ago(now, thread.started_at):>10}  {one_line(thread.question, 40)}")
         lines += [f"    {thread.watch}"] if thread.watch else []
     for name in seen.unreadable:
         lines.append(f"  ! {name} in state/ cannot be read; look at it, then remove it")

@@ -105,7 +105,7 @@ def _detail(beat: Envelope, step: Step) -> str:
         case Step.RUN:
             calls = f"{beat.tool_calls} tool call{'s' * (beat.tool_calls != 1)}"
             cost = beat.usage.cost_usd
-            return calls if cost is None else f"{calls}, {cost:.4f} USD"
+            return calls if cost is None else f"{calls}, ${cost:.4f}"
         case _:
             return ""
 

@@ -14,6 +14,15 @@ from bot.heartbeat.path import Mark, PathLine, path_of
 SIGNS: Final = {Mark.PASSED: "✓", Mark.NOT_ASKED: "–", Mark.ENDED: "■"}
 """What stands before a step; the last one is where the beat ended."""
 
+ENDED: Final = {
+    BeatResult.SENT: "told its owner",
+    BeatResult.OK_TOKEN: "all well",
+    BeatResult.OK_EMPTY: "nothing new",
+    BeatResult.SKIPPED: "skipped",
+    BeatResult.FAILED: "failed",
+}
+"""How a beat ended, for who does not read the journal."""
+
 STATUS: Final = {Indicator.OK: "ok", Indicator.ALERT: "alert", Indicator.ERROR: "error", Indicator.NONE: "new"}
 
 
@@ -26,7 +35,7 @@ def status_of(row: Row) -> str:
 
 def describe(row: Row, now: datetime) -> tuple[str, ...]:
     """Return what a list says of a session: its settings, how it goes, then what is out of the ordinary."""
-    last = f"last {row.last.result} {ago(now, row.last.ts)}" if row.last else "no beat yet"
+    last = f"last beat {ago(now, row.last.ts)}: {ENDED[row.last.result]}" if row.last else "no beat yet"
     coming = [f"next in {span(row.next_at - now)}"] if row.next_at else []
     found = [f"{row.open_findings} open finding{'s' * (row.open_findings != 1)}"] if row.open_findings else []
     master = ["master"] if row.is_master else []

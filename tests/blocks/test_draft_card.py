@@ -126,7 +126,16 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
         ),
         (
             in_status(Status.PENDING_USER, PendingReason.FAILED),
-            ["Add context", "Write reply", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+            [
+                "Re-investigate",
+                "Add context",
+                "Write reply",
+                "Dismiss",
+                "Re-investigate",
+                "Add context",
+                "Escalate",
+                "Show evidence",
+            ],
         ),
         (in_status(Status.CLOSED), []),
     ],
@@ -172,6 +181,7 @@ def test_words_of_a_human_are_not_called_validated() -> None:
     seen = shown(card(state))
     assert "edited by a human" in seen
     assert "validated" not in seen
+    assert "confidence" not in seen
 
 
 def test_a_reply_written_after_a_failure_is_not_called_a_failure() -> None:
@@ -179,7 +189,7 @@ def test_a_reply_written_after_a_failure_is_not_called_a_failure() -> None:
     seen = shown(card(in_status(Status.PENDING_USER, PendingReason.FAILED).with_draft("My own words.")))
     assert "My own words." in seen
     assert "edited by a human" in seen
-    assert "No draft" not in seen
+    assert "Why there is no draft" not in seen
 
 
 @pytest.mark.parametrize("state", STATES, ids=NAMES)
@@ -234,6 +244,7 @@ def test_doubts_name_people_and_nothing_else() -> None:
     state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=reasons)
     seen = shown(card(state))
     assert "2 things changed since this draft" in seen
+    assert ":warning: 2 things changed since · " in card_text(state)
     assert "• <@U3> wrote in the thread" in seen
     assert "<@U9>" not in seen
     assert actions(card(state))[0] == "Post anyway"
@@ -257,7 +268,7 @@ def test_a_failure_says_why() -> None:
     """In words a human can act on."""
     step = Step(at=NOW, from_=Status.INVESTIGATING, to=Status.PENDING_USER, why="the investigation failed: git is away")
     state = in_status(Status.PENDING_USER, PendingReason.FAILED, status_history=(step,))
-    assert "No draft*: the investigation failed: git is away" in shown(card(state))
+    assert "*Why there is no draft*\nthe investigation failed: git is away" in shown(card(state))
 
 
 @pytest.mark.parametrize(
@@ -318,5 +329,5 @@ def test_an_open_card_says_who_paused_all_work(state: ThreadState) -> None:
     """Whatever their name; a closed one has nothing to wait for."""
     blocks = card_blocks(state, link_to=lambda _: None, paused="paused by @<!here> since 09:12 UTC")
     seen = shown(blocks)
-    assert ("since 09:12 UTC: no investigation begins" in seen) == state.is_open
+    assert ("since 09:12 UTC* · what has not begun waits" in seen) == state.is_open
     assert "<!here>" not in seen

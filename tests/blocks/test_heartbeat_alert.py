@@ -38,11 +38,11 @@ def test_an_open_finding_offers_every_button() -> None:
     """What it says comes first, since when stands below."""
     assert offered(alert()) == [
         ids.ACKNOWLEDGE,
+        ids.SNOOZE,
         ids.FIXED,
         ids.INVESTIGATE,
         ids.RUN_NOW,
         ids.OPEN_PLAYBOOK,
-        ids.SNOOZE,
     ]
     assert "*Main* is red." in shown(alert())
     assert "since Sat 03:12 UTC" in shown(alert())
@@ -54,6 +54,8 @@ def test_an_acknowledged_finding_says_who_has_it_and_offers_no_second_acknowledg
     assert ids.ACKNOWLEDGE not in offered(alert(has_it))
     assert "<@U0ANA> has it" in shown(alert(has_it))
     assert "snoozed until Sat 04:12 UTC" in shown(alert(has_it))
+    assert ":zzz: *Shop*" in shown(alert(has_it))
+    assert ":eyes: *Shop*" in shown(alert(has_it, at=AT + timedelta(hours=2)))
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,13 @@ def test_no_question_and_no_number_of_them_breaks_the_answer(text: str, count: i
     shown(status_blocks(an_overview(*[line] * count), may_see_drafts=True))
 
 
+def test_what_is_broken_is_said_to_everybody() -> None:
+    """Records that cannot be read, and what to do about them; the words of a card, not those of its file."""
+    seen = shown(status_blocks(an_overview("why?", unreadable=("a.json", "b.json")), may_see_drafts=True))
+    assert "2 records cannot be read: see `triage status`" in seen
+    assert "✓ validated · " in seen
+
+
 def test_an_idle_bot_has_something_to_say() -> None:
     """No thread, no message."""
     seen = shown(status_blocks(an_overview(last_event="No message seen yet"), may_see_drafts=True))

@@ -37,7 +37,7 @@ def test_an_idle_night_says_so(tmp_path: Path) -> None:
     text = brief_text(gather(tmp_path, SINCE, NOW), "Morning brief", may_see_drafts=True)
     assert text.startswith("Morning brief, the last 12 h:")
     assert "No draft waits" in text
-    assert text.endswith("An idle time: 3 beats, no model call, $0.00.")
+    assert text.endswith("All quiet: 3 beats, no model call, $0.00.")
 
 
 def test_a_busy_night_names_everything_to_approvers_and_numbers_to_others(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_each_day_has_one_brief_whatever_restarts(days: Days) -> None:
     assert days.tick(minutes=1) == 1
     assert days.tick(hours=3) == 1
     assert days.tick(hours=21) == 2
-    assert days.office.messenger.told[-1].startswith("Morning brief, the last 1 d:")
+    assert days.office.messenger.told[-1].startswith("Morning brief, the last 24 h:")
     assert [week.until for week in days.pictures.shown] == [
         "Fri 20 Nov 2026, 08:30 CET",
         "Sat 21 Nov 2026, 08:30 CET",

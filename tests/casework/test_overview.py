@@ -48,6 +48,7 @@ def test_everything_is_counted(tmp_path: Path) -> None:
     assert seen.last_event == "Last message seen 4 min ago"
     assert [thread.thread_id for thread in seen.threads] == ["T1.C1.2.2", "T1.C1.1.1", "T1.C1.3.3"]
     assert seen.threads[2].status == "pending-user (failed)"
+    assert [thread.standing for thread in seen.threads[1:]] == ["investigating", "failed"]
 
 
 def test_a_question_is_one_short_line(tmp_path: Path) -> None:
@@ -55,6 +56,7 @@ def test_a_question_is_one_short_line(tmp_path: Path) -> None:
     TinyThreadStore(tmp_path).put(in_status(Status.INVESTIGATING, question="why\n\n" * 8_000))
     [line] = overview(tmp_path, NOW).threads
     assert len(line.question) <= 90
+    assert line.question.endswith("…")
     assert "\n" not in line.question
 
 

@@ -348,6 +348,14 @@ class TestMenu:
         edge.choose(value)
         assert edge.office.state.status is Status.INVESTIGATING
 
+    def test_the_button_of_a_failed_card_does_the_same(self, edge: Edge) -> None:
+        """For approvers only, and once."""
+        value = edge.value()
+        edge.press("reinvestigate", value, by=CARL)
+        assert edge.office.state.status is Status.PENDING_USER
+        edge.press("reinvestigate", value)
+        assert edge.office.state.status is Status.INVESTIGATING
+
     @pytest.mark.parametrize(("action", "title"), [(ids.ADD_CONTEXT, "Add context"), (ids.SHOW_EVIDENCE, "Evidence")])
     def test_a_dialogue_opens(self, edge: Edge, action: str, title: str) -> None:
         """Context and evidence."""

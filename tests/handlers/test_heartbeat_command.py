@@ -75,7 +75,7 @@ def test_the_list_says_how_every_session_stands(works: Clockwork) -> None:
     works.clock.advance(720)
     seen = answer(works, "heartbeat list", by=OTHER)
     assert ":red_circle: *shop-api* · <@U0ANN> · every 30m · 00:00-24:00 UTC" in seen
-    assert "last sent 12 min ago · next in " in seen
+    assert "last beat 12 min ago: told its owner · next in " in seen
     assert "1 open finding" in seen
     assert ":double_vertical_bar: *tooling* · <@U0ANN> · paused" in seen
     assert "paused after 6 failures: refused" in seen

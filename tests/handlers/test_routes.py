@@ -112,6 +112,7 @@ def test_a_message_that_cannot_be_journaled_is_not_acknowledged(edge: Edge) -> N
         (ids.EDIT, "open_edit"),
         (ids.DISMISS, "open_dismiss"),
         (ids.ADD_CONTEXT, "open_context"),
+        (ids.REINVESTIGATE, "reinvestigate"),
         (ids.MORE, "more"),
     ],
 )

@@ -88,7 +88,7 @@ def test_the_lines_are_short_and_aligned() -> None:
         "✓ due        hourly tasks",
         "✓ probes",
         "✓ pre-screen escalate",
-        "✓ run        1 tool call, 0.0123 USD",
+        "✓ run        1 tool call, $0.0123",
         "✓ ack",
         "✓ dedupe",
         "■ delivered  to slack D0ANN",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, expect, sync_playwright
+from playwright.sync_api import Locator, Page, ViewportSize, expect, sync_playwright
 
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = (
@@ -23,7 +23,7 @@ _FLAGS = (
     "--no-first-run",
 )
 _WAIT_MS = 15_000
-_SIZE = {"width": 1280, "height": 860}
+_SIZE: ViewportSize = {"width": 1280, "height": 860}
 
 
 def chromium() -> str | None:
@@ -32,11 +32,11 @@ def chromium() -> str | None:
 
 
 @contextmanager
-def open_page(executable: str, url: str) -> Iterator[SlackPage]:
-    """Open the workspace's page in a browser of its own; close both at the end."""
+def open_page(executable: str, url: str, *, size: ViewportSize = _SIZE) -> Iterator[SlackPage]:
+    """Open the workspace's page in a browser of its own, `size` pixels large; close both at the end."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(_FLAGS))
-        page = browser.new_page(viewport=_SIZE, locale="en-GB", timezone_id="UTC", device_scale_factor=1)
+        page = browser.new_page(viewport=size, locale="en-GB", timezone_id="UTC", device_scale_factor=1)
         page.set_default_timeout(_WAIT_MS)
         page.goto(url)
         page.get_by_text("ui live").wait_for()

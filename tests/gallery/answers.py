@@ -1,0 +1,341 @@
+"""What `/triage` answers, what the bot says by itself, and App Home."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from slack_sdk.models.blocks import Block, MarkdownTextObject, SectionBlock
+
+from blocks.approvers import approver_blocks
+from blocks.heartbeat_list import list_blocks, log_blocks, said_blocks, why_blocks
+from blocks.home import Home, home_view
+from blocks.metrics import metrics_blocks
+from blocks.open_drafts import open_blocks
+from blocks.status import status_blocks
+from blocks.tiers import due_blocks, tasks_blocks
+from bot.casework.approvers import Roll
+from bot.casework.brief import Brief, brief_text
+from bot.casework.measure import Window
+from bot.casework.metrics import report
+from bot.casework.overview import QUESTION_CHARS, Overview, ThreadLine
+from bot.casework.past import Past
+from bot.casework.today import Today
+from bot.domain.beats import BeatResult, BeatUsage, Delivered, Envelope, Indicator, RunUsage, Wake
+from bot.domain.hidden import one_line
+from bot.domain.playbook import parse
+from bot.domain.playbook_numbers import numbered
+from bot.domain.returns import Verdict
+from bot.domain.threads import Resolution
+from bot.domain.tiers import Stamps, Tier
+from bot.heartbeat.overview import Row, Standing
+from bot.heartbeat.session import Session
+from bot.heartbeat.task_list import TaskList
+from bot.heartbeat_settings import BeatSettings
+from demo.workspace import ANA, BEN, DEMO, HELP, OPS
+from tests.builders import NOW
+from tests.casework.past import GOOD, a_round, decided, heard, reply
+from tests.gallery.cards import QUESTION
+from tests.gallery.dialogues import PLAYBOOK
+from tests.gallery.scene import Chapter, Scene
+
+_LINK = f"https://acme.slack.com/archives/{HELP.channel_id}/p1795165200000100"
+_OTHER = "Does the export count refunds, or only orders?"
+
+
+def _line(question: str, status: str, minutes: int, card: str | None = None) -> ThreadLine:
+    return ThreadLine(
+        thread_id=f"{DEMO.team_id}.{HELP.channel_id}.1795165200.000{minutes:03}",
+        chat_id=HELP.channel_id,
+        permalink=_LINK,
+        status=status,
+        question=question,
+        started_at=NOW - timedelta(minutes=minutes),
+        card=(OPS.channel_id, card) if card else None,
+    )
+
+
+_LINES = (
+    _line(one_line(QUESTION, QUESTION_CHARS), "pending-user (approval)", 42, "1795165201.000100"),
+    _line(_OTHER, "pending-user (disagreement)", 12, "1795165202.000100"),
+    _line("Why do we sign session cookies twice?", "investigating", 1),
+)
+
+
+def _overview(**changes: Any) -> Overview:
+    known: dict[str, Any] = {
+        "running": 1,
+        "waiting": 2,
+        "queued": 1,
+        "failed": 0,
+        "posted_today": 5,
+        "connection": "last event 4 s ago · connected since 08:12 UTC",
+        "last_event_at": NOW,
+        "last_event": "Last message seen 4 min ago",
+        "threads": _LINES,
+        "unreadable": (),
+    }
+    return Overview(**{**known, **changes})
+
+
+def _beat(minutes: int, result: BeatResult, indicator: Indicator, **changes: Any) -> Envelope:
+    known: dict[str, Any] = {
+        "ts": NOW - timedelta(minutes=minutes),
+        "session_id": "shop",
+        "workspace_dir": "/srv/shop",
+        "reason": Wake.INTERVAL,
+        "result": result,
+        "indicator": indicator,
+        "duration_ms": 2_140,
+        "tier": Tier.QUICK,
+    }
+    return Envelope(**{**known, **changes})
+
+
+_QUIET = _beat(40, BeatResult.OK_EMPTY, Indicator.OK, why="probes: all outputs equal those of the last good beat")
+_NIGHT = _beat(
+    600, BeatResult.SKIPPED, Indicator.NONE, why="outside hours: it is 23:00 in UTC", tier=None, duration_ms=0
+)
+_SENT = _beat(
+    10,
+    BeatResult.SENT,
+    Indicator.ALERT,
+    delivered=Delivered(mode="last", channel="slack", to="D0ANA"),
+    preview="Production config: query_timeout_s is 0, so every query fails at once.",
+    duration_ms=41_000,
+    tool_calls=6,
+    trace_id="shop-20261120T085000Z-b1",
+    silent=False,
+    usage=BeatUsage(input_tokens=9_800, output_tokens=700, cost_usd=0.07, triage_usage=RunUsage(cost_usd=0.001)),
+)
+_BEATS = (_SENT, _QUIET, _NIGHT)
+
+
+def _row(session_id: str, name: str, **changes: Any) -> Row:
+    known: dict[str, Any] = {
+        "id": session_id,
+        "name": name,
+        "owner": ANA.user_id,
+        "is_master": False,
+        "standing": Standing.ON,
+        "indicator": Indicator.OK,
+        "every": "every 30m",
+        "hours": "08:00-22:00 UTC",
+        "last": _QUIET,
+        "next_at": NOW + timedelta(minutes=20),
+        "open_findings": 0,
+        "notes": (),
+    }
+    return Row(**{**known, **changes})
+
+
+_ROWS = (
+    _row("shop", "Shop", indicator=Indicator.ALERT, last=_SENT, open_findings=1),
+    _row("shop-api", "shop-api", owner=BEN.user_id, is_master=True),
+    _row(
+        "storefront",
+        "Storefront",
+        standing=Standing.PAUSED,
+        indicator=Indicator.ERROR,
+        last=_beat(90, BeatResult.FAILED, Indicator.ERROR, error="the model sent nothing for 60 s"),
+        next_at=None,
+        notes=("paused after 3 failures: the model sent nothing for 60 s",),
+    ),
+    _row("docs", "docs", owner="", standing=Standing.OFF, last=None, next_at=None),
+)
+
+
+def _tasks() -> TaskList:
+    playbook = parse(PLAYBOOK)
+    session = Session(
+        id="shop",
+        name="Shop",
+        cwd=Path("/srv/shop"),
+        owner=ANA.user_id,
+        channels=(),
+        is_master=False,
+        beat=BeatSettings(),
+    )
+    return TaskList(
+        session=session,
+        at=NOW,
+        tasks=tuple(numbered(playbook)),
+        due=Tier.QUICK,
+        stamps=Stamps(NOW - timedelta(minutes=30), NOW - timedelta(minutes=30), NOW - timedelta(hours=23)),
+        beats={
+            Tier.QUICK: NOW + timedelta(minutes=20),
+            Tier.HOURLY: NOW + timedelta(minutes=50),
+            Tier.DAILY: NOW + timedelta(minutes=80),
+        },
+        refused={1: (("python3", "scripts/check_config.py"),)},
+    )
+
+
+def _metrics() -> list[Block]:
+    """Return a week of a small team, measured for real."""
+    endings = (Resolution.APPROVED, Resolution.APPROVED, Resolution.EDITED, Resolution.DISMISSED)
+    rounds = (Verdict.PASS, Verdict.PASS, Verdict.PASS, Verdict.BOUNCE)
+    threads = [decided(n, endings[n % 4], a_round(verdict=rounds[n % 4], checks=(GOOD,))) for n in range(24)]
+    past = Past(
+        heard=[heard(n, "actionable" if n % 4 == 0 else "ambient", days_ago=1 + n % 6) for n in range(400)],
+        threads=threads,
+        replies=[reply(n) for n in range(24) if endings[n % 4] is not Resolution.DISMISSED],
+        recorded_since=NOW - timedelta(days=30),
+    )
+    return metrics_blocks(report(past, Window.last(7, NOW), baseline_reply_s=2_400))
+
+
+def _brief(title: str, *, may_see_drafts: bool = True, **changes: Any) -> list[Block]:
+    known: dict[str, Any] = {
+        "since": NOW - timedelta(hours=24),
+        "now": NOW,
+        "drafts": _LINES[:2],
+        "long_runs": 1,
+        "replies": 5,
+        "findings": (("Shop", "Production config: query_timeout_s is 0, so every query fails at once."),),
+        "beats": 46,
+        "failed_beats": 1,
+        "model_runs": 19,
+        "cost_usd": 3.42,
+        "paused": None,
+    }
+    return said_blocks(brief_text(Brief(**{**known, **changes}), title, may_see_drafts=may_see_drafts))
+
+
+def _said(text: str) -> list[Block]:
+    return [SectionBlock(text=MarkdownTextObject(text=text))]
+
+
+_DAY = Today(messages=212, actionable=41, posted=5, model_runs=19, cost_usd=3.42)
+_HOME = Home(overview=_overview(), today=_DAY, sessions=_ROWS, now=NOW)
+_ROLL = Roll(people=frozenset({ANA.user_id, BEN.user_id}), configured=None, ops_channel=OPS.channel_id)
+
+ANSWERS = Chapter(
+    title="What `/triage` answers",
+    about="For your eyes only, at once, one screen; the last line says what to type next.",
+    scenes=(
+        Scene(
+            name="status",
+            title="/triage status",
+            meaning="What waits, what runs, and whether Slack is heard. Only approvers see the questions.",
+            shows=status_blocks(_overview(), may_see_drafts=True),
+            private=True,
+        ),
+        Scene(
+            name="status-paused",
+            title="/triage status, paused, and something is broken",
+            meaning="Who paused it, and what cannot be read.",
+            shows=status_blocks(
+                _overview(paused="paused by @ana since 09:12 UTC", failed=2, unreadable=("state/x.json",)),
+                may_see_drafts=False,
+            ),
+            private=True,
+        ),
+        Scene(
+            name="open",
+            title="/triage open",
+            meaning="The drafts that wait, oldest first, each with the way to its card.",
+            shows=open_blocks(_overview(), NOW, may_see_drafts=True),
+            private=True,
+        ),
+        Scene(
+            name="metrics",
+            title="/triage metrics",
+            meaning="What is promised, measured: what misses its target first; last, what cannot be told yet and why.",
+            shows=_metrics(),
+            private=True,
+        ),
+        Scene(
+            name="approve-list",
+            title="/triage approve-list",
+            meaning="Who may approve, and where that is written.",
+            shows=approver_blocks(_ROLL, is_one=True),
+            private=True,
+        ),
+        Scene(
+            name="heartbeat-list",
+            title="/triage heartbeat list",
+            meaning="Every watched repository: green is well, red has something open, ⚠ failed, ⏸ paused.",
+            shows=list_blocks(_ROWS, NOW),
+            private=True,
+        ),
+        Scene(
+            name="heartbeat-why",
+            title="/triage heartbeat why shop",
+            meaning="Step by step how the latest beat went: ✓ passed, – not asked, ■ where it ended.",
+            shows=why_blocks("shop", _BEATS, may_read=True),
+            private=True,
+        ),
+        Scene(
+            name="heartbeat-log",
+            title="/triage heartbeat log shop",
+            meaning="The latest beats, a line each.",
+            shows=log_blocks("shop", _BEATS, may_read=True),
+            private=True,
+        ),
+        Scene(
+            name="tiers",
+            title="/triage tiers shop",
+            meaning="What a session looks at, how often, what is due. The numbers are what `remove` and `move` take.",
+            shows=tasks_blocks(_tasks(), may_edit=True),
+            private=True,
+        ),
+        Scene(
+            name="tiers-due",
+            title="/triage tiers shop due",
+            meaning="What the next beat does, and when each tier's turn is.",
+            shows=due_blocks(_tasks()),
+            private=True,
+        ),
+    ),
+)
+
+SAID = Chapter(
+    title="What it says by itself",
+    about="In the ops channel, and seldom: everything else is silence.",
+    scenes=(
+        Scene(
+            name="brief-morning",
+            title="Morning brief",
+            meaning="What waits, what happened and what it cost. Links lead to the cards.",
+            shows=_brief("Morning brief"),
+        ),
+        Scene(
+            name="brief-idle",
+            title="A quiet day",
+            meaning="Nothing to do, and it says so in three lines.",
+            shows=_brief(
+                "End of day", drafts=(), long_runs=0, replies=0, findings=(), failed_beats=0, model_runs=0, cost_usd=0.0
+            ),
+        ),
+        Scene(
+            name="reminder",
+            title="Reminder",
+            meaning="Cards that nobody touched; said once per draft.",
+            shows=_said(
+                "2 cards wait for a decision:\n"
+                f"• 26 h ago: {one_line(QUESTION, 80)} {_LINK}\n• 25 h ago: {_OTHER} {_LINK}"
+            ),
+        ),
+    ),
+)
+
+HOME = Chapter(
+    title="App Home",
+    about="The bot's *Home* tab, brought up to date while you look.",
+    scenes=(
+        Scene(
+            name="home-approver",
+            title="For an approver",
+            meaning="Drafts with their links, every session, today in numbers, health.",
+            shows=home_view(_HOME, may_see_drafts=True),
+        ),
+        Scene(
+            name="home-everybody",
+            title="For everybody else",
+            meaning="Counts; no question, no draft, no link to a card.",
+            shows=home_view(_HOME, may_see_drafts=False),
+        ),
+    ),
+)

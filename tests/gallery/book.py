@@ -1,0 +1,38 @@
+"""docs/gallery.md, printed from the scenes; `make screenshots` writes it and its pictures."""
+
+from __future__ import annotations
+
+from tests.gallery.answers import ANSWERS, HOME, SAID
+from tests.gallery.cards import CARDS
+from tests.gallery.dialogues import DIALOGUES
+from tests.gallery.offers import ALERTS, PROPOSALS, SUGGESTIONS
+from tests.gallery.scene import Chapter, Scene
+
+CHAPTERS = (CARDS, DIALOGUES, HOME, SAID, ANSWERS, ALERTS, SUGGESTIONS, PROPOSALS)
+SCENES = tuple(scene for chapter in CHAPTERS for scene in chapter.scenes)
+
+_INTRO = """# What am I looking at
+
+Every message, dialogue and answer of triage, with what it means and what to do about it. The pictures are of the real
+blocks, drawn by `local-slack`, a throw-away Slack: Slack itself draws code blocks where you see three backticks here,
+and inputs of several lines. `make screenshots` makes this page and its pictures; it is not edited by hand.
+"""
+
+
+def printed() -> str:
+    """Return the page."""
+    contents = "\n".join(f"- [{chapter.title}](#{_anchor(chapter.title)})" for chapter in CHAPTERS)
+    return "\n".join([_INTRO, contents, *map(_chapter, CHAPTERS)])
+
+
+def _chapter(chapter: Chapter) -> str:
+    return "\n".join([f"\n## {chapter.title}\n", chapter.about, *map(_scene, chapter.scenes)])
+
+
+def _scene(scene: Scene) -> str:
+    return f"\n### {scene.title}\n\n{scene.meaning}\n\n![{scene.title}](images/{scene.path})"
+
+
+def _anchor(title: str) -> str:
+    """Return the link to a heading, as GitHub makes it."""
+    return "".join(sign for sign in title.lower().replace(" ", "-") if sign.isalnum() or sign in "-_")

@@ -1,0 +1,351 @@
+"""The card of a question in each of its states, on real thread states."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from slack_sdk.models.blocks import Block
+
+from blocks.draft_card import card_blocks
+from bot.casework.freshness import QUESTION_EDITED, settled_by, wrote_in_thread
+from bot.casework.verdict import CODE_CHECKS
+from bot.domain.escalation import session_name
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn, TriageFile, Usage, Verdict
+from bot.domain.threads import PendingReason, Resolution, Round, Status, Step, ThreadState
+from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP
+from tests.builders import NOW, a_return, a_thread, a_verdict
+from tests.gallery.scene import Chapter, Scene
+
+TS = "1795165200.000100"
+THREAD_ID = f"{DEMO.team_id}.{HELP.channel_id}.{TS}"
+QUESTION = "How long do we wait for the warehouse before an order fails, and why do pick lists get longer?"
+DRAFT = (
+    "We wait **2 s** to connect to the warehouse and **10 s** for its answer; then the order fails.\n\n"
+    "Pick lists get **45 s**: they may take long on Mondays, and the warehouse asked for it "
+    "(`config/warehouse.toml:3-7`)."
+)
+FILE = EvidenceRef(
+    kind=EvidenceKind.FILE,
+    ref="config/warehouse.toml:3-7",
+    commit="4f1c2d9e7a" + "0" * 30,
+    quote="connect = 2\nread = 10\n# A pick list may take long on Mondays; it was asked for.\npick_list = 45",
+    supports_claim="The three timeouts, in seconds, and the reason.",
+)
+LOG = EvidenceRef(
+    kind=EvidenceKind.LOG_QUERY,
+    ref='service:orders "warehouse timed out" last 7 d',
+    quote="14 results",
+    supports_claim="Orders did fail for it this week.",
+)
+RETURN = a_return(
+    DRAFT, evidence_refs=(FILE, LOG), confidence="high", confidence_reason="The file says so in so many words."
+)
+HOLDS = (Check(name="ref[0].resolves", ok=True, reason=""), Check(name="ref[1].resolves", ok=None, reason=""))
+MODEL = "claude-opus-5-5"
+COST = Usage(input_tokens=41_000, output_tokens=2_300, cost_usd=0.31)
+OFFLINE = Usage()
+
+
+def thread(status: Status = Status.INVESTIGATING, why: str = "a question came in", **changes: Any) -> ThreadState:
+    """Return Chloe's question in #help, in a status it got to at 09:00."""
+    step = Step(at=NOW, from_=Status.INVESTIGATING, to=status, why=why)
+    known: dict[str, Any] = {
+        "thread_id": THREAD_ID,
+        "team_id": DEMO.team_id,
+        "chat_id": HELP.channel_id,
+        "original_message_id": TS,
+        "original_sender_id": CHLOE.user_id,
+        "question": QUESTION,
+        "permalink": f"https://acme.slack.com/archives/{HELP.channel_id}/p{TS.replace('.', '')}",
+        "status": status,
+        "status_history": (step,),
+    }
+    return a_thread(**{**known, **changes})
+
+
+def drafted(
+    reason: PendingReason | None = PendingReason.APPROVAL,
+    *,
+    ret: InvestigatorReturn = RETURN,
+    verdict: Verdict = Verdict.PASS,
+    judge: str = MODEL,
+    reasons: tuple[str, ...] = (),
+    note: str = "",
+    checks: tuple[Check, ...] = HOLDS,
+    earlier: tuple[Round, ...] = (),
+    **changes: Any,
+) -> ThreadState:
+    """Return the thread with a draft that was judged."""
+    number = len(earlier) + 1
+    judged = a_verdict(verdict, validator_model=judge, reasons=reasons, spot_check_note=note)
+    rounds = (*earlier, Round(round=number, investigator_return=ret, checks=checks, validator_return=judged))
+    known: dict[str, Any] = {
+        "pending_reason": reason,
+        "investigator_return": ret,
+        "investigator_round": number,
+        "validator_return": judged,
+        "rounds": rounds,
+        "usage": COST,
+    }
+    state = thread(Status.PENDING_USER, "validated", **known)
+    return (state.with_draft(ret.draft_reply) if ret.draft_reply else state).model_copy(update=changes)
+
+
+def closed(resolution: Resolution, why: str, *, posted: bool = False, **changes: Any) -> ThreadState:
+    """Return the thread as it ended."""
+    state = drafted().close(resolution, at=NOW + timedelta(minutes=4), why=why)
+    return state.evolve(posted_message_id="1795165440.000200" if posted else None, **changes)
+
+
+def card(state: ThreadState, **how: Any) -> list[Block]:
+    """Return the blocks of a card, its file citations linked as on a code host."""
+    link = "https://github.com/example/shop/blob/4f1c2d9/config/warehouse.toml#L3-L7"
+    return card_blocks(state, link_to=lambda ref: link if ref.kind is EvidenceKind.FILE else None, **how)
+
+
+_OFFLINE_REPLY = (
+    "I searched the code at `4f1c2d9e` without a model. Closest lines:\n\n"
+    "`config/warehouse.toml:3-7`\n```\n[timeouts]\nconnect = 2\nread = 10\npick_list = 45\n```\n\n"
+    "Also close: `shop/retry.py:4-5`"
+)
+_FIRST = a_return("We wait 30 s for every request to the warehouse.", evidence_refs=(FILE,))
+_BOUNCED = Round(
+    round=1,
+    investigator_return=_FIRST,
+    checks=(Check(name="ref[0].quote", ok=False, reason="the cited lines do not say so"),),
+    validator_return=a_verdict(
+        Verdict.BOUNCE, validator_model=MODEL, reasons=("30 s stands nowhere in the cited lines",)
+    ),
+)
+_OBJECTIONS = (
+    "the draft says that the order fails; shop/orders.py:88 puts it back into the queue instead",
+    "why pick lists take long is the comment's word alone",
+)
+_TRANSCRIPT = f"/var/lib/triage/escalations/{THREAD_ID}/transcript.log"
+_QUESTIONS = (
+    "Which environment do you mean: production reads config/warehouse.toml, staging has its own?",
+    "Is the order in question one with a pick list?",
+)
+_SAID = (QUESTION, DRAFT.replace("*", "").replace("`", ""))
+
+CARDS = Chapter(
+    title="The card of a question",
+    about="It stands in the private ops channel from the first second, one per question, and changes in place. "
+    "The grey line under the question says where things stand; the buttons say what you can do about it.",
+    scenes=(
+        Scene(
+            name="card-investigating",
+            title="Investigating",
+            meaning="A run is under way; the line says how far it is. Nothing to do. "
+            "If you know what it cannot, *Add context*.",
+            shows=card(
+                thread(),
+                progress="7 tool calls · thinking: …the read timeout is set per client, so pick_list overrides it",
+            ),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="card-validated",
+            title="✓ validated",
+            meaning="Every citation was looked up by code and a second model failed to break the draft. Read it, open "
+            "a citation or two, *Approve*: it is posted as it stands. `?` is a citation that code cannot look up.",
+            shows=card(drafted()),
+            said=_SAID,
+        ),
+        Scene(
+            name="card-offline",
+            title="Offline, no model was used",
+            meaning="No API key is set: the closest lines of the code, quoted and checked, and nobody's reasoning. "
+            "Useful as a pointer; *Edit* it into an answer.",
+            shows=card(
+                drafted(
+                    ret=a_return(_OFFLINE_REPLY, evidence_refs=(FILE,), confidence="medium"),
+                    judge=CODE_CHECKS,
+                    usage=OFFLINE,
+                )
+            ),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="card-disagreement",
+            title="⚠ disagreement",
+            meaning="Two rounds, and the validator still objects. The objections stand below the draft, the earlier "
+            "round with its own under them. *Approve* is red and asks again; mostly you want *Edit* or *Dismiss*.",
+            shows=card(
+                drafted(
+                    PendingReason.DISAGREEMENT,
+                    verdict=Verdict.BOUNCE,
+                    reasons=_OBJECTIONS,
+                    note="shop/orders.py:88 was read; it says requeue(order)",
+                    earlier=(_BOUNCED,),
+                )
+            ),
+            said=(*_SAID, *_OBJECTIONS),
+        ),
+        Scene(
+            name="card-context",
+            title="Needs context",
+            meaning="The answer hinges on something neither code nor message holds, and the bot does not guess. "
+            "*Add context* answers its questions and sends it off again; or *Write reply* yourself.",
+            shows=card(
+                drafted(
+                    PendingReason.CONTEXT,
+                    ret=a_return("", evidence_refs=(), confidence="low", open_questions=_QUESTIONS),
+                )
+            ),
+            said=(QUESTION, *_QUESTIONS),
+        ),
+        Scene(
+            name="card-failed",
+            title="Failed",
+            meaning="No draft, and why; nothing was posted. *Re-investigate* tries again, *Write reply* does without.",
+            shows=card(
+                thread(
+                    Status.PENDING_USER,
+                    "the investigation failed: the model sent nothing for 60 s, three times in a row",
+                    pending_reason=PendingReason.FAILED,
+                    usage=COST,
+                )
+            ),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="card-escalated",
+            title="Long investigation",
+            meaning="A run of up to half an hour in a session of its own. It outlives a restart of the bot. "
+            "Type the line on the bot's machine to look over its shoulder.",
+            shows=card(
+                thread(
+                    Status.ESCALATED,
+                    f"<@{ANA.user_id}> asked for a long investigation",
+                    is_escalated=True,
+                    escalation_tmux_session=session_name(THREAD_ID),
+                    escalation_transcript_path=_TRANSCRIPT,
+                ),
+                progress="23 tool calls · thinking: …none of the four callers sets a deadline of its own",
+            ),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="card-stale",
+            title="Something changed since the draft",
+            meaning="The world moved on while the draft waited; what exactly is listed, newest first. The green button "
+            "is gone: *Post anyway* is yours to press once you have looked, *Re-investigate* starts over.",
+            shows=card(
+                drafted(
+                    stale_reasons=(
+                        QUESTION_EDITED,
+                        wrote_in_thread(BEN.user_id, NOW + timedelta(minutes=3, seconds=12)),
+                        "`config/warehouse.toml:3-7` changed in the codebase",
+                    )
+                )
+            ),
+            said=_SAID,
+        ),
+        Scene(
+            name="card-settled",
+            title="Never mind",
+            meaning="The asker took the question back. *Dismiss* comes first; the draft stays readable.",
+            shows=card(drafted(stale_reasons=(settled_by(CHLOE.user_id, "never mind, found it in the config"),))),
+            said=_SAID,
+        ),
+        Scene(
+            name="card-paused",
+            title="Paused",
+            meaning="Somebody typed `/triage pause`. The question is kept; its investigation begins with "
+            "`/triage resume`. Drafts that wait can be decided meanwhile.",
+            shows=card(thread(), paused="paused by @ana since 09:12 UTC"),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="card-edited",
+            title="Edited, not posted",
+            meaning="A human rewrote the draft and saved it. No model has judged these words, so there is no ✓; "
+            "the evidence below is that of the draft before.",
+            shows=card(drafted().with_draft("2 s to connect, 10 s to read, 45 s for pick lists.")),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="card-note",
+            title="With a note saved",
+            meaning="The investigation proposed a note for `memory/` and somebody saved it (⋯, *Save note*): the next "
+            "question like this finds it first.",
+            shows=card(
+                drafted(
+                    ret=RETURN.model_copy(
+                        update={"proposed_triage_file": TriageFile(filename="warehouse-timeouts.md", content="45 s")}
+                    ),
+                    triage_file_path="memory/warehouse-timeouts.md",
+                )
+            ),
+            said=_SAID,
+        ),
+        Scene(
+            name="card-gloss",
+            title="A question in another language",
+            meaning="The line with the globe is the translation. The reply is drafted in the asker's language.",
+            shows=card(
+                drafted(
+                    ret=RETURN.model_copy(
+                        update={
+                            "gloss": "How long do we wait for the warehouse?",
+                            "draft_language": "es",
+                            "draft_reply": "Esperamos **2 s** para conectar y **10 s** la respuesta.",
+                        }
+                    ),
+                    question="¿Cuánto tiempo esperamos al almacén?",
+                )
+            ),
+            said=("¿Cuánto tiempo esperamos al almacén?",),
+        ),
+        Scene(
+            name="card-posted",
+            title="Posted",
+            meaning="Done: who approved it, and exactly what stands in the thread.",
+            shows=card(closed(Resolution.APPROVED, f"approved by <@{ANA.user_id}>", posted=True)),
+            said=_SAID,
+        ),
+        Scene(
+            name="card-edited-posted",
+            title="Edited and posted",
+            meaning="As above; the words are the editor's. It counts as a draft that was not good enough.",
+            shows=card(
+                closed(
+                    Resolution.EDITED,
+                    f"edited and posted by <@{ANA.user_id}>",
+                    posted=True,
+                    draft_pending="2 s to connect, 10 s to read, 45 s for pick lists.",
+                )
+            ),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="card-dismissed",
+            title="Dismissed",
+            meaning="Nothing was posted. The reason, if one was given, helps the next draft.",
+            shows=card(
+                closed(
+                    Resolution.DISMISSED,
+                    f"dismissed by <@{ANA.user_id}>",
+                    dismiss_reason="answered in the stand-up",
+                )
+            ),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="card-expired",
+            title="Expired",
+            meaning="Nobody decided for days, a reminder included. A new message in the thread opens a fresh card.",
+            shows=card(closed(Resolution.EXPIRED, "expired: nobody decided, and nothing happened for 7 d")),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="card-withdrawn",
+            title="Withdrawn",
+            meaning="The asker deleted the question. Its card is closed; nothing can be posted any more.",
+            shows=card(closed(Resolution.WITHDRAWN, "the question was deleted")),
+            said=(QUESTION,),
+        ),
+    ),
+)

@@ -1,0 +1,36 @@
+"""One page and one bot for all scenes of the gallery."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import ViewportSize
+
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from tests.gallery.stage import Stage, open_stage
+from tests.journeys.browser import chromium, open_page
+
+SIZE: ViewportSize = {"width": 960, "height": 1_600}
+"""Wide enough for Slack's column of messages, high enough for the longest view."""
+
+
+@pytest.fixture(scope="module")
+def opened_stage(slack_server: LocalSlack) -> Iterator[Stage]:
+    """The workspace's page before Ana; skipped where there is no Chromium."""
+    executable = chromium()
+    if executable is None:
+        pytest.skip("no Chromium in PATH: install `chromium` to look at the gallery")
+    with Control(slack_server.url) as control:
+        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave", timeout_s=10)
+        control.reset()
+        with open_page(executable, slack_server.url, size=SIZE) as page, open_stage(slack_server, control, page) as on:
+            yield on
+
+
+@pytest.fixture
+def stage(opened_stage: Stage) -> Iterator[Stage]:
+    """The stage with nothing on it."""
+    yield opened_stage
+    opened_stage.clear()

@@ -1,0 +1,106 @@
+"""The dialogues behind the buttons."""
+
+from __future__ import annotations
+
+from blocks.draft_card import click_of
+from blocks.heartbeat_alert import playbook_modal
+from blocks.modals import context_modal, dismiss_modal, edit_modal, evidence_modal
+from blocks.suggestion import read_modal, reject_modal
+from blocks.tiers import saved_modal, tier_modal
+from bot.domain.playbook import parse
+from bot.domain.tier_text import Changes
+from bot.domain.tiers import Tier
+from bot.heartbeat.task_desk import Editing
+from tests.gallery.cards import DRAFT, drafted
+from tests.gallery.offers import OFFER, QUARANTINED
+from tests.gallery.scene import Chapter, Scene
+
+PLAYBOOK = """# Heartbeat of shop
+
+## Timestamps
+- Last quick: 2026-11-20T08:30:00Z
+- Last hourly: 2026-11-20T08:30:00Z
+- Last daily: 2026-11-19T09:00:00Z
+
+## Quick Tasks (every heartbeat)
+- [x] Production config: `python3 scripts/check_config.py`
+
+## Hourly Tasks
+- [x] New commits on main: `git log --oneline --max-count=20 origin/main`
+- [ ] Disk: `df -h`
+"""
+_TIER = "- New commits on main: `git log --oneline --max-count=20 origin/main`\n- Disk: `df -h`"
+_EDITING = Editing(session_id="shop", tier=Tier.HOURLY, text=_TIER)
+_STATE = drafted()
+
+DIALOGUES = Chapter(
+    title="The dialogues",
+    about="Each belongs to one draft or one list: if that changed while you typed, you are told and nothing is lost.",
+    scenes=(
+        Scene(
+            name="edit",
+            title="Edit",
+            meaning="Your words go through the same gates as the draft. *Post now* posts them; tick the box to keep "
+            "them on the card for now.",
+            shows=edit_modal(click_of(_STATE), DRAFT),
+        ),
+        Scene(
+            name="dismiss",
+            title="Dismiss",
+            meaning="Closes the card and posts nothing. The reason may stay empty.",
+            shows=dismiss_modal(click_of(_STATE)),
+        ),
+        Scene(
+            name="add-context",
+            title="Add context",
+            meaning="What neither the code nor the message says. It starts a new investigation that knows it.",
+            shows=context_modal(click_of(_STATE)),
+        ),
+        Scene(
+            name="evidence",
+            title="Evidence",
+            meaning="Every citation with the quoted lines, and what the lookup said of it.",
+            shows=evidence_modal(_STATE),
+        ),
+        Scene(
+            name="tier-editor",
+            title="A tier as text",
+            meaning="One task a line. Who saves while somebody else did sees both texts, and nothing is overwritten.",
+            shows=tier_modal(_EDITING),
+        ),
+        Scene(
+            name="tier-conflict",
+            title="Somebody else saved first",
+            meaning="Above is what stands there now, below what you wrote. *Save* puts yours in its place.",
+            shows=tier_modal(_EDITING, typed="- Disk: `df -h`\n- Certificates: `scripts/certificates.sh`"),
+        ),
+        Scene(
+            name="tier-saved",
+            title="A tier was saved",
+            meaning="What came and what went, and how to undo it.",
+            shows=saved_modal(
+                "shop",
+                Tier.HOURLY,
+                Changes(playbook=parse(PLAYBOOK), added=("- Certificates",), removed=("- Disk: `df -h`",)),
+            ),
+        ),
+        Scene(
+            name="playbook",
+            title="HEARTBEAT.md",
+            meaning="The file as it lies on disk, to read. Change it with `/triage tiers`, or in the file itself.",
+            shows=playbook_modal("Shop", PLAYBOOK),
+        ),
+        Scene(
+            name="reject-suggestion",
+            title="Reject a suggestion",
+            meaning="It is not offered to this session again.",
+            shows=reject_modal(OFFER),
+        ),
+        Scene(
+            name="read-suggestion",
+            title="Read a quarantined suggestion",
+            meaning="The line reads like an instruction to the agent. Read it as data before you let it in.",
+            shows=read_modal(QUARANTINED),
+        ),
+    ),
+)

@@ -1,0 +1,47 @@
+"""Every view is drawn in a browser, looked over for text that is cut or marks that are left over, and pictured.
+
+With TRIAGE_SCREENSHOTS=<folder> the pictures and the page of docs/gallery.md are written there (`make screenshots`).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.gallery.book import SCENES, printed
+from tests.gallery.flaws import flaws
+from tests.gallery.scene import Scene
+from tests.gallery.stage import Stage
+
+_DOCS = Path(__file__).parents[2] / "docs"
+_FOLDER = os.environ.get("TRIAGE_SCREENSHOTS")
+_DRAWN = [scene for scene in SCENES if scene.shows is not None]
+_STYLE = ".msg-hover-actions { display: none !important } .blocks { padding: 8px 10px; background: white }"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scene", _DRAWN, ids=lambda scene: scene.name)
+def test_a_view_can_be_read(stage: Stage, scene: Scene, tmp_path: Path) -> None:
+    """Nothing is wider than its place, cut without a sign, or a mark that Slack would have drawn."""
+    view = stage.show(scene)
+    path = (Path(_FOLDER) if _FOLDER else tmp_path) / scene.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    view.screenshot(path=path, animations="disabled", style=_STYLE)
+    assert flaws(view, scene.said) == []
+
+
+def test_the_page_shows_every_view() -> None:
+    """docs/gallery.md is what the scenes say, and every picture is there."""
+    page = _DOCS / "gallery.md"
+    if _FOLDER:
+        page.write_text(printed(), encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == printed(), "make screenshots prints it anew"
+    assert [scene.path for scene in SCENES if not (_DOCS / "images" / scene.path).is_file()] == []
+
+
+def test_no_two_views_share_a_picture() -> None:
+    """Nor a name."""
+    paths = [scene.path for scene in SCENES]
+    assert len(set(paths)) == len(paths)
