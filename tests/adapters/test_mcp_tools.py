@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -239,20 +241,20 @@ def test_a_server_that_stays_dead_is_reported(http: HttpServer, run: Runs) -> No
 
 def test_a_child_process_that_died_is_started_anew(tmp_path: Path, run: Runs) -> None:
     """Over stdio a call finds the process dead, starts another and is answered."""
-    count, dead = tmp_path / "starts", tmp_path / "dead"
-    once = f"""
-import os, threading
-open({str(count)!r}, "a").write("x")
-if len(open({str(count)!r}).read()) == 1:
-    threading.Timer(1.5, lambda: (open({str(dead)!r}, "w"), os._exit(1))).start()
+    starts = tmp_path / "starts"
+    serve = f"""
+import os
+print(os.getpid(), file=open({str(starts)!r}, "a"))
 from mcp_server_time import main
 main()
 """
-    tools = run(time=McpServerSettings(command=(sys.executable, "-c", once), timeout_s=10))
-    while not dead.exists():
-        time.sleep(0.05)
+    tools = run(time=McpServerSettings(command=(sys.executable, "-c", serve), timeout_s=10))
+    first = int(starts.read_text())
+    os.kill(first, signal.SIGKILL)
+    with suppress(ChildProcessError):  # buried already
+        os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
     assert "UTC" in tools["time__get_current_time"].call({"timezone": "UTC"})
-    assert count.read_text() == "xx"
+    assert len(starts.read_text().split()) == 2
 
 
 def test_a_call_that_may_have_changed_something_is_not_repeated(http: HttpServer, run: Runs) -> None:
