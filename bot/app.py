@@ -146,7 +146,7 @@ class Triage:
     def _work(self) -> WorkerPool:
         """Return what works off the queue."""
         casework, beats = self.casework, self.beats
-        said = unless(beats.proposals.takes, beats.proposals.handle, casework.orchestrator.handle)
+        said = unless(beats.proposals.takes, beats.proposals.handle, casework.mentions.handle)
         return WorkerPool(
             self.ground.jobs,
             one_of({"beat": beats.heartbeats.beats.handle, "rebuild": casework.rebuilding.handle}, said),

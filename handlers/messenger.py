@@ -157,6 +157,19 @@ def _is_reply(message: dict[str, Any], state: ThreadState, text: str) -> bool:
 Ephemeral = Callable[[str, str, str], None]
 
 
+Whisper = Callable[[str, str, str, str | None], None]
+
+
+def whisper(client: WebClient) -> Whisper:
+    """Return a way to tell one user something only they see, in a channel or in one of its threads."""
+
+    def tell(channel: str, user: str, text: str, thread_ts: str | None) -> None:
+        with translated("answer you"):
+            client.chat_postEphemeral(channel=channel, user=user, text=text, thread_ts=thread_ts)
+
+    return tell
+
+
 def ephemeral(client: WebClient) -> Ephemeral:
     """Return a way to tell one user in one channel something only they see."""
 

@@ -50,7 +50,10 @@ class Orchestrator:
         self._bot_user_id, self._lost = bot_user_id, lost
 
     def handle(self, payload: Mapping[str, Any]) -> None:
-        """Do one job: `{"event": …}` with what `bot.intake.handover` adds, or `{"investigate": thread_id}`."""
+        """Do one job: `{"event": …}` with what `bot.intake.handover` adds, or `{"investigate": thread_id}`.
+
+        A `question` beside the event is the message that a mention points to: what is asked, and by whom.
+        """
         if "event" in payload:
             self._on_event(Event.model_validate(payload["event"]), payload)
         else:
@@ -76,7 +79,7 @@ class Orchestrator:
             state = None
         if state is None:
             if heard.get("opens", True):
-                self._open(thread_id, event)
+                self._open(thread_id, event, heard)
         elif event.msg_type is MessageType.DELETE:
             self._deleted(state, event)
         elif event.msg_type is MessageType.EDIT:
@@ -86,35 +89,35 @@ class Orchestrator:
         else:
             self._work_on(thread_id)
 
-    def _open(self, thread_id: str, event: Event) -> None:
+    def _open(self, thread_id: str, event: Event, heard: Mapping[str, Any]) -> None:
         """Start a thread for a question: state first, then the card, then the work."""
         if event.msg_type in (MessageType.EDIT, MessageType.DELETE):
             return
-        person = self._asker(event)
+        asked = Event.model_validate(heard["question"]) if "question" in heard else event
+        person = self._asker(asked)
         if self._is_stranger(person, thread_id):
             return
         closed = self._desk.store.last_closed(thread_id)
         if closed is not None and event.message_id in _messages_of(closed):
             return
-        kind = question_type_of(event.content)
-        self._desk.store.put(
-            ThreadState(
-                thread_id=thread_id,
-                team_id=event.team_id,
-                chat_id=event.chat_id,
-                chat_name=event.chat_name,
-                original_message_id=event.message_id,
-                original_sender_id=event.sender.id,
-                original_sender_name=person.name,
-                question=event.content,
-                permalink=self._desk.workspace.permalink(event.chat_id, event.message_id),
-                question_type=kind,
-                rubric=rubric_for(kind).render(),
-                draft_version=closed.draft_version + 2 if closed else 0,  # no old button fits, not even of a run
-                started_at=event.create_time if thread_id in self._lost else self._desk.clock.now(),
-                last_event_at=event.create_time,
-            )
+        kind = question_type_of(asked.content)
+        state = ThreadState(
+            thread_id=thread_id,
+            team_id=event.team_id,
+            chat_id=event.chat_id,
+            chat_name=event.chat_name,
+            original_message_id=asked.message_id,
+            original_sender_id=asked.sender.id,
+            original_sender_name=person.name,
+            question=asked.content,
+            permalink=self._desk.workspace.permalink(asked.chat_id, asked.message_id),
+            question_type=kind,
+            rubric=rubric_for(kind).render(),
+            draft_version=closed.draft_version + 2 if closed else 0,  # no old button fits, not even of a run
+            started_at=event.create_time if thread_id in self._lost else self._desk.clock.now(),
+            last_event_at=event.create_time,
         )
+        self._desk.store.put(state if asked is event else _with_followup(state, event))
         self._work_on(thread_id)
 
     def _is_stranger(self, person: Person, thread_id: str) -> bool:

@@ -16,7 +16,7 @@ from bot.domain.events import Classification, Event, MessageType
 from bot.intake import prose
 from bot.intake.rules import Matchers, Rules
 
-__all__ = ["ACK_MAX_CHARS", "CONFIDENCE", "Rules", "Verdict", "classify", "judge"]
+__all__ = ["ACK_MAX_CHARS", "CONFIDENCE", "Rules", "Verdict", "asks", "classify", "judge"]
 
 ACK_MAX_CHARS: Final = 30  # exclusive, mentions not counted
 
@@ -57,6 +57,16 @@ def classify(event: Event, rules: Rules, *, inflight: bool) -> Classification:
     'actionable'
     """
     return Classification(**judge(event, rules, inflight)._asdict(), classifier_version=rules.version)
+
+
+def asks(content: str, rules: Rules) -> bool:
+    """Whether the words alone ask or raise an alarm, whoever wrote them.
+
+    >>> asks("Why?", Rules()), asks("deployed", Rules())
+    (True, False)
+    """
+    question, ack, alarm, _ = _read(content, rules.matchers)
+    return (question or alarm) and not ack
 
 
 def judge(event: Event, rules: Rules, inflight: bool) -> Verdict:

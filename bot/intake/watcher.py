@@ -165,7 +165,8 @@ class Watcher:
             return False
         if event.chat_id in self._names:
             return True
-        if watch.mentions_anywhere and self._me.user_id in event.mentions and event.msg_type not in _CHANGES:
+        may_mention = watch.mentions_anywhere or event.chat_id == self._settings.ops_channel
+        if may_mention and self._me.user_id in event.mentions and event.msg_type not in _CHANGES:
             return True
         return (event.thread_id is not None or event.msg_type in _CHANGES) and self._in_flight(event)
 

@@ -15,13 +15,14 @@ from bot.casework.escalation_watch import EscalationWatch
 from bot.casework.freshness import quotes_at_head
 from bot.casework.lessons import FILE as LESSONS
 from bot.casework.lessons import Lessons
+from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.rebuilding import Rebuilding
 from bot.casework.recovery import Recovery
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
 from bot.casework.waiting import Waiting
-from bot.intake.classifier import classify
+from bot.intake.classifier import asks, classify
 from bot.intake.watcher import Watcher
 from bot.long_runs import long_runs
 from bot.staffing import Sources, Staff, staff
@@ -29,6 +30,7 @@ from bot.wiring.foundation import Foundation
 from handlers.approvals import Approvals
 from handlers.commands.casework import CaseworkCommands
 from handlers.lessons import LessonButtons
+from handlers.messenger import whisper
 from handlers.uploads import SlackPictures
 
 
@@ -42,6 +44,7 @@ class Casework:
     recovery: Recovery
     escalation_watch: EscalationWatch
     orchestrator: Orchestrator
+    mentions: Mentions
     rebuilding: Rebuilding
     watcher: Watcher
     approvals: Approvals
@@ -72,6 +75,7 @@ def wire_casework(on: Foundation) -> Casework:
         recovery=Recovery(on.desk, replies),
         escalation_watch=EscalationWatch(on.desk, runs, hired.runs, secrets=on.environment.secrets()),
         orchestrator=orchestrator,
+        mentions=_mentions(on, orchestrator, decisions),
         rebuilding=_rebuilding(on, orchestrator),
         watcher=_watcher(on, orchestrator),
         approvals=Approvals(decisions, on.approvers, on.store, ops_channel=on.ops_channel, tell=on.tell()),
@@ -86,6 +90,19 @@ def wire_casework(on: Foundation) -> Casework:
             ask=on.ask(),
             clock=on.clock,
         ),
+    )
+
+
+def _mentions(on: Foundation, orchestrator: Orchestrator, decisions: Decisions) -> Mentions:
+    rules = on.rules()
+    return Mentions(
+        desk=on.desk,
+        decisions=decisions,
+        approvers=on.approvers,
+        bot_user_id=on.me.user_id,
+        tell=whisper(on.client),
+        is_question=lambda text: asks(text, rules),
+        work_on=orchestrator.handle,
     )
 
 

@@ -94,7 +94,7 @@ def test_hostile_thanks_are_read_at_once(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "opens", "is_ack"),
-    [("why?", True, False), ("we use v2", False, False), ("ok", False, True), ("<@U0BOT> ok", True, False)],
+    [("why?", True, False), ("we use v2", False, False), ("ok", False, True), ("<@U0BOT> ok", True, True)],
 )
 def test_casework_hears_what_the_rules_said(text: str, opens: bool, is_ack: bool) -> None:
     """A remark opens no thread by itself, an ack is nobody's answer, a mention is always heard."""

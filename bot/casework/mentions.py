@@ -1,0 +1,195 @@
+"""A mention that is an instruction: look at the thread, add to a card, or a command that has to be typed elsewhere.
+
+What has words of its own goes on to `work_on`, the orchestrator, as ever. Nothing is changed for who may not, and only
+the one who wrote is answered, where only they see it; no reply is posted.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.casework.approvers import Approvers
+from bot.casework.decisions import Click, Decisions
+from bot.casework.desk import Desk
+from bot.domain.events import Event, MessageType
+from bot.domain.instructions import Instruction, Kind, read_instruction
+from bot.domain.threads import ThreadState, thread_key
+from bot.errors import InputError, ProviderError
+from bot.ports import ChatMessage
+
+log = logging.getLogger(__name__)
+
+_SPOKEN: Final = frozenset({MessageType.TEXT, MessageType.THREAD_REPLY})
+_STOPS: Final = ":;.,!"
+
+Tell = Callable[[str, str, str, str | None], None]
+"""Takes `(channel, user, text, thread ts or None)` and tells that user alone."""
+
+HOW: Final = "Ask in your own words, for example: where is the retry limit set? Commands: /triage help"
+WHAT: Final = (
+    "Look into what? Mention me in the thread of the question, or ask in your own words. Nothing was investigated."
+)
+GONE: Final = "The message this thread began with is gone, so there is nothing to look into."
+OWN: Final = "That message is mine. Use its buttons, or mention me with a question in your own words."
+WORDLESS: Final = "The message this thread began with has no words, and pictures are not read. Ask in your own words."
+GUESTS: Final = (
+    "A guest or somebody of another workspace wrote that; triage takes such messages only with "
+    "watcher.allow_external: true. Ask in your own words, and it is your question."
+)
+DECIDE: Final = (
+    "Drafts are decided with the buttons of their card in the ops channel, by approvers. Nothing was changed."
+)
+NOT_YOURS: Final = "Only approvers may add to a card; nothing was changed. Who they are: /triage approve-list"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mentions:
+    """Takes the job of a message before the orchestrator does; `is_question` says what the rules make of a text."""
+
+    desk: Desk
+    decisions: Decisions
+    approvers: Approvers
+    bot_user_id: str
+    tell: Tell
+    is_question: Callable[[str], bool]
+    work_on: Callable[[Mapping[str, Any]], object]
+
+    def handle(self, payload: Mapping[str, Any]) -> None:
+        """Do what a mention asks for; any other job goes on as it is.
+
+        Raises:
+            ProviderError: the chat cannot say who wrote, or what stands in the thread; trying again may help.
+            StoreError: the disk refuses.
+        """
+        event = _mention_in(payload, self.bot_user_id)
+        if event is None:
+            self.work_on(payload)
+            return
+        read = read_instruction(event.content, self.bot_user_id)
+        card = self._card_of(event)
+        if payload.get("is_ack") and read.kind in (Kind.BARE, Kind.QUESTION):
+            if self._is_open(event):
+                self.work_on(payload)
+            return  # "thanks, @triage" under an answer or a card asks for nothing
+        if card is None and (read.kind is Kind.QUESTION or self._is_under_way(event, read)):
+            self.work_on(payload)
+            return
+        if self._is_ignored(event.sender.id):
+            log.info("ignored a guest's mention", extra={"action": "guest_ignored"})
+        elif read.kind is Kind.COMMAND:
+            self._say(event, f"A mention changes nothing. Type it as a command: /triage {read.command}")
+        elif read.kind is Kind.DECISION:
+            self._say(event, DECIDE)
+        elif card is not None:
+            self._add_to(card, event, read)
+        elif event.thread_id is None:
+            self._say(event, WHAT if read.kind is Kind.LOOK else HOW)
+        else:
+            self._look_at_thread(event, event.thread_id, payload)
+
+    def _card_of(self, event: Event) -> ThreadState | None:
+        """Return the open thread under whose card a mention was written."""
+        if event.chat_id != self.desk.settings.ops_channel or event.thread_id is None:
+            return None
+        place = (event.chat_id, event.thread_id)
+        return next((one for one in self.desk.open_threads() if (one.card_channel, one.card_ts) == place), None)
+
+    def _is_open(self, event: Event) -> bool:
+        state = self.desk.store.get(thread_key(event))
+        return state is not None and state.is_open
+
+    def _is_under_way(self, event: Event, read: Instruction) -> bool:
+        """Whether it is a word in a thread that is being worked on: the orchestrator knows what that asks for."""
+        return read.kind in (Kind.LOOK, Kind.BARE) and self._is_open(event)
+
+    def _is_ignored(self, user_id: str) -> bool:
+        person = self.desk.workspace.person(user_id)
+        return (person.is_guest or person.is_external) and not self.desk.settings.watcher.allow_external
+
+    def _look_at_thread(self, event: Event, thread_ts: str, payload: Mapping[str, Any]) -> None:
+        """Have the thread's question worked on, in the name of who asked it, with what was said since as context."""
+        said = self.desk.workspace.thread(event.chat_id, thread_ts)
+        asked = self._question_of(said, thread_ts, event)
+        if asked is None:
+            self._say(event, GONE)
+        elif asked.sender_id == self.bot_user_id:
+            self._say(event, OWN)
+        elif not asked.text.strip():
+            self._say(event, WORDLESS)
+        elif not asked.is_bot and self._is_ignored(asked.sender_id):
+            self._say(event, GUESTS)
+        else:
+            self.work_on({**payload, "question": _event_of(asked, event).model_dump(mode="json")})
+
+    def _question_of(self, said: Sequence[ChatMessage], thread_ts: str, event: Event) -> ChatMessage | None:
+        """Return what a thread is about: its root, or if that asks nothing the last question before the mention."""
+        root = next((one for one in said if one.message_id == thread_ts), None)
+        if root is None or self.is_question(root.text):
+            return root
+        before = [one for one in said if float(one.message_id) < float(event.message_id)]
+        asked = [one for one in before if not one.is_bot and self.is_question(one.text) and not self._mentions_us(one)]
+        return asked[-1] if asked else root
+
+    def _mentions_us(self, message: ChatMessage) -> bool:
+        return f"<@{self.bot_user_id}" in message.text
+
+    def _add_to(self, card: ThreadState, event: Event, read: Instruction) -> None:
+        """Take a word under a card as context for its investigation, from an approver."""
+        if not self.approvers.allow(event.sender.id, event.team_id):
+            self._say(event, NOT_YOURS)
+            return
+        try:
+            self._say(event, self._carried_out(card, event, read))
+        except InputError as refused:
+            self._say(event, str(refused))
+
+    def _carried_out(self, card: ThreadState, event: Event, read: Instruction) -> str:
+        by = event.sender.id
+        click = Click(thread_id=card.thread_id, version=card.draft_version, draft_hash=card.draft_hash or "")
+        if read.kind is not Kind.QUESTION:
+            return self.decisions.reinvestigate(click, by=by)
+        words = _own_words(event.content, self.bot_user_id)
+        if any((note.by, note.text) == (by, words) for note in card.human_context):
+            return "Noted. The investigator will use it."  # the same job again, after a crash
+        return self.decisions.add_context(click, words, by=by)
+
+    def _say(self, event: Event, text: str) -> None:
+        """Tell the one who wrote; a chat that does not take it has the log hear, and the job is done."""
+        try:
+            self.tell(event.chat_id, event.sender.id, text, event.thread_id)
+        except ProviderError:
+            log.warning("a mention could not be answered", extra={"action": "answer_failed"}, exc_info=True)
+
+
+def _mention_in(payload: Mapping[str, Any], bot_user_id: str) -> Event | None:
+    """Return a message in which a person names the bot; None for any other job."""
+    if "event" not in payload or "question" in payload:
+        return None
+    event = Event.model_validate(payload["event"])
+    is_spoken = event.msg_type in _SPOKEN and event.sender.type == "user" and bot_user_id in event.mentions
+    return event if is_spoken else None
+
+
+def _event_of(asked: ChatMessage, mention: Event) -> Event:
+    """Return the message that a mention points to as the event it once was."""
+    return mention.model_copy(
+        update={
+            "message_id": asked.message_id,
+            "content": asked.text.encode("utf-8", "replace").decode(),
+            "sender": mention.sender.model_copy(
+                update={"id": asked.sender_id, "type": "bot" if asked.is_bot else "user"}
+            ),
+            "mentions": (),
+            "client_msg_id": None,
+        }
+    )
+
+
+def _own_words(text: str, bot_user_id: str) -> str:
+    """Return what was said to the bot, without its name."""
+    for token in (f"<@{bot_user_id}>", f"<@{bot_user_id}|triage>"):
+        text = text.replace(token, " ")
+    return " ".join(text.split()).lstrip(_STOPS).strip()
