@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from reference.links import dead_links
-from reference.mentions import unknown_commands
+from reference.mentions import missing_files, unknown_commands
 from reference.pages import differences, pages, write
 from reference.settings import Undescribed
 
@@ -35,7 +35,8 @@ def _write(root: Path) -> int:
 
 def _check(root: Path) -> int:
     stale = list(differences(root))
-    wrong = [*dead_links(pages(root), root), *unknown_commands(pages(root), root)]
+    written = pages(root)
+    wrong = [*dead_links(written, root), *unknown_commands(written, root), *missing_files(written, root)]
     for text in [*stale, *wrong]:
         print(text, file=sys.stderr)
     if stale:

@@ -1,4 +1,4 @@
-"""Commands that a page names in code and that nobody can type: of `/triage`, and of the terminal with their options."""
+"""What a page names in code and what is not there: commands of `/triage`, of the terminal with their options, files."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ _COMMAND: Final = re.compile(
 )
 _SLASH: Final = re.compile(r"(?<![\w./~-])/triage +(?P<words>[a-z][a-z-]*(?![\w:.=])[^;&)`]*)")
 _VERBS: Final = re.compile(r" +(?P<verbs>[a-z-]+(?:\|[a-z-]+)*)(?![\w:.=])")
+_FILE: Final = re.compile(r"(?:bot|handlers|blocks|demo|reference|tests|benchmarks|docs)/[\w./-]+")
 _OPTION: Final = re.compile(r"(?<!\S)--[a-z][a-z-]*")
 
 
@@ -27,6 +28,14 @@ def unknown_commands(pages: Sequence[Path], root: Path) -> Iterator[str]:
     for page in pages:
         for line in code_lines(page.read_text(encoding="utf-8")):
             yield from (f"{page.relative_to(root).as_posix()}: {wrong}" for wrong in wrong_in(line))
+
+
+def missing_files(pages: Sequence[Path], root: Path) -> Iterator[str]:
+    """Yield a line for each file of the project that a page names in code and that is not there."""
+    for page in pages:
+        for line in code_lines(page.read_text(encoding="utf-8")):
+            if _FILE.fullmatch(line) and not (root / line).exists():
+                yield f"{page.relative_to(root).as_posix()}: there is no {line}"
 
 
 def code_lines(text: str) -> Iterator[str]:

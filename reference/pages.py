@@ -11,6 +11,7 @@ from typing import Final
 
 from reference.environment import environment_part
 from reference.schema import triage_schema
+from reference.scopes import scopes_part
 from reference.settings import settings_part
 from reference.slash import slash_part
 from reference.terminal import terminal_part
@@ -22,6 +23,7 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "threads": threads_part,
     "terminal": terminal_part,
     "slash": slash_part,
+    "scopes": scopes_part,
 }
 SCHEMA: Final = Path("docs/triage.schema.json")
 _PART: Final = re.compile(r"(<!-- generated: (?P<name>[^>]*?) -->\n).*?(<!-- /generated -->)", re.DOTALL)

@@ -9,7 +9,7 @@ import pytest
 
 from reference.__main__ import HERE, main
 from reference.links import dead_links
-from reference.mentions import unknown_commands
+from reference.mentions import missing_files, unknown_commands
 from reference.pages import differences, pages, write
 
 
@@ -128,3 +128,9 @@ def test_what_is_no_command_is_left_alone(copy: Path, written: str) -> None:
     page = copy / "docs" / "metrics.md"
     page.write_text(written)
     assert list(unknown_commands([page], copy)) == []
+
+
+def test_a_file_that_is_not_there_is_named(copy: Path) -> None:
+    page = copy / "docs" / "metrics.md"
+    page.write_text("`bot/settings.py` and `bot/casework/crystal_ball.py` and `bot/agent/tools/`")
+    assert list(missing_files([page], copy)) == ["docs/metrics.md: there is no bot/casework/crystal_ball.py"]
