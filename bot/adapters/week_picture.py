@@ -75,7 +75,7 @@ def draw_week(week: Week) -> bytes:
     _draw_gauge(sheet, _FOOT, week.gauge)
     _draw_cost(sheet, _FOOT, week.cost)
     png = BytesIO()
-    sheet.image.save(png, "PNG", optimize=True)
+    sheet.image.save(png, "PNG")  # optimize=True: 3 % smaller, four times the work
     return png.getvalue()
 
 
