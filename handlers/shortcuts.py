@@ -20,7 +20,22 @@ log = logging.getLogger(__name__)
 Body = dict[str, Any]
 
 NOT_YOURS: Final = "Only members of this workspace may do that, guests may not."
-INVITE: Final = "Triage cannot read that channel, so it could not answer there. Invite it, then try again."
+INVITE: Final = (
+    "Triage cannot read that channel, so it could not answer there. Invite it (/invite @triage), then try again; or "
+    "ask from here: /triage investigate <question>"
+)
+PRIVATE_TALK: Final = (
+    "That is a conversation between people, which triage cannot read and could not answer in. Copy the question: "
+    "/triage investigate <question>"
+)
+WORDLESS: Final = (
+    "That message has no words, and pictures and files are not read. Write the question in its thread and mention "
+    "triage there."
+)
+GUESTS: Final = (
+    "A guest or somebody of another workspace wrote that; triage takes such messages only with "
+    "watcher.allow_external: true. To make it your question: /triage investigate <question>"
+)
 _SAYS: Final = {
     Insisted.QUEUED: "Triage looks into it: a draft waits in the ops channel soon, and a human decides what is posted.",
     Insisted.UNDER_WAY: "Triage is at it already: its thread has a card in the ops channel.",
@@ -32,8 +47,9 @@ _SAYS: Final = {
 class Shortcuts:
     """The listeners of shortcuts."""
 
-    def __init__(self, watcher: Watcher, workspace: Workspace, *, team_id: str) -> None:
-        self._watcher, self._workspace, self._team_id = watcher, workspace, team_id
+    def __init__(self, watcher: Watcher, workspace: Workspace, *, team_id: str, allow_external: bool = False) -> None:
+        self._watcher, self._workspace = watcher, workspace
+        self._team_id, self._allow_external = team_id, allow_external
 
     def triage_this(self, ack: Ack, body: Body, respond: Respond) -> None:
         """Queue the message as a question of whoever wrote it."""
@@ -54,7 +70,8 @@ class Shortcuts:
     def _take(self, body: Body) -> str:
         self._require_member(body)
         channel, message = str(body["channel"]["id"]), body["message"]
-        self._require_readable(channel, str(message.get("thread_ts") or message.get("ts")))
+        self._require_readable(body["channel"], str(message.get("thread_ts") or message.get("ts")))
+        self._require_takeable(message)
         event = {**message, "type": "message", "channel": channel}
         return _SAYS[self._watcher.insist({"team_id": self._team_id, "event": event})]
 
@@ -67,13 +84,30 @@ class Shortcuts:
         if person.is_guest or person.is_external or person.is_bot or person.is_deactivated:
             raise InputError(NOT_YOURS)
 
-    def _require_readable(self, channel: str, thread_ts: str) -> None:
+    def _require_readable(self, channel: Body, thread_ts: str) -> None:
         """A reply can only be posted, and its question only be checked, where the bot is."""
         try:
-            found = self._workspace.thread(channel, thread_ts)
+            found = self._workspace.thread(str(channel["id"]), thread_ts)
         except Unavailable:
             raise
         except ProviderError as error:
-            raise InputError(INVITE) from error
+            raise InputError(PRIVATE_TALK if _is_between_people(channel) else INVITE) from error
         if not found:
             raise InputError("That message is gone.")
+
+    def _require_takeable(self, message: Body) -> None:
+        """Refuse what would be queued and then left alone, or could not be looked into."""
+        text, author = message.get("text"), message.get("user")
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(WORDLESS)
+        if self._allow_external or not isinstance(author, str) or message.get("bot_id"):
+            return
+        person = self._workspace.person(author)
+        if person.is_guest or person.is_external:
+            raise InputError(GUESTS)
+
+
+def _is_between_people(channel: Body) -> bool:
+    """Whether it is a direct message, of two or of several; Slack gives no more of a channel than id and name."""
+    name = str(channel.get("name") or "")
+    return str(channel.get("id") or "").startswith("D") or name == "directmessage" or name.startswith("mpdm-")

@@ -541,6 +541,7 @@ class FakeWorkspace:
         self.private: set[str] = {"C0OPS"}
         self.archived: set[str] = set()
         self.groups: dict[str, frozenset[str]] = {}
+        self.unreadable: set[str] = set()
         self.down = False
 
     def person(self, user_id: str) -> Person:
@@ -554,6 +555,8 @@ class FakeWorkspace:
 
     def thread(self, chat_id: str, thread_ts: str) -> Sequence[ChatMessage]:
         self._answer()
+        if chat_id in self.unreadable:
+            raise ProviderError("Slack could not read the thread: channel_not_found")
         return list(self.threads.get((chat_id, thread_ts), []))
 
     def channel(self, chat_id: str) -> Channel:

@@ -54,7 +54,12 @@ def wire_edge(
         commands=_commands(on, casework, beats),
         tiers=beats.tiers,
         proposals=beats.proposal_buttons,
-        shortcuts=Shortcuts(casework.watcher, on.desk.workspace, team_id=on.me.team_id),
+        shortcuts=Shortcuts(
+            casework.watcher,
+            on.desk.workspace,
+            team_id=on.me.team_id,
+            allow_external=on.settings.watcher.allow_external,
+        ),
         home=home,
         lessons=casework.lesson_buttons,
     )

@@ -153,6 +153,56 @@ def test_a_message_that_is_gone_is_not_queued(edge: Edge) -> None:
     assert edge.queued() == []
 
 
+@pytest.mark.parametrize(
+    ("channel", "says"),
+    [
+        ({"id": "D0OTHERS", "name": "directmessage"}, "conversation between people"),
+        ({"id": "G0SEVERAL", "name": "mpdm-ann--ben--eve-1"}, "conversation between people"),
+        ({"id": "G0SECRET", "name": "privategroup"}, "Invite it"),
+        ({"id": "C0ELSEWHERE", "name": "elsewhere"}, "Invite it"),
+    ],
+)
+def test_where_the_bot_cannot_read_it_says_why_and_what_to_type(edge: Edge, channel: dict[str, str], says: str) -> None:
+    """Somebody else's direct messages, a channel it is not in."""
+    edge.workspace.unreadable.add(channel["id"])
+    told = edge.choose(channel=channel)
+    assert says in told
+    assert "/triage investigate" in told
+    assert edge.queued() == []
+
+
+@pytest.mark.parametrize("text", ["", "  ", None])
+def test_a_message_without_words_is_refused(edge: Edge, text: str | None) -> None:
+    """A picture's card would say nothing."""
+    assert "no words" in edge.choose(message={**payload("message_action")["message"], "text": text})
+    assert edge.queued() == []
+
+
+def test_a_guests_message_is_refused_and_not_silently_left_alone(edge: Edge) -> None:
+    """It would be queued, and then ignored."""
+    edge.workspace.people["U1"] = Person(user_id="U1", name="guest", is_guest=True)
+    assert "allow_external" in edge.choose()
+    assert edge.queued() == []
+
+
+def test_a_bots_message_is_taken(edge: Edge) -> None:
+    """An alert that no rule listens to, when a human points to it."""
+    message = {**payload("message_action")["message"], "subtype": "bot_message", "bot_id": "B0ALERTS"}
+    message.pop("user")
+    assert "looks into it" in edge.choose(message=message)
+    [job] = edge.jobs.waiting.values()
+    assert job.payload["event"]["sender"] == {"id": "B0ALERTS", "type": "bot"}
+
+
+def test_an_old_reply_is_taken_in_its_thread(edge: Edge) -> None:
+    """However old: the answer goes to the thread it stands in."""
+    root = "1600000000.000100"
+    edge.workspace.say("C0HELP", root, ChatMessage(message_id=root, sender_id="U1", text="deploying"))
+    message = {**payload("message_action")["message"], "ts": "1600000060.000100", "thread_ts": root}
+    assert "looks into it" in edge.choose(message=message)
+    assert edge.queued() == [f"T1.C0HELP.{root}"]
+
+
 def test_the_manifest_offers_the_shortcut_that_is_listened_to() -> None:
     """Name and description within Slack's limits."""
     manifest = yaml.safe_load((Path(__file__).parents[2] / "manifest.yml").read_text())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -92,6 +93,47 @@ def test_a_draft_outlives_its_bot_and_is_approved_after_the_restart(
         control.wait_for(lambda: list(replies.records()), "the record", timeout_s=30)
         assert len(find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id)) == 1
         assert len(list(replies.records())) == 1
+
+
+def _answer(control: Control, text: str, says: str) -> str:
+    """Type `/triage …` as Ana and return the answer that holds `says`."""
+    control.command(ANA.user_id, OPS.channel_id, text)
+
+    def found() -> str | None:
+        private = [m for m in control.messages(OPS.channel_id) if m.get("ephemeral_to") == ANA.user_id]
+        return next((said for m in reversed(private) if says in (said := json.dumps(m, ensure_ascii=False))), None)
+
+    return control.wait_for(found, f"{text!r} to say {says!r}", timeout_s=30, channel=OPS.channel_id)
+
+
+def test_a_pause_outlives_a_kill_and_loses_no_question(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """Asked while paused, killed, asked again: two cards, no draft and no beat until somebody resumes."""
+    home = tmp_path / "home"
+    (shop / "HEARTBEAT.md").write_text("## Quick\n- [ ] Working tree: `git status --porcelain`\n")
+    hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
+    session = {"cwd": str(shop), "owner": ANA.user_id, "heartbeat": {"every": "1h", "active_hours": hours}}
+    config = write_config(home, shop, sessions={"shop": session})
+    with running(slack, control, home, config) as process:
+        _answer(control, "pause", "paused by @ana since")
+        first = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
+        control.wait_for(lambda: _cards(control, first), "a card", timeout_s=30)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with running(slack, control, home, config):
+        _answer(control, "status", "paused by @ana since")
+        second = control.say(HELP.channel_id, CHLOE.user_id, RETRIES)
+        for ts in (first, second):
+            control.wait_for(lambda ts=ts: "paused by" in json.dumps(_cards(control, ts)), "a card that says so")
+            assert find_element(_cards(control, ts)[0], ids.APPROVE) is None
+        assert "/triage resume" in _answer(control, "heartbeat run shop", "No beat of shop")
+        _answer(control, "resume now", "nothing was changed")
+        _answer(control, "RESUME", "goes on")
+        for ts in (first, second):
+            _draft(control, ts)
+            assert len(_cards(control, ts)) == 1
+        _answer(control, "heartbeat run shop", "A beat of shop is queued")
 
 
 def test_a_terminated_bot_ends_well_and_a_second_one_is_refused(
