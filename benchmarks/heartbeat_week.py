@@ -252,7 +252,7 @@ def week(folder: Path, changes: Sequence[Change], *, probes: bool, screen: bool)
         admission=admission,
         retry=scheduler.retry,
         look=Look(ScriptedProbes(world), store),
-        course=Course(ScriptedScreen(world, bill) if screen else None, ScriptedRun(world, bill), delivery),
+        course=Course(ScriptedScreen(world, bill) if screen else None, ScriptedRun(world, bill), delivery, store),
         alert_owner=lambda *_: None,
         record=Record(folder / "runs", store, log),
         clock=clock,

@@ -140,7 +140,7 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         admission=admission,
         retry=scheduler.retry,
         look=Look(probes, store, neighbours.around),
-        course=Course(prescreen, full, delivery),
+        course=Course(prescreen, full, delivery, store),
         alert_owner=alert_owner,
         record=Record(home / "runs", store, log, around.secrets),
         clock=clock,

@@ -17,6 +17,7 @@ from bot.domain.beats import Delivered, Wake
 from bot.domain.dedupe import Dedupe
 from bot.domain.field_names import WITHOUT_UNDERSCORE
 from bot.domain.measured import TaskHistory
+from bot.domain.paid_run import PaidRun
 from bot.errors import InputError
 
 KEPT_FINDINGS = 200
@@ -127,6 +128,8 @@ class SessionState(_Value):
     measured: dict[str, TaskHistory] = {}
     """What the last good beats measured of each task, by its id."""
     findings: dict[str, OpenFinding] = {}
+    paid: PaidRun | None = None
+    """A full run that is over, of a beat that is not on record yet."""
     failures: Failures = Failures()
     spent: SpentToday = SpentToday()
     inbox_read: int = 0

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from bot.agent.run import RunCancelled, RunStopped
 from bot.domain.beats import Action, BeatResult, Wake
+from bot.domain.paid_run import PaidRun
 from bot.domain.playbook import Playbook
 from bot.domain.session import MessageKind
 from bot.domain.tiers import Tier, includes
@@ -21,23 +22,26 @@ from bot.heartbeat.endings import broken_off, cancelled, end_of
 from bot.heartbeat.look import is_the_one_looked_at, is_unchanged, still_standing
 from bot.heartbeat.outcome import Begun, Ending
 from bot.heartbeat.playbook_file import playbook_of
-from bot.heartbeat.prescreen import PreScreen
+from bot.heartbeat.prescreen import PreScreen, Screened
 from bot.heartbeat.steps import Step, remark
 from bot.heartbeat.tidings import Outcome
 from bot.heartbeat.verdict import FLAGS, boxes_of, judge, notes
 from bot.heartbeat.view import BeatReport, BeatView, FullRun
+from bot.ports import SessionStore
 
 
 class Course:
     """Takes a beat from what it sees to how it ends; `prescreen` is None where no model may be asked."""
 
-    def __init__(self, prescreen: PreScreen | None, full: FullRun, delivery: Delivery) -> None:
-        self._prescreen, self._full, self._delivery = prescreen, full, delivery
+    def __init__(self, prescreen: PreScreen | None, full: FullRun, delivery: Delivery, store: SessionStore) -> None:
+        self._prescreen, self._full, self._delivery, self._store = prescreen, full, delivery, store
 
     def of(self, view: BeatView, begun: Begun) -> Ending:
         """Return how the beat ends; raises RunStopped while the process stops."""
         if view.cancel.is_set():
             return cancelled(view)
+        if begun.paid is not None:
+            return self._again(view, begun, begun.paid)
         if is_unchanged(view):
             return self._quiet(view, begun, remark(Step.PROBES, "nothing changed"))
         return self._screened(view, begun) if self._screens(view) else self._run(view, begun)
@@ -54,7 +58,8 @@ class Course:
         if view.cancel.is_set():
             ending = cancelled(view)
         elif screened.action is Action.ESCALATE:
-            ending = self._run(replace(view, spent_usd=view.spent_usd + (screened.usage.cost_usd or 0.0)), begun)
+            spent_usd = view.spent_usd + (screened.usage.cost_usd or 0.0)
+            ending = self._run(replace(view, spent_usd=spent_usd), begun, screened)
         else:
             ending = self._quiet(view, begun, remark(Step.PRESCREEN, screened.decision.reason))
         return replace(ending, prescreen=screened.action, triage=screened.usage)
@@ -85,8 +90,11 @@ class Course:
         standing = {finding.task for finding in outcome.findings}
         return self._stamped(ending, begun, {task.id: True for task in view.tasks if task.id not in standing})
 
-    def _run(self, view: BeatView, begun: Begun) -> Ending:
-        """Have the due tasks carried out, read the report against them, tell what it found."""
+    def _run(self, view: BeatView, begun: Begun, screened: Screened | None = None) -> Ending:
+        """Have the due tasks carried out, read the report against them, tell what it found.
+
+        The report is on disk before anything is done about it: a crash from there on costs no second run.
+        """
         try:
             report = self._full.run(view)
         except RunStopped:
@@ -96,9 +104,26 @@ class Course:
         if view.cancel.is_set():
             return cancelled(view, report.usage)
         try:
+            self._store.save(view.session.id, lambda state: state.evolve(paid=_paid(view, begun, report, screened)))
             return self._reported(view, begun, report)
         except StoreError as error:
             return Ending(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
+
+    def _again(self, view: BeatView, begun: Begun, paid: PaidRun) -> Ending:
+        """Go on where a crash broke the beat off; what was told and stamped is told and stamped once."""
+        report = BeatReport(
+            message=paid.message,
+            receipts=paid.receipts,
+            usage=paid.usage,
+            tool_calls=paid.tool_calls,
+            reasoning=paid.reasoning,
+            notes=paid.notes,
+        )
+        try:
+            ending = self._reported(view, begun, report)
+        except StoreError as error:
+            ending = Ending(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
+        return replace(ending, prescreen=paid.prescreen, triage=paid.triage)
 
     def _reported(self, view: BeatView, begun: Begun, report: BeatReport) -> Ending:
         view = _with_its_edits(view)
@@ -142,6 +167,26 @@ class Course:
             return playbook.with_boxes(done).with_stamps(includes(view.tier), begun.stamp_at)
 
         playbook_of(view.session).change(edit)
+
+
+def _paid(view: BeatView, begun: Begun, report: BeatReport, screened: Screened | None) -> PaidRun:
+    return PaidRun(
+        run_id=begun.run_id,
+        wake=begun.wake,
+        tier=view.tier,
+        started_at=begun.started_at,
+        stamp_at=begun.stamp_at,
+        due=tuple(task.id for task in view.tasks),
+        inbox=len(view.inbox),
+        message=report.message,
+        receipts=report.receipts,
+        usage=report.usage,
+        tool_calls=report.tool_calls,
+        reasoning=report.reasoning,
+        notes=report.notes,
+        prescreen=screened.action if screened else None,
+        triage=screened.usage if screened else None,
+    )
 
 
 def _with_its_edits(view: BeatView) -> BeatView:

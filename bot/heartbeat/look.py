@@ -34,9 +34,10 @@ class Look:
 
     def at(self, session: Session, state: SessionState, begun: Begun, cancel: threading.Event) -> BeatView:
         """Return what one beat is about; raises StoreError if the playbook cannot be read or created."""
-        playbook = playbook_of(session).read()
-        tier = due_tier(stamps_of(playbook, state), begun.started_at)
-        tasks = tuple(task for each in includes(tier) for task in playbook.tasks(each))
+        playbook, paid = playbook_of(session).read(), begun.paid
+        tier = paid.tier if paid else due_tier(stamps_of(playbook, state), begun.started_at)
+        due = (task for each in includes(tier) for task in playbook.tasks(each))
+        tasks = tuple(task for task in due if paid is None or task.id in paid.due)
         flags = {FLAGS_COMMAND: "\n".join(flag.text for flag in playbook.flags)}
         report = self._probes.run(session.cwd, tasks, session.beat.commands, known=flags)
         return BeatView(
@@ -50,7 +51,7 @@ class Look:
             probes=report,
             changed=report.changed(state.probes),
             earlier=state.outputs,
-            inbox=tuple(self._store.inbox(session.id)),
+            inbox=tuple(self._store.inbox(session.id)[: paid.inbox if paid else None]),
             open_findings=tuple(each for each in state.findings.values() if each.is_open),
             moves=_moves(state, playbook),
             edits=begun.edits,

@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from bot.domain.beats import Action, BeatResult, BeatUsage, Envelope, Wake, indicator_of
+from bot.domain.paid_run import PaidRun
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact
 from bot.domain.session import SessionState, SpentToday
@@ -25,17 +26,27 @@ from bot.heartbeat.view import BeatReport, BeatView
 from bot.ports import SessionStore
 
 OUTPUT_CHARS = 4_000
+LINES_LOOKED_AT = 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Begun:
-    """One beat as it starts: why, the time its tiers are stamped with, what it will change in its playbook."""
+    """One beat as it starts: why, the time its tiers are stamped with, what it will change in its playbook.
+
+    `paid` is the run of a beat that a crash broke off after it: this one is that beat, and goes on from there.
+    """
 
     run_id: str
     wake: Wake
     stamp_at: datetime
     started_at: datetime
     edits: Edits = field(default_factory=Edits)
+    paid: PaidRun | None = None
+
+    @classmethod
+    def again(cls, paid: PaidRun) -> Self:
+        """Return the beat whose run this was."""
+        return cls(run_id=paid.run_id, wake=paid.wake, stamp_at=paid.stamp_at, started_at=paid.started_at, paid=paid)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,11 +73,22 @@ class Record:
         self._runs, self._store, self._log, self._secrets = runs, store, log, secrets
 
     def close(self, session: Session, begun: Begun, ending: Ending, *, now: datetime) -> None:
-        """Write down how a beat ended; raises StoreError where the disk refuses."""
+        """Write down how a beat ended; raises StoreError where the disk refuses.
+
+        A beat that goes on after a crash may be partly on record; what is there is left as it is.
+        """
         if _is_traced(begun, ending):
             self._trace(begun, ending, now)
-        self._store.save(session.id, _after(begun, ending, now))
-        self._log.append(_envelope(session, begun, ending, now))
+        state, is_again = self._store.load(session.id), begun.paid is not None
+        if not (is_again and state.last_run == begun.started_at):
+            state = self._store.save(session.id, _after(begun, ending, now))
+        if not (is_again and self._is_logged(session, begun)):
+            self._log.append(_envelope(session, begun, ending, now))
+        if state.paid is not None:
+            self._store.save(session.id, lambda state: state.evolve(paid=None))
+
+    def _is_logged(self, session: Session, begun: Begun) -> bool:
+        return any(beat.trace_id == begun.run_id for beat in self._log.recent(session.id, LINES_LOOKED_AT))
 
     def _trace(self, begun: Begun, ending: Ending, now: datetime) -> None:
         folder = self._runs / begun.run_id
@@ -107,13 +129,17 @@ def _after(begun: Begun, ending: Ending, now: datetime) -> Callable[[SessionStat
 def _good(state: SessionState, begun: Begun, ending: Ending) -> SessionState:
     view = ending.view
     assert view is not None
-    kept = {result.command: result.output[:OUTPUT_CHARS] for result in view.probes.results}
-    return succeeded(state).evolve(
+    state = succeeded(state).evolve(
         last_good=begun.started_at,
         stamps={**state.stamps, **dict.fromkeys(includes(view.tier), begun.stamp_at)},
+        inbox_read=state.inbox_read + len(view.inbox),
+    )
+    if begun.paid is not None:
+        return state  # what the commands print by now was seen by nobody
+    kept = {result.command: result.output[:OUTPUT_CHARS] for result in view.probes.results}
+    return state.evolve(
         probes={**state.probes, **view.probes.digests()},
         outputs={**state.outputs, **kept},
-        inbox_read=state.inbox_read + len(view.inbox),
         measured=measured_after(state.measured, view, ending.report),
     )
 

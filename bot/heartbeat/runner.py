@@ -1,6 +1,7 @@
 """One beat from a claimed job to its record: let in, looked, run its course (bot/heartbeat/course.py), written down.
 
-Writes exactly one line of heartbeats.ndjson per beat, whatever happened.
+Writes exactly one line of heartbeats.ndjson per beat, whatever happened. A beat that a crash broke off after its full
+run goes on from there: what wakes wait meanwhile make the next one.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from bot.agent.run import RunStopped
 from bot.domain.beats import BeatResult, Wake
 from bot.domain.session import SessionState
+from bot.domain.tiers import Tier
 from bot.errors import InputError, ProviderError, TriageError
 from bot.heartbeat.admission import Admission
 from bot.heartbeat.course import Course
@@ -67,6 +69,9 @@ class Beats:
         except InputError:
             log.info("a beat of a session that is gone", extra={"action": "beat_orphaned", "session": payload["beat"]})
             return
+        if self._is_done(session, payload):
+            log.info("a beat on record is not run again", extra={"action": "beat_done", "session": session.id})
+            return
         begun = self._begin(session, payload)
         with self._cancellable(session.id) as cancel:
             ending = self._ended(session, begun, cancel)
@@ -94,7 +99,17 @@ class Beats:
             event.set()
         return event is not None
 
+    def _is_done(self, session: Session, payload: Mapping[str, Any]) -> bool:
+        """Whether the slot was beaten and recorded before a crash that left its job behind."""
+        state, slot = self._room.store.load(session.id), payload.get("slot")
+        beaten = state.stamps.get(Tier.QUICK)
+        return state.paid is None and beaten is not None and slot == beaten.isoformat()
+
     def _begin(self, session: Session, payload: Mapping[str, Any]) -> Begun:
+        paid = self._room.store.load(session.id).paid
+        if paid is not None:
+            log.warning("a beat goes on after a crash", extra={"action": "beat_resumed", "session": session.id})
+            return Begun.again(paid)
         now = self._room.clock.now()
         wake, slot = take_wakes(self._room.store, payload)
         return Begun(
@@ -124,7 +139,7 @@ class Beats:
 
     def _carry_out(self, session: Session, begun: Begun, cancel: threading.Event) -> Ending:
         state = self._room.store.load(session.id)
-        refusal = self._room.admission.refusal(session, begun.wake)
+        refusal = self._room.admission.refusal(session, begun.wake) if begun.paid is None else None
         if refusal is not None:
             if refusal.step is Step.BUSY:
                 self._room.retry(session.id, begun.wake)

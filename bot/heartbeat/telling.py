@@ -63,6 +63,10 @@ class Telling:
         return lambda known: seen(known, found, self._outcome, reasoned=reasoned)
 
     def _tell(self, finding: OpenFinding) -> None:
+        if finding.sent_at == self._outcome.at:  # said by this very beat, before a crash
+            self._told = True
+            self._said.append(finding.text)
+            return
         if self._is_quiet(finding):
             self._suppressed.append(finding.key)
             self._update(finding)

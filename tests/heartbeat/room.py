@@ -23,7 +23,7 @@ from bot.heartbeat.registry import Sessions
 from bot.heartbeat.runner import Beats, Room
 from bot.heartbeat.view import BeatReport, BeatView
 from bot.heartbeat.zones import Zones
-from tests.fakes import FakeClock, FakeWorkspace, MemoryJournal, MemoryOverrideStore, MemorySessionStore
+from tests.fakes import FakeClock, FakeWorkspace, Faults, MemoryJournal, MemoryOverrideStore, MemorySessionStore
 from tests.heartbeat.builders import AT
 from tests.heartbeat.clockwork import session_settings
 from tests.heartbeat.surface import FakeSurface
@@ -69,10 +69,13 @@ def screened(action: str, reason: str = "as it was") -> Screened:
 class BeatRoom:
     """One session, `shop`, of which only the quick tier is due."""
 
-    def __init__(self, folder: Path, *minds: Any, screen: Scripted | None = None, **beat: Any) -> None:
+    def __init__(
+        self, folder: Path, *minds: Any, screen: Scripted | None = None, faults: Faults | None = None, **beat: Any
+    ) -> None:
         self.cwd = folder / "shop"
         self.cwd.mkdir()
-        self.clock, self.store, self.journal = FakeClock(AT), MemorySessionStore(), MemoryJournal()
+        self.clock = FakeClock(AT)
+        self.store, self.journal = MemorySessionStore(faults=faults), MemoryJournal(faults=faults)
         self.surface, self.full, self.screen = FakeSurface(), Scripted(*(minds or (report(),))), screen
         self.retried: list[tuple[str, Wake]] = []
         self.busy = False
@@ -92,7 +95,7 @@ class BeatRoom:
                 admission=Admission(self.store, zones, self.clock, route=delivery.route, is_busy=lambda _: self.busy),
                 retry=lambda session_id, wake: self.retried.append((session_id, wake)),
                 look=Look(Probes({"PATH": "/usr/bin:/bin"}), self.store),
-                course=Course(screen, self.full, delivery),  # type: ignore[arg-type]  # a screen that can decide() will do
+                course=Course(screen, self.full, delivery, self.store),  # type: ignore[arg-type]  # a screen that can decide() will do
                 alert_owner=owner_or_ops(delivery, self.clock, self.ops.append),
                 record=Record(self.runs, self.store, self.log),
                 clock=self.clock,
