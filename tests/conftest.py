@@ -15,6 +15,7 @@ from demo.binary import cache_folder, ensure_binary
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import DEMO
+from tests.crashes.table import pytest_terminal_summary as pytest_terminal_summary
 
 settings.register_profile("triage", deadline=None)  # a busy machine is no bug; pytest-timeout ends what hangs
 settings.load_profile("triage")

@@ -1,4 +1,7 @@
-"""The table at the end of a run: each step of tests/crashes/steps.py, how often it was met, and how that went."""
+"""The table at the end of a run: each step of tests/crashes/steps.py, how often it was met, and how that went.
+
+A hook for tests/conftest.py: where tests run side by side, the process that reports reads no other conftest.
+"""
 
 from __future__ import annotations
 
