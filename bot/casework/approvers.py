@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from typing import Final
 
 from bot.errors import ProviderError
-from bot.ports import Workspace
+from bot.ports import Person, Workspace
 
 log = logging.getLogger(__name__)
+
+ROLL_CALL: Final = 50
+"""How many people a list is checked for, a request each at most once a minute."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,8 +43,7 @@ class Approvers:
         if team_id != self._team_id:
             return False
         try:
-            person = self._workspace.person(user_id)
-            if person.is_bot or person.is_guest or person.is_external or person.is_deactivated:
+            if _never_may(self._workspace.person(user_id)):
                 return False
             self._known = self._everybody()
         except ProviderError:
@@ -53,8 +56,10 @@ class Approvers:
         return team_id == self._team_id and user_id in self._known
 
     def roll(self) -> Roll:
-        """Return who may decide, without a request."""
-        return Roll(people=self._known, configured=self._configured, ops_channel=self._ops_channel)
+        """Return who may decide, for a list; of the first `ROLL_CALL` of them those who never may are left out."""
+        known = sorted(self._known)
+        people = [user for user in known[:ROLL_CALL] if not self._never(user)] + known[ROLL_CALL:]
+        return Roll(people=frozenset(people), configured=self._configured, ops_channel=self._ops_channel)
 
     def refresh(self) -> None:
         """Learn who may decide, for `probably`; keeps the last answer where the chat cannot say."""
@@ -63,9 +68,20 @@ class Approvers:
         except ProviderError:
             log.warning("cannot list who may approve", extra={"action": "approvers_unknown"}, exc_info=True)
 
+    def _never(self, user_id: str) -> bool:
+        """Whether a person is known never to decide; one the chat cannot tell of is not."""
+        try:
+            return _never_may(self._workspace.person(user_id))
+        except ProviderError:
+            return False
+
     def _everybody(self) -> frozenset[str]:
         if self._configured is None:
             return self._workspace.members(self._ops_channel)
         groups = [name for name in self._configured if name.startswith("S")]
         people = frozenset(self._configured) - frozenset(groups)
         return people.union(*(self._workspace.members(group) for group in groups))
+
+
+def _never_may(person: Person) -> bool:
+    return person.is_bot or person.is_guest or person.is_external or person.is_deactivated

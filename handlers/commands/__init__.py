@@ -16,7 +16,7 @@ from blocks.command_help import WORD_CHARS, entry_blocks, help_blocks, typed_blo
 from blocks.heartbeat_list import said_blocks
 from bot.domain.manual import MANUAL, near_commands, subcommands, verbs
 from bot.domain.nearness import near_ones
-from bot.errors import InputError, TriageError
+from bot.errors import Conflict, InputError, TriageError
 from handlers.commands.typed import Typed
 from handlers.transport import translated
 
@@ -85,7 +85,7 @@ class Commands:
             _refuse_more(typed, word)
             return self._help_on(typed, word) or command(typed)
         except TriageError as error:
-            return [*said_blocks(str(error)), *typed_blocks(typed.line.text)]
+            return [*said_blocks(_refusal(error, typed)), *typed_blocks(typed.line.text)]
 
     def _help_on(self, typed: Typed, word: str) -> list[Block] | None:
         """Return help where it was asked for at the end: `pause help`, `tiers help`, `tiers help add`."""
@@ -127,6 +127,17 @@ def _about(words: list[str]) -> list[Block]:
         near = [f"help {command} {one}" for one in near_ones(verb, verbs(command))]
         return entry_blocks(MANUAL[command], unknown_text(verb, near, after=f"{command} …") if near else "")
     return entry_blocks(MANUAL[command])
+
+
+def _refusal(error: TriageError, typed: Typed) -> str:
+    """Return an error as a sentence that ends with what to type next; a conflict begins with somebody's name."""
+    said = str(error)
+    sentence = said if isinstance(error, Conflict) else f"{said[:1].upper()}{said[1:]}"
+    if "/triage" in said:
+        return sentence
+    word = typed.line.word(0)
+    path = next((f"{word} {one}" for one in verbs(word) if one in typed.line.words[1:3]), word)
+    return f"{sentence.rstrip('.')}. More: /triage help {path}"
 
 
 def _is_plain(typed: Typed, word: str) -> bool:

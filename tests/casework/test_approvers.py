@@ -113,3 +113,14 @@ def test_permission_is_asked_anew_each_time_and_remembered_for_dialogues_only() 
     assert not approvers.allow("U1", "T1")
     assert not approvers.probably("U1", "T1")
     assert not approvers.probably("U1", "T2")
+
+
+def test_the_list_of_who_may_names_nobody_who_never_may() -> None:
+    """The bot is a member of its ops channel, and so may a guest be; one the chat cannot tell of stays on the list."""
+    workspace = FakeWorkspace()
+    workspace.groups["C0OPS"] = frozenset({"U1", "U0BOT", "U0GUEST", "B0UNKNOWN"})
+    workspace.people["U0BOT"] = Person(user_id="U0BOT", name="triage", is_bot=True)
+    workspace.people["U0GUEST"] = Person(user_id="U0GUEST", name="guest", is_guest=True)
+    approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
+    approvers.refresh()
+    assert approvers.roll().people == {"U1", "B0UNKNOWN"}

@@ -146,15 +146,15 @@ def test_what_a_beat_found_is_for_the_owner_and_approvers(works: Clockwork) -> N
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("why shop-apy", "there is no session 'shop-apy'; did you mean shop-api?"),
-        ("why", "name a session; there are shop-api, tooling"),
+        ("why shop-apy", "There is no session 'shop-apy'; did you mean shop-api?"),
+        ("why", "Name a session; there are shop-api, tooling"),
         ("every shop-api", "How often? Type /triage heartbeat every shop-api 15m"),
         ("every shop-api often", "'often' is no interval; write for example"),
         ("every shop-api 5s", "5s is not between 1m and 366d"),
         ("lst", "There is no `/triage heartbeat lst`, and nothing was done. Did you mean `/triage heartbeat list`?"),
         ("help", "`/triage heartbeat run &lt;session&gt;`"),
         ("<!channel>", "There is no `/triage heartbeat channel`"),
-        ("why " + "x" * 5_000, "there is no session"),
+        ("why " + "x" * 5_000, "There is no session"),
     ],
 )
 def test_a_slip_of_the_pen_is_met_with_what_to_type(works: Clockwork, text: str, says: str) -> None:

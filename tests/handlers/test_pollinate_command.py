@@ -93,7 +93,9 @@ def test_what_is_mistyped_names_the_near(garden: Garden) -> None:
     (one,) = garden.pollination.run()
     assert "Did you mean `/triage pollinate accept`?" in answer(garden, "acept")
     assert f"did you mean {one.id}?" in answer(garden, "accept api-1234ab")
-    assert "name a suggestion" in answer(garden, "reject")
+    seen = answer(garden, "reject")
+    assert seen.startswith("Name a suggestion")
+    assert seen.endswith("More: /triage help pollinate reject")
     assert "`/triage pollinate reject &lt;id&gt; [why]`" in answer(garden, "help")
 
 
