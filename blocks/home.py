@@ -1,47 +1,94 @@
-"""App Home: drafts that wait, sessions, the day in numbers, health. Pure; at most 100 blocks, as Slack allows."""
+"""App Home: drafts with their buttons, sessions, the day in numbers, health. Pure.
+
+Nobody decides on what they have not read: a draft has buttons only where it is shown whole, as its card shows it. What
+Slack has no room for (100 blocks, 250 kB) is a line with a link to its card.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from slack_sdk.models.blocks import Block, ContextBlock, DividerBlock, HeaderBlock, MarkdownTextObject, SectionBlock
+from slack_sdk.models.blocks import (
+    Block,
+    ButtonElement,
+    ContextBlock,
+    DividerBlock,
+    HeaderBlock,
+    MarkdownTextObject,
+    SectionBlock,
+)
 from slack_sdk.models.views import View
 
+from blocks import ids
 from blocks.heartbeat_list import row_text
-from blocks.open_drafts import draft_lines
-from blocks.text import escape
-from bot.casework.overview import Overview
+from blocks.limits import VIEW_BLOCKS, VIEW_BYTES, size_of
+from blocks.notice import Notice, notice_blocks
+from blocks.open_drafts import card_link, draft_lines
+from blocks.text import escape, truncate
+from bot.casework.overview import Overview, ThreadLine
 from bot.casework.today import Today
-from bot.heartbeat.overview import Row
+from bot.domain.distance import ago
+from bot.domain.threads import ThreadState
+from bot.heartbeat.overview import Row, Standing
 
-MAX_SESSIONS: Final = 40
+__all__ = ["Home", "Notice", "home_blocks", "home_view"]
+
+MAX_SESSIONS: Final = 20
+SESSION_CHARS: Final = 600
+BLOCKS_KEPT: Final = 2
+BYTES_KEPT: Final = 20_000
+"""What the line and the list of the drafts that are not shown whole may need."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Home:
-    """All that one page shows."""
+    """All that one page shows; `drafts` are the threads behind the overview's, `card` makes their blocks."""
 
     overview: Overview
     today: Today
     sessions: Sequence[Row]
     now: datetime
+    drafts: Mapping[str, ThreadState]
+    card: Callable[[ThreadState], list[Block]]
 
 
-def home_view(home: Home, *, may_see_drafts: bool) -> View:
-    """Return the page; who may not approve sees counts, and no question, draft or link to a card."""
-    return View(type="home", blocks=home_blocks(home, may_see_drafts=may_see_drafts))
+@dataclass(slots=True)
+class _Room:
+    """What Slack still has room for on the page."""
+
+    blocks: int
+    size: int
+
+    @classmethod
+    def beside(cls, others: Sequence[Block]) -> _Room:
+        """Return the room that the rest of the page leaves to drafts."""
+        size = VIEW_BYTES - BYTES_KEPT - size_of([block.to_dict() for block in others])
+        return cls(blocks=VIEW_BLOCKS - BLOCKS_KEPT - len(others), size=size)
+
+    def takes(self, blocks: Sequence[Block]) -> bool:
+        """Whether there is room for these blocks together; then it is theirs."""
+        size = size_of([block.to_dict() for block in blocks])
+        if len(blocks) > self.blocks or size > self.size:
+            return False
+        self.blocks -= len(blocks)
+        self.size -= size
+        return True
 
 
-def home_blocks(home: Home, *, may_see_drafts: bool) -> list[Block]:
+def home_view(home: Home, *, user: str, may_approve: bool, notice: Notice | None = None) -> View:
+    """Return somebody's page; who may not approve sees counts, and no question, draft or link to a card."""
+    return View(type="home", blocks=home_blocks(home, user=user, may_approve=may_approve, notice=notice))
+
+
+def home_blocks(home: Home, *, user: str, may_approve: bool, notice: Notice | None = None) -> list[Block]:
     """Return the page's blocks."""
-    return [
-        *_pause(home.overview),
-        *_drafts(home, may_see_drafts),
+    above = [*notice_blocks(notice), *_pause(home.overview), *_title(home, may_approve)]
+    below = [
         DividerBlock(),
-        *_sessions(home),
+        *_sessions(home, user, may_approve),
         DividerBlock(),
         HeaderBlock(text="Today (UTC)"),
         _section(_numbers(home.today, home.overview)),
@@ -49,29 +96,71 @@ def home_blocks(home: Home, *, may_see_drafts: bool) -> list[Block]:
         _section(_health(home.overview)),
         _context("Next: `/triage status`, `/triage help`"),
     ]
+    return [*above, *(_drafts(home, _Room.beside([*above, *below])) if may_approve else []), *below]
 
 
 def _pause(seen: Overview) -> list[Block]:
     return [_section(f":double_vertical_bar: *{escape(seen.paused)}* · `/triage resume`")] if seen.paused else []
 
 
-def _drafts(home: Home, may_see_drafts: bool) -> list[Block]:
+def _title(home: Home, may_approve: bool) -> list[Block]:
     seen = home.overview
-    count = len(seen.drafts)
-    running = f"{seen.running} being investigated"
-    parts: list[Block] = [HeaderBlock(text="Drafts"), _section(f"*{count}* waiting for a decision · {running}")]
-    if not may_see_drafts:
-        return [*parts, _context("Who may approve sees them: `/triage approve-list`")]
-    return [*parts, _section(draft_lines(seen.drafts, home.now))] if count else parts
+    order = ", longest-waiting first" if may_approve and len(seen.drafts) > 1 else ""
+    said = f"*{len(seen.drafts)}* waiting for a decision{order} · {seen.running} being investigated"
+    parts: list[Block] = [HeaderBlock(text="Drafts"), _section(said)]
+    return parts if may_approve else [*parts, _context("Who may approve sees them: `/triage approve-list`")]
 
 
-def _sessions(home: Home) -> list[Block]:
+def _drafts(home: Home, room: _Room) -> list[Block]:
+    """Return the drafts, each whole with its buttons as long as there is room, then a line for each of the others."""
+    parts: list[Block] = []
+    lines: list[ThreadLine] = []
+    for place, line in enumerate(home.overview.drafts, 1):
+        state = home.drafts.get(line.thread_id)
+        blocks = _draft(place, line, state, home) if state else []
+        if blocks and room.takes(blocks):
+            parts += blocks
+        else:
+            lines.append(line)
+    return [*parts, *_lines(lines, home.now)]
+
+
+def _draft(place: int, line: ThreadLine, state: ThreadState, home: Home) -> list[Block]:
+    link = card_link(line)
+    card = f" · <{link}|card>" if link else ""
+    return [
+        DividerBlock(),
+        _context(f"*{place} of {len(home.overview.drafts)}* · asked {ago(home.now, line.started_at)}{card}"),
+        *home.card(state),
+    ]
+
+
+def _lines(lines: Sequence[ThreadLine], now: datetime) -> list[Block]:
+    if not lines:
+        return []
+    count = f"{len(lines)} more wait{'s' * (len(lines) == 1)}"
+    return [
+        _context(f"{count}, not shown whole here, so without buttons: decide on the card"),
+        _section(draft_lines(lines, now)),
+    ]
+
+
+def _sessions(home: Home, user: str, may_approve: bool) -> list[Block]:
     parts: list[Block] = [HeaderBlock(text="Sessions")]
     if not home.sessions:
         return [*parts, _section("None. Add one under `sessions:` in triage.yml.")]
-    parts += [_section(row_text(row, home.now)) for row in home.sessions[:MAX_SESSIONS]]
+    parts += [_session(row, home.now, may_run=may_approve or row.owner == user) for row in home.sessions[:MAX_SESSIONS]]
     left = len(home.sessions) - MAX_SESSIONS
     return [*parts, _context(f"{left} more: `triage heartbeat list` on the terminal")] if left > 0 else parts
+
+
+def _session(row: Row, now: datetime, *, may_run: bool) -> Block:
+    run = ButtonElement(text="Run now", action_id=ids.RUN_SESSION, value=row.id)
+    return SectionBlock(
+        text=MarkdownTextObject(text=truncate(row_text(row, now), SESSION_CHARS)),
+        accessory=run if may_run and row.standing is Standing.ON else None,
+        block_id=ids.session_block_id(row.id),
+    )
 
 
 def _numbers(day: Today, seen: Overview) -> str:
@@ -80,7 +169,8 @@ def _numbers(day: Today, seen: Overview) -> str:
         f"{day.model_runs} model run{'s' * (day.model_runs != 1)}, {cost}" if day.model_runs else "no model run, $0.00"
     )
     heard = f"{day.messages} message{'s' * (day.messages != 1)} heard, {day.actionable} of them work"
-    return f"{heard} · {seen.posted_today} replies posted\n{runs}"
+    posted = f"{seen.posted_today} repl{'y' if seen.posted_today == 1 else 'ies'} posted"
+    return f"{heard} · {posted}\n{runs}"
 
 
 def _health(seen: Overview) -> str:

@@ -7,7 +7,7 @@ A value comes back from the chat and is read as hostile: what does not decode is
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bot.casework.decisions import Click
@@ -34,6 +34,8 @@ SNOOZE: Final = "triage_snooze"
 FIXED: Final = "triage_fixed"
 INVESTIGATE: Final = "triage_investigate"
 RUN_NOW: Final = "triage_run_now"
+RUN_SESSION: Final = "triage_run_session"
+"""The button of a session on App Home."""
 OPEN_PLAYBOOK: Final = "triage_open_playbook"
 
 TRIAGE_THIS: Final = "triage_this"
@@ -72,6 +74,7 @@ _CARD = "triage_card:"
 _ALERT = "triage_alert:"
 _PROPOSAL = "triage_proposal:"
 _SUGGESTION = "triage_suggestion:"
+_FROM_HOME = "|home"
 _DIGEST = re.compile(r"[0-9a-f]{16}")
 _VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})")
 
@@ -101,6 +104,36 @@ def decode_click(value: object) -> Click:
     if match is None:
         raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
     return Click(thread_id=check_thread_id(thread_id), version=int(match[1]), draft_hash=match[2], seen=int(match[3]))
+
+
+def encode_dialogue(click: Click, *, from_home: bool) -> str:
+    """Return the private metadata of a dialogue: the click that opened it, and whether that was on App Home.
+
+    >>> encode_dialogue(Click(thread_id="T1.C1.1.2", version=3, draft_hash="", seen=0), from_home=True)
+    'T1.C1.1.2|3||0|home'
+    """
+    return encode_click(click) + (_FROM_HOME if from_home else "")
+
+
+def decode_dialogue(value: object) -> Click:
+    """Return the click that opened a dialogue; raises InputError as `decode_click` does."""
+    return decode_click(str(value).removesuffix(_FROM_HOME))
+
+
+def is_from_home(body: Mapping[str, object]) -> bool:
+    """Whether a click or submit comes from App Home: from the page itself, or from a dialogue that was opened there.
+
+    Slack sends the page as the view of a click; whoever sends no view has at least no channel to name.
+    """
+    view, channel = body.get("view"), body.get("channel")
+    if isinstance(view, Mapping):
+        return view.get("type") == "home" or str(view.get("private_metadata")).endswith(_FROM_HOME)
+    return not (isinstance(channel, Mapping) and channel.get("id"))
+
+
+def session_block_id(session_id: str) -> str:
+    """Return the block id of a session on App Home."""
+    return f"triage_session:{session_id}"
 
 
 def encode_option(action: str, click: Click) -> str:

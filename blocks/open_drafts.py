@@ -41,8 +41,13 @@ def draft_lines(drafts: Sequence[ThreadLine], now: datetime, *, at_most: int = M
     return "\n".join([*shown, f"… and {left} more" if left else ""]).rstrip()
 
 
+def card_link(draft: ThreadLine) -> str | None:
+    """Return the address of a thread's card, if it has one and links can be made."""
+    return link_beside(draft.permalink, *draft.card) if draft.card else None
+
+
 def _line(draft: ThreadLine, now: datetime) -> str:
-    link = link_beside(draft.permalink, *draft.card) if draft.card else None
+    link = card_link(draft)
     card = f"<{link}|card>" if link else f"card in <#{draft.card[0]}>" if draft.card else "no card yet"
     return f"• {card} · {ago(now, draft.started_at)} · {draft.standing} · {asked(draft.question)}"
 

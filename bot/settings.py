@@ -17,6 +17,7 @@ from pydantic_core import ErrorDetails
 
 from bot.brief_settings import BriefSettings
 from bot.case_settings import EXPIRE_AFTER, REMIND_AFTER, Patience, SaveNotes
+from bot.domain.links import CodeHost
 from bot.domain.mcp_config import McpConfig
 from bot.errors import ConfigError
 from bot.escalation_settings import EscalationSettings
@@ -100,6 +101,8 @@ class Settings(_Block):
 
     codebase: Folder
     """The git checkout whose committed files are the evidence."""
+    code_host: CodeHost | None = None
+    """What shows the code to a browser, where the host of the remote `origin` does not say by its name."""
     ops_channel: ChannelId
     """The private channel where drafts wait for approval."""
     watched_chats: tuple[WatchedChat, ...] = ()

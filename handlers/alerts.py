@@ -19,7 +19,7 @@ from blocks.heartbeat_alert import playbook_modal
 from bot.casework.approvers import Approvers
 from bot.domain.alerts import Alert, Posted
 from bot.domain.beats import Wake
-from bot.domain.session import OpenFinding
+from bot.domain.session import OpenFinding, check_session_id
 from bot.errors import Conflict, InputError, ProviderError, TriageError
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.playbook_file import playbook_of
@@ -87,10 +87,14 @@ class AlertButtons:
 
         def woken() -> str:
             session_id, _ = ids.decode_finding(action.get("value"))
-            self._permitted(body, session_id)
-            return self._desk.wake(session_id, Wake.ON_DEMAND)
+            return self.run_session(body, session_id)
 
         self._answer_with(body, woken)
+
+    def run_session(self, body: Body, session_id: object) -> str:
+        """Ask for a beat of a session and return what happens; raises InputError if whoever clicked may not."""
+        session = self._permitted(body, check_session_id(str(session_id)))
+        return self._desk.wake(session.id, Wake.ON_DEMAND)
 
     def investigate(self, ack: Ack, body: Body, action: Body) -> None:
         """Open a thread in the ops channel and have the finding looked into like any question."""

@@ -1,4 +1,4 @@
-"""Clicks on the card and submits of its dialogues: who may, then what they decided.
+"""Clicks on a draft, on its card or on App Home, and submits of its dialogues: who may, then what they decided.
 
 Dialogues open before any request, because a trigger expires after 3 s; the submit is where permission is checked for
 good.  Source: https://docs.slack.dev/interactivity/handling-user-interaction
@@ -16,13 +16,15 @@ from slack_sdk import WebClient
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.modals import context_modal, dismiss_modal, edit_modal, evidence_modal, prefill
+from blocks.modals import context_modal, dismiss_modal, edit_modal, prefill
 from bot.casework.approvers import Approvers
 from bot.casework.decisions import Click, Decisions
 from bot.errors import InputError, ProviderError, TriageError, Unconfirmed
 from bot.ports import ThreadStore
-from handlers.messenger import Ephemeral
+from handlers.answers import Answers
+from handlers.evidence import EvidenceDialogue
 from handlers.transport import translated
+from handlers.who import who
 
 log = logging.getLogger(__name__)
 
@@ -31,13 +33,19 @@ NOT_YOURS = "Only approvers may do this. Ask somebody in the ops channel, or hav
 
 
 class Approvals:
-    """The listeners of the card; every answer goes to the one who clicked, and to nobody else."""
+    """The listeners of a draft's buttons; every answer goes to the one who clicked, and to nobody else."""
 
     def __init__(
-        self, decisions: Decisions, approvers: Approvers, store: ThreadStore, *, ops_channel: str, tell: Ephemeral
+        self,
+        decisions: Decisions,
+        approvers: Approvers,
+        store: ThreadStore,
+        *,
+        evidence: EvidenceDialogue,
+        answers: Answers,
     ) -> None:
         self._decisions, self._approvers, self._store = decisions, approvers, store
-        self._ops_channel, self._tell = ops_channel, tell
+        self._evidence, self._answers = evidence, answers
 
     def approve(self, ack: Ack, body: Body, action: Body) -> None:
         """Post the draft."""
@@ -47,7 +55,7 @@ class Approvals:
     def open_edit(self, ack: Ack, body: Body, action: Body, client: WebClient) -> None:
         """Open the editor on the draft as it is now."""
         ack()
-        self._open(body, client, action.get("value"), lambda click: edit_modal(click, self._draft_of(click)))
+        self._open(body, client, action.get("value"), self._editor)
 
     def open_dismiss(self, ack: Ack, body: Body, action: Body, client: WebClient) -> None:
         """Ask for a reason before dismissing."""
@@ -135,7 +143,7 @@ class Approvals:
     def _authorised(self, body: Body, view: Body) -> tuple[Click, str]:
         if not self._may(body):
             raise InputError(NOT_YOURS)
-        return ids.decode_click(view.get("private_metadata")), body["user"]["id"]
+        return ids.decode_dialogue(view.get("private_metadata")), body["user"]["id"]
 
     def _decide(self, body: Body, decide: Callable[[str], str], *, typed: str | None = None) -> None:
         if not self._may(body):
@@ -148,30 +156,38 @@ class Approvals:
             kept = f"\nYou wrote: {typed}" if typed else ""
             self._answer(body, _for_a_person(error) + kept)
 
-    def _open(self, body: Body, client: WebClient, value: object, build: Callable[[Click], Any]) -> None:
+    def _open(self, body: Body, client: WebClient, value: object, build: Callable[..., View]) -> None:
         """Open a dialogue without a request before it; a dialogue that shows a draft opens for approvers only."""
         try:
-            if not self._approvers.probably(*_who(body)):
-                raise InputError(NOT_YOURS)
-            view = build(ids.decode_click(value))
+            self._require_probably(body)
+            view = build(ids.decode_click(value), from_home=ids.is_from_home(body))
             with translated("open the dialogue"):
                 client.views_open(trigger_id=body["trigger_id"], view=view)
         except TriageError as error:
             log.info("a dialogue did not open: %s", error, extra={"action": "dialogue_refused"})
             self._answer(body, _for_a_person(error))
 
-    def _show_evidence(self, body: Body, client: WebClient, click: Click) -> None:
-        """Show the citations; there is no submit to check permission at, so it is asked in full before."""
-        if self._may(body):
-            self._open(body, client, ids.encode_click(click), self._evidence_of)
-        else:
-            self._answer(body, NOT_YOURS)
+    def _require_probably(self, body: Body) -> None:
+        """Refuse, without a request, whoever did not seem allowed when last asked."""
+        if not self._approvers.probably(*who(body)):
+            raise InputError(NOT_YOURS)
 
-    def _evidence_of(self, click: Click) -> View:
-        state = self._store.get(click.thread_id) or self._store.last_closed(click.thread_id)
-        if state is None:
-            raise InputError("This thread is not on file any more.")
-        return evidence_modal(state)
+    def _show_evidence(self, body: Body, client: WebClient, click: Click) -> None:
+        """Show the citations; there is no submit to check permission at, so it is asked in full before any is shown."""
+        try:
+            self._require_probably(body)
+            view_id = self._evidence.open(client, body["trigger_id"])
+        except TriageError as error:
+            log.info("the evidence did not open: %s", error, extra={"action": "dialogue_refused"})
+            self._answer(body, _for_a_person(error))
+            return
+        if self._may(body):
+            self._evidence.fill(client, view_id, click.thread_id)
+        else:
+            self._evidence.refuse(client, view_id, NOT_YOURS)
+
+    def _editor(self, click: Click, *, from_home: bool) -> View:
+        return edit_modal(click, self._draft_of(click), from_home=from_home)
 
     def _words(self, click: Click, typed: str | None) -> str:
         """Return what was typed; the whole draft where the editor came back as it was shown."""
@@ -186,19 +202,10 @@ class Approvals:
         return state.draft_pending or ""
 
     def _may(self, body: Body) -> bool:
-        return self._approvers.allow(*_who(body))
+        return self._approvers.allow(*who(body))
 
     def _answer(self, body: Body, text: str) -> None:
-        try:
-            self._tell(self._ops_channel, body["user"]["id"], text)
-        except ProviderError:
-            log.exception("could not answer a click", extra={"action": "answer_failed"})
-
-
-def _who(body: Body) -> tuple[str, str]:
-    """Return the user and the team a click or submit comes from."""
-    user = body.get("user") or {}
-    return str(user.get("id")), str(user.get("team_id") or (body.get("team") or {}).get("id") or "")
+        self._answers.say(body, text)
 
 
 def _field(view: Body, block: str) -> Body | None:

@@ -1,4 +1,4 @@
-"""App Home: published when somebody opens it, and kept up to date for a while as long as it changes.
+"""App Home: published when somebody opens it, kept up to date for a while, and where clicks made on it are answered.
 
 Who may approve is asked anew each time, so a page that somebody still has open loses its drafts with their right.
 """
@@ -10,71 +10,137 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from slack_bolt import Ack
 from slack_sdk import WebClient
 
-from blocks.home import Home, home_view
+from blocks.home import Home, Notice, home_view
 from bot.casework.approvers import Approvers
 from bot.errors import TriageError
 from bot.ports import Clock
 from handlers.transport import translated
+from handlers.who import who
 
 log = logging.getLogger(__name__)
 
+Body = dict[str, Any]
+RunSession = Callable[[Body, object], str]
+"""Asks for a beat of the session a button names, if whoever clicked may; raises TriageError with a text for them."""
+
 KEPT_FRESH: Final = timedelta(hours=1)
-"""How long after it was opened a page is kept up to date; Slack does not say when it is closed."""
+"""How long after it was opened or clicked a page is kept up to date; Slack does not say when it is closed."""
+NOTICE_KEPT: Final = timedelta(minutes=5)
 MAX_VIEWERS: Final = 50
 
 
+@dataclass(slots=True)
+class _Page:
+    """What somebody has before them: since when, as which JSON, and what they were told."""
+
+    at: datetime
+    shown: str = ""
+    notice: Notice | None = None
+
+
 class HomeTab:
-    """The listener of `app_home_opened`; `look` reads what the page shows."""
+    """The listener of `app_home_opened` and of the sessions' buttons; `look` reads what the page shows."""
 
     def __init__(
-        self, client: WebClient, look: Callable[[], Home], approvers: Approvers, clock: Clock, *, team_id: str
+        self,
+        client: WebClient,
+        look: Callable[[], Home],
+        approvers: Approvers,
+        clock: Clock,
+        *,
+        team_id: str,
+        run_session: RunSession,
     ) -> None:
         self._client, self._look, self._approvers = client, look, approvers
-        self._clock, self._team_id = clock, team_id
-        self._viewers: OrderedDict[str, tuple[datetime, str]] = OrderedDict()
+        self._clock, self._team_id, self._run_session = clock, team_id, run_session
+        self._pages: OrderedDict[str, _Page] = OrderedDict()
         self._lock = threading.Lock()
+        self._wanted, self._publishing = threading.Event(), threading.Lock()
 
-    def opened(self, body: dict[str, Any], event: dict[str, Any]) -> None:
+    def opened(self, body: Body, event: Body) -> None:
         """Publish the page for whoever opened it, of our own workspace."""
         user = event.get("user")
         if event.get("tab", "home") != "home" or not isinstance(user, str) or body.get("team_id") != self._team_id:
             return
-        with self._lock:
-            self._viewers.pop(user, None)
-            self._viewers[user] = (self._clock.now(), "")
-            while len(self._viewers) > MAX_VIEWERS:
-                self._viewers.popitem(last=False)
-            self._publish_safely(user, self._look)
+        self._turn_to(user, None)
+        self.refresh()
+
+    def run_now(self, ack: Ack, body: Body, action: Body) -> None:
+        """Ask for a beat of a session."""
+        ack()
+        try:
+            said = self._run_session(body, action.get("value"))
+        except TriageError as error:
+            log.info("a click was refused: %s", error, extra={"action": "click_refused"})
+            said = str(error)
+        self.say(*who(body), said)
+
+    def say(self, user: str, team: str, text: str) -> None:
+        """Tell somebody of our workspace something on top of their page, and bring all pages up to date at once."""
+        if team == self._team_id:
+            self._turn_to(user, Notice(text=text, at=self._clock.now()))
+        self.refresh()
 
     def tick(self) -> None:
         """Publish anew for whoever opened it lately and has an outdated page."""
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Bring the pages up to date; a page that did not change is not published.
+
+        One thread does this at a time, and the others do not wait: whoever is at it begins again, so that a Slack that
+        answers slowly holds up one click and not all of them.
+        """
+        self._wanted.set()
+        while self._wanted.is_set() and self._publishing.acquire(blocking=False):
+            try:
+                self._wanted.clear()
+                self._publish_all()
+            finally:
+                self._publishing.release()
+
+    def _turn_to(self, user: str, notice: Notice | None) -> None:
+        """Note that somebody has the page before them, and is to see it anew."""
         with self._lock:
-            since = self._clock.now() - KEPT_FRESH
-            for user in [user for user, (at, _) in self._viewers.items() if at < since]:
-                del self._viewers[user]
-            if not self._viewers:
-                return
-            home = self._look()
-            for user in list(self._viewers):
-                self._publish_safely(user, lambda: home)
+            self._pages.pop(user, None)
+            self._pages[user] = _Page(self._clock.now(), notice=notice)
+            while len(self._pages) > MAX_VIEWERS:
+                self._pages.popitem(last=False)
 
-    def _publish_safely(self, user: str, look: Callable[[], Home]) -> None:
+    def _publish_all(self) -> None:
+        """Publish what is outdated, first for whoever opened or clicked last."""
+        now = self._clock.now()
+        with self._lock:
+            for user in [user for user, page in self._pages.items() if page.at < now - KEPT_FRESH]:
+                del self._pages[user]
+            pages = list(reversed(self._pages.items()))
+        if not pages:
+            return
         try:
-            self._publish(user, look())
+            home = self._look()
         except TriageError:
-            log.warning("a home was not published", extra={"action": "home_unpublished"}, exc_info=True)
+            log.warning("a home cannot be read", extra={"action": "home_unread"}, exc_info=True)
+            return
+        for user, page in pages:
+            try:
+                self._publish(user, page, home, now)
+            except TriageError:
+                log.warning("a home was not published", extra={"action": "home_unpublished"}, exc_info=True)
 
-    def _publish(self, user: str, home: Home) -> None:
-        view = home_view(home, may_see_drafts=self._approvers.probably(user, self._team_id))
-        at, shown = self._viewers[user]
+    def _publish(self, user: str, page: _Page, home: Home, now: datetime) -> None:
+        notice = page.notice if page.notice and now - page.notice.at < NOTICE_KEPT else None
+        may_approve = self._approvers.probably(user, self._team_id)
+        view = home_view(home, user=user, may_approve=may_approve, notice=notice)
         text = json.dumps(view.to_dict(), sort_keys=True)
-        if text == shown:
+        if text == page.shown:
             return
         with translated("publish the home"):
             self._client.views_publish(user_id=user, view=view)
-        self._viewers[user] = (at, text)
+        page.shown = text

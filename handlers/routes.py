@@ -82,6 +82,7 @@ def _connect(app: App, to: Listeners) -> None:
     card = to.approvals
     app.command("/triage")(to.commands)
     app.event("app_home_opened")(to.home.opened)
+    app.action(ids.RUN_SESSION)(to.home.run_now)
     app.message_shortcut(ids.TRIAGE_THIS)(to.shortcuts.triage_this)
     app.action(ids.APPROVE)(card.approve)
     app.action(ids.EDIT)(card.open_edit)

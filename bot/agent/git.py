@@ -132,7 +132,7 @@ class GitRepo:
             url = self._git("config", "--local", "--get", "remote.origin.url").decode().strip()
         except ProviderError:
             return None
-        return re.sub(r"(?<=://)[^/@]*@", "", url)
+        return re.sub(r"(?<=://)[^/]*@", "", url)
 
     def _git(self, *args: str) -> bytes:
         return self.process.run(*args)

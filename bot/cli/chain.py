@@ -6,19 +6,22 @@ Chat text and the words of models are shown on one line each, without what a ter
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from bot.casework.checks import ref_marks
 from bot.casework.measure import dollars, seconds
 from bot.casework.past import time_of
+from bot.domain.chat_links import link_beside
 from bot.domain.hidden import without_hidden
-from bot.domain.returns import Check, Verdict
+from bot.domain.returns import Check, EvidenceRef, Verdict
 from bot.domain.threads import Round, Step, ThreadState
 
 WIDTH: Final = 80
 MAX_STEPS: Final = 12
 MAX_FAULTS: Final = 3
+MAX_REFS: Final = 8
 _INDENT: Final = 10
 _MARKS: Final = {True: "✓", False: "✗", None: "?"}
 _WHY: Final = {
@@ -30,16 +33,18 @@ _WHY: Final = {
     "is_internal_chatter": "is addressed to somebody else",
 }
 Record = dict[str, Any]
+LinkTo = Callable[[EvidenceRef], str | None]
 
 
-def render(state: ThreadState, events: Sequence[Record], replies: Sequence[Record]) -> str:
-    """Return the whole chain of a thread."""
+def render(state: ThreadState, events: Sequence[Record], replies: Sequence[Record], link_to: LinkTo) -> str:
+    """Return the whole chain of a thread; `link_to` gives a citation's page on the code host, if there is one."""
     ending = f" ({state.resolution or state.pending_reason})" if state.resolution or state.pending_reason else ""
     lines = [f"{state.thread_id}  {state.status}{ending}, {state.started_at.astimezone(UTC):%Y-%m-%d} (times are UTC)"]
     lines += [state.permalink] if state.permalink else []
     asked = _event_lines(events) or _line(_clock(state.started_at), f"“{state.question}”", lines=2)
     lines += ["", *asked, *_history(state), *_decision(state, replies)]
-    lines += ["", f"Next: triage verify {state.thread_id}"]
+    lines += [*_evidence(state, link_to), *_messages(state)]
+    lines += ["", f"Next: triage verify {state.thread_id} --lines"]
     return "\n".join(lines)
 
 
@@ -135,6 +140,30 @@ def _decision(state: ThreadState, replies: Sequence[Record]) -> list[str]:
     cost = dollars(state.usage.cost_usd) if state.usage else "$0"
     runs = ", ".join(f"runs/{run}" for run in (state.investigator_task_id, state.validator_task_id) if run)
     return lines + _line("", f"cost {cost}" + (f"; {runs}" if runs else ""), lines=4)
+
+
+def _evidence(state: ThreadState, link_to: LinkTo) -> Iterator[str]:
+    """Yield what the latest draft cites, each with its mark and, whole on a line of its own, its link."""
+    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
+    marks = ref_marks(state.rounds[-1].checks if state.rounds else (), len(refs))
+    if refs:
+        yield ""
+    for ref, mark in zip(refs[:MAX_REFS], marks, strict=False):
+        at = f" at {ref.commit[:7]}" if ref.commit else ""
+        yield from _line("cites", f"{_MARKS[mark]} {ref.ref}{at}", lines=1)
+        if link := link_to(ref):
+            yield f"{'':<{_INDENT}}{link}"
+    if len(refs) > MAX_REFS:
+        yield from _line("", f"… and {len(refs) - MAX_REFS} more")
+
+
+def _messages(state: ThreadState) -> Iterator[str]:
+    """Yield the links of the card and of the reply, where the question's own shows what links look like."""
+    card = (state.card_channel, state.card_ts) if state.card_channel and state.card_ts else None
+    reply = (state.chat_id, state.posted_message_id) if state.posted_message_id else None
+    for name, place in (("card", card), ("reply", reply)):
+        if place and (link := link_beside(state.permalink, *place)):
+            yield f"{name:<{_INDENT}}{link}"
 
 
 def _line(at: str, text: str, *, lines: int = 2) -> list[str]:

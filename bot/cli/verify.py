@@ -10,7 +10,9 @@ from bot.adapters.clock import SystemClock
 from bot.adapters.thread_files import find_thread
 from bot.agent.git import GitRepo
 from bot.casework.citations import Proof, Sources, prove
+from bot.casework.evidence import CommitFacts, EvidenceReader, Passage
 from bot.casework.runs import RunRecorder
+from bot.domain.hidden import without_hidden
 from bot.domain.returns import EvidenceRef
 from bot.domain.threads import ThreadState
 from bot.environment import read_environment
@@ -22,15 +24,20 @@ _MARKS = {True: "✓", False: "✗", None: "?"}
 def main(argv: list[str]) -> int:
     """Print one line for each citation; exit code 0 if none is refuted and there is at least one, else 1."""
     args = parser().parse_args(argv)
-    home = read_environment(dotenv=Path(".env")).home
+    environment = read_environment(dotenv=Path(".env"))
+    home = environment.home
     state = find_thread(home, args.thread)
     codebase = args.codebase or load_settings(find_config(args.config, home)).codebase
     run = state.investigator_task_id
     ledger = RunRecorder(home / "runs", SystemClock()).ledger(run) if run else None
-    sources = Sources(repo=GitRepo(codebase), ledger=ledger, memory=home / "memory")
+    repo = GitRepo(codebase)
+    sources = Sources(repo=repo, ledger=ledger, memory=home / "memory")
     refs = state.investigator_return.evidence_refs if state.investigator_return else ()
     proofs = [prove(ref, sources) for ref in refs]
     print(render(state, refs, proofs))
+    if args.lines:
+        reader = EvidenceReader(repo=repo, known_secrets=environment.secrets())
+        print("\n".join(line for ref in refs for line in _shown(ref, reader)))
     return 0 if proofs and all(proof.ok is not False for proof in proofs) else 1
 
 
@@ -38,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
     found = argparse.ArgumentParser(prog="triage verify", description="Look every citation of a thread up again.")
     found.add_argument("thread", help="a thread id (T01.C01.1700000000.000100) or a Slack link to one of its messages")
+    found.add_argument("--lines", action="store_true", help="also the cited lines, each with what is around them")
     found.add_argument("--codebase", type=Path, help="the git checkout (default: the config's)")
     found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
     return found
@@ -54,6 +62,19 @@ def render(state: ThreadState, refs: Sequence[EvidenceRef], proofs: Sequence[Pro
     count = f"{len(oks)} citation{'s' * (len(oks) != 1)}"
     lines.append(f"{count}: {proved} proved, {refuted} refuted, {open_} cannot be looked up by code")
     return "\n".join(lines)
+
+
+def _shown(ref: EvidenceRef, reader: EvidenceReader) -> list[str]:
+    """Return a citation's claim and what it points at, without what a terminal would obey."""
+    found = reader.read(ref)
+    if isinstance(found, Passage):
+        lines = found.shown()
+    elif isinstance(found, CommitFacts):
+        lines = [found.subject, f"{found.author}, {found.date}"]
+    else:
+        lines = [f"(nothing to show: {found.why})"]
+    shown = ["", ref.ref, *([f"for: {ref.supports_claim}"] if ref.supports_claim else []), *lines]
+    return [without_hidden(line)[0] for line in shown]
 
 
 def _line(ref: EvidenceRef, proof: Proof, width: int) -> str:

@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.adapters.thread_files import find_thread, name_pattern
+from bot.agent.git import GitRepo
 from bot.casework.past import journal
-from bot.cli.chain import render, render_unanswered
+from bot.cli.chain import LinkTo, render, render_unanswered
+from bot.domain.links import code_links
 from bot.domain.threads import ThreadState
 from bot.environment import read_environment
-from bot.errors import InputError, StoreError
+from bot.errors import ConfigError, InputError, StoreError
+from bot.settings import find_config, load_settings
 
 NEAR: Final = 5
 Record = dict[str, Any]
@@ -48,8 +51,17 @@ def main(argv: list[str]) -> int:
         thread = state.model_dump(mode="json") if state else None
         print(json.dumps({"events": events, "thread": thread, "replies": replies}, indent=1))
     else:
-        print(render(state, events, replies) if state else render_unanswered(events))
+        print(render(state, events, replies, _links(home, args.config)) if state else render_unanswered(events))
     return 0
+
+
+def _links(home: Path, config: Path | None) -> LinkTo:
+    """Return the links to the code host; none where config or codebase cannot be read, for nothing else needs them."""
+    try:
+        settings = load_settings(find_config(config, home))
+        return code_links(GitRepo(settings.codebase).remote_url(), settings.code_host)
+    except ConfigError:
+        return code_links(None)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -57,6 +69,7 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="triage why", description="From the message to the reply, step by step.")
     found.add_argument("thread", help="a Slack link to a message, or a thread id (T01.C01.1700000000.000100)")
     found.add_argument("--json", action="store_true", help="all that is on record, as one JSON object")
+    found.add_argument("--config", type=Path, help="whose codebase is linked (default: ./triage.yml, then --home's)")
     found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
     return found
 

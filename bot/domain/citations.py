@@ -49,5 +49,18 @@ def stands_in(quote: str, lines: Sequence[str]) -> bool:
     return _trim(quote.split("\n")) in _trim(lines)
 
 
+def quoted_lines(quote: str, lines: Sequence[str]) -> range | None:
+    r"""Return which of `lines`, counted from 0, the quotation stands in, as `stands_in` compares; None if in none.
+
+    >>> quoted_lines("b = 2\nc", ["", "a = 1", "b = 2", "c = 3"]), quoted_lines("d", ["a = 1"]), quoted_lines(" ", [""])
+    (range(2, 4), None, None)
+    """
+    wanted = _trim(quote.split("\n"))
+    text = "\n".join(line.rstrip() for line in lines)
+    at = text.find(wanted) if wanted.strip() else -1
+    first = text.count("\n", 0, max(at, 0))
+    return range(first, first + wanted.count("\n") + 1) if at >= 0 else None
+
+
 def _trim(lines: Sequence[str]) -> str:
     return "\n".join(line.rstrip() for line in lines).strip("\n")

@@ -27,7 +27,6 @@ from bot.intake.watcher import Watcher
 from bot.long_runs import long_runs
 from bot.staffing import Sources, Staff, staff
 from bot.wiring.foundation import Foundation
-from handlers.approvals import Approvals
 from handlers.commands.casework import CaseworkCommands
 from handlers.lessons import LessonButtons
 from handlers.messenger import whisper
@@ -47,7 +46,7 @@ class Casework:
     mentions: Mentions
     rebuilding: Rebuilding
     watcher: Watcher
-    approvals: Approvals
+    decisions: Decisions
     lessons: Lessons
     lesson_buttons: LessonButtons
     commands: CaseworkCommands
@@ -78,7 +77,7 @@ def wire_casework(on: Foundation) -> Casework:
         mentions=_mentions(on, orchestrator, decisions),
         rebuilding=_rebuilding(on, orchestrator),
         watcher=_watcher(on, orchestrator),
-        approvals=Approvals(decisions, on.approvers, on.store, ops_channel=on.ops_channel, tell=on.tell()),
+        decisions=decisions,
         lessons=lessons,
         lesson_buttons=LessonButtons(lessons, on.approvers, ops_channel=on.ops_channel, tell=on.tell()),
         commands=CaseworkCommands(

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 
 from slack_bolt import App
 from slack_sdk import WebClient
 
+from blocks.draft_card import card_blocks
 from blocks.home import Home
 from bot.adapters.json_file import JsonFile
+from bot.casework.evidence import EvidenceReader
 from bot.casework.overview import overview
 from bot.casework.presence import FILE as PRESENCE
 from bot.casework.today import today
+from bot.domain.threads import Status
 from bot.heartbeat.overview import rows
 from bot.intake.backfill import Backfill
 from bot.intake.gaps import Gaps
 from bot.wiring.beats import Beats
 from bot.wiring.casework import Casework
 from bot.wiring.foundation import Foundation
+from handlers.answers import Answers
+from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.metrics import metrics_command
 from handlers.commands.status import status_command
 from handlers.connection import SlackConnection
+from handlers.evidence import EvidenceDialogue
 from handlers.history import SlackHistory
 from handlers.home import HomeTab
 from handlers.http_connection import HttpConnection
@@ -48,7 +55,7 @@ def wire_edge(
     home = _home(on, beats)
     listeners = Listeners(
         watcher=casework.watcher,
-        approvals=casework.approvals,
+        approvals=_approvals(on, casework, home),
         alerts=beats.alerts,
         suggestions=beats.suggestions,
         commands=_commands(on, casework, beats),
@@ -84,15 +91,39 @@ def _commands(on: Foundation, casework: Casework, beats: Beats) -> Commands:
     )
 
 
+def _approvals(on: Foundation, casework: Casework, home: HomeTab) -> Approvals:
+    reader = EvidenceReader(repo=on.repo, known_secrets=on.environment.secrets())
+    return Approvals(
+        casework.decisions,
+        on.approvers,
+        on.store,
+        evidence=EvidenceDialogue(on.store, reader, on.link_to),
+        answers=Answers(on.tell(), home, ops_channel=on.ops_channel),
+    )
+
+
 def _home(on: Foundation, beats: Beats) -> HomeTab:
     of = beats.heartbeats
+    card = partial(
+        card_blocks,
+        link_to=on.link_to,
+        team_language=on.settings.team_language,
+        offers_notes=on.settings.save_notes == "ask",
+    )
 
     def look() -> Home:
         now = on.clock.now()
-        sessions = rows(of.sessions, of.store, of.zones, of.log, now)
-        return Home(overview=overview(on.home, now), today=today(on.home, now), sessions=sessions, now=now)
+        waiting = {state.thread_id: state for state in on.store.threads() if state.status is Status.PENDING_USER}
+        return Home(
+            overview=overview(on.home, now),
+            today=today(on.home, now),
+            sessions=rows(of.sessions, of.store, of.zones, of.log, now),
+            now=now,
+            drafts=waiting,
+            card=card,
+        )
 
-    return HomeTab(on.client, look, on.approvers, on.clock, team_id=on.me.team_id)
+    return HomeTab(on.client, look, on.approvers, on.clock, team_id=on.me.team_id, run_session=beats.alerts.run_session)
 
 
 def _backfill(on: Foundation, casework: Casework, bot_token: str) -> Backfill:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from slack_sdk import WebClient
 
+from blocks.draft_card import LinkTo
 from bot.adapters.clock import SystemClock
 from bot.adapters.json_file import JsonFile
 from bot.adapters.memory_files import MemoryFiles
@@ -63,6 +64,7 @@ class Foundation:
     client: WebClient
     posting: WebClient
     poster: Poster
+    link_to: LinkTo
     pausing: Pausing
     jobs: SpoolQueue
     store: TinyThreadStore
@@ -113,7 +115,8 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str)
     poster = Poster(posting, pacing.posts, reader=client, clock=clock)
     pausing = Pausing(home, JsonFile(home / PAUSE), clock)
     shelf = MemoryFiles(home / "memory")
-    messenger = _messenger(settings, client, poster, pacing.updates, me, repo, pausing, shelf)
+    link_to = code_links(repo.remote_url(), settings.code_host)
+    messenger = _messenger(settings, client, poster, pacing.updates, me, link_to, pausing, shelf)
     jobs = SpoolQueue(home / "queue", clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S)
     store = TinyThreadStore(home)
     journals = _journals(home)
@@ -141,6 +144,7 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str)
         client=client,
         posting=posting,
         poster=poster,
+        link_to=link_to,
         pausing=pausing,
         jobs=jobs,
         store=store,
@@ -161,7 +165,7 @@ def _messenger(
     poster: Poster,
     updates: Pacer,
     me: Identity,
-    repo: GitRepo,
+    link_to: LinkTo,
     pausing: Pausing,
     shelf: MemoryFiles,
 ) -> SlackMessenger:
@@ -171,7 +175,7 @@ def _messenger(
         updates,
         ops_channel=settings.ops_channel,
         bot_user_id=me.user_id,
-        link_to=code_links(repo.remote_url()),
+        link_to=link_to,
         team_language=settings.team_language,
         offers_notes=settings.save_notes == "ask",
         paused=pausing.words,

@@ -187,6 +187,7 @@ def test_settings_of_the_repository_run_nothing(tmp_path: Path) -> None:
     ("url", "shown"),
     [
         ("https://user:token@example.com/a/b.git", "https://example.com/a/b.git"),
+        ("https://user:to@ken@example.com/a/b@1.git", "https://example.com/a/b@1.git"),
         ("git@example.com:a/b.git", "git@example.com:a/b.git"),
         (None, None),
     ],

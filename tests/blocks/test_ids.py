@@ -29,6 +29,32 @@ def test_every_click_comes_back(click: Click) -> None:
     assert ids.decode_click(ids.encode_click(click)) == click
 
 
+@given(_CLICKS, st.booleans())
+def test_every_dialogue_comes_back(click: Click, from_home: bool) -> None:
+    """Property: its metadata names the click and the place, and is no button value if the place is App Home."""
+    value = ids.encode_dialogue(click, from_home=from_home)
+    assert ids.decode_dialogue(value) == click
+    assert ids.is_from_home({"view": {"type": "modal", "private_metadata": value}}) == from_home
+
+
+@pytest.mark.parametrize(
+    ("body", "from_home"),
+    [
+        ({"view": {"type": "home"}}, True),
+        ({"view": {"type": "modal"}}, False),
+        ({"view": {}}, False),
+        ({"channel": {"id": "C0OPS"}}, False),
+        ({"view": "home", "channel": {"id": "C0OPS"}}, False),
+        ({"channel": {"id": ""}}, True),
+        ({"channel": None}, True),
+        ({}, True),
+    ],
+)
+def test_a_click_in_no_channel_was_made_on_the_page(body: dict[str, object], from_home: bool) -> None:
+    """And can be answered nowhere else; a body is read as hostile."""
+    assert ids.is_from_home(body) == from_home
+
+
 @given(_ACTIONS, _CLICKS)
 def test_every_option_comes_back_and_fits_the_menu(action: str, click: Click) -> None:
     """Property: an overflow option holds 150 characters, and that is enough for every click."""

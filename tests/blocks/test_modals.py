@@ -6,13 +6,9 @@ import pytest
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.modals import MODAL_TEXT_CHARS, context_modal, dismiss_modal, edit_modal, evidence_modal
+from blocks.modals import MODAL_TEXT_CHARS, context_modal, dismiss_modal, edit_modal
 from bot.casework.decisions import Click
-from bot.domain.returns import Check, EvidenceKind, EvidenceRef
-from bot.domain.threads import PendingReason, Round, Status
-from tests.blocks.limits import texts, view_as_slack_takes_it
-from tests.blocks.test_draft_card import HOSTILE
-from tests.builders import a_return, in_status
+from tests.blocks.limits import view_as_slack_takes_it
 
 CLICK = Click(thread_id="T1.C1.1795165200.000100", version=3, draft_hash="00112233aabbccdd", seen=2)
 
@@ -29,7 +25,23 @@ def test_each_dialogue_carries_its_draft_and_its_name(view: View, callback_id: s
     """The submit knows which draft it is about, and nobody else's words."""
     found = view_as_slack_takes_it(view)
     assert found["callback_id"] == callback_id
-    assert ids.decode_click(found["private_metadata"]) == CLICK
+    assert ids.decode_dialogue(found["private_metadata"]) == CLICK
+    assert not ids.is_from_home({"view": found})
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        edit_modal(CLICK, "5", from_home=True),
+        dismiss_modal(CLICK, from_home=True),
+        context_modal(CLICK, from_home=True),
+    ],
+)
+def test_a_dialogue_of_app_home_says_so(view: View) -> None:
+    """So that its submit is answered there."""
+    found = view_as_slack_takes_it(view)
+    assert ids.decode_dialogue(found["private_metadata"]) == CLICK
+    assert ids.is_from_home({"view": found})
 
 
 def test_the_editor_is_filled_with_the_draft_and_offers_to_save() -> None:
@@ -66,38 +78,3 @@ def test_of_a_longer_draft_the_editor_shows_the_beginning_and_says_so(draft: str
     said = note["elements"][0]["text"]
     assert f"{len(draft):,} characters" in said
     assert "replaces all of it" in said
-
-
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
-def test_no_evidence_breaks_the_dialogue(text: str) -> None:
-    """A hundred citations of hostile text."""
-    ref = EvidenceRef(kind=EvidenceKind.FILE, ref=text or "x", commit=text[:40], quote=text, supports_claim=text)
-    ret = a_return(evidence_refs=(ref,) * 100)
-    state = in_status(
-        Status.PENDING_USER,
-        PendingReason.APPROVAL,
-        investigator_return=ret,
-        rounds=(Round(round=1, investigator_return=ret),),
-    )
-    view_as_slack_takes_it(evidence_modal(state))
-
-
-def test_evidence_shows_quote_and_mark() -> None:
-    """Each citation with what the checks say of it."""
-    ret = a_return()
-    checks = (Check(name="ref[0].quote", ok=False, reason=""),)
-    state = in_status(
-        Status.PENDING_USER,
-        PendingReason.DISAGREEMENT,
-        rounds=(Round(round=1, investigator_return=ret, checks=checks),),
-    )
-    seen = "\n".join(texts(view_as_slack_takes_it(evidence_modal(state))))
-    assert "app/retry.py:10-12" in seen
-    assert "limit = 5" in seen
-    assert "✗ not what the source says" in seen
-
-
-@pytest.mark.parametrize("status", [Status.INVESTIGATING, Status.ESCALATED])
-def test_without_evidence_the_dialogue_says_so(status: Status) -> None:
-    """An empty view would be refused."""
-    assert "cites nothing" in "\n".join(texts(view_as_slack_takes_it(evidence_modal(in_status(status)))))

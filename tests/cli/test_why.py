@@ -18,6 +18,7 @@ from bot.casework.replies import reply_record
 from bot.domain.returns import Check, Verdict
 from bot.domain.threads import Resolution, Round, Status, Step, ThreadState
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, a_return, a_verdict, an_event, in_status
+from tests.gitrepo import git, make_repo
 
 LINK = "https://acme.slack.com/archives/C1/p1795165200000100"
 REPLY_TS = "1795165209.000200"
@@ -104,7 +105,8 @@ def test_the_whole_chain_fits_a_screen(home: Path, capsys: pytest.CaptureFixture
         "→ pending-user: validated",
         "→ closed: approved by <@U2>",
         "posted as 1795165300.000900: bounce-then-pass, after 1.0 min",
-        f"Next: triage verify {THREAD_ID}",
+        "cites     ✓ app/retry.py:10-12 at aaaaaaa",
+        f"Next: triage verify {THREAD_ID} --lines",
     ]
     places = [out.index(words) for words in order]
     assert places == sorted(places)
@@ -113,6 +115,26 @@ def test_the_whole_chain_fits_a_screen(home: Path, capsys: pytest.CaptureFixture
     assert len(lines) <= 40
     assert "\x1b" not in out
     assert "\u202e" not in out
+
+
+@pytest.mark.parametrize("code_host", ["", "code_host: gitea\n"])
+def test_links_to_code_card_and_reply_are_printed_whole(
+    home: Path, capsys: pytest.CaptureFixture[str], code_host: str
+) -> None:
+    """Where the config tells the codebase and its remote a host; never cut, so that they can be clicked."""
+    code = make_repo(home / "code", {"a.py": "1\n"})
+    git(code, "remote", "add", "origin", f"https://me:token@{'code' if code_host else 'gitlab'}.acme.io/web/shop.git")
+    (home / "triage.yml").write_text(f"codebase: {code}\nops_channel: C0OPS\n{code_host}")
+    state = answered().evolve(permalink=LINK, card_channel="C0OPS", card_ts="1795165201.000300")
+    TinyThreadStore(home).put(state)
+    assert main(["why", THREAD_ID]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    form = "code.acme.io/web/shop/src/commit/{}/app/retry.py#L10-L12"
+    form = form if code_host else "gitlab.acme.io/web/shop/-/blob/{}/app/retry.py#L10-12"
+    assert f"          https://{form.format('a' * 40)}" in lines
+    assert "card      https://acme.slack.com/archives/C0OPS/p1795165201000300" in lines
+    assert "reply     https://acme.slack.com/archives/C1/p1795165300000900" in lines
+    assert "token" not in "".join(lines)
 
 
 def test_a_message_left_alone_is_explained(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

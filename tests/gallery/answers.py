@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from slack_sdk.models.blocks import Block, MarkdownTextObject, SectionBlock
 
 from blocks.approvers import approver_blocks
+from blocks.draft_card import card_blocks
 from blocks.heartbeat_list import list_blocks, log_blocks, said_blocks, why_blocks
-from blocks.home import Home, home_view
+from blocks.home import Home, Notice, home_view
 from blocks.metrics import metrics_blocks
 from blocks.open_drafts import open_blocks
 from blocks.status import status_blocks
@@ -24,6 +26,7 @@ from bot.casework.past import Past
 from bot.casework.today import Today
 from bot.domain.beats import BeatResult, BeatUsage, Delivered, Envelope, Indicator, RunUsage, Wake
 from bot.domain.hidden import one_line
+from bot.domain.links import code_links
 from bot.domain.playbook import parse
 from bot.domain.playbook_numbers import numbered
 from bot.domain.returns import Verdict
@@ -36,7 +39,7 @@ from bot.heartbeat_settings import BeatSettings
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
 from tests.builders import NOW
 from tests.casework.past import GOOD, a_round, decided, heard, reply
-from tests.gallery.cards import QUESTION
+from tests.gallery.cards import QUESTION, drafted
 from tests.gallery.dialogues import PLAYBOOK
 from tests.gallery.scene import Chapter, Scene
 
@@ -208,7 +211,16 @@ def _said(text: str) -> list[Block]:
 
 
 _DAY = Today(messages=212, actionable=41, posted=5, model_runs=19, cost_usd=3.42)
-_HOME = Home(overview=_overview(), today=_DAY, sessions=_ROWS, now=NOW)
+_WAITING = drafted().evolve(thread_id=_LINES[0].thread_id)
+_HOME = Home(
+    overview=_overview(),
+    today=_DAY,
+    sessions=_ROWS,
+    now=NOW,
+    drafts={_WAITING.thread_id: _WAITING},
+    card=partial(card_blocks, link_to=code_links("git@github.com:acme/shop.git")),
+)
+_ANSWER = Notice(text=f"Already closed: approved by <@{BEN.user_id}> at 08:59 UTC. Your click changed nothing.", at=NOW)
 _ROLL = Roll(people=frozenset({ANA.user_id, BEN.user_id}), configured=None, ops_channel=OPS.channel_id)
 
 ANSWERS = Chapter(
@@ -328,14 +340,15 @@ HOME = Chapter(
         Scene(
             name="home-approver",
             title="For an approver",
-            meaning="Drafts with their links, every session, today in numbers, health.",
-            shows=home_view(_HOME, may_see_drafts=True),
+            meaning="On top what came of your last click. Then the drafts, whole and with their buttons; what there "
+            "is no room for has a link to its card. Every session, today in numbers, health.",
+            shows=home_view(_HOME, user=ANA.user_id, may_approve=True, notice=_ANSWER),
         ),
         Scene(
             name="home-everybody",
             title="For everybody else",
             meaning="Counts; no question, no draft, no link to a card.",
-            shows=home_view(_HOME, may_see_drafts=False),
+            shows=home_view(_HOME, user="U0CHLOE", may_approve=False),
         ),
     ),
 )

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from blocks.draft_card import click_of
+from blocks.evidence_modal import evidence_modal
 from blocks.heartbeat_alert import playbook_modal
-from blocks.modals import context_modal, dismiss_modal, edit_modal, evidence_modal
+from blocks.modals import context_modal, dismiss_modal, edit_modal
 from blocks.suggestion import read_modal, reject_modal
 from blocks.tiers import saved_modal, tier_modal
+from bot.casework.evidence import Citation, CommitFacts, NothingToShow, NumberedLine, Passage
+from bot.domain.links import code_links
 from bot.domain.playbook import parse
+from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.tier_text import Changes
 from bot.domain.tiers import Tier
 from bot.heartbeat.task_desk import Editing
-from tests.gallery.cards import DRAFT, drafted
+from tests.gallery.cards import DRAFT, FILE, LOG, drafted
 from tests.gallery.offers import OFFER, QUARANTINED
 from tests.gallery.scene import Chapter, Scene
 
@@ -32,6 +36,44 @@ PLAYBOOK = """# Heartbeat of shop
 _TIER = "- New commits on main: `git log --oneline --max-count=20 origin/main`\n- Disk: `df -h`"
 _EDITING = Editing(session_id="shop", tier=Tier.HOURLY, text=_TIER)
 _STATE = drafted()
+_WAREHOUSE = (
+    "# The warehouse service.",
+    "[timeouts]",
+    *FILE.quote.split("\n")[:2],
+    "",
+    *FILE.quote.split("\n")[2:],
+    "",
+    "[retries]",
+)
+_COMMIT = EvidenceRef(
+    kind=EvidenceKind.GIT_COMMIT,
+    ref="9b0d7e1c44" + "0" * 30,
+    quote="Wait longer for pick lists",
+    supports_claim="Since when, and who asked for it.",
+)
+_CITATIONS = (
+    Citation(
+        FILE,
+        True,
+        "",
+        FILE.quote,
+        Passage(tuple(NumberedLine(n, line, quoted=3 <= n <= 7) for n, line in enumerate(_WAREHOUSE, 1))),
+    ),
+    Citation(
+        _COMMIT,
+        True,
+        "",
+        _COMMIT.quote,
+        CommitFacts(sha=_COMMIT.ref, subject="Wait longer for pick lists", author="Ana Silva", date="2026-03-02"),
+    ),
+    Citation(
+        LOG,
+        None,
+        "code cannot compare this quote with its source",
+        LOG.quote,
+        NothingToShow("it lies outside the codebase"),
+    ),
+)
 
 DIALOGUES = Chapter(
     title="The dialogues",
@@ -59,8 +101,9 @@ DIALOGUES = Chapter(
         Scene(
             name="evidence",
             title="Evidence",
-            meaning="Every citation with the quoted lines, and what the lookup said of it.",
-            shows=evidence_modal(_STATE),
+            meaning="Every citation with what the lookup said of it. `→` marks the quoted lines among their "
+            "neighbours; what code cannot look up is yours to judge.",
+            shows=evidence_modal(_STATE.thread_id, _CITATIONS, code_links("git@github.com:acme/shop.git")),
         ),
         Scene(
             name="tier-editor",

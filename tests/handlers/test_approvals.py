@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -12,12 +14,15 @@ from slack_sdk.errors import SlackApiError
 from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.casework.decisions import Click
+from bot.casework.evidence import Citation, NothingToShow
 from bot.domain.in_flight import IN_FLIGHT
 from bot.domain.returns import TriageFile
-from bot.domain.threads import PendingReason, Resolution, Status
+from bot.domain.threads import PendingReason, Resolution, Status, ThreadState
 from bot.errors import ProviderError, Unconfirmed
 from bot.ports import Person
+from handlers.answers import Answers
 from handlers.approvals import NOT_YOURS, Approvals
+from handlers.evidence import EvidenceDialogue
 from tests.builders import THREAD_ID, a_return
 from tests.casework.office import ANN, BEN, Office
 from tests.payloads import payload
@@ -42,14 +47,42 @@ class RecordedClient:
 
     def __init__(self, order: list[str]) -> None:
         self.opened: list[dict[str, Any]] = []
+        self.updated: list[dict[str, Any]] = []
         self.expired = False
         self._order = order
 
-    def views_open(self, *, trigger_id: str, view: Any) -> None:
+    def views_open(self, *, trigger_id: str, view: Any) -> dict[str, Any]:
         self._order.append("open")
         if self.expired:
             raise SlackApiError("refused", {"ok": False, "error": "expired_trigger_id"})
         self.opened.append({"trigger_id": trigger_id, **view.to_dict()})
+        return {"ok": True, "view": {"id": "V1"}}
+
+    def views_update(self, *, view_id: str, view: Any) -> None:
+        self._order.append("update")
+        self.updated.append({"view_id": view_id, **view.to_dict()})
+
+
+class RecordedHome:
+    """What was said on pages, and how often all of them were brought up to date."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[str, str, str]] = []
+        self.refreshed = 0
+
+    def say(self, user: str, team: str, text: str) -> None:
+        self.said.append((user, team, text))
+
+    def refresh(self) -> None:
+        self.refreshed += 1
+
+
+class NoLines:
+    """Reads no codebase."""
+
+    def citations(self, state: ThreadState, *, at_most: int) -> list[Citation]:
+        refs = state.investigator_return.evidence_refs if state.investigator_return else ()
+        return [Citation(ref, True, "", ref.quote, NothingToShow("")) for ref in refs]
 
 
 class Edge:
@@ -64,12 +97,13 @@ class Edge:
         self.mute = False
         self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=office.workspace)
         self.approvers.refresh()
+        self.home = RecordedHome()
         self.listeners = Approvals(
             office.decisions,
             self.approvers,
             office.store,
-            ops_channel="C0OPS",
-            tell=self._tell,
+            evidence=EvidenceDialogue(office.store, NoLines(), lambda _: None),  # type: ignore[arg-type]
+            answers=Answers(self._tell, self.home, ops_channel="C0OPS"),  # type: ignore[arg-type]
         )
 
     def _tell(self, channel: str, user: str, text: str) -> None:
@@ -83,9 +117,11 @@ class Edge:
         """What the one who clicked was told last."""
         return self.told[-1][2]
 
-    def press(self, name: str, value: str | None, *, by: str = BEN, team: str = "T1") -> RecordedAck:
-        """Click a button of the card."""
-        body = payload("block_actions")
+    def press(
+        self, name: str, value: str | None, *, by: str = BEN, team: str = "T1", at_home: bool = False
+    ) -> RecordedAck:
+        """Click a button of the card, or of the same draft on App Home."""
+        body = home_click() if at_home else payload("block_actions")
         body["user"] = {**body["user"], "id": by, "team_id": team}
         action = {**body["actions"][0], "value": value}
         ack, listener = RecordedAck(self.order), getattr(self.listeners, name)
@@ -103,12 +139,12 @@ class Edge:
         self.listeners.more(ack, body, action, self.client)  # type: ignore[arg-type]
         return ack
 
-    def submit(self, name: str, click: Click, *, by: str = BEN, **typed: Any) -> RecordedAck:
+    def submit(self, name: str, click: Click, *, by: str = BEN, at_home: bool = False, **typed: Any) -> RecordedAck:
         """Submit a dialogue with what was typed into its inputs."""
         body = payload("view_submission")
         body["user"] = {**body["user"], "id": by}
         view = body["view"]
-        view["private_metadata"] = ids.encode_click(click)
+        view["private_metadata"] = ids.encode_dialogue(click, from_home=at_home)
         view["state"]["values"] = {block: {ids.INPUT: value} for block, value in typed.items()}
         ack = RecordedAck(self.order)
         getattr(self.listeners, name)(ack, body, view)
@@ -121,6 +157,15 @@ class Edge:
 
 def words(text: str | None) -> dict[str, Any]:
     return {"type": "plain_text_input", "value": text}
+
+
+def home_click() -> dict[str, Any]:
+    """Return a click as App Home sends it: from a view, in no channel and on no message."""
+    body = payload("block_actions")
+    for key in ("channel", "message", "response_url"):
+        body.pop(key, None)
+    view = {"id": "VHOME", "type": "home", "private_metadata": "", "blocks": []}
+    return {**body, "container": {"type": "view", "view_id": "VHOME"}, "view": view}
 
 
 SAVE = {"type": "checkboxes", "selected_options": [{"value": ids.ONLY_SAVE}]}
@@ -362,6 +407,29 @@ class TestMenu:
         edge.choose(self.option(edge, action))
         assert edge.client.opened[0]["title"]["text"] == title
 
+    def test_the_evidence_opens_before_anything_is_asked_and_empty(self, edge: Edge) -> None:
+        """A trigger lives three seconds; what the draft cites comes after permission is certain."""
+        edge.choose(self.option(edge, ids.SHOW_EVIDENCE))
+        assert edge.order == ["ack", "open", "update"]
+        assert "app/retry.py" not in str(edge.client.opened)
+        [filled] = edge.client.updated
+        assert filled["view_id"] == "V1"
+        assert "app/retry.py" in str(filled)
+
+    def test_who_lost_the_right_meanwhile_sees_no_evidence(self, edge: Edge) -> None:
+        """The dialogue that opened says no."""
+        edge.office.workspace.groups["C0OPS"] = frozenset()
+        edge.choose(self.option(edge, ids.SHOW_EVIDENCE))
+        [filled] = edge.client.updated
+        assert NOT_YOURS in str(filled)
+        assert "app/retry.py" not in str(filled)
+
+    def test_an_expired_trigger_of_the_evidence_is_told(self, edge: Edge) -> None:
+        """The human clicks again instead of wondering."""
+        edge.client.expired = True
+        edge.choose(self.option(edge, ids.SHOW_EVIDENCE))
+        assert "expired_trigger_id" in edge.last_word
+
     def test_a_long_investigation_is_asked_for_by_whoever_may_approve(self, tmp_path: Path) -> None:
         """And by nobody else."""
         edge = Edge(Office(tmp_path, has_model=True).asked())
@@ -393,9 +461,9 @@ class TestMenu:
         value = self.option(edge, ids.SHOW_EVIDENCE)
         edge.press("approve", edge.value())
         edge.choose(value)
-        assert len(edge.client.opened) == 1
+        assert "app/retry.py" in str(edge.client.updated[0])
         edge.choose(value.replace(THREAD_ID, "T1.C1.9.9"))
-        assert "not on file" in edge.last_word
+        assert "not on file" in str(edge.client.updated[1])
 
     @pytest.mark.parametrize("value", [None, "", "x", "triage_approve!", "triage_reinvestigate!../x|1||0"])
     def test_an_entry_that_is_not_ours_does_nothing(self, edge: Edge, value: object) -> None:
@@ -409,6 +477,70 @@ class TestMenu:
         """A menu never swallows a choice in silence."""
         edge.choose(self.option(edge, "triage_teleport"))
         assert "another version" in edge.last_word
+
+
+class TestAtHome:
+    """The same buttons on App Home: answered there, for nobody looks at the ops channel meanwhile."""
+
+    def test_a_click_is_answered_on_the_page(self, edge: Edge) -> None:
+        """And posts as it does on the card."""
+        edge.press("approve", edge.value(), at_home=True)
+        assert len(edge.office.messenger.posts) == 1
+        assert (edge.home.said, edge.told) == ([(BEN, "T1", "Posted.")], [])
+
+    def test_a_refusal_too(self, edge: Edge) -> None:
+        """Of somebody who had the page open when their right ended."""
+        edge.press("approve", edge.value(), by=CARL, at_home=True)
+        assert edge.office.messenger.posts == []
+        assert edge.home.said == [(CARL, "T1", NOT_YOURS)]
+
+    @pytest.mark.parametrize("name", ["open_edit", "open_dismiss", "open_context"])
+    def test_a_dialogue_remembers_where_it_was_opened(self, edge: Edge, name: str) -> None:
+        """On the card or on the page."""
+        edge.press(name, edge.value(), at_home=True)
+        edge.press(name, edge.value())
+        at_home, on_card = (opened["private_metadata"] for opened in edge.client.opened)
+        assert at_home == ids.encode_dialogue(edge.office.click(), from_home=True)
+        assert on_card == edge.value()
+
+    @pytest.mark.parametrize(
+        ("name", "typed", "says"),
+        [
+            ("submit_edit", {"reply": words("It is five."), "only_save": POST}, "Posted."),
+            ("submit_edit", {"reply": words("It is five."), "only_save": SAVE}, "Saved. The card shows your version."),
+            ("submit_dismiss", {"reason": words(None)}, "Dismissed. Nothing was posted."),
+            ("submit_context", {"context": words("we mean v2")}, "Noted. The investigator will use it."),
+        ],
+    )
+    def test_a_submit_is_answered_where_its_dialogue_was_opened(
+        self, edge: Edge, name: str, typed: dict[str, Any], says: str
+    ) -> None:
+        """Not in the ops channel."""
+        edge.submit(name, edge.office.click(), at_home=True, **typed)
+        assert (edge.home.said, edge.told) == ([(BEN, "T1", says)], [])
+
+    def test_a_click_on_the_card_brings_the_pages_up_to_date(self, edge: Edge) -> None:
+        """What others still see there is decided."""
+        edge.press("approve", edge.value())
+        assert edge.home.refreshed == 1
+
+    def test_two_people_at_two_places_post_once(self, edge: Edge) -> None:
+        """One on the page, one on the card, at the same moment; the loser is told who was first, where they are."""
+        edge.office.workspace.groups["C0OPS"] = frozenset({BEN, CARL})
+        value, start = edge.value(), Barrier(2)
+
+        def press(by: str, at_home: bool) -> None:
+            start.wait()
+            edge.press("approve", value, by=by, at_home=at_home)
+
+        with ThreadPoolExecutor(2) as both:
+            list(both.map(press, (BEN, CARL), (True, False)))
+        assert len(edge.office.messenger.posts) == 1
+        on_page, on_card = edge.home.said[0][2], edge.last_word
+        assert sorted([on_page, on_card]).index("Posted.") >= 0
+        loser = on_card if on_page == "Posted." else on_page
+        winner = BEN if on_page == "Posted." else CARL
+        assert f"<@{winner}>" in loser
 
 
 @pytest.mark.parametrize("strip", [lambda body: body.pop("team"), lambda body: body["user"].pop("team_id")])

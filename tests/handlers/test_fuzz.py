@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,15 @@ from slack_sdk import WebClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from blocks import ids
+from blocks.draft_card import card_blocks
 from blocks.home import Home
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.proposal_files import ProposalFiles
 from bot.adapters.spool_queue import SpoolQueue
 from bot.adapters.tinydb_store import TinyThreadStore
+from bot.agent.git import GitRepo
 from bot.casework.approvers import Approvers
+from bot.casework.evidence import EvidenceReader
 from bot.casework.overview import overview
 from bot.casework.today import today
 from bot.heartbeat.findings import Findings
@@ -38,11 +42,13 @@ from bot.intake.classifier import Rules
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
 from handlers.alerts import AlertButtons, AlertDesk
+from handlers.answers import Answers
 from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.status import status_command
 from handlers.commands.tiers import Tiers
 from handlers.envelopes import answer
+from handlers.evidence import EvidenceDialogue
 from handlers.home import HomeTab
 from handlers.lessons import LessonButtons
 from handlers.proposals import ProposalButtons
@@ -54,8 +60,9 @@ from tests import payloads
 from tests.builders import an_event
 from tests.casework.office import BEN, Office
 from tests.fakes import MemoryDecisionLog, MemoryOverrideStore, MemorySessionStore, MemorySlate, MemorySuggestionStore
+from tests.gitrepo import make_repo
 from tests.handlers.hostile import KINDS, SECRET, Body, hostile, original
-from tests.handlers.slack_stub import SlackStub
+from tests.handlers.slack_stub import Answer, SlackStub
 from tests.heartbeat.proposal_chat import FakeChat
 
 SEED = 20_261_121
@@ -92,6 +99,8 @@ class World:
 
     def __init__(self, folder: Path, slack: SlackStub) -> None:
         folder.mkdir()
+        slack.will("views.open", Answer({"view": {"id": "V1"}}))
+        self.code = GitRepo(make_repo(folder / "code", {"app/retry.py": "limit = 5\n"}))
         chats = [{"chat_id": "C0HELP", "name": "help"}]
         self.office = OfficeOnDisk(folder, watched_chats=chats, watcher={"mentions_anywhere": True})
         self.office.arrive(an_event(chat_id="C0HELP"))
@@ -123,15 +132,18 @@ class World:
         self.office.workspace.groups["C0OPS"] = frozenset({BEN})
         approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=self.office.workspace)
         approvers.refresh()
+        client = WebClient(base_url=self.slack.url)
+        alerts = AlertButtons(self._alert_desk(), approvers, tell=lambda *words: self.told.append(words))
+        home = HomeTab(client, self._page, approvers, self.office.clock, team_id="T1", run_session=alerts.run_session)
+        reader = EvidenceReader(repo=self.code)
         card = Approvals(
             self.office.decisions,
             approvers,
             self.office.store,
-            ops_channel="C0OPS",
-            tell=lambda *words: self.told.append(words),
+            evidence=EvidenceDialogue(self.office.store, reader, lambda _: None),
+            answers=Answers(lambda *words: self.told.append(words), home, ops_channel="C0OPS"),
         )
         status = status_command(self.folder, approvers, self.office.clock)
-        alerts = AlertButtons(self._alert_desk(), approvers, tell=lambda *words: self.told.append(words))
         commands = Commands({"status": status}, team_id="T1")
         buttons = SuggestionButtons(
             self._suggestions(approvers), ops_channel="C0OPS", tell=lambda *words: self.told.append(words)
@@ -148,12 +160,19 @@ class World:
             lessons=LessonButtons(
                 self.office.lessons, approvers, ops_channel="C0OPS", tell=lambda *words: self.told.append(words)
             ),
-            home=HomeTab(WebClient(base_url=self.slack.url), self._page, approvers, self.office.clock, team_id="T1"),
+            home=home,
         )
 
     def _page(self) -> Home:
         now = self.office.clock.now()
-        return Home(overview=overview(self.folder, now), today=today(self.folder, now), sessions=(), now=now)
+        return Home(
+            overview=overview(self.folder, now),
+            today=today(self.folder, now),
+            sessions=(),
+            now=now,
+            drafts={state.thread_id: state for state in self.office.store.threads()},
+            card=partial(card_blocks, link_to=lambda _: None),
+        )
 
     def _proposals(self, approvers: Approvers) -> ProposalButtons:
         sessions = Sessions({}, MemoryOverrideStore())
@@ -334,7 +353,7 @@ def _may_decide(body: Body, value: str) -> bool:
     if (user.get("team_id") or (team.get("id") if isinstance(team, dict) else None)) != "T1":
         return False
     view, actions = body.get("view"), body.get("actions")
-    if isinstance(view, dict) and view.get("private_metadata") == value:
+    if isinstance(view, dict) and str(view.get("private_metadata")).removesuffix("|home") == value:
         return True
     action = actions[0] if isinstance(actions, list) and actions else None
     if not isinstance(action, dict):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 from slack_sdk import WebClient
 
+from blocks.home import Home
 from bot.casework.approvers import Approvers
+from bot.errors import ConfigError, InputError
 from handlers.home import HomeTab
 from tests.blocks.test_home import a_home
 from tests.blocks.test_status import an_overview
@@ -28,10 +32,33 @@ class Page:
         self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=self.workspace)
         self.approvers.refresh()
         self.home = a_home(an_overview(QUESTION))
-        self.tab = HomeTab(WebClient(base_url=slack.url), lambda: self.home, self.approvers, self.clock, team_id="T1")
+        self.ran: list[object] = []
+        self.tab = HomeTab(
+            WebClient(base_url=slack.url),
+            self._look,
+            self.approvers,
+            self.clock,
+            team_id="T1",
+            run_session=self._run,
+        )
+        self.on_look: Callable[[], None] = lambda: None
+
+    def _look(self) -> Home:
+        self.on_look()
+        return self.home
+
+    def _run(self, body: dict[str, Any], session_id: object) -> str:
+        if session_id != "shop":
+            raise InputError("There is no such session.")
+        self.ran.append((body["user"]["id"], session_id))
+        return "The beat starts."
 
     def open(self, user: str = "U2", *, team: str = "T1", tab: str = "home") -> None:
         self.tab.opened({"team_id": team}, {"type": "app_home_opened", "user": user, "tab": tab})
+
+    def press_run(self, value: str | None, user: str = "U2") -> None:
+        """Click a session's button."""
+        self.tab.run_now(lambda: None, {"user": {"id": user, "team_id": "T1"}}, {"value": value})  # type: ignore[arg-type]
 
     def published(self) -> list[dict[str, Any]]:
         return self.slack.of("views.publish")
@@ -51,6 +78,94 @@ def test_drafts_are_shown_to_approvers_only(page: Page) -> None:
     assert (mine["user_id"], other["user_id"]) == ("U2", "U3")
     assert QUESTION in json.dumps(mine)
     assert QUESTION not in json.dumps(other)
+
+
+def test_a_draft_that_came_or_went_is_shown_at_once(page: Page) -> None:
+    """To everybody who has the page open."""
+    page.open("U2")
+    page.open("U3")
+    page.home = replace(page.home, overview=an_overview(QUESTION, "another one"))
+    page.tab.refresh()
+    assert {view["user_id"] for view in page.published()[2:]} == {"U2", "U3"}
+
+
+def test_an_answer_is_for_one_person_and_goes_away(page: Page) -> None:
+    """It stands on top for five minutes, or until the page is opened anew."""
+    page.open("U2")
+    page.open("U3")
+    page.tab.say("U2", "T1", "Posted.")
+    assert [("Posted." in json.dumps(view), view["user_id"]) for view in page.published()] == [
+        (False, "U2"),
+        (False, "U3"),
+        (True, "U2"),
+    ]
+    page.clock.advance(301)
+    page.tab.tick()
+    assert "Posted." not in json.dumps(page.published()[-1])
+    page.tab.say("U2", "T1", "Posted.")
+    page.open("U2")
+    assert "Posted." not in json.dumps(page.published()[-1])
+
+
+def test_who_clicks_on_a_page_of_before_the_restart_is_answered(page: Page) -> None:
+    """The page is theirs from then on; that of another workspace's person is not published."""
+    page.tab.say("U2", "T1", "Posted.")
+    assert QUESTION in json.dumps(page.published()[-1])
+    page.tab.say("U2", "T2", "Posted.")
+    assert len(page.published()) == 1
+
+
+def test_whoever_acted_last_is_served_first(page: Page) -> None:
+    """They look at it."""
+    page.workspace.groups["C0OPS"] = frozenset({"U2", "U3", "U4"})
+    page.approvers.refresh()
+    for user in ("U2", "U3", "U4"):
+        page.open(user)
+    page.home = replace(page.home, overview=an_overview("another one"))
+    page.tab.say("U3", "T1", "Dismissed.")
+    assert [view["user_id"] for view in page.published()[3:]] == ["U3", "U4", "U2"]
+
+
+def test_a_change_while_pages_are_made_is_not_lost(page: Page) -> None:
+    """Whoever publishes begins again, and nobody waits for them."""
+    page.open()
+    done = Event()
+
+    def change() -> None:
+        page.on_look = lambda: None
+        page.home = replace(page.home, overview=an_overview("another one"))
+        meanwhile = Thread(target=lambda: (page.tab.refresh(), done.set()))
+        meanwhile.start()
+        meanwhile.join(5)
+
+    page.on_look = change
+    page.tab.refresh()
+    assert done.is_set()
+    assert "another one" in json.dumps(page.published()[-1])
+
+
+def test_a_data_directory_that_cannot_be_read_stops_nothing(page: Page) -> None:
+    """The next look may do."""
+
+    def fail() -> None:
+        raise ConfigError("cannot read state")
+
+    page.on_look = fail
+    page.open()
+    assert page.published() == []
+    page.on_look = lambda: None
+    page.tab.tick()
+    assert len(page.published()) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "says", "ran"), [("shop", "The beat starts.", [("U2", "shop")]), (None, "There is no such session.", [])]
+)
+def test_a_session_is_run_from_the_page(page: Page, value: str | None, says: str, ran: list[object]) -> None:
+    """The answer stands on the page, as a refusal does."""
+    page.press_run(value)
+    assert page.ran == ran
+    assert says in json.dumps(page.published()[-1])
 
 
 def test_who_is_no_approver_any_more_loses_the_drafts(page: Page) -> None:

@@ -1,0 +1,35 @@
+"""What came of a click is said where its person is: beside the card in the ops channel, or on top of their App Home."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from blocks import ids
+from bot.errors import ProviderError
+from handlers.home import HomeTab
+from handlers.messenger import Ephemeral
+from handlers.who import who
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+
+
+class Answers:
+    """Speaks to one person at a time; since a click may have changed what waits, all open pages follow at once."""
+
+    def __init__(self, tell: Ephemeral, home: HomeTab, *, ops_channel: str) -> None:
+        self._tell, self._home, self._ops_channel = tell, home, ops_channel
+
+    def say(self, body: Body, text: str) -> None:
+        """Answer a click or a submit; a chat that does not take the answer is logged."""
+        user, team = who(body)
+        if ids.is_from_home(body):
+            self._home.say(user, team, text)
+            return
+        try:
+            self._tell(self._ops_channel, user, text)
+        except ProviderError:
+            log.exception("could not answer a click", extra={"action": "answer_failed"})
+        self._home.refresh()
