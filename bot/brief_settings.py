@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
+from bot.hours_settings import LocalZone
 from bot.setting_types import reads
 
 
@@ -24,15 +25,6 @@ def _clock_time(value: object) -> object:
     except ConfigError as error:
         raise ValueError(error.problems[0].removeprefix("start ")) from error
     return time.fromisoformat(str(value))
-
-
-def _zone(value: object) -> object:
-    if value != "local":
-        try:
-            ActiveHours("00:00", "24:00", value)  # type: ignore[arg-type]
-        except ConfigError as error:
-            raise ValueError(f"{error.problems[0].removeprefix('timezone ')}, or local") from error
-    return value
 
 
 ClockTime = Annotated[
@@ -53,5 +45,5 @@ class BriefSettings(BaseModel):
     """When the report of the day is said; null: never."""
     picture: bool = True
     """Whether a picture of the last seven days follows each of them."""
-    timezone: Annotated[str, BeforeValidator(_zone), reads("local, or an IANA name such as Europe/Berlin")] = "local"
+    timezone: LocalZone = "local"
     """Whose clock both times are read on; `local` is the machine's."""

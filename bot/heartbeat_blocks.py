@@ -18,6 +18,7 @@ from pydantic import (
 
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
+from bot.hours_settings import WindowEnd, WindowStart, zone_or
 from bot.setting_problems import EXAMPLE
 from bot.setting_types import reads
 
@@ -29,45 +30,16 @@ class _Block(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-def _clock(name: Literal["start", "end"]) -> BeforeValidator:
-    """Check one end of the window alone, so that the problem names its key."""
-
-    def check(value: object) -> object:
-        other = "12:00" if value == "00:00" else "00:00"
-        try:
-            ActiveHours(**{"start": other, "end": "24:00", name: value, "timezone": "UTC"})  # type: ignore[arg-type]
-        except ConfigError as error:
-            raise ValueError(error.problems[0].removeprefix(f"{name} ")) from error
-        return value
-
-    return BeforeValidator(check)
-
-
-def _zone(value: object) -> object:
-    if value not in ZONES_OF_THE_OWNER:
-        try:
-            ActiveHours("00:00", "24:00", value)  # type: ignore[arg-type]  # it refuses what is no text
-        except ConfigError as error:
-            raise ValueError(f"{error.problems[0].removeprefix('timezone ')}, or user, or local") from error
-    return value
-
-
 class HoursSettings(_Block):
     """When interval wakes may start a beat; what somebody asks for runs at any hour."""
 
-    start: Annotated[
-        str, _clock("start"), reads('time in quotes such as "08:00"', "^([01][0-9]|2[0-3]):[0-5][0-9]$")
-    ] = "08:00"
+    start: WindowStart = "08:00"
     """The first minute inside."""
-    end: Annotated[
-        str,
-        _clock("end"),
-        reads('time in quotes such as "22:00", up to "24:00"', "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"),
-    ] = "22:00"
+    end: WindowEnd = "22:00"
     """The first minute outside; before `start`, the window goes over midnight. Not the same as `start`."""
-    timezone: Annotated[str, BeforeValidator(_zone), reads("user, local, or an IANA name such as Europe/Berlin")] = (
-        "user"
-    )
+    timezone: Annotated[
+        str, zone_or(*ZONES_OF_THE_OWNER), reads("user, local, or an IANA name such as Europe/Berlin")
+    ] = "user"
     """Whose clock: `user` is the zone in the owner's Slack profile, `local` the machine's."""
 
     @model_validator(mode="after")

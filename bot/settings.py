@@ -22,6 +22,7 @@ from bot.domain.mcp_config import McpConfig
 from bot.errors import ConfigError
 from bot.escalation_settings import EscalationSettings
 from bot.heartbeat_settings import BeatSettings
+from bot.hours_settings import WorkingHoursSettings
 from bot.model_settings import (
     BudgetSettings,
     InvestigatorSettings,
@@ -140,6 +141,8 @@ class Settings(_Block):
     """A note that a model proposes: `ask` puts an entry on the card, `always` saves it with every approval of an
     unedited draft, `never` drops it."""
     brief: BriefSettings = BriefSettings()
+    working_hours: WorkingHoursSettings | None = None
+    """When reminders and briefs may be said; null: at any hour."""
     baseline_reply_s: Annotated[float, Field(gt=0, le=604_800)] | None = None
     """How long an answer took before the bot, median, in seconds; `triage metrics` compares with it."""
 

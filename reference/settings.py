@@ -95,7 +95,8 @@ class _Reader:
 def _held(field: Schema) -> tuple[str, str, str] | None:
     """Return which block a field holds, in which form, and how its path goes on there; None for a plain value."""
     by_name = [field.get("additionalProperties"), *field.get("patternProperties", {}).values()]
-    places = [(field, "block", ""), (field.get("items"), "list of blocks", "[]")]
+    or_null = [(one, "block, or null", "") for one in field.get("anyOf", ())]
+    places = [(field, "block", ""), *or_null, (field.get("items"), "list of blocks", "[]")]
     for node, form, ending in [*places, *((one, "blocks by name", ".<name>") for one in by_name)]:
         if isinstance(node, dict) and "$ref" in node:
             return node["$ref"].rpartition("/")[2], form, ending

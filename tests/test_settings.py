@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from bot.domain.hours import ActiveHours
 from bot.environment import read_environment, require_signing_secret, require_tokens
 from bot.errors import ConfigError
 from bot.intake.rules import Rules
 from bot.models import stall_limit_s, uses_models
-from bot.settings import find_config, load_classifier, load_settings
+from bot.settings import Settings, find_config, load_classifier, load_settings
 
 ROOT = Path(__file__).parents[1]
 MINIMAL = "codebase: shop\nops_channel: C0OPS\n"
@@ -542,3 +543,34 @@ def test_how_long_a_card_may_wait_is_written_as_people_do_or_switched_off(folder
     assert (settings.remind_after, settings.expire_after) == (timedelta(minutes=90), None)
     wrong = problems(folder, MINIMAL + "remind_after: soon\nexpire_after: 4\nsave_notes: perhaps\n")
     assert [problem.partition(":")[0] for problem in wrong] == ["remind_after", "expire_after", "save_notes"]
+
+
+def _with(folder: Path, line: str) -> Settings:
+    return load_settings(write(folder, f"codebase: shop\nops_channel: C0OPS\n{line}\n"))
+
+
+def test_working_hours_are_read_with_their_days_and_their_zone(folder: Path) -> None:
+    """Monday to Friday unless other days are named; without the block there are none."""
+    assert _with(folder, "").working_hours is None
+    wanted = _with(folder, 'working_hours: {start: "09:00", end: "17:30", timezone: Europe/Berlin}').working_hours
+    assert wanted is not None
+    assert wanted.in_zone(wanted.timezone) == ActiveHours("09:00", "17:30", "Europe/Berlin", frozenset(range(5)))
+    wanted = _with(folder, 'working_hours: {start: "09:00", end: "17:30", days: [sun, tue]}').working_hours
+    assert wanted is not None
+    assert wanted.in_zone("UTC").days == {1, 6}
+
+
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        ('{start: "9:00", end: "17:00"}', "working_hours.start: is '9:00'"),
+        ('{start: "09:00", end: "09:00"}', "working_hours: start and end are both"),
+        ('{start: "09:00", end: "17:00", timezone: user}', "working_hours.timezone: 'user' is unknown"),
+        ('{start: "09:00", end: "17:00", days: []}', "working_hours.days"),
+        ('{start: "09:00", end: "17:00", days: [monday]}', "working_hours.days"),
+        ('{start: "09:00"}', "working_hours.end: is required"),
+    ],
+)
+def test_working_hours_that_are_none_are_refused_by_their_key(folder: Path, block: str, said: str) -> None:
+    found = problems(folder, f"codebase: shop\nops_channel: C0OPS\nworking_hours: {block}\n")
+    assert found[0].startswith(said)

@@ -1,8 +1,8 @@
 """Says the brief and the report when their time has come, each once a day, restarts and refusals included.
 
 Writes brief.json before it speaks: a crash in between costs one brief, never a second one. What Slack refuses for sure
-is tried again at the next tick. A time that passed long ago is not made up for. A picture of the week follows the words
-once; they stand without it.
+is tried again at the next tick. A time that passed long ago is not made up for; one outside working hours comes at
+their next start, and what is due then is said once. A picture of the week follows the words once.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from bot.casework.brief import WINDOW, brief_text, gather
 from bot.casework.desk import Desk
 from bot.casework.past import time_of
 from bot.casework.week import READ_BYTES, read_week
+from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError, ProviderError, Unconfirmed
 from bot.ports import Pictures, Slate
 
@@ -26,27 +27,37 @@ log = logging.getLogger(__name__)
 
 FILE: Final = "brief.json"
 STILL_WORTH_SAYING: Final = timedelta(hours=2)
+HELD_BACK: Final = timedelta(days=8)
+"""How long a brief may wait for working hours: a week, and the day it was meant for."""
 TITLES: Final[Mapping[str, str]] = {"morning": "Morning brief", "evening": "End of day"}
 
 
 class Briefs:
-    """What is ticked; `zone` is the IANA name that the settings' times are meant in."""
+    """What is ticked; `zone` is the IANA name that the settings' times are meant in, `hours` when it may speak."""
 
     def __init__(
-        self, desk: Desk, home: Path, settings: BriefSettings, slate: Slate, pictures: Pictures, *, zone: str
+        self,
+        desk: Desk,
+        home: Path,
+        settings: BriefSettings,
+        slate: Slate,
+        pictures: Pictures,
+        *,
+        zone: str,
+        hours: ActiveHours | None = None,
     ) -> None:
         self._desk, self._home, self._slate, self._zone = desk, home, slate, ZoneInfo(zone)
-        self._pictures, self._wants_picture = pictures, settings.picture
+        self._pictures, self._wants_picture, self._hours = pictures, settings.picture, hours
         times = {"morning": settings.morning, "evening": settings.evening}
         self._times = {name: at for name, at in times.items() if at is not None}
 
     def tick(self) -> None:
         """Say what is due; raises StoreError when the disk refuses to remember it, and then nothing is said."""
-        now = self._desk.clock.now()
-        for name, at in self._times.items():
-            slot = _slot(at, now.astimezone(self._zone))
-            if timedelta(0) <= now - slot < STILL_WORTH_SAYING and self._slate.read().get(name) != f"{slot:%Y-%m-%d}":
-                self._say(name, slot, now)
+        now, said = self._desk.clock.now(), self._slate.read()
+        slots = {name: slot for name, at in self._times.items() if (slot := self._slot(at, now)) is not None}
+        due = {name: slot for name, slot in slots.items() if said.get(name) != f"{slot:%Y-%m-%d}"}
+        if due:
+            self._say(due, now)
 
     def show_week(self) -> None:
         """Post the picture of the last seven days; it holds counts only.
@@ -57,14 +68,26 @@ class Briefs:
         """
         self._pictures.show(read_week(self._home, self._desk.clock.now(), self._zone, last_bytes=READ_BYTES))
 
-    def _say(self, name: str, slot: datetime, now: datetime) -> None:
-        before = self._slate.read()
-        last = time_of(before.get("said_at"))
-        since = last if last is not None and now - WINDOW < last < now else now - WINDOW
+    def _slot(self, at: time, now: datetime) -> datetime | None:
+        """Return the latest slot that could be said by now, None where that was long ago."""
+        local = now.astimezone(self._zone)
+        for days in range(1 if self._hours is None else HELD_BACK.days):
+            slot = _slot(at, local - timedelta(days=days))
+            may_be_said_at = slot if self._hours is None else self._hours.next_opening(slot)
+            if may_be_said_at <= now:
+                return slot if now - may_be_said_at < STILL_WORTH_SAYING else None
+        return None
+
+    def _say(self, due: Mapping[str, datetime], now: datetime) -> None:
+        """Say the latest of what is due; it covers the others."""
+        before, name = self._slate.read(), max(due, key=lambda each: due[each])
+        last, longest = time_of(before.get("said_at")), WINDOW if self._hours is None else HELD_BACK
+        since = last if last is not None and now - longest < last < now else now - WINDOW
         try:
             text = brief_text(gather(self._home, since, now), TITLES[name], may_see_drafts=True)
             self._desk.privacy.require()  # a brief quotes questions
-            self._slate.write({**before, name: f"{slot:%Y-%m-%d}", "said_at": now.isoformat()})
+            days = {each: f"{slot:%Y-%m-%d}" for each, slot in due.items()}
+            self._slate.write({**before, **days, "said_at": now.isoformat()})
             self._desk.messenger.tell_ops(text)
         except Unconfirmed:
             log.info("a brief may have been said", extra={"action": "brief_unconfirmed"})

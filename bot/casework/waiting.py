@@ -12,6 +12,7 @@ from datetime import datetime
 
 from bot.casework.desk import Desk
 from bot.domain.distance import ago, span
+from bot.domain.hours import ActiveHours
 from bot.domain.threads import Resolution, Status, ThreadState
 from bot.errors import ProviderError, Unconfirmed
 from bot.intake.prose import unescape
@@ -25,10 +26,10 @@ QUESTION_CHARS = 80
 
 
 class Waiting:
-    """Looks through the waiting cards whenever it is ticked."""
+    """Looks through the waiting cards whenever it is ticked; reminds of them within `hours` (None: at any)."""
 
-    def __init__(self, desk: Desk, reminders: Journal) -> None:
-        self._desk, self._reminders = desk, reminders
+    def __init__(self, desk: Desk, reminders: Journal, *, hours: ActiveHours | None = None) -> None:
+        self._desk, self._reminders, self._hours = desk, reminders, hours
         self._reminded: dict[tuple[str, int], datetime] = {}
         for record in reminders.records(last_bytes=LOG_TAIL_BYTES):
             self._recall(record)
@@ -44,7 +45,8 @@ class Waiting:
         for state in waiting:
             if self._is_over(state, now):
                 self._expire(state, now)
-        self._remind([state for state in waiting if self._is_due(state, now)], now)
+        if self._hours is None or self._hours.contains(now):
+            self._remind([state for state in waiting if self._is_due(state, now)], now)
 
     def _is_due(self, state: ThreadState, now: datetime) -> bool:
         after = self._desk.settings.remind_after

@@ -1,4 +1,4 @@
-"""Active hours: when interval beats may run, by the wall clock of one zone.
+"""Hours of the day: when interval beats may run and when people work, by the wall clock of one zone.
 
 Pure but for zoneinfo, which looks zones up in the system's or the `tzdata` package's tables. The start is inside, the
 end is not; a window whose end is before its start wraps past midnight. What the local clock shows is all that counts:
@@ -18,7 +18,7 @@ from bot.errors import ConfigError
 _CLOCK: Final = re.compile("([01][0-9]|2[0-3]):([0-5][0-9])")
 _MIDNIGHT: Final = 24 * 60
 _MINUTE: Final = timedelta(minutes=1)
-_LONGEST_WAIT: Final = timedelta(days=8)
+_LONGEST_WAIT: Final = timedelta(days=9)
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class ActiveHours:
     """A daily window, for example `ActiveHours("08:00", "22:00", "Europe/Berlin")`.
 
     Times are two-digit `HH:MM`; `24:00` is allowed as the end. The zone is an IANA name (`user` and `local` are
-    resolved before).
+    resolved before). `days` are the weekdays a window may begin on, 0 for Monday.
 
     Raises:
         ConfigError: naming every value that is wrong, and what would be right.
@@ -39,6 +39,7 @@ class ActiveHours:
     start: str
     end: str
     timezone: str
+    days: frozenset[int] = frozenset(range(7))
     _zone: ZoneInfo = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -59,7 +60,10 @@ class ActiveHours:
         local = _aware(at).astimezone(self._zone)
         minute = local.hour * 60 + local.minute
         start, end = _minutes(self.start), _minutes(self.end)
-        return start <= minute < end if start < end else minute >= start or minute < end
+        if start < end:
+            return start <= minute < end and local.weekday() in self.days
+        began = local.weekday() if minute >= start else (local.weekday() - 1) % 7
+        return (minute >= start or minute < end) and began in self.days
 
     def next_opening(self, at: datetime) -> datetime:
         """Return the first moment from `at` on that is inside, in UTC; that is `at` itself while the window is open.

@@ -22,6 +22,7 @@ from bot.casework.recovery import Recovery
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
 from bot.casework.waiting import Waiting
+from bot.domain.hours import ActiveHours
 from bot.intake.classifier import asks, classify
 from bot.intake.watcher import Watcher
 from bot.long_runs import long_runs
@@ -69,7 +70,7 @@ def wire_casework(on: Foundation) -> Casework:
     lessons = Lessons(on.desk, on.shelf, JsonFile(on.home / LESSONS))
     return Casework(
         staff=hired,
-        waiting=Waiting(on.desk, NdjsonJournal(on.home / "reminders.ndjson")),
+        waiting=Waiting(on.desk, NdjsonJournal(on.home / "reminders.ndjson"), hours=_working_hours(on)),
         briefs=briefs,
         recovery=Recovery(on.desk, replies),
         escalation_watch=EscalationWatch(on.desk, runs, hired.runs, secrets=on.environment.secrets()),
@@ -120,9 +121,19 @@ def _hire(on: Foundation) -> Staff:
 
 def _briefs(on: Foundation) -> Briefs:
     wanted = on.settings.brief
-    zone = local_zone(on.environment.variables) if wanted.timezone == "local" else wanted.timezone
+    zone = _zone(on, wanted.timezone)
     pictures = SlackPictures(on.poster, ops_channel=on.ops_channel)
-    return Briefs(on.desk, on.home, wanted, JsonFile(on.home / BRIEF), pictures, zone=zone)
+    slate = JsonFile(on.home / BRIEF)
+    return Briefs(on.desk, on.home, wanted, slate, pictures, zone=zone, hours=_working_hours(on))
+
+
+def _working_hours(on: Foundation) -> ActiveHours | None:
+    wanted = on.settings.working_hours
+    return None if wanted is None else wanted.in_zone(_zone(on, wanted.timezone))
+
+
+def _zone(on: Foundation, name: str) -> str:
+    return local_zone(on.environment.variables) if name == "local" else name
 
 
 def _watcher(on: Foundation, orchestrator: Orchestrator) -> Watcher:

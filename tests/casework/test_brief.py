@@ -12,6 +12,7 @@ from bot.adapters.tinydb_store import TinyThreadStore
 from bot.brief_settings import BriefSettings
 from bot.casework.brief import brief_text, gather
 from bot.casework.briefs import Briefs
+from bot.domain.hours import ActiveHours
 from bot.domain.threads import PendingReason, Status
 from bot.errors import ProviderError, StoreError, Unconfirmed
 from tests.builders import NOW, in_status
@@ -79,12 +80,14 @@ class Days:
         self.office, self.slate, self.pictures = Office(folder), MemorySlate(), RecordingPictures()
         self.settings: dict[str, object] = {"morning": "08:30"}
         self.office.clock.at = AT_830 - timedelta(minutes=1)
+        self.hours: ActiveHours | None = None
         self.restart()
 
     def restart(self) -> None:
         settings = BriefSettings.model_validate(self.settings)
         desk, home = self.office.desk, self.office.folder
-        self.briefs = Briefs(desk, home, settings, self.slate, self.pictures, zone="Europe/Berlin")
+        zone = "Europe/Berlin"
+        self.briefs = Briefs(desk, home, settings, self.slate, self.pictures, zone=zone, hours=self.hours)
 
     def tick(self, **later: float) -> int:
         """Tick after some time, twice, with a restart between; return how many briefs have been said."""
@@ -112,6 +115,29 @@ def test_each_day_has_one_brief_whatever_restarts(days: Days) -> None:
         "Fri 20 Nov 2026, 08:30 CET",
         "Sat 21 Nov 2026, 08:30 CET",
     ]
+
+
+def test_outside_working_hours_a_brief_waits_and_what_waited_is_said_once(days: Days) -> None:
+    """Friday's at nine instead of half past eight; the evening's and the weekend's on Monday at nine, in one."""
+    days.settings = {"morning": "08:30", "evening": "17:30"}
+    days.hours = ActiveHours("09:00", "17:00", "Europe/Berlin", frozenset(range(5)))
+    days.restart()
+    assert days.tick(minutes=30) == 0
+    assert days.tick(minutes=1) == 1
+    assert [days.tick(hours=hours) for hours in (9, 15, 9, 15)] == [1, 1, 1, 1]
+    assert days.tick(hours=23, minutes=59) == 1
+    assert days.tick(minutes=1) == 2
+    assert days.office.messenger.told[-1].startswith("Morning brief, the last 3 d:")
+    assert days.tick(hours=1) == 2
+
+
+def test_a_start_on_sunday_says_nothing_of_friday_evening_before_monday(days: Days) -> None:
+    """And a bot that starts on Monday at noon does not make up for it."""
+    days.hours = ActiveHours("09:00", "17:00", "Europe/Berlin", frozenset(range(5)))
+    days.settings = {"evening": "17:30"}
+    days.restart()
+    assert days.tick(days=2) == 0
+    assert days.tick(days=1, hours=4) == 0
 
 
 def test_a_morning_that_is_long_over_has_no_brief(days: Days) -> None:

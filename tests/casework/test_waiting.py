@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.casework.waiting import Waiting
+from bot.domain.hours import ActiveHours
 from bot.domain.threads import PostIntent, Resolution, Status
 from bot.errors import Unavailable, Unconfirmed
 from tests.builders import an_event
@@ -49,6 +50,20 @@ def test_a_card_that_waits_is_named_once_with_its_link(wait: Wait) -> None:
     assert "4 h ago: How often do we retry?" in said
     assert f"https://acme.slack.com/archives/C0OPS/p{wait.office.state.card_ts.replace('.', '')}" in said
     assert wait.after(HOUR_S) == [said]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "said_at"),
+    [("09:00", "17:00", "20T13:01"), ("14:00", "18:00", "20T14:00"), ("09:00", "12:00", "23T09:00")],
+)
+def test_a_reminder_waits_for_working_hours(wait: Wait, start: str, end: str, said_at: str) -> None:
+    """Due on a Friday at one: said then, an hour later when work begins, or on Monday; once."""
+    weekdays = ActiveHours(start, end, "UTC", frozenset(range(5)))
+    wait.waiting = Waiting(wait.office.desk, MemoryJournal(wait.lines), hours=weekdays)
+    left = datetime.fromisoformat(f"2026-11-{said_at}:00Z") - wait.office.clock.now()
+    assert wait.after(left.total_seconds() - 1) == []
+    assert len(wait.after(1)) == 1
+    assert len(wait.after(60)) == 1
 
 
 def test_a_restart_reminds_of_nothing_twice(wait: Wait) -> None:

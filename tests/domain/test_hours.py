@@ -174,3 +174,23 @@ def test_a_moment_without_a_zone_is_refused() -> None:
     for ask in (hours.contains, hours.next_opening):
         with pytest.raises(ValueError, match="no zone"):
             ask(datetime(2026, 3, 1, 12))
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "moment", "inside"),
+    [
+        ("09:00", "17:00", "2026-11-20T12:00", True),
+        ("09:00", "17:00", "2026-11-21T12:00", False),
+        ("22:00", "06:00", "2026-11-21T05:59", True),
+        ("22:00", "06:00", "2026-11-21T22:00", False),
+        ("22:00", "06:00", "2026-11-23T05:59", False),
+    ],
+)
+def test_a_window_belongs_to_the_day_it_began_on(start: str, end: str, moment: str, inside: bool) -> None:
+    """Monday to Friday: Friday's night ends on Saturday morning, Sunday's never begins."""
+    assert ActiveHours(start, end, "UTC", frozenset(range(5))).contains(at(moment)) is inside
+
+
+def test_the_next_opening_of_one_day_a_week_is_found_a_week_ahead() -> None:
+    monday = ActiveHours("09:00", "10:00", "UTC", frozenset({0}))
+    assert monday.next_opening(at("2026-11-23T10:00")) == at("2026-11-30T09:00")
