@@ -12,6 +12,7 @@ from functools import partial
 
 from bot.adapters.files import probe_folder
 from bot.adapters.lock import HomeLock
+from bot.adapters.old_runs import OldRuns
 from bot.casework.disk_watch import DiskWatch
 from bot.casework.escalation_watch import POLL_S
 from bot.environment import Environment, require_signing_secret, require_tokens
@@ -71,6 +72,9 @@ class Triage:
             say=self.ground.ops.say,
             on_back=self._disk_is_back,
         )
+        self._old_runs = OldRuns(
+            environment.home, settings.keep_runs_for, self.ground.clock, self.ground.desk.open_threads
+        )
         self.indexed = self.ground.index.refresh(on_progress)
         if not self.indexed.files:
             raise ConfigError(
@@ -124,6 +128,7 @@ class Triage:
         every(TIDY_EVERY_S, ground.approvers.refresh)
         every(TIDY_EVERY_S, casework.waiting.tick)
         every(TIDY_EVERY_S, casework.briefs.tick)
+        every(TIDY_EVERY_S, self._old_runs.tick)
         every(TIDY_EVERY_S, casework.lessons.tick)
         every(HOME_EVERY_S, self.edge.home.tick)
         every(TIDY_EVERY_S, beats.proposals.settle)

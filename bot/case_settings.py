@@ -33,3 +33,4 @@ SaveNotes = Literal["ask", "always", "never"]
 
 REMIND_AFTER = timedelta(hours=4)
 EXPIRE_AFTER = timedelta(days=3)
+KEEP_RUNS_FOR = timedelta(days=90)

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import ErrorDetails
 
 from bot.brief_settings import BriefSettings
-from bot.case_settings import EXPIRE_AFTER, REMIND_AFTER, Patience, SaveNotes
+from bot.case_settings import EXPIRE_AFTER, KEEP_RUNS_FOR, REMIND_AFTER, Patience, SaveNotes
 from bot.domain.links import CodeHost
 from bot.domain.mcp_config import McpConfig
 from bot.errors import ConfigError
@@ -137,6 +137,9 @@ class Settings(_Block):
     """How long a card may wait before the ops channel is reminded of it, once; null: never."""
     expire_after: Patience = EXPIRE_AFTER
     """How long nobody may touch a waiting card before it is closed; null: for ever."""
+    keep_runs_for: Patience = KEEP_RUNS_FOR
+    """How long the records of runs are kept in runs/ and escalations/, open threads' aside; null: for ever. Journals,
+    closed threads and memory are never removed."""
     save_notes: SaveNotes = "ask"
     """A note that a model proposes: `ask` puts an entry on the card, `always` saves it with every approval of an
     unedited draft, `never` drops it."""

@@ -539,6 +539,7 @@ def test_how_long_a_card_may_wait_is_written_as_people_do_or_switched_off(folder
     """Defaults that suit a working day and a week-end; null is for ever; anything else is named by its key."""
     settings = load_settings(write(folder, MINIMAL))
     assert (settings.remind_after, settings.expire_after) == (timedelta(hours=4), timedelta(days=3))
+    assert settings.keep_runs_for == timedelta(days=90)
     settings = load_settings(write(folder, MINIMAL + "remind_after: 1h30m\nexpire_after: null\n"))
     assert (settings.remind_after, settings.expire_after) == (timedelta(minutes=90), None)
     wrong = problems(folder, MINIMAL + "remind_after: soon\nexpire_after: 4\nsave_notes: perhaps\n")

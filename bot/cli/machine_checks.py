@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+from bot.adapters.home_size import size, used
 from bot.adapters.tmux import choose_terminal
 from bot.agent.git import GitRepo
 from bot.casework.checkup import Finding
@@ -17,7 +18,6 @@ from bot.session_settings import SessionSettings
 from bot.settings import find_config
 
 LOW_BYTES: Final = 1024**3
-_UNITS: Final = ((1024**3, "GiB"), (1024**2, "MiB"), (1024, "KiB"))
 
 
 def config(patient: Patient) -> Finding:
@@ -82,9 +82,10 @@ def disk(patient: Patient) -> Finding:
     if not os.access(home, os.W_OK | os.X_OK):
         return Finding(ok=False, says=f"{home} cannot be written", fix="run this, and the bot, as its owner")
     free = shutil.disk_usage(home).free
-    says = f"{_size(free)} free at {home}"
+    says = f"{size(free)} free at {home}" + (f", {used(home)} used by triage" if home == patient.home else "")
     if free < LOW_BYTES:
-        return Finding(ok=False, says=says, fix="free space: runs/ and closed/ hold what is past, index/ is a cache")
+        fix = "free space; a shorter `keep_runs_for` removes old records of runs, and index/ is a cache"
+        return Finding(ok=False, says=says, fix=fix)
     return Finding(ok=True, says=says)
 
 
@@ -117,10 +118,3 @@ def _run(*argv: str) -> str | None:
     except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
         return None
     return done.stdout.strip() or argv[0]
-
-
-def _size(count: int) -> str:
-    for size, unit in _UNITS:
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count} bytes"

@@ -6,6 +6,7 @@ import argparse
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bot.adapters.home_size import used
 from bot.casework.overview import Overview, overview
 from bot.casework.presence import read_presence, state_of
 from bot.domain.distance import ago
@@ -22,7 +23,8 @@ def main(argv: list[str]) -> int:
     args = parser().parse_args(argv)
     home = args.home or read_environment(dotenv=Path(".env")).home
     now = datetime.now(UTC)
-    print(render(overview(home, now), home, now))
+    disk = "" if args.check else used(home)  # who checks every few seconds wants an exit code
+    print(render(overview(home, now), home, now, disk))
     return 1 if args.check and state_of(read_presence(home), now) != "up" else 0
 
 
@@ -34,8 +36,8 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
-def render(seen: Overview, home: Path, now: datetime) -> str:
-    """Return the report, at most 80 columns wide but for paths."""
+def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
+    """Return the report, at most 80 columns wide but for paths; `disk` is what the data directory uses."""
     lines = [
         f"triage at {home}",
         f"  {seen.waiting} waiting for a decision, {seen.running} being investigated",
@@ -43,6 +45,7 @@ def render(seen: Overview, home: Path, now: datetime) -> str:
         f"  {seen.connection}",
         f"  {seen.last_event}",
     ]
+    lines += [f"  {disk} on disk"] if disk else []
     lines += [f"  {seen.paused}; to go on: /triage resume"] if seen.paused else []
     if seen.threads:
         lines.append("")
