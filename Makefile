@@ -38,7 +38,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
 screenshots: $(VENV)/installed-dev
-	TRIAGE_SCREENSHOTS=docs/images $(BIN)/pytest tests/journeys/test_browser.py tests/journeys/test_playbooks.py -m browser
+	TRIAGE_SCREENSHOTS=docs/images $(BIN)/pytest tests/journeys/test_browser.py tests/journeys/test_playbooks.py tests/journeys/test_home.py -m browser
 	TRIAGE_SCREENSHOTS=docs/images $(BIN)/pytest tests/gallery
 
 clean:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from bot.casework.decisions import Click
 from bot.domain.alerts import finding_digest
@@ -129,6 +129,21 @@ def is_from_home(body: Mapping[str, object]) -> bool:
     if isinstance(view, Mapping):
         return view.get("type") == "home" or str(view.get("private_metadata")).endswith(_FROM_HOME)
     return not (isinstance(channel, Mapping) and channel.get("id"))
+
+
+def clicked_thread(body: Mapping[str, Any]) -> str | None:
+    """Return the thread that a click on a draft or a submit of its dialogue is about; None where it names none."""
+    view, actions = body.get("view"), body.get("actions")
+    action = actions[0] if isinstance(actions, list) and actions and isinstance(actions[0], Mapping) else {}
+    option = action.get("selected_option")
+    try:
+        if isinstance(option, Mapping):
+            return decode_option(option.get("value"))[1].thread_id
+        if action:
+            return decode_click(action.get("value")).thread_id
+        return decode_dialogue(view.get("private_metadata")).thread_id if isinstance(view, Mapping) else None
+    except InputError:
+        return None
 
 
 def session_block_id(session_id: str) -> str:

@@ -9,19 +9,24 @@ from typing import Final
 
 from slack_sdk.models.blocks import Block, ContextBlock, DividerBlock, MarkdownTextObject, SectionBlock
 
-from blocks.text import SECTION_CHARS, escape, split
+from blocks.text import SECTION_CHARS, escape, inert, split, truncate
 
 MAX_SECTIONS: Final = 3
 """Enough for what somebody typed into a dialogue and gets back."""
+ABOUT_CHARS: Final = 120
 _USER = re.compile(r"<@(\w+)>")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Notice:
-    """The answer to a click; `text` is plain but for mentions of users, which notify nobody on a page of one's own."""
+    """The answer to a click; `text` is plain but for mentions of users, which notify nobody on a page of one's own.
+
+    `about` is the question that was decided on, as Slack delivered it; empty where there is none to name.
+    """
 
     text: str
     at: datetime
+    about: str = ""
 
 
 def notice_blocks(notice: Notice | None) -> list[Block]:
@@ -30,5 +35,7 @@ def notice_blocks(notice: Notice | None) -> list[Block]:
         return []
     said = escape(notice.text, known_users=_USER.findall(notice.text)).strip() or "Nothing happened."
     parts = split(f":speech_balloon: {said}", SECTION_CHARS)[:MAX_SECTIONS]
-    when = ContextBlock(elements=[MarkdownTextObject(text=f"your click at {notice.at:%H:%M:%S} UTC")])
+    asked = " ".join(inert(notice.about).replace("`", "'").split())
+    about = f" · {truncate(asked, ABOUT_CHARS)}" if asked else ""
+    when = ContextBlock(elements=[MarkdownTextObject(text=f"your click at {notice.at:%H:%M:%S} UTC{about}")])
     return [*(SectionBlock(text=MarkdownTextObject(text=part)) for part in parts), when, DividerBlock()]

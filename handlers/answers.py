@@ -22,11 +22,14 @@ class Answers:
     def __init__(self, tell: Ephemeral, home: HomeTab, *, ops_channel: str) -> None:
         self._tell, self._home, self._ops_channel = tell, home, ops_channel
 
-    def say(self, body: Body, text: str) -> None:
-        """Answer a click or a submit; a chat that does not take the answer is logged."""
+    def say(self, body: Body, text: str, about: str = "") -> None:
+        """Answer a click or a submit; a chat that does not take the answer is logged.
+
+        `about` is the question it is about, for who may approve; beside the card nobody has to be told.
+        """
         user, team = who(body)
         if ids.is_from_home(body):
-            self._home.say(user, team, text)
+            self._home.say(user, team, text, about)
             return
         try:
             self._tell(self._ops_channel, user, text)

@@ -205,7 +205,15 @@ class Approvals:
         return self._approvers.allow(*who(body))
 
     def _answer(self, body: Body, text: str) -> None:
-        self._answers.say(body, text)
+        self._answers.say(body, text, self._question_of(body))
+
+    def _question_of(self, body: Body) -> str:
+        """Return the question that a click is about; nothing to who may not read it."""
+        thread_id = ids.clicked_thread(body)
+        if thread_id is None or not self._approvers.probably(*who(body)):
+            return ""
+        state = self._store.get(thread_id) or self._store.last_closed(thread_id)
+        return state.question if state else ""
 
 
 def _field(view: Body, block: str) -> Body | None:

@@ -82,10 +82,13 @@ class HomeTab:
             said = str(error)
         self.say(*who(body), said)
 
-    def say(self, user: str, team: str, text: str) -> None:
-        """Tell somebody of our workspace something on top of their page, and bring all pages up to date at once."""
+    def say(self, user: str, team: str, text: str, about: str = "") -> None:
+        """Tell somebody of our workspace something on top of their page, and bring all pages up to date at once.
+
+        `about` is the question it is about, for who may approve.
+        """
         if team == self._team_id:
-            self._turn_to(user, Notice(text=text, at=self._clock.now()))
+            self._turn_to(user, Notice(text=text, at=self._clock.now(), about=about))
         self.refresh()
 
     def tick(self) -> None:

@@ -24,6 +24,7 @@ from bot.domain.beats import Indicator
 from bot.domain.threads import PendingReason, Status, ThreadState
 from bot.heartbeat.overview import Row, Standing
 from tests.blocks.limits import view_as_slack_takes_it
+from tests.blocks.test_draft_card import HOSTILE
 from tests.blocks.test_status import an_overview
 from tests.builders import NOW, in_status
 
@@ -189,6 +190,13 @@ def test_what_does_not_fit_is_a_line_without_buttons(size: str) -> None:
     assert len(lines) + (int(left[1]) - 1 if left else 0) == 30 - len(whole)
 
 
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_no_draft_breaks_the_page(text: str) -> None:
+    """The same hostile text as question, draft, doubt and answer, in ten drafts."""
+    drafts = [a_draft(n, question=text, stale_reasons=(text,)).with_draft(text[:12_000] or "x") for n in range(10)]
+    page(a_home(drafts=drafts), notice=Notice(text=text, at=NOW, about=text))
+
+
 def test_a_draft_too_large_for_the_page_does_not_hide_a_smaller_one() -> None:
     """The others are shown whole all the same."""
     large = a_draft(1, draft_pending="词 " * 40_000, question="large?")
@@ -230,8 +238,9 @@ def test_a_session_that_is_on_can_be_run_by_approvers(standing: Standing, offere
 )
 def test_an_answer_stands_on_top(text: str, says: str) -> None:
     """With its time, inert, and never too long for Slack."""
-    found = page(a_home(), notice=Notice(text=text, at=NOW))
+    found = page(a_home(), notice=Notice(text=text, at=NOW, about="how <!here> many?\n```"))
     seen = json.dumps(found, ensure_ascii=False)
+    assert "UTC · how @\u200bhere many? '''" in seen
     assert says in json.dumps(found["blocks"][0], ensure_ascii=False)
     assert seen.index("your click at 09:00:00 UTC") < seen.index("Drafts")
 

@@ -55,6 +55,24 @@ def test_a_click_in_no_channel_was_made_on_the_page(body: dict[str, object], fro
     assert ids.is_from_home(body) == from_home
 
 
+@pytest.mark.parametrize(
+    ("body", "thread_id"),
+    [
+        ({"actions": [{"value": GOOD}]}, "T1.C1.1795165200.000100"),
+        ({"actions": [{"selected_option": {"value": f"{ids.ESCALATE}!{GOOD}"}}]}, "T1.C1.1795165200.000100"),
+        ({"view": {"private_metadata": f"{GOOD}|home"}}, "T1.C1.1795165200.000100"),
+        ({"view": {"private_metadata": "shop|daily|"}}, None),
+        ({"actions": [{"value": "shop"}], "view": {"private_metadata": GOOD}}, None),
+        ({"actions": ["x"]}, None),
+        ({"actions": [], "view": None}, None),
+        ({}, None),
+    ],
+)
+def test_a_click_names_its_thread(body: dict[str, object], thread_id: str | None) -> None:
+    """Or none, whatever the body holds."""
+    assert ids.clicked_thread(body) == thread_id
+
+
 @given(_ACTIONS, _CLICKS)
 def test_every_option_comes_back_and_fits_the_menu(action: str, click: Click) -> None:
     """Property: an overflow option holds 150 characters, and that is enough for every click."""

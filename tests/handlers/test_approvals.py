@@ -68,10 +68,12 @@ class RecordedHome:
 
     def __init__(self) -> None:
         self.said: list[tuple[str, str, str]] = []
+        self.about: list[str] = []
         self.refreshed = 0
 
-    def say(self, user: str, team: str, text: str) -> None:
+    def say(self, user: str, team: str, text: str, about: str = "") -> None:
         self.said.append((user, team, text))
+        self.about.append(about)
 
     def refresh(self) -> None:
         self.refreshed += 1
@@ -124,6 +126,7 @@ class Edge:
         body = home_click() if at_home else payload("block_actions")
         body["user"] = {**body["user"], "id": by, "team_id": team}
         action = {**body["actions"][0], "value": value}
+        body["actions"] = [action]
         ack, listener = RecordedAck(self.order), getattr(self.listeners, name)
         needs_client = name.startswith("open")
         listener(ack, body, action, self.client) if needs_client else listener(ack, body, action)
@@ -487,12 +490,14 @@ class TestAtHome:
         edge.press("approve", edge.value(), at_home=True)
         assert len(edge.office.messenger.posts) == 1
         assert (edge.home.said, edge.told) == ([(BEN, "T1", "Posted.")], [])
+        assert edge.home.about == ["How often do we retry?"]
 
     def test_a_refusal_too(self, edge: Edge) -> None:
         """Of somebody who had the page open when their right ended."""
         edge.press("approve", edge.value(), by=CARL, at_home=True)
         assert edge.office.messenger.posts == []
         assert edge.home.said == [(CARL, "T1", NOT_YOURS)]
+        assert edge.home.about == [""]
 
     @pytest.mark.parametrize("name", ["open_edit", "open_dismiss", "open_context"])
     def test_a_dialogue_remembers_where_it_was_opened(self, edge: Edge, name: str) -> None:
@@ -518,6 +523,7 @@ class TestAtHome:
         """Not in the ops channel."""
         edge.submit(name, edge.office.click(), at_home=True, **typed)
         assert (edge.home.said, edge.told) == ([(BEN, "T1", says)], [])
+        assert edge.home.about == ["How often do we retry?"]
 
     def test_a_click_on_the_card_brings_the_pages_up_to_date(self, edge: Edge) -> None:
         """What others still see there is decided."""
