@@ -39,7 +39,6 @@ def all_classified(office: Office, ts: str) -> None:
 def test_look_into_this_investigates_what_the_thread_asked(office: Office) -> None:
     """Ben points to Chloe's words: they are on the card, in her name, and one reply goes to the thread."""
     root = office.ask(UNASKED)
-    office.ask("we saw it on staging, too", user=ANA.user_id, thread=root)
     office.ask(f"{AT_TRIAGE} can you look into this please?", user=BEN.user_id, thread=root)
     card = office.draft(root)
     assert UNASKED in shown_text(card)

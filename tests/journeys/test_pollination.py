@@ -171,7 +171,7 @@ def test_a_rejected_one_is_never_offered_again(open_office: Open, tmp_path: Path
     assert "the disk is somebody else's" in decisions(office)[0]
     office = open_office(garden)
     typed(office, "pollinate run", "Nothing new to suggest.")
-    typed(office, "pollinate lst", "Did you mean list?")
+    typed(office, "pollinate lst", "Did you mean `/triage pollinate list`?")
     office.beat(garden.master)
     assert garden.count() == 0
     assert [m.text for m in SessionFiles(office.home, on_damage=print).inbox("api")] == [

@@ -92,8 +92,9 @@ def watched(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> 
 
 
 def test_tasks_are_listed_added_moved_and_removed(watched: Watched) -> None:
-    """By the owner; a stranger may look; a list that a human changed meanwhile is shown again, after a restart too."""
-    watched.types("shop", "Certificates", user=CHLOE.user_id)
+    """By the owner; a stranger sees none of it; a list that a human changed meanwhile is shown again, after a restart too."""
+    watched.types("shop", "Only approvers and the session", user=CHLOE.user_id)
+    watched.types("shop", "Certificates")
     watched.types("shop add daily x", "Only approvers and the session", user=CHLOE.user_id)
     watched.types("shop add daily Stale branches", "as number 3: Stale branches")
     watched.types("shop move 1 daily", "now number 3: Tree")
