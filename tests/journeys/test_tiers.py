@@ -92,7 +92,7 @@ def watched(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> 
 
 
 def test_tasks_are_listed_added_moved_and_removed(watched: Watched) -> None:
-    """By the owner; a stranger sees none of it; a list that a human changed meanwhile is shown again, after a restart too."""
+    """By the owner, unseen by strangers; a list that a human changed meanwhile is shown again, after a restart too."""
     watched.types("shop", "Only approvers and the session", user=CHLOE.user_id)
     watched.types("shop", "Certificates")
     watched.types("shop add daily x", "Only approvers and the session", user=CHLOE.user_id)
