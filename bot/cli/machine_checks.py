@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 from pathlib import Path
 from typing import Final
@@ -77,7 +78,7 @@ def gh(patient: Patient) -> Finding:
 
 
 def disk(patient: Patient) -> Finding:
-    """Whether the data directory can be written and has room."""
+    """Whether the data directory can be written, has room, and is nobody else's to read."""
     home = next(path for path in (patient.home, *patient.home.parents) if path.exists())
     if not os.access(home, os.W_OK | os.X_OK):
         return Finding(ok=False, says=f"{home} cannot be written", fix="run this, and the bot, as its owner")
@@ -86,6 +87,8 @@ def disk(patient: Patient) -> Finding:
     if free < LOW_BYTES:
         fix = "free space; a shorter `keep_runs_for` removes old records of runs, and index/ is a cache"
         return Finding(ok=False, says=says, fix=fix)
+    if home == patient.home and home.stat().st_mode & stat.S_IRWXO:
+        return Finding(ok=False, says=f"others on this machine may read {home}", fix=f"chmod o-rwx {home}")
     return Finding(ok=True, says=says)
 
 

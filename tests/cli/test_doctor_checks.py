@@ -139,6 +139,16 @@ def test_programs_that_are_missing_are_said(tmp_path: Path, monkeypatch: pytest.
         assert machine_checks.gh(watching).ok is ok
 
 
+def test_a_data_directory_that_others_may_read_is_found(tmp_path: Path) -> None:
+    """As an administrator makes one; its group may be let in on purpose."""
+    home = tmp_path / "home"
+    home.mkdir(mode=0o755)
+    found = machine_checks.disk(replace(patient(tmp_path), home=home))
+    assert (found.ok, found.fix) == (False, f"chmod o-rwx {home}")
+    home.chmod(0o750)
+    assert machine_checks.disk(replace(patient(tmp_path), home=home)).ok
+
+
 def test_the_disk_is_named_with_its_room(tmp_path: Path) -> None:
     """Also of a data directory that is not there yet; nothing is created."""
     found = machine_checks.disk(replace(patient(tmp_path), home=tmp_path / "not" / "yet"))
