@@ -41,7 +41,7 @@ class Outer(BaseModel):
 
 def example() -> dict[str, Any]:
     """The example with every key that is commented out in it."""
-    lines = (HERE / "triage.example.yml").read_text().splitlines()
+    _, *lines = (HERE / "triage.example.yml").read_text().splitlines()  # the first is for editors
     whole = [
         re.sub(r"^# ?", "", line) for line in lines if re.match(r"#? *(-|[a-z][\w-]*:|\{)", re.sub("^# ?", "", line))
     ]
