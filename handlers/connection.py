@@ -135,7 +135,7 @@ class SlackConnection:
         """Note a (re)connect, first where what was missed is remembered; raises StoreError."""
         with self._lock:
             away_since = self._now.down_since if self._sessions else self._before
-            self._on_session(away_since or self._clock.now())
+            self._on_session(away_since or self._now.started_at)  # not from now: it may have been refused since
             now = self._clock.now()
             if self._sessions:
                 day, count = self._day_reconnects

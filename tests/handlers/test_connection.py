@@ -159,3 +159,16 @@ def test_the_life_before_is_remembered(slack: SlackStub) -> None:
         ear.connection._new_session()
         assert ear.away == [at]
         ear.connection.close()
+
+
+def test_what_the_very_first_session_could_not_note_is_read_back_from_the_start(slack: SlackStub) -> None:
+    """The disk was full from the first message on: the gap begins before it, not when there is room."""
+    ear = Ear(slack.url, Counting())
+    ear.full = True
+    with pytest.raises(StoreError):
+        ear.connection._new_session()
+    ear.clock.advance(10)
+    ear.full = False
+    ear.connection._new_session()
+    assert ear.away == [NOW]
+    ear.connection.close()
