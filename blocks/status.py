@@ -15,7 +15,8 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
     """Return the answer to `/triage status`; who may not approve sees counts and no questions."""
     counts = f"*{overview.waiting}* waiting for a decision · *{overview.running}* being investigated"
     given_up = f":warning: {overview.failed} given up" if overview.failed else "none given up"
-    queue = f"{overview.queued} queued · {given_up} · {overview.posted_today} replies posted today"
+    replies = f"{overview.posted_today} repl{'y' if overview.posted_today == 1 else 'ies'}"
+    queue = f"{overview.queued} queued · {given_up} · {replies} posted today"
     parts: list[Block] = [_section(counts), _context(queue)]
     if overview.paused:
         parts.append(_section(f":double_vertical_bar: *{escape(overview.paused)}* · to go on: `/triage resume`"))

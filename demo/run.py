@@ -25,6 +25,7 @@ from bot.adapters.wake_files import WakeFiles
 from bot.agent.git import GitRepo
 from bot.app import Triage
 from bot.cli.logs import log_to_stderr
+from bot.cli.paper import Parser
 from bot.domain.beats import Wake
 from bot.domain.events import Event, Sender
 from bot.environment import read_environment
@@ -82,7 +83,7 @@ def main(argv: list[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = argparse.ArgumentParser(prog="triage demo", description="Try triage in a throw-away Slack.")
+    found = Parser(prog="triage demo", description="Try triage in a throw-away Slack.")
     found.add_argument("--codebase", type=Path, default=Path(), help="a git checkout (default: this one)")
     found.add_argument("--question", help="what to ask (default: one that fits the codebase)")
     found.add_argument("--headless", action="store_true", help="ask, approve and check without a browser")

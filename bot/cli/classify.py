@@ -15,6 +15,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
+from bot.cli.paper import Parser
 from bot.intake.rules import Rules
 from bot.intake.stream import Source, Stream, batches
 
@@ -69,7 +70,7 @@ def pump(source: Source, sink: BinaryIO, problems: TextIO, rules: Rules) -> None
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = argparse.ArgumentParser(prog="triage classify", description="Tag a stream of events with the plain rules.")
+    found = Parser(prog="triage classify", description="Tag a stream of events with the plain rules.")
     found.add_argument("--bot-id", metavar="U…", help="Slack's user id of the bot, so that mentions of it are seen")
     found.add_argument("--config", metavar="FILE", type=Path, help="a triage.yml whose `classifier` block is used")
     return found

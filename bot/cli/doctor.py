@@ -26,13 +26,15 @@ from bot.casework.checkup import (
     process_check,
 )
 from bot.cli import machine_checks, model_checks, slack_checks
-from bot.cli.patient import Check, Patient, Unsettled
+from bot.cli.paper import Parser
+from bot.cli.patient import Check, Patient, Tokenless, Unsettled
 from bot.environment import read_environment
 from bot.errors import ConfigError, TriageError
 
 WIDTH: Final = 80
 LIMIT_S: Final = 9.0
 _INDENT: Final = 17
+TOKENS: Final = "tokens"
 
 
 def main(argv: list[str]) -> int:
@@ -52,7 +54,7 @@ def main(argv: list[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = argparse.ArgumentParser(prog="triage doctor", description="Is everything as it must be?")
+    found = Parser(prog="triage doctor", description="Is everything as it must be?")
     found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
     found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
     found.add_argument("--json", action="store_true", help="one JSON object on stdout")
@@ -93,14 +95,18 @@ def _wrapped(lead: str, text: str) -> list[str]:
 
 
 def _look(found: dict[str, Finding], name: str, check: Check, patient: Patient) -> None:
-    found[name] = _try(check, patient)
+    found[name] = _try(name, check, patient)
 
 
-def _try(check: Check, patient: Patient) -> Finding:
+def _try(name: str, check: Check, patient: Patient) -> Finding:
     try:
         return check(patient)
     except Unsettled:
         return Finding(ok=False, says="not looked at: triage.yml cannot be used", fix="see config")
+    except Tokenless as error:
+        if name != TOKENS:
+            return Finding(ok=False, says="not looked at: there are no tokens for Slack", fix=f"see {TOKENS}")
+        return Finding(ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again")
     except ConfigError as error:
         return Finding(ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again")
     except TriageError as error:
@@ -115,7 +121,7 @@ def _as_json(findings: Mapping[str, Finding]) -> str:
 CHECKS: Mapping[str, Check] = {
     "config": machine_checks.config,
     "secrets": lambda _: machine_checks.secrets(Path(".env")),
-    "tokens": slack_checks.tokens,
+    TOKENS: slack_checks.tokens,
     "scopes": slack_checks.scopes,
     "clock": slack_checks.clock,
     "ops channel": slack_checks.ops_channel,

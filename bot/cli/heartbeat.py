@@ -22,6 +22,7 @@ from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.override_file import OverrideFile
 from bot.adapters.session_files import SessionFiles
 from bot.adapters.wake_files import WakeFiles
+from bot.cli.paper import WIDTH, Parser, wrapped
 from bot.domain.beats import Envelope, Wake
 from bot.domain.overrides import Setter
 from bot.environment import Environment, read_environment
@@ -33,8 +34,9 @@ from bot.heartbeat.wording import beat_line, describe, heading, path_lines, stat
 from bot.heartbeat.zones import Zones
 from bot.settings import find_config, load_settings
 
-WIDTH: Final = 80
 LOG_LINES: Final = 20
+_STEP_COLUMN: Final = 13
+"""Where the detail of a step begins."""
 EARLIER: Final = 4
 _HELP: Final = {
     "list": "every session: how often, how it stands",
@@ -135,15 +137,22 @@ def render_why(beats: Sequence[Envelope]) -> str:
     """Return the way of the latest beat and, on a line each, the ones before it."""
     latest, *earlier = beats
     before = ["", "before it:", *(_cut(beat_line(beat, may_read=True)) for beat in earlier)] if earlier else []
-    return "\n".join([heading(latest), *path_lines(latest, may_read=True), *before])
+    way = map(_wrapped_step, path_lines(latest, may_read=True))
+    return "\n".join([wrapped(heading(latest)), *way, *before])
+
+
+def _wrapped_step(line: str) -> str:
+    """Return a step of the way, its detail kept in its column."""
+    lead, detail = line[:_STEP_COLUMN], line[_STEP_COLUMN:]
+    return wrapped(detail, lead=lead) if len(line) > WIDTH else line
 
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    shared = argparse.ArgumentParser(add_help=False)
+    shared = Parser(add_help=False)
     shared.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
     shared.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in the data directory")
-    found = argparse.ArgumentParser(prog="triage heartbeat", description="Sessions and their beats.")
+    found = Parser(prog="triage heartbeat", description="Sessions and their beats.")
     verbs = found.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name, what in _HELP.items():
         verb = verbs.add_parser(name, help=what, description=what, parents=[shared])

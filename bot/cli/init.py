@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from bot.cli.first_files import CONFIG, SECRETS, refuse_existing, write_files
 from bot.cli.manifest import APPS, manifest_link, read_manifest
+from bot.cli.paper import Parser
 from bot.cli.questions import QUESTIONS, Question
 from bot.errors import InputError
 
@@ -71,7 +72,7 @@ def ask(given: Mapping[str, str], read: Read | None, hidden: Read, *, say: Calla
 def _given(question: Question, text: str | None) -> Any:
     name = question.key if question.key.isupper() else f"--{question.key.replace('_', '-')}"
     if text is None:
-        raise InputError(f"{name} is missing; nothing was written")
+        raise InputError(f"{name} is missing; nothing was written. `triage init --help` lists them")
     try:
         return question.take(text.strip())
     except ValueError as error:
@@ -133,7 +134,7 @@ def _secrets(answers: Mapping[str, Any]) -> dict[str, str]:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = argparse.ArgumentParser(
+    found = Parser(
         prog="triage init",
         description="A few questions, then triage.yml and .env. Tokens: SLACK_BOT_TOKEN, SLACK_APP_TOKEN and "
         "ANTHROPIC_API_KEY of the environment, or typed unseen.",

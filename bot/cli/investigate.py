@@ -19,6 +19,7 @@ from bot.casework.harness import Harness
 from bot.casework.investigator import Investigator
 from bot.casework.runs import RunRecorder
 from bot.cli.findings import as_json, look_into, render
+from bot.cli.paper import Parser
 from bot.cli.sources import open_sources
 from bot.environment import Environment, read_environment
 from bot.errors import InputError
@@ -38,7 +39,7 @@ def main(argv: list[str]) -> int:
     if args.escalation is not None:
         return _long_run(EscalationFolder(args.escalation.absolute()))
     if not (args.question or "").strip():
-        raise InputError('there is no question; ask one, as in: triage investigate "How are sessions signed?"')
+        raise InputError('there is no question; ask one, as in `triage investigate "How are sessions signed?"`')
     environment = read_environment(dotenv=Path(".env"))
     sources = open_sources(load_settings(find_config(args.config, environment.home)), environment)
     findings = look_into(args.question, sources, say=_to_stderr)
@@ -95,7 +96,7 @@ def _to_stderr(line: str) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = argparse.ArgumentParser(
+    found = Parser(
         prog="triage investigate", description="Look into one question, check the draft, and print it. Posts nothing."
     )
     found.add_argument("question", nargs="?", help="what somebody might ask in a channel")

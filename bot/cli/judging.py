@@ -57,7 +57,7 @@ def _sample(home: Path, args: argparse.Namespace, now: datetime) -> list[Specime
 def render_sample(found: Sequence[Specimen]) -> str:
     """Return the messages for people to read."""
     if not found:
-        return "Nothing is left to judge: no message that the rules left alone, or all are judged."
+        return "Nothing is left to judge: the rules left no message alone, or all are judged."
     lines = [line for number, each in enumerate(found, 1) for line in (*_shown(each, number), "")]
     return "\n".join([*lines, "To judge them here: triage metrics --sample 20 --judge"])
 

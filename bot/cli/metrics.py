@@ -19,6 +19,7 @@ from bot.casework.metrics import Report, Tally, report
 from bot.casework.past import read_past
 from bot.casework.unattended import LIMIT, WEEKS, Unattended
 from bot.cli import judging
+from bot.cli.paper import Parser
 from bot.environment import read_environment
 from bot.errors import ConfigError
 from bot.settings import find_config, load_settings
@@ -139,16 +140,19 @@ def _weeks(weeks: Sequence[tuple[Window, Tally]]) -> list[str]:
 
 
 def _days(text: str) -> float:
-    days = float(text)
+    try:
+        days = float(text)
+    except ValueError:
+        days = 0.0
     if not 0 < days <= 3_660:
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of days; give one up to 3660")
     return days
 
 
 def _count(text: str) -> int:
-    number = int(text)
+    number = int(text) if text.isdecimal() and len(text) < 5 else 0
     if not 0 < number <= 520:
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"{text!r} is no count; give a whole number up to 520")
     return number
 
 
@@ -164,7 +168,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = argparse.ArgumentParser(prog="triage metrics", description="What is promised, measured.")
+    found = Parser(prog="triage metrics", description="What is promised, measured.")
     found.add_argument("--days", type=_days, default=7.0, help="how far back (default 7)")
     found.add_argument("--weeks", type=_count, nargs="?", const=8, default=0, help="a line for each week (default 8)")
     found.add_argument("--json", action="store_true", help="one JSON object; with --sample one line for each message")

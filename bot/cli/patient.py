@@ -20,6 +20,10 @@ class Unsettled(ConfigError):
     """The settings cannot be read, which one check says for all."""
 
 
+class Tokenless(ConfigError):
+    """There is nothing to talk to Slack with, which one check says for all."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Patient:
     """One data directory with its settings, which are read by the checks that need them."""
@@ -37,9 +41,12 @@ class Patient:
             raise Unsettled(*error.problems) from error
 
     def bot_token(self) -> str:
-        """Return the bot's token; raises ConfigError if what this mode needs to talk to Slack is not there."""
+        """Return the bot's token; raises Tokenless if what this mode needs to talk to Slack is not there."""
         over_http = self.settings().slack.mode == "http"
-        return (require_signing_secret if over_http else require_tokens)(self.environment)[0]
+        try:
+            return (require_signing_secret if over_http else require_tokens)(self.environment)[0]
+        except ConfigError as error:
+            raise Tokenless(*error.problems) from error
 
 
 Check = Callable[[Patient], Finding]

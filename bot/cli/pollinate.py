@@ -18,6 +18,7 @@ from bot.adapters.decision_file import DecisionFile
 from bot.adapters.override_file import OverrideFile
 from bot.adapters.session_files import SessionFiles
 from bot.adapters.suggestion_files import SuggestionFiles
+from bot.cli.paper import Parser
 from bot.domain.suggestions import By, Suggestion
 from bot.environment import Environment, read_environment
 from bot.heartbeat.mail import Mail
@@ -105,10 +106,10 @@ def _filled(text: str, margin: str) -> list[str]:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    shared = argparse.ArgumentParser(add_help=False)
+    shared = Parser(add_help=False)
     shared.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
     shared.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in the data directory")
-    found = argparse.ArgumentParser(prog="triage pollinate", description="Checks that travel between sessions.")
+    found = Parser(prog="triage pollinate", description="Checks that travel between sessions.")
     verbs = found.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name, does in _HELP.items():
         verb = verbs.add_parser(name, help=does, description=does, parents=[shared])

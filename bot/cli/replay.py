@@ -14,6 +14,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bot.casework.measure import percent
+from bot.cli.paper import Parser
 from bot.domain.events import Event
 from bot.domain.hidden import one_line
 from bot.environment import read_environment
@@ -112,10 +113,10 @@ def render(done: Replay, rules: Rules, bad: int) -> str:
     today, share = done.today, done.actionable_share
     verdict = "within the target" if share < TARGET else "above the target" if share <= ALARM else "too many"
     lines = [
-        f"{done.total:,} events, {done.ignored:,} of bots or edits, {bad:,} unreadable; rules {rules.version}",
+        f"{_count(done.total, 'event')}, {done.ignored:,} of bots or edits, {bad:,} unreadable; rules {rules.version}",
         f"  actionable {today['actionable']:,} ({percent(share)}, {verdict}: {TARGET:.0%}),"
         f" ack {today['ack']:,}, ambient {today['ambient']:,}",
-        f"  {len(done.questions):,} questions would open a thread",
+        f"  {_count(len(done.questions), 'question')} would open a thread",
         "",
     ]
     if not done.compared:
@@ -162,11 +163,13 @@ def _shadow(text: str) -> int:
     return number
 
 
+def _count(number: int, one: str) -> str:
+    return f"{number:,} {one}{'s' * (number != 1)}"
+
+
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = argparse.ArgumentParser(
-        prog="triage replay", description="Today's rules over past events; nothing is posted."
-    )
+    found = Parser(prog="triage replay", description="Today's rules over past events; nothing is posted.")
     found.add_argument("events", type=Path, help="an events.ndjson (or -classified), or the folder of a Slack export")
     found.add_argument("--shadow", type=_shadow, default=0, metavar="N", help="draft the first N questions, offline")
     found.add_argument(

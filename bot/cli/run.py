@@ -15,6 +15,7 @@ from typing import NoReturn
 from bot.adapters.files import make_folder, probe_folder
 from bot.app import Triage
 from bot.cli.logs import log_to_stderr
+from bot.cli.paper import Parser
 from bot.environment import Environment, read_environment
 from bot.errors import DiskRefused
 from bot.settings import Settings, find_config, load_settings
@@ -72,7 +73,7 @@ def main(argv: list[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = argparse.ArgumentParser(prog="triage run", description="Start the bot.")
+    found = Parser(prog="triage run", description="Start the bot.")
     found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
     found.add_argument("--verbose", action="store_true", help="log every step")
     return found

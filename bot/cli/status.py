@@ -9,6 +9,7 @@ from pathlib import Path
 from bot.adapters.home_size import used
 from bot.casework.overview import Overview, overview
 from bot.casework.presence import read_presence, state_of
+from bot.cli.paper import Parser
 from bot.domain.distance import ago
 from bot.domain.hidden import one_line
 from bot.environment import read_environment
@@ -30,7 +31,7 @@ def main(argv: list[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = argparse.ArgumentParser(prog="triage status", description="What waits, what runs.")
+    found = Parser(prog="triage status", description="What waits, what runs.")
     found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
     found.add_argument("--check", action="store_true", help="exit code 1 unless the bot runs and hears Slack")
     return found
@@ -38,10 +39,11 @@ def parser() -> argparse.ArgumentParser:
 
 def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
     """Return the report, at most 80 columns wide but for paths; `disk` is what the data directory uses."""
+    replies = f"{seen.posted_today} repl{'y' if seen.posted_today == 1 else 'ies'}"
     lines = [
         f"triage at {home}",
         f"  {seen.waiting} waiting for a decision, {seen.running} being investigated",
-        f"  {seen.queued} queued, {seen.failed} given up, {seen.posted_today} replies posted today",
+        f"  {seen.queued} queued, {seen.failed} given up, {replies} posted today",
         f"  {seen.connection}",
         f"  {seen.last_event}",
     ]

@@ -17,6 +17,7 @@ from bot.adapters.json_file import JsonFile
 from bot.adapters.local_zone import local_zone
 from bot.adapters.override_file import OverrideFile
 from bot.adapters.session_files import SessionFiles
+from bot.cli.paper import Parser
 from bot.domain.playbook_numbers import ListChanged
 from bot.domain.tiers import Tier
 from bot.environment import Environment, read_environment
@@ -32,11 +33,11 @@ from bot.settings import find_config, load_settings
 WIDTH: Final = 80
 VERBS: Final = ("add", "remove", "move", "due")
 _EPILOG: Final = """\
-triage tiers SESSION                      its tasks, numbered, and what is due
-triage tiers SESSION add TIER TASK…       one more; TIER is quick, hourly or daily
-triage tiers SESSION remove N             the task of that number
-triage tiers SESSION move N TIER          to another tier
-triage tiers SESSION due                  which tier is due, and when the next one is"""
+triage tiers SESSION                    its tasks, numbered, and what is due
+triage tiers SESSION add TIER TASK…     one more; TIER is quick, hourly, daily
+triage tiers SESSION remove N           the task of that number
+triage tiers SESSION move N TIER        to another tier
+triage tiers SESSION due                which tier is due, and the next one when"""
 
 
 def main(argv: list[str]) -> int:
@@ -147,7 +148,7 @@ def _wrapped(line: str, indent: str) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = argparse.ArgumentParser(
+    found = Parser(
         prog="triage tiers",
         description="A session's tasks and when they are due.",
         epilog=_EPILOG,

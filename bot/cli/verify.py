@@ -12,12 +12,14 @@ from bot.agent.git import GitRepo
 from bot.casework.citations import Proof, Sources, prove
 from bot.casework.evidence import CommitFacts, EvidenceReader, Passage
 from bot.casework.runs import RunRecorder
+from bot.cli.paper import WIDTH, Parser, wrapped
 from bot.domain.hidden import without_hidden
 from bot.domain.returns import EvidenceRef
 from bot.domain.threads import ThreadState
 from bot.environment import read_environment
 from bot.settings import find_config, load_settings
 
+MAX_REF = 60
 _MARKS = {True: "✓", False: "✗", None: "?"}
 
 
@@ -43,7 +45,7 @@ def main(argv: list[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = argparse.ArgumentParser(prog="triage verify", description="Look every citation of a thread up again.")
+    found = Parser(prog="triage verify", description="Look every citation of a thread up again.")
     found.add_argument("thread", help="a thread id (T01.C01.1700000000.000100) or a Slack link to one of its messages")
     found.add_argument("--lines", action="store_true", help="also the cited lines, each with what is around them")
     found.add_argument("--codebase", type=Path, help="the git checkout (default: the config's)")
@@ -56,7 +58,7 @@ def render(state: ThreadState, refs: Sequence[EvidenceRef], proofs: Sequence[Pro
     ending = f" ({state.resolution or state.pending_reason})" if state.resolution or state.pending_reason else ""
     lines = [f"{state.thread_id}  {state.status}{ending}, round {state.investigator_round}"]
     width = max((len(ref.ref) for ref in refs), default=0)
-    lines += [_line(ref, proof, min(width, 60)) for ref, proof in zip(refs, proofs, strict=True)]
+    lines += [_line(ref, proof, min(width, MAX_REF)) for ref, proof in zip(refs, proofs, strict=True)]
     oks = [proof.ok for proof in proofs]
     proved, refuted, open_ = oks.count(True), oks.count(False), oks.count(None)
     count = f"{len(oks)} citation{'s' * (len(oks) != 1)}"
@@ -81,4 +83,7 @@ def _line(ref: EvidenceRef, proof: Proof, width: int) -> str:
     at = (ref.commit or "")[:8]
     findings = [proof.quote, proof.resolves] if proof.resolves.ok is not False else [proof.resolves]
     reason = next(finding.reason for finding in findings if finding is not None)
-    return f"  {_MARKS[proof.ok]} {ref.kind:<12} {ref.ref:<{width}}  {at:<8}  {reason}"
+    reason = reason.removeprefix(f"{ref.ref}: ")
+    lead = f"  {_MARKS[proof.ok]} {ref.kind:<12} {ref.ref:<{width}}  {at:<8}"
+    line = f"{lead}  {reason}"
+    return line if len(line) <= WIDTH else f"{lead.rstrip()}\n{wrapped(reason, lead=' ' * 6)}"

@@ -16,6 +16,7 @@ from bot.adapters.thread_files import find_thread, name_pattern
 from bot.agent.git import GitRepo
 from bot.casework.past import journal
 from bot.cli.chain import LinkTo, render, render_unanswered
+from bot.cli.paper import Parser
 from bot.domain.links import code_links
 from bot.domain.threads import ThreadState
 from bot.environment import read_environment
@@ -66,7 +67,7 @@ def _links(home: Path, config: Path | None) -> LinkTo:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = argparse.ArgumentParser(prog="triage why", description="From the message to the reply, step by step.")
+    found = Parser(prog="triage why", description="From the message to the reply, step by step.")
     found.add_argument("thread", help="a Slack link to a message, or a thread id (T01.C01.1700000000.000100)")
     found.add_argument("--json", action="store_true", help="all that is on record, as one JSON object")
     found.add_argument("--config", type=Path, help="whose codebase is linked (default: ./triage.yml, then --home's)")

@@ -95,7 +95,7 @@ def test_in_http_mode_no_app_token_is_asked_for(tmp_path: Path) -> None:
         environ = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_API_URL": slack.url}
         given = patient(tmp_path, api_url=slack.url)
         (tmp_path / "triage.yml").write_text(f"codebase: {tmp_path}\nops_channel: C0OPS\nslack: {{mode: http}}\n")
-        without = examine(replace(given, environment=read_environment(environ)))["ops channel"]
+        without = examine(replace(given, environment=read_environment(environ)))["tokens"]
         secret = {"SLACK_SIGNING_SECRET": "0123456789abcdef" * 2}
         found = examine(replace(given, environment=read_environment(environ | secret)))["ops channel"]
     assert "SLACK_SIGNING_SECRET" in without.says + str(without.fix)

@@ -60,7 +60,7 @@ def test_what_changed_is_counted_and_shown(home: Path, capsys: pytest.CaptureFix
     out = capsys.readouterr().out
     assert "5 events, 1 of bots or edits, 3 unreadable" in out
     assert "actionable 1 (25 %, within the target: 30%), ack 1, ambient 2" in out
-    assert "1 questions would open a thread" in out
+    assert "1 question would open a thread" in out
     assert "3 of 4 would be sorted otherwise than recorded (rules 0)" in out
     assert "  ambient → actionable: 1\n    C1 1795165200.000100 How often do we retry?" in out
     assert "  actionable → ambient: 2" in out
@@ -114,7 +114,7 @@ def test_a_slack_export_is_read(home: Path, capsys: pytest.CaptureFixture[str]) 
     out = capsys.readouterr().out
     assert "3 events, 1 of bots or edits, 2 unreadable" in out
     assert "actionable 2" in out
-    assert "1 questions would open a thread" in out
+    assert "1 question would open a thread" in out
 
 
 @pytest.mark.parametrize("name", ["none.ndjson", "folder"])

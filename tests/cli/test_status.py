@@ -93,5 +93,5 @@ def test_a_home_that_cannot_be_read_is_said_without_a_traceback(tmp_path: Path) 
     ):
         done = status(tmp_path, home=home)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.startswith(f"triage: this has to be put right first:\n  - {words}")
-        assert done.stderr.count("\n") == 2
+        assert " ".join(done.stderr.split()).startswith(f"triage: this has to be put right first: - {words}")
+        assert "Traceback" not in done.stderr

@@ -1,0 +1,160 @@
+"""Every command as a person runs it: a real process on what a real demo left, 80 columns wide, piped, no colour."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bot.__main__ import COMMANDS
+from demo.watched import SESSION
+from tests.gitrepo import make_repo
+from tests.journeys.shop import SHOP, TIMEOUTS
+
+WIDTH = 80
+LONG_WORD = 30
+"""From here on a word is a path, a link or an id: its line may be longer than the screen."""
+_LIMIT_S = 90
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A data directory, the folder the commands run in, and the thread that was answered."""
+
+    folder: Path
+    thread: str
+
+    def type(self, words: list[str], *, stdin: str = "", pipe: str | None = None) -> subprocess.CompletedProcess[str]:
+        """Run `triage` with these words; THREAD and SESSION stand for what the demo left, `pipe` reads its output."""
+        known = {"THREAD": self.thread, "SESSION": SESSION, "HOME": str(self.folder / "home")}
+        argv = [sys.executable, "-m", "bot", *(known.get(word, word) for word in words)]
+        if pipe is not None:
+            argv = ["bash", "-c", f'"$@" | {pipe}; exit "${{PIPESTATUS[0]}}"', "bash", *argv]
+        return _run(argv, self.folder, {"TRIAGE_HOME": str(self.folder / "home")}, stdin)
+
+
+def _run(argv: list[str], folder: Path, more: Mapping[str, str], stdin: str = "") -> subprocess.CompletedProcess[str]:
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "COLUMNS": "80", "NO_COLOR": "1", **more}
+    return subprocess.run(argv, cwd=folder, env=env, input=stdin, capture_output=True, text=True, timeout=_LIMIT_S)
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory, slack_binary: Path) -> Desk:
+    """What `triage demo --headless` leaves behind, and a config that no parser takes."""
+    folder = tmp_path_factory.mktemp("desk")
+    shop = make_repo(folder / "shop", SHOP)
+    where = ["--home", str(folder / "home"), "--codebase", str(shop), "--question", TIMEOUTS]
+    argv = [sys.executable, "-m", "bot", "demo", "--headless", "--json", *where]
+    done = _run(argv, folder, {"TRIAGE_LOCAL_SLACK": str(slack_binary)})
+    assert done.returncode == 0, done.stderr
+    (folder / "broken.yml").write_text("codebase: [\n  x: :\n")
+    return Desk(folder, json.loads(done.stdout)["thread_id"])
+
+
+def too_wide(text: str) -> list[str]:
+    """Return the lines that are wider than the screen though a break would have helped."""
+    wide = [line for line in text.splitlines() if len(line) > WIDTH]
+    return [line for line in wide if max(map(len, line.split())) < LONG_WORD]
+
+
+def assert_designed(done: subprocess.CompletedProcess[str]) -> None:
+    """Fit for a terminal and for a file."""
+    both = done.stdout + done.stderr
+    assert too_wide(both) == []
+    assert "\x1b" not in both
+    assert "Traceback" not in both
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "status",
+        "metrics",
+        "metrics --weeks",
+        "metrics --sample 3",
+        "why THREAD",
+        "verify THREAD",
+        "replay HOME",
+        "investigate How?",
+        "heartbeat list",
+        "heartbeat log SESSION",
+        "heartbeat why SESSION",
+        "tiers SESSION",
+        "tiers SESSION due",
+        "pollinate list",
+        "help",
+    ],
+)
+def test_an_answer_fits_the_screen(desk: Desk, words: str) -> None:
+    """Nothing of it is wider than it must be, and none of it is an error."""
+    done = desk.type(words.split())
+    assert done.returncode == 0 or words == "investigate How?", done.stderr
+    assert done.stdout.strip()
+    assert_designed(done)
+
+
+def test_the_doctor_says_once_that_there_are_no_tokens(desk: Desk) -> None:
+    """Checks that need them refer to the one that names them."""
+    done = desk.type(["doctor"])
+    assert done.returncode == 1
+    assert done.stdout.count("SLACK_BOT_TOKEN is not set") == 1
+    assert "→ see tokens" in done.stdout
+    assert_designed(done)
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "heartbeat every", "heartbeat wake", "pollinate accept"])
+def test_help_fits_the_screen(desk: Desk, name: str) -> None:
+    """Of every command, and of some that have more words."""
+    done = desk.type([*name.split(), "--help"])
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"usage: triage {name}")
+    assert_designed(done)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        ("statsu", 2, "Did you mean `triage status`?"),
+        ("status --frob", 2, "Next: triage status --help"),
+        ("heartbeat", 2, "Next: triage heartbeat --help"),
+        ("heartbeat frob", 2, "Next: triage heartbeat --help"),
+        ("heartbeat why nope", 1, "there are storefront"),
+        ("tiers", 1, "name a session; there are storefront"),
+        ("why nonsense", 1, "the latest threads:\n  T0DEMO"),
+        ("why T1.C1.1.2", 1, "near it:"),
+        ("verify T1.C1.1.2", 1, "`triage status` lists the open"),
+        ("verify ../x", 1, "one looks like T01.C01.1700000000.000100"),
+        ("pollinate accept zzz", 1, "nothing waits"),
+        ("metrics --days x", 2, "give one up to 3660"),
+        ("replay /nope", 1, "give an events.ndjson"),
+        ("investigate", 1, "ask one, as in `triage investigate"),
+        ("init --no-input", 1, "`triage init --help` lists them"),
+        ("demo --codebase /nope --headless", 2, "give the path of a git checkout"),
+        ("status --home /etc/passwd", 2, "give the data directory of `triage run`"),
+        ("run --config /nope.yml", 2, "copy triage.example.yml there"),
+        ("heartbeat list --config broken.yml", 2, "is not valid YAML at line 2"),
+        ("tiers SESSION --config broken.yml", 2, "is not valid YAML at line 2"),
+        ("investigate x --config broken.yml", 2, "is not valid YAML at line 2"),
+        ("run --config broken.yml", 2, "is not valid YAML at line 2"),
+    ],
+)
+def test_a_refusal_says_what_and_what_next(desk: Desk, words: str, code: int, says: str) -> None:
+    """On stderr, with the exit code a script can tell it by; stdout stays empty."""
+    done = desk.type(words.split())
+    assert (done.returncode, done.stdout) == (code, "")
+    assert " ".join(says.split()) in " ".join(done.stderr.split())
+    assert_designed(done)
+
+
+@pytest.mark.parametrize("words", ["tiers SESSION", "metrics", "heartbeat list --json", "help", "tiers --help"])
+def test_whoever_reads_only_the_beginning_is_told_nothing(desk: Desk, words: str) -> None:
+    """`triage … | head -1` ends as a program that SIGPIPE ended, without a word."""
+    done = desk.type(words.split(), pipe="true")
+    assert done.returncode in (0, 141)
+    assert done.stderr == ""
