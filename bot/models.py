@@ -117,6 +117,22 @@ def _secret(value: SecretStr | None) -> str | None:
     return value.get_secret_value() if value else None
 
 
+def unpriced(settings: Settings) -> dict[str, list[str]]:
+    """Return the models of sessions that have no price though what they spend is limited, with who asks for them.
+
+    Such a model is refused before every run: a pre-screen always escalates, a full run always fails.
+    """
+    prices, found = _prices(settings), dict[str, list[str]]()
+    per_day = _budget(settings).per_day_usd
+    for name, session in settings.sessions.items():
+        beat = session.heartbeat
+        if beat.enabled and (per_day is not None or beat.daily_budget_usd is not None):
+            for model, what in ((beat.heartbeat_model, "pre-screen"), (beat.model, "beats")):
+                if model and price_of(model, prices) is None:
+                    found.setdefault(model, []).append(f"{what} of {name}")
+    return found
+
+
 def _spending(settings: Settings, home: Path, clock: Clock) -> Spending:
     return Spending(
         NdjsonJournal(home / "spend.ndjson"),

@@ -132,6 +132,7 @@ CHECKS: Mapping[str, Check] = {
     "classifier": lambda patient: classifier_check(patient.home, patient.now),
     "pause": lambda patient: pause_check(patient.home, patient.now),
     "model": model_checks.model,
+    "prices": model_checks.prices,
     "mcp servers": model_checks.mcp_servers,
     "git": machine_checks.git,
     "tmux": machine_checks.tmux,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
+from typing import Final
 
 from bot.adapters.model_probe import probe_model
 from bot.casework.checkup import Finding
 from bot.cli.patient import PATIENCE_S, Patient
 from bot.domain.mcp_config import McpServerSettings
 from bot.errors import ProviderError, Unavailable
+from bot.models import unpriced
 
+PRICE_FORM: Final = "{input: 1, output: 5, cache_read: 0.1, cache_write_5m: 1.25}"
 _CLOUD_MODULES = {"bedrock": "botocore", "vertex": "google"}
 
 
@@ -35,6 +38,19 @@ def model(patient: Patient) -> Finding:
     except ProviderError as error:
         fix = "correct ANTHROPIC_API_KEY in .env, or the model's name in triage.yml"
         return Finding(ok=False, says=str(error), fix=fix)
+
+
+def prices(patient: Patient) -> Finding:
+    """Whether the models of heartbeats have a price; without one a limit of spending refuses them at every beat."""
+    settings = patient.settings()
+    if settings.provider == "anthropic" and patient.environment.anthropic_api_key is None:
+        return Finding(ok=True, says="not needed: offline")
+    missing = unpriced(settings)
+    if not missing:
+        return Finding(ok=True, says="every model whose spending is limited has one")
+    says = "; ".join(f"{model} has none: {', '.join(who)} cannot use it" for model, who in missing.items())
+    fix = f"under `pricing` in triage.yml: {next(iter(missing))}: {PRICE_FORM}, in USD for a million tokens"
+    return Finding(ok=False, says=says, fix=fix)
 
 
 def mcp_servers(patient: Patient) -> Finding:

@@ -62,6 +62,8 @@ class Course:
             ending = self._run(replace(view, spent_usd=spent_usd), begun, screened)
         else:
             ending = self._quiet(view, begun, remark(Step.PRESCREEN, screened.decision.reason))
+        if screened.has_failed:
+            ending = replace(ending, why="; ".join(filter(None, [ending.why, screened.decision.reason])))
         return replace(ending, prescreen=screened.action, triage=screened.usage)
 
     def _screens(self, view: BeatView) -> bool:

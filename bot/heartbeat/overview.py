@@ -14,6 +14,7 @@ from bot.domain.intervals import format_interval
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
+from bot.heartbeat.steps import screen_failure
 from bot.heartbeat.zones import Zones
 from bot.ports import SessionStore
 
@@ -74,7 +75,7 @@ def _row(
         last=last,
         next_at=next_beat(session, hours, now) if standing is Standing.ON else None,
         open_findings=sum(finding.is_open for finding in state.findings.values()),
-        notes=tuple(note for note in [*failing, *_switched(session), zones.note(session)] if note),
+        notes=tuple(note for note in [*failing, _screening(last), *_switched(session), zones.note(session)] if note),
     )
 
 
@@ -89,6 +90,11 @@ def pace(session: Session, sessions: Sessions) -> str:
         return every
     configured = format_interval(sessions.configured(session.id).heartbeat.every)
     return f"{every} (set by @{override.by.name}, config says {configured})"
+
+
+def _screening(last: Envelope | None) -> str:
+    failure = screen_failure(last.why) if last else ""
+    return f"its pre-screen fails, so every beat costs a full run: {failure}" if failure else ""
 
 
 def _switched(session: Session) -> list[str]:

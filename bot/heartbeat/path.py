@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from bot.domain.beats import BeatResult, Delivered, Envelope, Wake
-from bot.heartbeat.steps import GATE, Step, step_of
+from bot.heartbeat.steps import GATE, Step, screen_failure, step_of
 
 
 class Mark(StrEnum):
@@ -101,7 +101,8 @@ def _detail(beat: Envelope, step: Step) -> str:
         case Step.DUE:
             return f"{beat.tier} tasks" if beat.tier else ""
         case Step.PRESCREEN:
-            return str(beat.prescreen)
+            failure = screen_failure(beat.why)
+            return f"{beat.prescreen}: it failed: {failure}" if failure else str(beat.prescreen)
         case Step.RUN:
             calls = f"{beat.tool_calls} tool call{'s' * (beat.tool_calls != 1)}"
             cost = beat.usage.cost_usd

@@ -21,6 +21,7 @@ from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
 from bot.heartbeat.brief import sections
 from bot.heartbeat.session import Session
+from bot.heartbeat.steps import SCREEN_FAILED
 from bot.heartbeat.view import BeatView
 
 log = logging.getLogger(__name__)
@@ -53,6 +54,8 @@ class Screened:
 
     decision: Decision
     usage: Usage
+    has_failed: bool = False
+    """Whether there is no answer, rather than one that escalates."""
 
     @property
     def action(self) -> Action:
@@ -86,7 +89,8 @@ class PreScreen:
             raise
         except RunFailed as error:
             log.warning("[triage] pre-screen failed: %s", error, extra={"action": "prescreen_failed"})
-            return Screened(decision=Decision(Action.ESCALATE, f"the pre-screen failed: {error}"), usage=error.usage)
+            reason = f"{SCREEN_FAILED}{error}"
+            return Screened(decision=Decision(Action.ESCALATE, reason), usage=error.usage, has_failed=True)
         assert isinstance(result.answer, _Said)
         decision = doubted(parse_decision(result.answer.text), view, forced=result.convergence_forced)
         log.info("[triage] %s: %s", decision.action, decision.reason, extra={"action": "prescreened"})

@@ -36,6 +36,19 @@ GATE: Final = tuple(Step)[: list(Step).index(Step.DUE)]
 """The refusals of SPEC 5.2, in its order."""
 
 
+SCREEN_FAILED: Final = "the pre-screen failed: "
+"""Begins the last part of a `why`, whatever became of the beat: each such beat costs a full run."""
+
+
+def screen_failure(why: str | None) -> str:
+    """Return why a beat's pre-screen failed, or an empty text.
+
+    >>> screen_failure("dedupe: nothing new; the pre-screen failed: refused: 401"), screen_failure("cancelled")
+    ('refused: 401', '')
+    """
+    return (why or "").partition(SCREEN_FAILED)[2]
+
+
 def remark(step: Step, detail: str = "") -> str:
     """Return the `why` of an envelope.
 

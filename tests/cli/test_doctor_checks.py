@@ -149,6 +149,30 @@ def test_a_data_directory_that_others_may_read_is_found(tmp_path: Path) -> None:
     assert machine_checks.disk(replace(patient(tmp_path), home=home)).ok
 
 
+def test_a_beats_model_without_a_price_is_named_with_what_to_write(tmp_path: Path) -> None:
+    """While spending is limited it is refused at every beat; a session that is off, or no limit, concerns nobody."""
+    (tmp_path / "shop").mkdir()
+    key = {"ANTHROPIC_API_KEY": "sk-1"}
+
+    def found(environ: dict[str, str] | None = key, *, pricing: Any = None, **beat: Any) -> Finding:
+        session = {"cwd": str(tmp_path / "shop"), "heartbeat": {"heartbeat_model": "new-model-1", **beat}}
+        more = {"sessions": {"shop": session}, "pricing": pricing or {}}
+        return model_checks.prices(patient(tmp_path, environ=environ, **more))
+
+    assert found() == Finding(
+        ok=False,
+        says="new-model-1 has none: pre-screen of shop cannot use it",
+        fix="under `pricing` in triage.yml: new-model-1: {input: 1, output: 5, cache_read: 0.1, cache_write_5m: 1.25}"
+        ", in USD for a million tokens",
+    )
+    assert "new-model-1" in found(model="new-model-1").says
+    written = {"new-model-1": yaml.safe_load(model_checks.PRICE_FORM.replace("{", "{ "))}
+    assert found(pricing=written).ok
+    assert found(heartbeat_model="").ok
+    assert found(enabled=False).ok
+    assert found(None).says == "not needed: offline"
+
+
 def test_the_disk_is_named_with_its_room(tmp_path: Path) -> None:
     """Also of a data directory that is not there yet; nothing is created."""
     found = machine_checks.disk(replace(patient(tmp_path), home=tmp_path / "not" / "yet"))

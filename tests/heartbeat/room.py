@@ -84,7 +84,7 @@ class BeatRoom:
         self.runs = folder / "runs"
         self.write_playbook()
         settings = session_settings(self.cwd, **{"heartbeat_model": "claude-haiku-4-5" if screen else "", **beat})
-        sessions = Sessions({"shop": settings}, MemoryOverrideStore())
+        self.sessions = sessions = Sessions({"shop": settings}, MemoryOverrideStore())
         delivery = Delivery({"slack": self.surface}, self.store)
         self.log = BeatLog(self.journal)
         zones = Zones(FakeWorkspace(), self.clock, local="UTC")

@@ -11,7 +11,7 @@ from bot.domain.beats import Action, BeatResult, BeatUsage, Delivered, Envelope,
 from bot.domain.tiers import Tier
 from bot.heartbeat.path import NAMES, Mark, path_of
 from bot.heartbeat.record import BeatLog
-from bot.heartbeat.steps import GATE, Step, remark
+from bot.heartbeat.steps import GATE, SCREEN_FAILED, Step, remark
 from bot.heartbeat.wording import beat_line, heading, path_lines
 from tests.fakes import MemoryJournal
 from tests.heartbeat.clockwork import START
@@ -122,3 +122,12 @@ def test_the_latest_beats_are_found_behind_any_number_of_others() -> None:
     assert len(log.recent("shop", 100)) == 8
     assert log.recent("web", 3) == []
     assert set(log.latest(lambda b: b.result is not BeatResult.SKIPPED)) == {"shop"}
+
+
+def test_a_pre_screen_that_fails_is_told_of_whatever_became_of_the_beat() -> None:
+    """Each such beat costs a full run; the step says why."""
+    why = f"{SCREEN_FAILED}no price is known for x; add it to `pricing`"
+    for given in ({"why": why}, {"why": f"{remark(Step.DEDUPE, 'nothing new')}; {why}"}):
+        steps = path_of(beat(BeatResult.OK_TOKEN, prescreen=Action.ESCALATE, tier=Tier.QUICK, **given))
+        said = next(step.detail for step in steps if step.name == NAMES[Step.PRESCREEN])
+        assert said == "escalate: it failed: no price is known for x; add it to `pricing`"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,11 @@ from bot.domain.beats import Action, BeatResult, Indicator, Receipt, Wake
 from bot.domain.session import InboxMessage, MessageKind, SpentToday
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, StoreError, Unavailable
+from bot.heartbeat.overview import rows
+from bot.heartbeat.steps import SCREEN_FAILED
 from bot.heartbeat.view import BeatReport, BeatView
+from bot.heartbeat.zones import Zones
+from tests.fakes import FakeWorkspace
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, QUIET, SCREEN_COST, BeatRoom, Scripted, report, screened
 
@@ -176,6 +181,18 @@ def test_a_task_that_found_something_is_not_ticked_by_another_receipt(tmp_path: 
     room = BeatRoom(tmp_path, both)
     assert room.beat().result is BeatResult.SENT
     assert "- [ ] Is the deploy healthy?" in room.playbook
+
+
+def test_a_pre_screen_that_failed_is_on_the_line_and_in_the_list(tmp_path: Path) -> None:
+    """Its beat costs a full run each time; whoever looks at the list sees why."""
+    reason = f"{SCREEN_FAILED}no price is known for x; add it to `pricing`"
+    broken = replace(screened("escalate", reason), has_failed=True)
+    room = BeatRoom(tmp_path, screen=Scripted(broken))
+    assert room.beat().why == reason
+    [row] = rows(room.sessions, room.store, Zones(FakeWorkspace(), room.clock, local="UTC"), room.log, room.clock.now())
+    assert row.notes[0] == (
+        "its pre-screen fails, so every beat costs a full run: no price is known for x; add it to `pricing`"
+    )
 
 
 @pytest.mark.parametrize("wake", [Wake.ON_DEMAND, Wake.ASSIGNMENT, Wake.AUTOMATION])
