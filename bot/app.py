@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
 
+from bot.adapters.clock import SystemClock
 from bot.adapters.files import probe_folder
 from bot.adapters.lock import HomeLock
 from bot.adapters.old_runs import OldRuns
@@ -17,6 +18,7 @@ from bot.casework.disk_watch import DiskWatch
 from bot.casework.escalation_watch import POLL_S
 from bot.environment import Environment, require_signing_secret, require_tokens
 from bot.errors import ConfigError
+from bot.ports import Clock
 from bot.reload import Reload
 from bot.settings import Settings
 from bot.start_report import StartReport
@@ -49,11 +51,18 @@ class Triage:
         StoreError: the data directory cannot be used.
     """
 
-    def __init__(self, settings: Settings, environment: Environment, *, on_progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        environment: Environment,
+        *,
+        on_progress: Progress | None = None,
+        clock: Clock | None = None,
+    ) -> None:
         tokens = require_signing_secret if settings.slack.mode == "http" else require_tokens
         bot_token, ear_secret = tokens(environment)
         self._lock = HomeLock(environment.home)
-        self.ground = lay_foundation(settings, environment, bot_token)
+        self.ground = lay_foundation(settings, environment, bot_token, clock or SystemClock())
         self.casework = wire_casework(self.ground)
         self.beats = wire_beats(self.ground, self.casework.staff.models)
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")

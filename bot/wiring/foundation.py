@@ -9,7 +9,6 @@ from pathlib import Path
 from slack_sdk import WebClient
 
 from blocks.draft_card import LinkTo
-from bot.adapters.clock import SystemClock
 from bot.adapters.json_file import JsonFile
 from bot.adapters.memory_files import MemoryFiles
 from bot.adapters.memory_index import MemoryNotes
@@ -98,7 +97,7 @@ class Foundation:
         return ops_questions(self.poster, self.jobs, team_id=self.me.team_id, ops_channel=self.ops_channel)
 
 
-def lay_foundation(settings: Settings, environment: Environment, bot_token: str) -> Foundation:
+def lay_foundation(settings: Settings, environment: Environment, bot_token: str, clock: Clock) -> Foundation:
     """Open the stores and reach the workspace.
 
     Raises:
@@ -106,7 +105,7 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str)
         ProviderError: Slack refused the token or cannot be reached.
         StoreError: the data directory cannot be used.
     """
-    home, clock = environment.home, SystemClock()
+    home = environment.home
     repo = GitRepo(settings.codebase)
     repo.head()
     client, posting = (make(bot_token, environment.slack_api_url) for make in (repeatable_client, posting_client))

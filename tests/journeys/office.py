@@ -11,6 +11,7 @@ from blocks import ids
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.app import Triage
 from bot.environment import read_environment
+from bot.ports import Clock
 from bot.settings import load_settings
 from demo.control import Control, Json
 from demo.headless import find_element, find_option, find_replies, shown_text
@@ -43,10 +44,19 @@ def write_config(home: Path, codebase: Path, **more: Any) -> Path:
 class Office:
     """One bot on one data directory, and the hands of everybody who talks to it."""
 
-    def __init__(self, slack: LocalSlack, control: Control, home: Path, codebase: Path) -> None:
+    def __init__(
+        self,
+        slack: LocalSlack,
+        control: Control,
+        home: Path,
+        codebase: Path,
+        *,
+        clock: Clock | None = None,
+        **more: Any,
+    ) -> None:
         self.control, self.home = control, home
-        settings = load_settings(write_config(home, codebase))
-        self.bot = Triage(settings, read_environment(environment_of(slack, home)))
+        settings = load_settings(write_config(home, codebase, **more))
+        self.bot = Triage(settings, read_environment(environment_of(slack, home)), clock=clock)
         self.replies = NdjsonJournal(home / "replies.ndjson")
 
     def ask(

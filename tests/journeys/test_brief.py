@@ -1,0 +1,60 @@
+"""The scheduled brief, end to end: the ordinary bot over a real local-slack, on a clock that moves when told to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from demo.workspace import OPS
+from tests.fakes import FakeClock
+from tests.journeys.office import Office
+from tests.journeys.shop import SESSIONS
+
+
+def briefs(control: Control) -> list[str]:
+    """Return the briefs that stand in the ops channel, oldest first."""
+    return [m["text"] for m in control.messages(OPS.channel_id) if m["text"].startswith(("Morning brief", "End of"))]
+
+
+@contextmanager
+def at_work(
+    slack: LocalSlack, control: Control, home: Path, shop: Path, clock: FakeClock, brief: dict[str, Any]
+) -> Iterator[Office]:
+    office = Office(slack, control, home, shop, clock=clock, brief=brief)
+    office.bot.start()
+    try:
+        control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+        yield office
+    finally:
+        office.bot.stop()
+
+
+def test_a_brief_is_said_at_its_time_and_once_whatever_restarts(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """Not before; with what waits; not again by the next start, and again on the next day."""
+    clock, home = FakeClock(datetime.now(UTC)), tmp_path / "home"
+    due = clock.now() + timedelta(hours=3)
+    brief = {"morning": f"{due:%H:%M}", "timezone": "UTC", "picture": False}
+    with at_work(slack, control, home, shop, clock, brief) as office:
+        office.draft(office.ask(SESSIONS))
+        office.bot.casework.briefs.tick()
+        assert briefs(control) == []
+        clock.advance(timedelta(hours=3).total_seconds())
+        office.bot.casework.briefs.tick()
+        [said] = briefs(control)
+        assert "1 draft waits" in said
+        assert SESSIONS[:20] in said
+        office.bot.casework.briefs.tick()
+    with at_work(slack, control, home, shop, clock, brief) as office:
+        clock.advance(60)
+        office.bot.casework.briefs.tick()
+        assert len(briefs(control)) == 1
+        clock.advance(timedelta(days=1).total_seconds())
+        office.bot.casework.briefs.tick()
+        assert len(briefs(control)) == 2
