@@ -47,7 +47,7 @@ TEXT_CHARS = 2_900
 REF_CHARS = 90
 LINK_CHARS = 400
 CLAIM_CHARS = 120
-LESSON_CHARS = 220
+LESSON_CHARS = 300
 _USER = re.compile(r"<@(\w+)>")
 _MARKS = {True: "✓", False: "✗", None: "?"}
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from bot.casework.decisions import Click
 from bot.domain.alerts import finding_digest
+from bot.domain.rechecks import RECHECK_ID
 from bot.domain.session import OpenFinding, check_session_id
 from bot.domain.suggestions import SUGGESTION_ID
 from bot.domain.threads import check_thread_id
@@ -28,6 +29,8 @@ SHOW_EVIDENCE: Final = "triage_show_evidence"
 SAVE_NOTE: Final = "triage_save_note"
 MORE: Final = "triage_more"
 REMEMBER: Final = "triage_remember"
+STILL_TRUE: Final = "triage_still_true"
+RETIRE: Final = "triage_retire"
 
 ACKNOWLEDGE: Final = "triage_acknowledge"
 SNOOZE: Final = "triage_snooze"
@@ -74,6 +77,7 @@ _CARD = "triage_card:"
 _ALERT = "triage_alert:"
 _PROPOSAL = "triage_proposal:"
 _SUGGESTION = "triage_suggestion:"
+_RECHECK = "triage_recheck:"
 _FROM_HOME = "|home"
 _DIGEST = re.compile(r"[0-9a-f]{16}")
 _VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})")
@@ -226,6 +230,18 @@ def decode_snooze(value: object) -> tuple[str, str, str]:
     """Return `(for how long, session id, digest)` of a snooze; raises InputError as `decode_click` does."""
     words, _, rest = str(value).partition("!")
     return (words, *decode_finding(rest))
+
+
+def recheck_block_id(recheck_id: str) -> str:
+    """Return the block id that marks the card about a note whose lines changed."""
+    return f"{_RECHECK}{recheck_id}"
+
+
+def decode_recheck(value: object) -> str:
+    """Return the recheck's id that a button carries; raises InputError as `decode_click` does."""
+    if not RECHECK_ID.fullmatch(str(value)):
+        raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+    return str(value)
 
 
 def suggestion_block_id(suggestion_id: str) -> str:

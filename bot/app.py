@@ -139,6 +139,7 @@ class Triage:
         every(TIDY_EVERY_S, casework.briefs.tick)
         every(TIDY_EVERY_S, self._old_runs.tick)
         every(TIDY_EVERY_S, casework.lessons.tick)
+        every(TIDY_EVERY_S, casework.rechecks.tick)
         every(HOME_EVERY_S, self.edge.home.tick)
         every(TIDY_EVERY_S, beats.proposals.settle)
         every(BEAT_TICK_S, beats.heartbeats.scheduler.tick)

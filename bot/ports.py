@@ -19,6 +19,7 @@ from bot.domain.notes import KeptNote
 from bot.domain.overrides import Override
 from bot.domain.passages import IndexReport, MemoryHit, Passage
 from bot.domain.proposals import Proposal
+from bot.domain.rechecks import Recheck
 from bot.domain.session import InboxMessage, SessionState
 from bot.domain.suggestions import Suggestion
 from bot.domain.threads import ThreadState
@@ -392,6 +393,18 @@ class NoteShelf(Protocol):
 
     def retire(self, ref: str) -> str | None:
         """Put a note where no search looks and return its new ref; None if it is not there any more."""
+        ...
+
+
+class RecheckChat(Protocol):
+    """Where people are asked about a note whose lines changed."""
+
+    def show(self, recheck: Recheck) -> tuple[str, str]:
+        """Post the card, or bring it up to date in place; returns `(channel id, ts)`."""
+        ...
+
+    def find(self, recheck: Recheck) -> tuple[str, str] | None:
+        """Return where the card stands, if it was posted and nobody knows; raises Unavailable while it may yet come."""
         ...
 
 

@@ -142,7 +142,7 @@ class Settings(_Block):
     closed threads and memory are never removed."""
     save_notes: SaveNotes = "ask"
     """A note that a model proposes: `ask` puts an entry on the card, `always` saves it with every approval of an
-    unedited draft, `never` drops it."""
+    unedited draft, `never` drops it, and offers no lesson of a dismissed or edited draft either."""
     brief: BriefSettings = BriefSettings()
     working_hours: WorkingHoursSettings | None = None
     """When reminders and briefs may be said; null: at any hour."""

@@ -1,4 +1,4 @@
-"""The button on a closed card that keeps its lesson, and the dialogue behind it: who may, then the note.
+"""The buttons about what is kept: a closed card's lesson with its dialogue, and a note whose lines changed.
 
 The dialogue opens before any request, because a trigger expires after 3 s; the submit is where permission is checked
 for good.  Source: https://docs.slack.dev/interactivity/handling-user-interaction
@@ -16,6 +16,8 @@ from blocks import ids
 from blocks.lessons import remember_modal
 from bot.casework.approvers import Approvers
 from bot.casework.lessons import Lessons
+from bot.casework.rechecks import Rechecks
+from bot.domain.rechecks import Outcome
 from bot.errors import Conflict, InputError, ProviderError, TriageError
 from handlers.approvals import NOT_YOURS
 from handlers.messenger import Ephemeral
@@ -29,8 +31,10 @@ Body = dict[str, Any]
 class LessonButtons:
     """The listeners; every answer goes to the one who clicked, and to nobody else."""
 
-    def __init__(self, lessons: Lessons, approvers: Approvers, *, ops_channel: str, tell: Ephemeral) -> None:
-        self._lessons, self._approvers = lessons, approvers
+    def __init__(
+        self, lessons: Lessons, rechecks: Rechecks, approvers: Approvers, *, ops_channel: str, tell: Ephemeral
+    ) -> None:
+        self._lessons, self._rechecks, self._approvers = lessons, rechecks, approvers
         self._ops_channel, self._tell = ops_channel, tell
 
     def open_remember(self, ack: Ack, body: Body, action: Body, client: WebClient) -> None:
@@ -65,6 +69,25 @@ class LessonButtons:
         else:
             ack()
         self._lessons.tick()
+
+    def still_true(self, ack: Ack, body: Body, action: Body) -> None:
+        """Have the note cite its lines as the card shows them."""
+        ack()
+        self._decide(body, action, Outcome.KEPT)
+
+    def retire(self, ack: Ack, body: Body, action: Body) -> None:
+        """Put the note where no search looks."""
+        ack()
+        self._decide(body, action, Outcome.RETIRED)
+
+    def _decide(self, body: Body, action: Body, outcome: Outcome) -> None:
+        try:
+            if not self._approvers.allow(*_who(body)):
+                raise InputError(NOT_YOURS)
+            self._rechecks.decide(ids.decode_recheck(action.get("value")), outcome, by=_who(body)[0])
+        except TriageError as error:
+            log.info("a click was refused: %s", error, extra={"action": "click_refused"})
+            self._answer(body, str(error))
 
     def _answer(self, body: Body, text: str) -> None:
         try:

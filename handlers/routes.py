@@ -95,6 +95,8 @@ def _connect(app: App, to: Listeners) -> None:
     app.view(ids.CONTEXT_VIEW)(card.submit_context)
     app.action(ids.REMEMBER)(to.lessons.open_remember)
     app.view(ids.REMEMBER_VIEW)(to.lessons.submit_remember)
+    app.action(ids.STILL_TRUE)(to.lessons.still_true)
+    app.action(ids.RETIRE)(to.lessons.retire)
     alert = to.alerts
     app.action(ids.ACKNOWLEDGE)(alert.acknowledge)
     app.action(ids.SNOOZE)(alert.snooze)

@@ -6,7 +6,6 @@ comes back is looked up in the codebase first: a note whose lines have changed s
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,8 +13,9 @@ from pathlib import Path
 
 from bot.adapters.files import create_file, make_folder
 from bot.adapters.memory_files import MAX_SAME_NAME, TITLE_CHARS, MemoryFiles
-from bot.domain.cautions import caution
+from bot.domain.cautions import caution, doubt
 from bot.domain.note_facts import Cite, NoteFacts
+from bot.domain.notes import opening, paragraphs
 from bot.domain.passages import MemoryHit
 from bot.domain.ranking import rarity
 from bot.domain.tokens import question_stems, text_stems
@@ -100,6 +100,7 @@ class MemoryNotes:
             title=entry.title,
             excerpt=_excerpt(entry, stems),
             score=round(score, 4),
+            doubt=doubt(changed),
             caution=caution(entry.facts.kind, changed),
             is_lesson=entry.facts.kind.is_lesson,
             is_settled=not changed and not entry.facts.kind.is_lesson,
@@ -141,10 +142,9 @@ def _excerpt(entry: _Entry, stems: frozenset[str]) -> str:
     Of a lesson it is the first, with what it announces, which says what people made of the draft: further down stand
     the draft's own words.
     """
-    parts = [part.strip() for part in re.split(r"\n\s*\n", entry.text) if part.strip() and not part.startswith("#")]
     if entry.facts.kind.is_lesson:
-        return "\n\n".join(parts[: 2 if parts and parts[0].endswith(":") else 1])[:EXCERPT_CHARS].rstrip()
-    best = max(parts, key=lambda part: len(stems & text_stems(part)), default=entry.text.strip())
+        return opening(entry.text)[:EXCERPT_CHARS].rstrip()
+    best = max(paragraphs(entry.text), key=lambda part: len(stems & text_stems(part)), default=entry.text.strip())
     return best[:EXCERPT_CHARS].rstrip()
 
 

@@ -16,7 +16,7 @@ from bot.domain.tokens import question_stems
 
 MEDIUM_COVERAGE = 0.6
 QUOTED = 2
-CLAIM_CHARS = 200
+CLAIM_CHARS = 300
 NOTHING_FOUND = "No passage of the code answers this. Which component, file, setting or exact error text is it about?"
 
 
@@ -95,7 +95,7 @@ def _refs(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> Iterator[E
 
 def _cautioned(hit: MemoryHit) -> EvidenceRef:
     """Return what people should read before they approve; a lesson's first words say what became of the draft."""
-    said = one_line(hit.excerpt if hit.is_lesson else hit.caution, CLAIM_CHARS)
+    said = one_line("; ".join(filter(None, (hit.doubt, hit.excerpt if hit.is_lesson else ""))), CLAIM_CHARS)
     return EvidenceRef(kind=EvidenceKind.MEMORY, ref=hit.ref, quote=hit.excerpt, supports_claim=said)
 
 

@@ -30,12 +30,15 @@ def caution(kind: NoteKind, changed: Sequence[Cite] | None) -> str:
     >>> caution(NoteKind.NOTE, [])
     ''
     """
-    parts = [UNKNOWN] if changed is None else [lines_changed(changed)] if changed else []
-    return "; ".join([*parts, *([_LESSONS[kind]] if kind in _LESSONS else [])])
+    return "; ".join(part for part in (doubt(changed), _LESSONS.get(kind, "")) if part)
 
 
-def lines_changed(changed: Sequence[Cite]) -> str:
-    """Return that lines changed, which, and since when they stood."""
+def doubt(changed: Sequence[Cite] | None) -> str:
+    """Return that cited lines changed, which, and since when they stood; "" where all of them stand."""
+    if changed is None:
+        return UNKNOWN
+    if not changed:
+        return ""
     named = ", ".join(one_line(cite.ref, 120) for cite in changed[:NAMED])
     more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
     return (

@@ -18,6 +18,7 @@ from bot.errors import InputError
 
 MAX_NOTE_CHARS: Final = 20_000
 NAME_CHARS: Final = 60
+_BLANK: Final = re.compile(r"\n\s*\n")
 _UNSAFE: Final = re.compile(r"[^a-z0-9]+")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -67,3 +68,18 @@ def note_words(text: str) -> str:
     '# Retries\\n'
     """
     return FRONT_MATTER.sub("", text, count=1)
+
+
+def paragraphs(words: str) -> list[str]:
+    """Return the paragraphs of a note, headings left out.
+
+    >>> paragraphs("# Retries\\n\\nFive.\\nOr six.\\n\\n\\nNo more.")
+    ['Five.\\nOr six.', 'No more.']
+    """
+    return [part.strip() for part in _BLANK.split(words) if part.strip() and not part.startswith("#")]
+
+
+def opening(words: str) -> str:
+    """Return the first paragraph of a note with what it announces, verbatim; "" where it is nothing but headings."""
+    found = paragraphs(words)
+    return "\n\n".join(found[: 2 if found and found[0].endswith(":") else 1])

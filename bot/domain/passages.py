@@ -35,7 +35,8 @@ class IndexReport:
 class MemoryHit:
     """An earlier answer: `ref` is `memory/<file>.md` or `reply/<thread_id>`, `excerpt` at most 300 characters.
 
-    `caution` is what to know before relying on it, in words of ours, or empty. A lesson tells what people made of a
+    `caution` is what to know before relying on it, in words of ours, or empty; `doubt` the part of it that tells of
+    changed lines. A lesson tells what people made of a
     draft; neither it nor a note whose lines of code have changed `is_settled`, that is counts as an answer.
     """
 
@@ -44,5 +45,6 @@ class MemoryHit:
     excerpt: str
     score: float
     caution: str = ""
+    doubt: str = ""
     is_lesson: bool = False
     is_settled: bool = True

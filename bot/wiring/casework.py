@@ -18,6 +18,8 @@ from bot.casework.lessons import Lessons
 from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.rebuilding import Rebuilding
+from bot.casework.rechecks import FILE as RECHECKS
+from bot.casework.rechecks import Rechecks
 from bot.casework.recovery import Recovery
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
@@ -31,6 +33,7 @@ from bot.wiring.foundation import Foundation
 from handlers.commands.casework import CaseworkCommands
 from handlers.lessons import LessonButtons
 from handlers.messenger import whisper
+from handlers.recheck_cards import SlackRechecks
 from handlers.uploads import SlackPictures
 
 
@@ -49,6 +52,7 @@ class Casework:
     watcher: Watcher
     decisions: Decisions
     lessons: Lessons
+    rechecks: Rechecks
     lesson_buttons: LessonButtons
     commands: CaseworkCommands
 
@@ -67,7 +71,7 @@ def wire_casework(on: Foundation) -> Casework:
         is_paused=lambda: on.pausing.is_paused,
     )
     decisions = Decisions(on.desk, replies, quotes_at_head(on.settings.codebase), escalations)
-    lessons = Lessons(on.desk, on.shelf, JsonFile(on.home / LESSONS))
+    lessons, rechecks = Lessons(on.desk, on.shelf, JsonFile(on.home / LESSONS)), _rechecks(on)
     return Casework(
         staff=hired,
         waiting=Waiting(on.desk, NdjsonJournal(on.home / "reminders.ndjson"), hours=_working_hours(on)),
@@ -80,7 +84,8 @@ def wire_casework(on: Foundation) -> Casework:
         watcher=_watcher(on, orchestrator),
         decisions=decisions,
         lessons=lessons,
-        lesson_buttons=LessonButtons(lessons, on.approvers, ops_channel=on.ops_channel, tell=on.tell()),
+        rechecks=rechecks,
+        lesson_buttons=LessonButtons(lessons, rechecks, on.approvers, ops_channel=on.ops_channel, tell=on.tell()),
         commands=CaseworkCommands(
             home=on.home,
             approvers=on.approvers,
@@ -117,6 +122,11 @@ def _hire(on: Foundation) -> Staff:
             clock=on.clock,
         )
     )
+
+
+def _rechecks(on: Foundation) -> Rechecks:
+    cards = SlackRechecks(on.client, on.poster, ops_channel=on.ops_channel, link_to=on.link_to)
+    return Rechecks(on.desk, on.shelf, on.repo, on.standing, JsonFile(on.home / RECHECKS), cards)
 
 
 def _briefs(on: Foundation) -> Briefs:

@@ -70,6 +70,7 @@ class Foundation:
     journals: Journals
     memory: MemoryNotes
     shelf: MemoryFiles
+    standing: Standing
     desk: Desk
     approvers: Approvers
     ops: OpsLines
@@ -113,13 +114,13 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str,
     pacing = Pacing(posts_per_second=settings.slack.posts_per_second)
     poster = Poster(posting, pacing.posts, reader=client, clock=clock)
     pausing = Pausing(home, JsonFile(home / PAUSE), clock)
-    shelf = MemoryFiles(home / "memory")
+    shelf, standing = MemoryFiles(home / "memory"), Standing(repo)
     link_to = code_links(repo.remote_url(), settings.code_host)
     messenger = _messenger(settings, client, poster, pacing.updates, me, link_to, pausing, shelf)
     jobs = SpoolQueue(home / "queue", clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S)
     store = TinyThreadStore(home)
     journals = _journals(home)
-    memory = MemoryNotes(home / "memory", journals.replies, Standing(repo).changed)
+    memory = MemoryNotes(home / "memory", journals.replies, standing.changed)
     workspace = SlackWorkspace(client, team_id=me.team_id)
     desk = Desk(
         settings=settings,
@@ -150,6 +151,7 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str,
         journals=journals,
         memory=memory,
         shelf=shelf,
+        standing=standing,
         desk=desk,
         approvers=Approvers(
             settings.approvers, ops_channel=settings.ops_channel, team_id=me.team_id, workspace=workspace

@@ -196,7 +196,15 @@ def test_lessons_are_for_whoever_approves_and_never_an_answer(code: Path) -> Non
             is_lesson=True,
             is_settled=False,
         ),
-        MemoryHit(ref="memory/old.md", title="Old", excerpt="4.", score=0.9, caution="changed", is_settled=False),
+        MemoryHit(
+            ref="memory/old.md",
+            title="Old",
+            excerpt="4.",
+            score=0.9,
+            caution="changed",
+            doubt="changed",
+            is_settled=False,
+        ),
     ]
     investigation = investigate(code, "src/transport.py", memory_hits=hits)
     ret = investigation.ret

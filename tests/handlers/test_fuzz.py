@@ -30,6 +30,7 @@ from bot.agent.git import GitRepo
 from bot.casework.approvers import Approvers
 from bot.casework.evidence import EvidenceReader
 from bot.casework.overview import overview
+from bot.casework.rechecks import Rechecks
 from bot.casework.today import today
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.proposals import Proposals
@@ -158,7 +159,11 @@ class World:
             proposals=self._proposals(approvers),
             shortcuts=Shortcuts(self.watcher, self.office.workspace, team_id="T1"),
             lessons=LessonButtons(
-                self.office.lessons, approvers, ops_channel="C0OPS", tell=lambda *words: self.told.append(words)
+                self.office.lessons,
+                Rechecks(self.office.desk, self.office.shelf, None, None, MemorySlate(), None),  # type: ignore[arg-type]
+                approvers,
+                ops_channel="C0OPS",
+                tell=lambda *words: self.told.append(words),
             ),
             home=home,
         )

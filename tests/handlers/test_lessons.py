@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
+from bot.domain.rechecks import Outcome
 from handlers.approvals import NOT_YOURS
 from handlers.lessons import LessonButtons
 from tests.casework.office import ANN, BEN, Office
+from tests.casework.recheck_room import SEVEN, Room
 from tests.handlers.test_approvals import CARL, Edge, words
 
 
@@ -20,7 +22,10 @@ class LessonEdge(Edge):
         office = Office(folder).asked()
         super().__init__(office)
         office.decisions.dismiss(office.click(), by=BEN, reason="the client is gone")
-        self.listeners = LessonButtons(office.lessons, self.approvers, ops_channel="C0OPS", tell=self._tell)  # type: ignore[assignment]
+        self.room = Room(folder / "room")
+        self.listeners = LessonButtons(  # type: ignore[assignment]
+            office.lessons, self.room.rechecks, self.approvers, ops_channel="C0OPS", tell=self._tell
+        )
 
     @property
     def kept(self) -> list[Path]:
@@ -92,3 +97,19 @@ def test_a_forged_value_changes_nothing(edge: LessonEdge, value: str | None) -> 
     edge.press("open_remember", value)
     assert edge.client.opened == []
     assert edge.last_word
+
+
+def test_only_approvers_decide_about_a_note(edge: LessonEdge) -> None:
+    """Asked of the chat at the click; a forged value changes nothing either."""
+    edge.room.commit(SEVEN)
+    given = edge.room.cards.last.id
+    for press in ({"by": CARL}, {"team": "T2"}):
+        edge.press("retire", given, **press)
+        assert edge.last_word == NOT_YOURS
+    for value in ("", "0" * 16, f"{given}0", "../../x", None):
+        edge.press("retire", value)
+    assert edge.room.cards.last.outcome is Outcome.OPEN
+    edge.press("still_true", given)
+    assert edge.room.cards.last.outcome is Outcome.KEPT
+    edge.press("retire", given, by=BEN)
+    assert "decided already: kept" in edge.last_word

@@ -56,7 +56,7 @@ class Edge:
 
     def __init__(self, url: str) -> None:
         self.watcher, self.approvals = RecordedWatcher(), RecordedApprovals()
-        self.suggestions = RecordedApprovals()
+        self.suggestions, self.lessons = RecordedApprovals(), RecordedApprovals()
         self.commanded: list[str] = []
 
         def command(ack: Any, body: dict[str, Any]) -> None:
@@ -73,7 +73,7 @@ class Edge:
             proposals=RecordedApprovals(),  # type: ignore[arg-type]
             shortcuts=RecordedApprovals(),  # type: ignore[arg-type]
             home=RecordedApprovals(),  # type: ignore[arg-type]
-            lessons=RecordedApprovals(),  # type: ignore[arg-type]
+            lessons=self.lessons,  # type: ignore[arg-type]
         )
         self.app: App = bolt_app("xoxb-1", url, ME, listeners, ThreadPoolExecutor(4))
 
@@ -162,6 +162,26 @@ def test_the_command_is_answered(edge: Edge) -> None:
     assert edge.deliver(payload("slash_command")) == 200
     assert edge.deliver({**payload("slash_command"), "command": "/deploy"}) == 200
     assert edge.commanded == ["status"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted", "listener"),
+    [
+        ("block_actions", ids.REMEMBER, "open_remember"),
+        ("block_actions", ids.STILL_TRUE, "still_true"),
+        ("block_actions", ids.RETIRE, "retire"),
+        ("view_submission", ids.REMEMBER_VIEW, "submit_remember"),
+    ],
+)
+def test_what_is_kept_has_its_listeners(edge: Edge, kind: str, wanted: str, listener: str) -> None:
+    """Three buttons and a dialogue."""
+    body = payload(kind)
+    if kind == "view_submission":
+        body["view"]["callback_id"] = wanted
+    else:
+        body["actions"][0]["action_id"] = wanted
+    assert edge.deliver(body) == 200
+    assert edge.lessons.taken == [listener]
 
 
 def test_what_is_no_message_goes_on_to_bolt() -> None:

@@ -1,0 +1,175 @@
+"""Asks people about notes whose cited lines changed: once for each note, and nobody's note is decided for them.
+
+The notes are looked through once for each HEAD. Each step is saved before the next begins and can be repeated: a
+decision is on file before the note is touched, and the card follows the file.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+from typing import Final
+
+from pydantic import ValidationError
+
+from bot.agent.git import GitRepo
+from bot.casework.desk import Desk
+from bot.casework.recheck_look import RecheckLook
+from bot.casework.standing import Standing
+from bot.domain.notes import KeptNote
+from bot.domain.rechecks import Outcome, Recheck, pinned_anew, recheck_id
+from bot.errors import ConfigError, InputError, ProviderError
+from bot.ports import NoteShelf, RecheckChat, Slate
+
+log = logging.getLogger(__name__)
+
+FILE: Final = "rechecks.json"
+MAX_SETTLED: Final = 200
+CARDS_A_TICK: Final = 3
+"""A day of renaming touches many notes; Slack takes about one post a second, and drafts go there too."""
+
+Known = Mapping[str, Recheck]
+
+
+class Rechecks:
+    """What is ticked, and what the buttons do; raises InputError (Conflict) with a text for the one who clicked."""
+
+    def __init__(
+        self, desk: Desk, shelf: NoteShelf, repo: GitRepo, standing: Standing, slate: Slate, chat: RecheckChat
+    ) -> None:
+        self._desk, self._shelf, self._repo, self._standing = desk, shelf, repo, standing
+        self._slate, self._chat = slate, chat
+        self._look = RecheckLook(repo, desk.clock, desk.known_secrets)
+        self._file = threading.RLock()
+        self._settling = threading.Lock()
+
+    def tick(self) -> None:
+        """Look the notes through if HEAD moved, then bring a few cards in line; what the chat refuses waits."""
+        try:
+            self._sweep()
+        except (ProviderError, ConfigError):
+            log.warning("notes could not be looked up", extra={"action": "recheck_unread"}, exc_info=True)
+        waiting = [one for one in self._known().values() if not one.is_shown]
+        for one in sorted(waiting, key=lambda one: one.at)[:CARDS_A_TICK]:
+            if not self._settle(one.id):
+                return
+
+    def decide(self, given: str, outcome: Outcome, *, by: str) -> None:
+        """Carry out a click: `KEPT` has the note cite the lines as the card shows them, `RETIRED` puts it away.
+
+        Raises:
+            InputError: it is not on file.
+            Conflict: somebody decided already.
+            StoreError: the decision could not be stored; nothing happened.
+        """
+        at = self._desk.clock.now()
+        self._change(given, lambda now: now.decided(outcome, by, at))
+        self._settle(given)
+
+    def _sweep(self) -> None:
+        head = self._repo.head()
+        with self._file:
+            if self._slate.read().get("head") == head:
+                return
+            notes = {note.ref: note for note in self._shelf.all()}
+            known = {one.id: self._as_now(one, notes) for one in self._known().values()}
+            for note in notes.values():
+                before = known.get(recheck_id(note.ref, note.facts.cites))
+                is_new = before is None or before.outcome in (Outcome.MOOT, Outcome.GONE)
+                if is_new and (changed := self._standing.changed(note.facts.cites)):
+                    opened = self._look.open(note, changed, head)
+                    known[opened.id] = _on_the_card_of(before, opened)
+            self._write(known, head)
+
+    def _as_now(self, one: Recheck, notes: Mapping[str, KeptNote]) -> Recheck:
+        """Return an open recheck as it stands: the note may be gone, cite other lines, or be right again."""
+        if one.outcome is not Outcome.OPEN:
+            return one
+        note = notes.get(one.ref)
+        if note is None:
+            return one.evolve(outcome=Outcome.GONE)
+        cites = note.facts.cites
+        is_moot = recheck_id(note.ref, cites) != one.id or not self._standing.changed(cites)
+        return one.evolve(outcome=Outcome.MOOT) if is_moot else one
+
+    def _settle(self, given: str) -> bool:
+        """Do what a decision leads to and show it; False where the chat does not take it now."""
+        with self._settling:
+            one = self._known().get(given)
+            if one is None or one.is_shown:
+                return True
+            if one.outcome in (Outcome.KEPT, Outcome.RETIRED):
+                one = self._carry_out(one)
+            try:
+                self._show(one)
+            except ProviderError:
+                log.info("a recheck's card waits", extra={"action": "recheck_card_waits"}, exc_info=True)
+                return False
+        return True
+
+    def _carry_out(self, one: Recheck) -> Recheck:
+        """Touch the note as decided, unless that was done before a crash, or people have changed what it cites."""
+        note = next((note for note in self._shelf.all() if note.ref == one.ref), None)
+        is_same = note is not None and recheck_id(note.ref, note.facts.cites) == one.id
+        if one.outcome is Outcome.KEPT:
+            if note is not None and is_same:
+                self._shelf.repin(one.ref, pinned_anew(note.facts.cites, one.changes))
+                self._look_again(one)
+            return one
+        retired = self._shelf.retire(one.ref) if is_same else self._shelf.find(PurePosixPath(one.ref).stem)
+        return self._change(one.id, lambda now: now.evolve(retired_as=now.retired_as or retired))
+
+    def _look_again(self, one: Recheck) -> None:
+        """Have the notes looked through anew where HEAD has moved since the card: the lines may be others again."""
+        with self._file:
+            if self._slate.read().get("head") != one.head:
+                self._write(self._known(), "")
+
+    def _show(self, one: Recheck) -> None:
+        """Bring the card in line; what nobody was told of needs none once there is nothing to decide."""
+        place = (one.card_channel, one.card_ts)
+        if one.card_ts is None and one.outcome is Outcome.OPEN:
+            self._desk.privacy.require()
+            found = self._chat.find(one)
+            one = one.evolve(card_channel=found[0], card_ts=found[1]) if found else one
+        if one.card_ts is not None or one.outcome is Outcome.OPEN:
+            place = self._chat.show(one)
+        shown = one.outcome
+        self._change(one.id, lambda now: now.evolve(card_channel=place[0], card_ts=place[1], card_shows=shown))
+
+    def _change(self, given: str, change: Callable[[Recheck], Recheck]) -> Recheck:
+        with self._file:
+            known = dict(self._known())
+            if given not in known:
+                raise InputError("This note's card is not on file any more; nothing happened.")
+            known[given] = change(known[given])
+            self._write(known, str(self._slate.read().get("head") or ""))
+            return known[given]
+
+    def _known(self) -> Known:
+        with self._file:
+            found = self._slate.read().get("rechecks")
+        known = {}
+        for one in found if isinstance(found, list) else ():
+            try:
+                recheck = Recheck.model_validate(one)
+            except ValidationError:
+                log.warning("a recheck cannot be read; its note is looked up anew", extra={"action": "recheck_unread"})
+                continue
+            known[recheck.id] = recheck
+        return known
+
+    def _write(self, known: Known, head: str) -> None:
+        settled = [one for one in known.values() if one.is_shown and one.outcome is not Outcome.OPEN]
+        forgotten = {one.id for one in sorted(settled, key=lambda one: one.at)[:-MAX_SETTLED]}
+        kept = [one.model_dump(mode="json") for one in known.values() if one.id not in forgotten]
+        self._slate.write({"head": head, "rechecks": kept})
+
+
+def _on_the_card_of(before: Recheck | None, opened: Recheck) -> Recheck:
+    """Return a recheck that is asked once more, on the card that said there was nothing to decide."""
+    if before is None:
+        return opened
+    return opened.evolve(card_channel=before.card_channel, card_ts=before.card_ts, card_shows=before.card_shows)
