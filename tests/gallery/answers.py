@@ -10,6 +10,7 @@ from typing import Any
 from slack_sdk.models.blocks import Block, MarkdownTextObject, SectionBlock
 
 from blocks.approvers import approver_blocks
+from blocks.command_help import entry_blocks, help_blocks
 from blocks.draft_card import card_blocks
 from blocks.heartbeat_list import list_blocks, log_blocks, said_blocks, why_blocks
 from blocks.home import Home, Notice, home_view
@@ -27,6 +28,7 @@ from bot.casework.today import Today
 from bot.domain.beats import BeatResult, BeatUsage, Delivered, Envelope, Indicator, RunUsage, Wake
 from bot.domain.hidden import one_line
 from bot.domain.links import code_links
+from bot.domain.manual import commands
 from bot.domain.playbook import parse
 from bot.domain.playbook_numbers import numbered
 from bot.domain.returns import Verdict
@@ -223,10 +225,26 @@ _HOME = Home(
 _ANSWER = Notice(text=f"Already closed: approved by <@{BEN.user_id}> at 08:59 UTC. Your click changed nothing.", at=NOW)
 _ROLL = Roll(people=frozenset({ANA.user_id, BEN.user_id}), configured=None, ops_channel=OPS.channel_id)
 
+_INVESTIGATE = next(entry for entry in commands() if entry.path == "investigate")
+
 ANSWERS = Chapter(
     title="What `/triage` answers",
     about="For your eyes only, at once, one screen; the last line says what to type next.",
     scenes=(
+        Scene(
+            name="help",
+            title="/triage help",
+            meaning="Every command on a line; `/triage help tiers add` says all about one.",
+            shows=help_blocks(),
+            private=True,
+        ),
+        Scene(
+            name="help-one",
+            title="/triage help investigate",
+            meaning="One command in full: examples, who may, what it changes, how to take it back.",
+            shows=entry_blocks(_INVESTIGATE),
+            private=True,
+        ),
         Scene(
             name="status",
             title="/triage status",
@@ -320,6 +338,13 @@ SAID = Chapter(
             shows=_brief(
                 "End of day", drafts=(), long_runs=0, replies=0, findings=(), failed_beats=0, model_runs=0, cost_usd=0.0
             ),
+        ),
+        Scene(
+            name="week",
+            title="Seven days in one picture",
+            meaning="Stands under each brief. `/triage brief picture` and `triage metrics --picture` make it, too.",
+            shows=None,
+            picture="week.png",
         ),
         Scene(
             name="reminder",

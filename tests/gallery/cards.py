@@ -9,6 +9,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks.draft_card import card_blocks
 from bot.casework.freshness import QUESTION_EDITED, settled_by, wrote_in_thread
+from bot.casework.lessons import LessonMark
 from bot.casework.verdict import CODE_CHECKS
 from bot.domain.escalation import session_name
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn, TriageFile, Usage, Verdict
@@ -126,6 +127,9 @@ _TRANSCRIPT = f"/var/lib/triage/escalations/{THREAD_ID}/transcript.log"
 _QUESTIONS = (
     "Which environment do you mean: production reads config/warehouse.toml, staging has its own?",
     "Is the order in question one with a pick list?",
+)
+DISMISSED = closed(
+    Resolution.DISMISSED, f"dismissed by <@{ANA.user_id}>", dismiss_reason="these are the old client's; v2 reads 30 s"
 )
 _SAID = (QUESTION, DRAFT.replace("*", "").replace("`", ""))
 
@@ -324,13 +328,22 @@ CARDS = Chapter(
             name="card-dismissed",
             title="Dismissed",
             meaning="Nothing was posted. The reason, if one was given, helps the next draft.",
-            shows=card(
-                closed(
-                    Resolution.DISMISSED,
-                    f"dismissed by <@{ANA.user_id}>",
-                    dismiss_reason="answered in the stand-up",
-                )
-            ),
+            shows=card(DISMISSED),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="card-remember",
+            title="Something to remember",
+            meaning="A dismissal with a reason, or an edit, is a lesson. *Remember this* shows the note before it "
+            "is kept; the next investigation of a similar question reads it.",
+            shows=card(DISMISSED, lesson=LessonMark(is_offered=True)),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="card-remembered",
+            title="Remembered",
+            meaning="Where the note lies. It can be changed or deleted there like any file.",
+            shows=card(DISMISSED, lesson=LessonMark(remembered_as="memory/dismissed-warehouse-timeouts.md")),
             said=(QUESTION,),
         ),
         Scene(

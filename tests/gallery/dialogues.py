@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from slack_sdk.models.views import View
+
 from blocks.draft_card import click_of
 from blocks.evidence_modal import evidence_modal
 from blocks.heartbeat_alert import playbook_modal
+from blocks.lessons import remember_modal
 from blocks.modals import context_modal, dismiss_modal, edit_modal
 from blocks.suggestion import read_modal, reject_modal
 from blocks.tiers import saved_modal, tier_modal
 from bot.casework.evidence import Citation, CommitFacts, NothingToShow, NumberedLine, Passage
+from bot.domain.lessons import lesson_of
 from bot.domain.links import code_links
 from bot.domain.playbook import parse
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.tier_text import Changes
 from bot.domain.tiers import Tier
 from bot.heartbeat.task_desk import Editing
-from tests.gallery.cards import DRAFT, FILE, LOG, drafted
+from tests.gallery.cards import DISMISSED, DRAFT, FILE, LOG, drafted
 from tests.gallery.offers import OFFER, QUARANTINED
 from tests.gallery.scene import Chapter, Scene
 
@@ -75,6 +79,13 @@ _CITATIONS = (
     ),
 )
 
+
+def _remember() -> View:
+    lesson = lesson_of(DISMISSED)
+    assert lesson is not None
+    return remember_modal(click_of(DISMISSED), DISMISSED, lesson)
+
+
 DIALOGUES = Chapter(
     title="The dialogues",
     about="Each belongs to one draft or one list: if that changed while you typed, you are told and nothing is lost.",
@@ -104,6 +115,12 @@ DIALOGUES = Chapter(
             meaning="Every citation with what the lookup said of it. `→` marks the quoted lines among their "
             "neighbours; what code cannot look up is yours to judge.",
             shows=evidence_modal(_STATE.thread_id, _CITATIONS, code_links("git@github.com:acme/shop.git")),
+        ),
+        Scene(
+            name="remember",
+            title="Remember this",
+            meaning="The note as it would be kept. Change what is wrong; nothing is kept before you press *Remember*.",
+            shows=_remember(),
         ),
         Scene(
             name="tier-editor",

@@ -18,6 +18,7 @@ from bot.domain.session import OpenFinding
 from bot.domain.suggestions import By, Status, Suggestion
 from bot.domain.tiers import Tier
 from bot.domain.wishes import Verb
+from bot.heartbeat.digest import digest_text
 from demo.workspace import ANA, BEN, ENG
 from tests.builders import NOW
 from tests.gallery.scene import Chapter, Scene
@@ -33,6 +34,12 @@ _FOUND = OpenFinding(
 )
 _REASONING = "The check failed with exit code 1; the commit “Fail fast when the database is slow” set it yesterday."
 _NOTES = ("Changed in HEARTBEAT.md: new hourly task “Disk: `df -h`”",)
+
+_LISTED = (
+    _FOUND,
+    _FOUND.evolve(key="shop/ci/main-red", task="ci", text="**CI**: main is red since the commit “Gift cards”."),
+    _FOUND.evolve(key="shop/disk/full", task="disk", text="**Disk**: / is 91 % full.", resolved_at=NOW),
+)
 
 OFFER = Suggestion(
     id="shop-api-3f2a91",
@@ -135,6 +142,12 @@ ALERTS = Chapter(
                     wake=Wake.INTERVAL,
                 )
             ),
+        ),
+        Scene(
+            name="alert-list",
+            title="Several at once",
+            meaning="Some ring one by one, the rest stand on one list: a line is ticked off in place once gone.",
+            shows=_alert(None, text=digest_text("shop", _LISTED), listed=_LISTED),
         ),
         Scene(
             name="alert-remark",

@@ -18,7 +18,9 @@ from tests.gallery.stage import Stage
 _DOCS = Path(__file__).parents[2] / "docs"
 _FOLDER = os.environ.get("TRIAGE_SCREENSHOTS")
 _DRAWN = [scene for scene in SCENES if scene.shows is not None]
-_STYLE = ".msg-hover-actions { display: none !important } .blocks { padding: 8px 10px; background: white }"
+_STYLE = """.msg-hover-actions { display: none !important }
+.blocks { padding: 8px 10px; background: white }
+.modal { border-radius: 0 }"""
 
 
 @pytest.mark.browser
