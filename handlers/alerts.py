@@ -145,6 +145,7 @@ class AlertButtons:
         except Conflict:
             self._show(body, session, self._desk.findings.find(session.id, digest))
             raise
+        self._note_place(body, session)
         self._show(body, session, finding)
 
     def _show(self, body: Body, session: Session, finding: OpenFinding) -> None:
@@ -168,6 +169,11 @@ class AlertButtons:
         if not self._is_owner(body, session) and not self._approvers.allow(_user(body), _team(body)):
             raise InputError(NOT_YOURS)
         return session
+
+    def _note_place(self, body: Body, session: Session) -> None:
+        """Note that the owner acted in private, for alerts that go where they acted last."""
+        if self._is_owner(body, session) and _channel(body).startswith("D"):
+            self._desk.findings.owner_acted(session.id, session.owner)
 
     def _is_owner(self, body: Body, session: Session) -> bool:
         return bool(session.owner) and (_user(body), _team(body)) == (session.owner, self._desk.team_id)

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Final
 
 from bot.domain.alerts import finding_digest
+from bot.domain.beats import Delivered
 from bot.domain.session import OpenFinding, SessionState
 from bot.errors import Conflict, InputError, TriageError
 from bot.ports import Clock, SessionStore
@@ -32,6 +33,13 @@ class Findings:
         if found is None:
             raise InputError("This alert is not on file any more; nothing happened.")
         return found
+
+    def owner_acted(self, session_id: str, owner: str) -> None:
+        """Note that the owner acted in their direct messages: where `deliver.mode` is `last`, alerts go there now."""
+        state = self._store.load(session_id)
+        here = Delivered(mode="last", channel="slack", to=owner)
+        if (state.last_place, state.last_owner) != (here, owner):
+            self._store.save(session_id, lambda now: now.evolve(last_place=here, last_owner=owner))
 
     def acknowledge(self, session_id: str, digest: str, *, by: str) -> OpenFinding:
         """Note that somebody saw it: it is not sent again while it stays as it is."""

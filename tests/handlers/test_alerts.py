@@ -13,7 +13,7 @@ from blocks import ids
 from blocks.heartbeat_alert import alert_blocks
 from bot.casework.approvers import Approvers
 from bot.domain.alerts import Alert, Posted, finding_digest
-from bot.domain.beats import Wake
+from bot.domain.beats import Delivered, Wake
 from bot.domain.session import OpenFinding
 from bot.errors import InputError, ProviderError, Unconfirmed
 from bot.heartbeat.findings import Findings
@@ -62,11 +62,13 @@ class Edge:
         )
         self.listeners = AlertButtons(desk, approvers, tell=self._tell)
 
-    def press(self, name: str, value: object = VALUE, *, by: str = ANA, team: str = "T1") -> None:
+    def press(
+        self, name: str, value: object = VALUE, *, by: str = ANA, team: str = "T1", channel: str = "D0ANA"
+    ) -> None:
         """Click, as Slack tells of it; for a snooze `value` is the chosen option's."""
         body = payload("block_actions")
         body["user"] = {**body["user"], "id": by, "team_id": team}
-        body["channel"], body["container"]["channel_id"] = {"id": "D0ANA", "name": "directmessage"}, "D0ANA"
+        body["channel"], body["container"]["channel_id"] = {"id": channel, "name": "directmessage"}, channel
         action: dict[str, Any] = {**body["actions"][0], "value": value}
         if name == "snooze":
             chosen = f"1 h!{value}" if value == VALUE else value
@@ -139,6 +141,20 @@ def test_a_click_leaves_the_small_print_under_the_alert(edge: Edge, name: str) -
     drawn = repr([block.to_dict() for block in alert_blocks(edge.shown[0][1])])
     assert "The check ran late." in drawn
     assert "The log says so." in drawn
+
+
+TELEGRAM = Delivered(mode="explicit", channel="telegram", to="77")
+
+
+@pytest.mark.parametrize(
+    ("by", "channel", "follows"), [(ANA, "D0ANA", True), (ANA, "C0OPS", False), (BEN, "D0BEN", False)]
+)
+def test_alerts_follow_the_owner_to_where_they_acted_last(edge: Edge, by: str, channel: str, follows: bool) -> None:
+    """In private only: no channel, and nobody else's messages, is where a session's owner is told."""
+    edge.store.save("shop", lambda state: state.evolve(last_place=TELEGRAM, last_owner=ANA))
+    edge.press("acknowledge", by=by, channel=channel)
+    here = Delivered(mode="last", channel="slack", to=ANA)
+    assert edge.store.load("shop").last_place == (here if follows else TELEGRAM)
 
 
 def test_an_approver_may_act_for_the_owner(edge: Edge) -> None:
