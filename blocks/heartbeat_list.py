@@ -8,13 +8,15 @@ from typing import Final
 
 from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
 
-from blocks.text import SECTION_CHARS, escape, fence
+from blocks.text import SECTION_CHARS, escape, fence, truncate
 from bot.domain.beats import Envelope, Indicator
 from bot.heartbeat.overview import Row, Standing
 from bot.heartbeat.wording import beat_line, describe, heading, path_lines
 
 MAX_ROWS: Final = 12
 EARLIER: Final = 4
+BEAT_CHARS: Final = 150
+STEP_CHARS: Final = 300
 
 INDICATORS: Final = {
     Indicator.OK: ":large_green_circle:",
@@ -38,7 +40,7 @@ def log_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) ->
     """Return the latest beats, newest first, a line each."""
     if not beats:
         return _no_beat(session_id)
-    lines = [beat_line(beat, may_read=may_read)[:150] for beat in beats]
+    lines = [_cut(beat_line(beat, may_read=may_read), BEAT_CHARS) for beat in beats]
     return [
         _section(f"*{escape(session_id)}*, latest first"),
         _code(lines),
@@ -51,10 +53,10 @@ def why_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) ->
     if not beats:
         return _no_beat(session_id)
     latest, *earlier = beats
-    steps = [line[:300] for line in path_lines(latest, may_read=may_read)]
+    steps = [_cut(line, STEP_CHARS) for line in path_lines(latest, may_read=may_read)]
     parts = [_section(f"*{escape(session_id)}* {escape(heading(latest))}"), _code(steps)]
     if earlier:
-        parts.append(_code([beat_line(beat, may_read=may_read)[:150] for beat in earlier[:EARLIER]]))
+        parts.append(_code([_cut(beat_line(beat, may_read=may_read), BEAT_CHARS) for beat in earlier[:EARLIER]]))
     told = "" if may_read else "What it found is shown to its owner and to approvers. "
     return [*parts, _context(f"{told}Next: `/triage heartbeat run {session_id}`")]
 
@@ -78,11 +80,16 @@ def row_text(row: Row, now: datetime) -> str:
     off = f" · {row.standing}" if row.standing is not Standing.ON else ""
     first, *rest = describe(row, now)
     lead = f"{emoji_of(row)} *{escape(row.id)}*{escape(name)}{owner}{off} · {escape(first)}".strip()
-    return "\n".join([lead, *map(escape, rest)])[:SECTION_CHARS]
+    return truncate("\n".join([lead, *map(escape, rest)]), SECTION_CHARS)
 
 
 def _no_beat(session_id: str) -> list[Block]:
     return [_section(f"*{escape(session_id)}* has no beat on record yet. Next: `/triage heartbeat run {session_id}`")]
+
+
+def _cut(line: str, chars: int) -> str:
+    """Return a line, its spacing kept, and a sign where it was cut."""
+    return line if len(line) <= chars else f"{line[: chars - 1].rstrip()}…"
 
 
 def _code(lines: Sequence[str]) -> Block:

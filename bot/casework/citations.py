@@ -16,6 +16,7 @@ from bot.agent.ledger import Ledger
 from bot.casework.standing import Standing
 from bot.domain.cautions import caution
 from bot.domain.citations import parse_lines, stands_in
+from bot.domain.hidden import one_line
 from bot.domain.note_facts import RETIRED, NoteFacts
 from bot.domain.returns import EvidenceKind, EvidenceRef
 
@@ -146,7 +147,7 @@ def _compare(ref: EvidenceRef, lines: list[str], where: str) -> Finding:
         )
     if stands_in(ref.quote, lines):
         return Finding(True, f"{ref.ref}: the quote is verbatim")
-    first = " ".join(ref.quote.split())[:60]
+    first = one_line(ref.quote, 60)
     return Finding(False, f"{ref.ref}: “{first}” does not stand in {where}; quote them verbatim")
 
 

@@ -17,6 +17,7 @@ from bot.casework.escalation import LongRuns, give_up, run_id_of
 from bot.casework.escalation_folder import ASKED, EscalationFolder
 from bot.casework.runs import RunRecorder
 from bot.domain.escalation import session_name
+from bot.domain.hidden import one_line
 from bot.domain.jobs import JobKind
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.secrets import redact
@@ -88,7 +89,7 @@ class EscalationWatch:
             self._desk.show_progress(state.thread_id, words)
 
     def _last_words(self, folder: EscalationFolder) -> str:
-        return " ".join(redact(folder.last_line(), self._secrets).split())[:LAST_WORDS_CHARS]
+        return one_line(redact(folder.last_line(), self._secrets), LAST_WORDS_CHARS)
 
     def _collect(self, state: ThreadState, folder: EscalationFolder) -> None:
         ret = folder.returned()

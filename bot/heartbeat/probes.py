@@ -21,6 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from bot.domain.hidden import one_line
 from bot.domain.playbook_entries import Entry
 from bot.domain.secrets import redact
 from bot.heartbeat.commands import Argv, commands_in, is_allowed
@@ -206,7 +207,7 @@ class Probes:
             return None
         said = self._clean(output).strip().splitlines() or [f"exit code {code}"]
         first = next((line for line in said if line.startswith(("fatal:", "error:"))), said[-1])
-        return f"`{command}` failed: {first[:200]}"
+        return f"`{command}` failed: {one_line(first, 200)}"
 
     def _env(self, program: str) -> dict[str, str]:
         names = (*_PASSED_ON, *(_GH_ONLY if program == "gh" else ()))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.domain.default_commands import DEFAULT_COMMANDS
+from bot.domain.hidden import one_line
 from bot.heartbeat.edits import What
 from bot.heartbeat.refused_commands import not_allowed, not_run
 from bot.heartbeat.view import BeatView
@@ -32,4 +33,4 @@ def remarks(view: BeatView) -> Iterator[str]:
         first = " ".join(late[0])
         yield f"no time was left for {len(late)} command{'s' * (len(late) > 1)} of HEARTBEAT.md, from `{first}` on"
     for move in view.moves[:SHOWN]:
-        yield f"“{move.text[:80]}” {move.why}: move it to {move.to_tier}?"
+        yield f"“{one_line(move.text, 80)}” {move.why}: move it to {move.to_tier}?"

@@ -17,7 +17,7 @@ from bot.heartbeat.digest import digest_text, shared_out
 from bot.heartbeat.findings import LONGEST_SNOOZE
 from bot.heartbeat.places import is_private, public
 from bot.heartbeat.session import Session
-from bot.heartbeat.tidings import PREVIEW_CHARS, Outcome, Sent, preview_of, seen
+from bot.heartbeat.tidings import Outcome, Sent, preview_of, seen
 from bot.ports import SessionStore, Surface
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class Telling:
         delivered = public(self._route) if self._said else None
         return Sent(
             delivered=delivered,
-            preview=self._said[0][:PREVIEW_CHARS] if self._said else preview_of(self._outcome),
+            preview=self._said[0] if self._said else preview_of(self._outcome),
             suppressed=tuple(self._suppressed),
             says_ok=bool(self._said) and not self._told,
             problem=self._problem,

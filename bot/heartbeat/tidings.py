@@ -10,7 +10,6 @@ from bot.domain.beats import Delivered, Finding, Wake
 from bot.domain.session import OpenFinding
 from bot.domain.tiers import Tier
 
-PREVIEW_CHARS = 200
 REASONING_CHARS = 1_500
 NOTES, NOTE_CHARS = 10, 900
 """What is kept of the small print, so that a card can be drawn again as it was."""
@@ -69,4 +68,4 @@ def _small_print(outcome: Outcome, *, reasoned: bool) -> dict[str, Any]:
 
 def preview_of(outcome: Outcome) -> str:
     """Return the words a record shows of an outcome nobody was told."""
-    return (outcome.findings[0].text if outcome.findings else outcome.ok_text)[:PREVIEW_CHARS]
+    return outcome.findings[0].text if outcome.findings else outcome.ok_text

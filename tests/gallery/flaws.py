@@ -74,5 +74,5 @@ def cut_words(text: str, said: tuple[str, ...]) -> Iterator[str]:
         begins = next((whole[:size] for size in range(len(whole), 11, -1) if whole[:size] in shown), "")
         if not begins:
             yield f"not there at all: {whole[:40]}"
-        elif begins != whole and f"{begins.rstrip()}…" not in shown:
+        elif begins != whole and not any(f"{begins.rstrip()}{sign}" in shown for sign in ("…", " …")):
             yield f"cut without a sign: {begins}"

@@ -1,0 +1,68 @@
+"""Views with more in them than anybody wants to read: what is left out is left out with a sign."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from slack_sdk.models.blocks import Block
+
+from blocks.heartbeat_list import log_blocks, why_blocks
+from blocks.open_drafts import open_blocks
+from blocks.status import status_blocks
+from bot.adapters.tinydb_store import TinyThreadStore
+from bot.casework.overview import overview
+from bot.domain.beats import BeatResult, Envelope, Indicator, Wake
+from bot.domain.returns import Verdict
+from bot.domain.threads import PendingReason
+from tests.builders import NOW
+from tests.gallery.cards import RETURN, card, drafted
+from tests.gallery.flaws import flaws
+from tests.gallery.scene import Scene
+from tests.gallery.stage import Stage
+
+LONG = "Why does the warehouse answer so late on Mondays, and who would have to know of it first? " * 60
+"""More than any of the views has room for."""
+
+
+def _beat() -> Envelope:
+    return Envelope(
+        ts=NOW,
+        session_id="shop",
+        workspace_dir="/srv/shop",
+        reason=Wake.INTERVAL,
+        result=BeatResult.SENT,
+        indicator=Indicator.ALERT,
+        preview=LONG,
+    )
+
+
+def _crowded(home: Path) -> dict[str, Sequence[Block]]:
+    """Return each view with a long text where people's or a model's words go."""
+    waiting = drafted(question=LONG)
+    TinyThreadStore(home).put(waiting)
+    seen = overview(home, NOW)
+    claims = tuple(ref.model_copy(update={"supports_claim": LONG}) for ref in RETURN.evidence_refs)
+    objection = drafted(PendingReason.DISAGREEMENT, verdict=Verdict.BOUNCE, reasons=(LONG,))
+    return {
+        "question": card(waiting),
+        "draft": card(drafted(ret=RETURN.model_copy(update={"draft_reply": LONG}))),
+        "claim": card(drafted(ret=RETURN.model_copy(update={"evidence_refs": claims}))),
+        "objection": card(objection),
+        "doubt": card(drafted(stale_reasons=(LONG,))),
+        "status": status_blocks(seen, may_see_drafts=True),
+        "open": open_blocks(seen, NOW, may_see_drafts=True),
+        "log": log_blocks("shop", [_beat()], may_read=True),
+        "why": why_blocks("shop", [_beat()], may_read=True),
+    }
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["question", "draft", "claim", "objection", "doubt", "status", "open", "log", "why"])
+def test_a_crowded_view_says_what_it_leaves_out(stage: Stage, name: str, tmp_path: Path) -> None:
+    """And nothing of it is wider than its place."""
+    blocks = _crowded(tmp_path)[name]
+    said = " ".join(LONG.split())
+    view = stage.show(Scene(name=name, title=name, meaning=name, shows=blocks, said=(said,)))
+    assert flaws(view, (said,)) == []
