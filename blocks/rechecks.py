@@ -29,11 +29,12 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def recheck_blocks(recheck: Recheck, *, link_to: LinkTo) -> list[Block]:
-    """Return the card as the recheck stands; decided, it is two lines."""
+    """Return the card as the recheck stands; decided, it is three lines."""
     marker = ids.recheck_block_id(recheck.id)
     if recheck.outcome is not Outcome.OPEN:
-        return [_section(f"{_ending(recheck)}\n{_note(recheck)}", block_id=marker)]
-    said = quote(f"*{escape(plain(recheck.title.replace(FENCE, ''), TITLE_CHARS))}*\n{escape(_excerpt(recheck))}")
+        where = _context(_named(recheck.retired_as or recheck.ref))
+        return [_section(f"{_ending(recheck)}\n{quote(_title(recheck))}", block_id=marker), where]
+    said = quote(f"{_title(recheck)}\n{escape(_excerpt(recheck))}")
     head = f":mag: *Is this note still true?* The lines it cites changed.\n{said}"
     shown = [_section(_change(change, link_to)) for change in recheck.changes[:SHOWN_CHANGES]]
     more = len(recheck.changes) - SHOWN_CHANGES
@@ -46,8 +47,12 @@ def recheck_text(recheck: Recheck) -> str:
     return truncate(escape(f"Is this note still true? {plain(recheck.title, 200)}"), 300)
 
 
-def _note(recheck: Recheck) -> str:
-    return f"`{escape(plain(recheck.ref.replace('`', ''), REF_CHARS))}`"
+def _named(ref: str) -> str:
+    return f"`{escape(plain(ref.replace('`', ''), REF_CHARS))}`"
+
+
+def _title(recheck: Recheck) -> str:
+    return f"*{escape(plain(recheck.title.replace(FENCE, ''), TITLE_CHARS))}*"
 
 
 def _excerpt(recheck: Recheck) -> str:
@@ -89,7 +94,7 @@ def _meanwhile(recheck: Recheck) -> str:
     by = f" by <@{recheck.saved_by}>" if _USER.fullmatch(recheck.saved_by or "") else ""
     on = f" on {recheck.saved_at[:10]}" if recheck.saved_at and _DAY.match(recheck.saved_at) else ""
     until = "Until somebody decides, it is found with a warning, after others, and proves nothing."
-    return f"{_note(recheck)} · kept{by}{on}. {until}"
+    return f"{_named(recheck.ref)} · kept{by}{on}. {until}"
 
 
 def _ending(recheck: Recheck) -> str:
@@ -97,8 +102,7 @@ def _ending(recheck: Recheck) -> str:
     if recheck.outcome is Outcome.KEPT:
         return f":white_check_mark: *Still true*, says {who}; it cites the lines as they are at `{recheck.head[:7]}`"
     if recheck.outcome is Outcome.RETIRED:
-        place = f", now `{escape(plain(recheck.retired_as.replace('`', ''), REF_CHARS))}`" if recheck.retired_as else ""
-        return f":file_cabinet: *Retired* by {who}{place}; it is searched no more"
+        return f":file_cabinet: *Retired* by {who}; it is searched no more"
     if recheck.outcome is Outcome.GONE:
         return ":heavy_minus_sign: The note was removed; there is nothing to decide"
     return ":heavy_minus_sign: The lines stand again as the note cites them; there is nothing to decide"
