@@ -6,22 +6,24 @@ memory/retired/, which no search looks into. People may write and change notes h
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from bot.adapters.files import create_file, make_folder, replace_text, sync_folder
+from bot.adapters.files import create_file, replace_text, sync_folder
 from bot.domain.note_facts import RETIRED, Cite, NoteFacts, with_cites
 from bot.domain.notes import KeptNote, note_words
 from bot.errors import refusal
 
+log = logging.getLogger(__name__)
+
 MAX_NOTE_BYTES: Final = 1_000_000
-MAX_SAME_NAME: Final = 100
 TITLE_CHARS: Final = 120
 
-_Signature = tuple[tuple[Path, int, int], ...]
+_Stamp = tuple[Path, int, int]
 
 
 class MemoryFiles:
@@ -30,17 +32,16 @@ class MemoryFiles:
     def __init__(self, memory: Path) -> None:
         self._memory = memory
         self._lock = threading.RLock()
-        self._signature: _Signature | None = None
+        self._signature: list[_Stamp] | None = None
         self._notes: tuple[KeptNote, ...] = ()
 
     def all(self) -> Sequence[KeptNote]:
         """Return every note that is not retired, by name."""
-        files = sorted(_note_files(self._memory))
-        signature = tuple((path, stat.st_mtime_ns, stat.st_size) for path, stat in ((p, p.stat()) for p in files))
+        found = sorted(_note_files(self._memory))
         with self._lock:
-            if signature != self._signature:
-                self._notes = tuple(_read(path, self._memory) for path in files)
-                self._signature = signature
+            if found != self._signature:
+                self._notes = tuple(note for path, _, _ in found if (note := _read(path, self._memory)) is not None)
+                self._signature = found
             return self._notes
 
     def create(self, name: str, text: str) -> str | None:
@@ -53,7 +54,7 @@ class MemoryFiles:
             if self.find(name) is not None:
                 return None
             try:
-                make_folder(self._memory)
+                self._memory.mkdir(parents=True, exist_ok=True, mode=0o700)
                 return f"memory/{name}.md" if create_file(self._memory / f"{name}.md", text) else None
             except OSError as error:
                 raise refusal(f"cannot save the note {name}", error, "check the disk and the folder's owner") from error
@@ -95,7 +96,8 @@ class MemoryFiles:
             return None
         with self._lock:
             try:
-                folder = make_folder(self._memory / RETIRED)
+                folder = self._memory / RETIRED
+                folder.mkdir(exist_ok=True, mode=0o700)
                 target = next(free for free in _names(folder, path.stem) if not (free.exists() or free.is_symlink()))
                 path.rename(target)
                 sync_folder(path.parent)
@@ -114,17 +116,30 @@ def _names(folder: Path, name: str) -> Iterator[Path]:
     yield from (folder / f"{name}-{number}.md" for number in range(2, 100_000))
 
 
-def _note_files(memory: Path) -> Iterator[Path]:
-    """Yield the notes that are plain files below `memory`; links are not followed, very large files not read."""
+def _note_files(memory: Path) -> Iterator[_Stamp]:
+    """Yield the notes that are plain files below `memory`, and when they changed last.
+
+    Links out of it are not followed, very large and half-written files not read; what goes meanwhile is passed over.
+    """
     for path in memory.rglob("*.md"):
-        if RETIRED in path.relative_to(memory).parts[:-1]:
+        if path.name.startswith(".") or RETIRED in path.relative_to(memory).parts[:-1]:
             continue
-        if path.is_file() and path.resolve().is_relative_to(memory.resolve()) and path.stat().st_size <= MAX_NOTE_BYTES:
-            yield path
+        try:
+            stat = path.stat()
+            is_ours = path.is_file() and path.resolve().is_relative_to(memory.resolve())
+        except OSError:
+            continue
+        if is_ours and stat.st_size <= MAX_NOTE_BYTES:
+            yield path, stat.st_mtime_ns, stat.st_size
 
 
-def _read(path: Path, memory: Path) -> KeptNote:
-    whole = path.read_text(encoding="utf-8", errors="replace")
+def _read(path: Path, memory: Path) -> KeptNote | None:
+    """Return a note; None where it went or cannot be read: the others are worth finding all the same."""
+    try:
+        whole = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        log.warning("a note was not read: %s", error.strerror, extra={"action": "note_unread"})
+        return None
     text = note_words(whole)
     heading = re.search(r"^#+ +(.+)$", text, re.M)
     title = heading[1].strip() if heading else path.stem.replace("-", " ").replace("_", " ")

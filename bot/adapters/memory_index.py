@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.adapters.files import create_file, make_folder
-from bot.adapters.memory_files import MAX_SAME_NAME, TITLE_CHARS, MemoryFiles
+from bot.adapters.memory_files import TITLE_CHARS, MemoryFiles
 from bot.domain.cautions import caution, doubt
 from bot.domain.note_facts import Cite, NoteFacts
 from bot.domain.notes import opening, paragraphs
@@ -23,6 +23,7 @@ from bot.errors import StoreError, TriageError
 from bot.ports import Journal
 
 MAX_REPLIES = 2_000
+MAX_SAME_NAME = 100
 REPLIES_BYTES = 8 * 1024 * 1024
 """How far back the log is read for every question, however long it has become."""
 EXCERPT_CHARS = 300

@@ -82,3 +82,14 @@ def test_a_disk_that_refuses_is_named(tmp_path: Path) -> None:
     (tmp_path / "memory" / "latin.md").write_bytes(b'---\nkind: "note"\n---\n\ncaf\xe9\n')
     with pytest.raises(StoreError, match=r"memory/latin\.md"):
         MemoryFiles(tmp_path / "memory").repin("memory/latin.md", [CITE])
+
+
+def test_what_is_half_written_or_cannot_be_read_hides_no_other_note(shelf: MemoryFiles, tmp_path: Path) -> None:
+    """A file that a crash left behind, a link to nothing, a folder that is called like a note."""
+    shelf.create("retries", TEXT + WORDS)
+    memory = tmp_path / "memory"
+    (memory / ".tmp-new.md").write_text(WORDS)
+    (memory / "dangling.md").symlink_to(memory / "gone.md")
+    (memory / "folder.md").mkdir()
+    (memory / "loop.md").symlink_to(memory / "loop.md")
+    assert [note.ref for note in shelf.all()] == ["memory/retries.md"]
