@@ -73,7 +73,7 @@ class WatcherSettings(_Block):
     mentions_anywhere: bool = True
     """Answer a mention in channels that are not watched, too."""
     allow_bots: tuple[str, ...] = ()
-    """Bot or user ids of alert bots whose messages are read."""
+    """Bot, app or user ids of alert bots whose messages are read, their attachments included."""
     allow_external: bool = False
     """Read messages of guests and of Slack Connect partners."""
     backfill_max: Interval = timedelta(hours=24)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from slack_bolt import Ack, Respond
 
 from bot.errors import InputError, ProviderError, StoreError, TriageError, Unavailable
+from bot.intake.said import words_of
 from bot.intake.watcher import Insisted, Watcher
 from bot.ports import Workspace
 from handlers.transport import translated
@@ -97,8 +98,8 @@ class Shortcuts:
 
     def _require_takeable(self, message: Body) -> None:
         """Refuse what would be queued and then left alone, or could not be looked into."""
-        text, author = message.get("text"), message.get("user")
-        if not isinstance(text, str) or not text.strip():
+        author = message.get("user")
+        if not words_of(message).strip():
             raise InputError(WORDLESS)
         if self._allow_external or not isinstance(author, str) or message.get("bot_id"):
             return

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from slack_sdk import WebClient
 
 from bot.errors import ProviderError
+from bot.intake.said import words_of
 from bot.ports import Channel, ChatMessage, Person
 from handlers.transport import translated
 
@@ -103,7 +104,7 @@ def _message(message: dict[str, Any]) -> ChatMessage:
     return ChatMessage(
         message_id=message["ts"],
         sender_id=str(message.get("user") or message.get("bot_id") or ""),
-        text=str(message.get("text") or ""),
+        text=words_of(message),
         is_bot=bool(message.get("bot_id")),
         edited=bool(message.get("edited")),
     )

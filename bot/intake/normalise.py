@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.domain.events import Event, MessageType, Sender
+from bot.intake.said import words_of
 
 Body = Mapping[str, Any]
 
@@ -76,7 +77,7 @@ def _incoming(body: Body, event: Body, message: Body, kind: MessageType, team_id
     user, bot, app = _matching(message, "user", _USER), _id(message, "bot_id"), _id(message, "app_id")
     if user is None and bot is None and kind is not MessageType.DELETE:
         raise ValueError("event without a usable sender")
-    text = _words(message)
+    text = words_of(message)
     return Incoming(
         event=Event(
             team_id=team_id,
@@ -103,8 +104,8 @@ def _change(event: Body) -> tuple[MessageType | None, Body]:
         previous = event.get("previous_message")
         return MessageType.DELETE, {**(previous if isinstance(previous, Mapping) else {}), "ts": message.get("ts")}
     previous = event.get("previous_message")
-    before = previous.get("text") if isinstance(previous, Mapping) else None
-    changed = bool(message.get("edited")) and message.get("text") != before
+    before = words_of(previous) if isinstance(previous, Mapping) else None
+    changed = bool(message.get("edited")) and words_of(message) != before
     return (MessageType.EDIT if changed else None), message
 
 
@@ -145,14 +146,6 @@ def _matching(body: Body, key: str, form: re.Pattern[str]) -> str | None:
     if not isinstance(value, str) or not form.fullmatch(value):
         raise ValueError(f"event with an unusable {key}")
     return value
-
-
-def _words(message: Body) -> str:
-    """Return the text, half characters replaced, which no file can hold."""
-    text = message.get("text")
-    if not isinstance(text, str | None):
-        raise ValueError("event with an unusable text")  # noqa: TRY004 - a wrong payload
-    return (text or "").encode("utf-8", "replace").decode()
 
 
 def _token(value: object) -> str | None:

@@ -1,0 +1,83 @@
+"""What a message says: a person's text; a bot's text, blocks and attachments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.intake.normalise import Identity, normalise
+from bot.intake.said import MAX_CHARS, words_of
+from tests.payloads import payload
+
+ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
+
+
+def alert(**more: Any) -> dict[str, Any]:
+    """Return the message of an alert bot."""
+    return {"bot_id": "B0ALERT", "text": "", **more}
+
+
+def test_an_alert_written_into_an_attachment_is_read() -> None:
+    """Alertmanager leaves the text empty; title, text and fields are what it says."""
+    body = payload("bot_message_attachment")
+    incoming = normalise(body, ME)
+    assert incoming is not None
+    assert incoming.event.content == (
+        "[FIRING:1] CheckoutErrors\ncheckout is down, getting 500s\nSeverity: page\nService: checkout"
+    )
+
+
+def test_without_text_blocks_are_read_and_buttons_are_not() -> None:
+    """A rich text's pieces are one line; headers and sections a line each."""
+    blocks = [
+        {"type": "header", "text": {"type": "plain_text", "text": "Build failed"}},
+        {"type": "section", "text": {"type": "mrkdwn", "text": "main at `f00`"}, "fields": [{"text": "by ana"}]},
+        {
+            "type": "rich_text",
+            "elements": [
+                {"type": "rich_text_section", "elements": [{"type": "text", "text": "step "}, {"text": "lint"}]},
+            ],
+        },
+        {"type": "actions", "elements": [{"type": "button", "text": {"type": "plain_text", "text": "Retry"}}]},
+    ]
+    assert words_of(alert(blocks=blocks)) == "Build failed\nmain at `f00`\nby ana\nstep lint"
+    assert words_of(alert(text="Build failed", blocks=blocks)) == "Build failed"
+
+
+def test_a_fallback_speaks_only_where_nothing_else_does() -> None:
+    """It repeats what the attachment says."""
+    assert words_of(alert(attachments=[{"fallback": "disk 91 %"}])) == "disk 91 %"
+    assert words_of(alert(attachments=[{"fallback": "disk 91 %", "text": "disk at 91 %"}])) == "disk at 91 %"
+
+
+@pytest.mark.parametrize("mark", ["from_url", "original_url", "is_msg_unfurl", "is_share"])
+def test_a_preview_is_no_word_of_the_bot(mark: str) -> None:
+    """It is added after the message, and would look like an edit."""
+    assert words_of(alert(text="see the dashboard", attachments=[{mark: "x", "text": "a page"}])) == "see the dashboard"
+
+
+def test_of_a_person_the_text_alone_counts() -> None:
+    """A forwarded message is somebody else's."""
+    assert words_of({"user": "U0ANN", "text": "", "attachments": [{"text": "is prod down?"}]}) == ""
+
+
+def test_what_is_beside_the_text_is_bounded() -> None:
+    """A bot's attachments do not fill the disk."""
+    assert len(words_of(alert(text="t", attachments=[{"text": "x" * 50_000}]))) == MAX_CHARS + 2
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(st.sampled_from(["text", "type", "elements", "fields", "x"]), inner)
+    ),
+)
+
+
+@given(blocks=_JSON, attachments=_JSON)
+def test_no_shape_of_blocks_or_attachments_breaks_it(blocks: object, attachments: object) -> None:
+    """They are read as far as they are what Slack documents."""
+    assert isinstance(words_of(alert(blocks=blocks, attachments=attachments)), str)
