@@ -166,23 +166,27 @@ class Lifeline:
 
 def _shut(session: Session) -> None:
     """Wake whoever reads from or writes to the session's socket."""
-    if session.sock is not None:
+    sock = session.sock
+    if sock is not None:
         with suppress(OSError):
-            session.sock.shutdown(socket.SHUT_RDWR)
+            sock.shutdown(socket.SHUT_RDWR)
 
 
 def _hung_up(session: Session) -> bool:
     """Whether the peer closed without a word; the SDK's reader then runs idle until pings fail, some 15 s later."""
-    if session.sock is None or not _HANG_UP:
+    sock = session.sock
+    if sock is None or not _HANG_UP:
         return False
     poll = select.poll()
     try:
-        poll.register(session.sock, _HANG_UP)
+        poll.register(sock, _HANG_UP)
     except (ValueError, OSError):  # closed at this moment
         return False
     return bool(poll.poll(0))
 
 
 def _cut(session: Session) -> None:
+    """Close the session; whoever closes it at the same moment wins (the SDK looks at the socket before it locks)."""
     _shut(session)
-    session.disconnect()
+    with suppress(AttributeError):
+        session.disconnect()

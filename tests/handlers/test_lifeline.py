@@ -189,3 +189,22 @@ def test_an_idle_client_is_closed_at_once() -> None:
     for _ in range(5):
         Client("xapp-1").close()
     assert time.monotonic() - started < 4
+
+
+class Contested(FakeSession):
+    """A session that another thread closes at the same moment: the SDK then finds no socket any more."""
+
+    def disconnect(self) -> None:
+        super().disconnect()
+        raise AttributeError("'NoneType' object has no attribute 'close'")
+
+
+def test_a_session_closed_by_two_at_once_is_closed() -> None:
+    """The loser's error is none: a tick that meets a stop does not fail."""
+    client, now = FakeClient(), [0.0]
+    client.current_session, client.sessions = Contested(), 1
+    life = Lifeline(client, monotonic=lambda: now[0], on_session=lambda: None)  # type: ignore[arg-type]
+    life.check()
+    now[0] = SILENT_S + 1
+    life.check()
+    assert not client.is_connected()
