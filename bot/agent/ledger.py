@@ -10,6 +10,8 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
+MEMORY_TOOL = "search_memory"
+"""The tool whose records are no queries but the refs of what came up."""
 FAILED = "failed: "
 """How the record of a query begins that got no answer."""
 
@@ -64,7 +66,11 @@ class Ledger(BaseModel):
 
     def has_query(self, query: str) -> bool:
         """Whether exactly this query was answered (white space at the ends aside); a failed one proves nothing."""
-        return any(entry.query.strip() == query.strip() for entry in self.answered())
+        return any(e.query.strip() == query.strip() for e in self.answered() if e.tool != MEMORY_TOOL)
+
+    def came_up(self, ref: str) -> bool:
+        """Whether a search of memory brought up this note or reply; what some other tool was asked is no proof."""
+        return QueryEntry(tool=MEMORY_TOOL, query=ref) in self.queries
 
     def answered(self) -> list[QueryEntry]:
         """Return the queries that got an answer."""

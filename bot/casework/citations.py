@@ -18,6 +18,7 @@ from bot.domain.cautions import caution
 from bot.domain.citations import parse_lines, stands_in
 from bot.domain.hidden import one_line
 from bot.domain.note_facts import RETIRED, NoteFacts
+from bot.domain.notes import note_words
 from bot.domain.returns import EvidenceKind, EvidenceRef
 
 MIN_QUOTE_CHARS: Final = 3
@@ -123,21 +124,24 @@ def _prove_note(ref: EvidenceRef, sources: Sources) -> Proof:
     """
     name = ref.ref.removeprefix("memory/")
     if sources.memory is None or ref.ref.startswith("reply/"):
-        came_up = sources.ledger is not None and sources.ledger.has_query(ref.ref)
+        came_up = sources.ledger is not None and sources.ledger.came_up(ref.ref)
         reason = f"{ref.ref} came up in this run" if came_up else f"{ref.ref} is not in this run's ledger"
         return Proof(Finding(True if came_up else None, reason), _unchecked(ref))
     folder = sources.memory.resolve()
-    path = (folder / name).resolve() if "\0" not in name else folder
-    if not path.is_relative_to(folder) or not path.is_file() or path.stat().st_size > MAX_NOTE_BYTES:
-        return _unresolved(f"there is no note {ref.ref[:80]!r} in memory/")
-    if RETIRED in path.relative_to(folder).parts[:-1]:
-        return _unresolved(f"{ref.ref[:80]} was retired; it is no evidence any more")
-    lines = split_lines(path.read_bytes())
-    facts = NoteFacts.read("\n".join([*lines, ""]))
+    try:
+        path = (folder / name).resolve() if "\0" not in name else folder
+        if not path.is_relative_to(folder) or not path.is_file() or path.stat().st_size > MAX_NOTE_BYTES:
+            return _unresolved(f"there is no note {ref.ref[:80]!r} in memory/")
+        if RETIRED in path.relative_to(folder).parts[:-1]:
+            return _unresolved(f"{ref.ref[:80]} was retired; it is no evidence any more")
+        text = "\n".join([*split_lines(path.read_bytes()), ""])
+    except (OSError, RuntimeError) as error:  # no name of a file, gone a moment ago, a link to itself
+        return _unresolved(f"the note {ref.ref[:80]!r} cannot be read: {getattr(error, 'strerror', None) or error}")
+    facts = NoteFacts.read(text)
     changed = Standing(sources.repo).changed(facts.cites)
     warning = caution(facts.kind, changed)
     found = Finding(None, f"{ref.ref}: {warning}") if warning else Finding(True, f"{ref.ref} exists")
-    return Proof(found, _compare(ref, lines, "that note"))
+    return Proof(found, _compare(ref, note_words(text).split("\n"), "that note"))
 
 
 def _compare(ref: EvidenceRef, lines: list[str], where: str) -> Finding:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.agent.git import GitRepo
-from bot.agent.ledger import Ledger
+from bot.agent.ledger import MEMORY_TOOL, Ledger
 from bot.agent.run import OnProgress
 from bot.casework.investigator import Assignment, Investigation
 from bot.casework.offline_draft import Excerpt, answer, draft
@@ -62,7 +62,7 @@ class OfflineInvestigator:
         notes = [hit for hit in assignment.memory_hits if _is_strong(hit)][:1]
         lessons = [hit for hit in assignment.memory_hits if _is_warning(hit)][:MAX_LESSONS]
         for hit in (*notes, *lessons):
-            ledger.record_query("search_memory", hit.ref)
+            ledger.record_query(MEMORY_TOOL, hit.ref)
         ret = answer(question, excerpts, notes, lessons).model_copy(update={"investigator_round": assignment.round})
         return Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator=NAME)
 

@@ -1,7 +1,8 @@
 """What stands above the words of a kept note: who kept it, what kind it is, and which lines of code it rests on. Pure.
 
 One `key: <JSON>` a line between two `---`. What people write there themselves is passed over, never an error: a note
-without facts of ours cites nothing, and there is nothing to check.
+without facts of ours cites nothing, and there is nothing to check. Editors put a byte order mark, other line ends,
+blank lines and lists there, and take quotes away; a lesson stays one through all of that.
 """
 
 from __future__ import annotations
@@ -20,7 +21,12 @@ from bot.domain.secrets import find_secrets
 
 MAX_CITES: Final = 8
 MAX_QUOTE_CHARS: Final = 8_000
-FRONT_MATTER: Final = re.compile(r"\A---\n(?P<lines>(?:[a-z_]+: .*\n)*)---\n\n?")
+_FRONT_MATTER: Final = re.compile(
+    r"\A(?P<head>\ufeff?\s*?---[ \t\r]*\n)(?P<lines>(?:.*\n)*?)(?P<tail>---[ \t\r]*(?:\n(?:\r?\n)?|\Z))"
+)
+_KIND: Final = re.compile(r"^kind: ", re.MULTILINE)
+_THEIRS: Final = re.compile(r"[\w .-]+:(?: .*)?|[ \t].*|- .*|#.*|")
+"""A line that people's own front matter may have."""
 CITES: Final = "cites"
 RETIRED: Final = "retired"
 """The folder of memory/ whose notes are neither searched nor evidence."""
@@ -72,7 +78,7 @@ class NoteFacts(_Value):
     @classmethod
     def read(cls, text: str) -> Self:
         """Return the facts above a note's words, each left out that is not as we write it."""
-        match = FRONT_MATTER.match(text)
+        match = front_matter(text)
         known = dict(_known(match["lines"].split("\n") if match else ()))
         kind, by, at = known.get("kind"), known.get("saved_by"), known.get("saved_at")
         return cls(
@@ -81,6 +87,16 @@ class NoteFacts(_Value):
             saved_at=at if isinstance(at, str) else None,
             cites=tuple(_cites(known.get(CITES))),
         )
+
+
+def front_matter(text: str) -> re.Match[str] | None:
+    """Return what stands above a note's words (its `lines`); None where the words begin at once, be it with a rule."""
+    match = _FRONT_MATTER.match(text)
+    if match is None:
+        return None
+    lines = match["lines"].split("\n")
+    is_one = _KIND.search(match["lines"]) or all(_THEIRS.fullmatch(line.rstrip("\r")) for line in lines)
+    return match if is_one else None
 
 
 def cites_of(refs: Iterable[EvidenceRef], known_secrets: Collection[str] = ()) -> tuple[Cite, ...]:
@@ -94,12 +110,12 @@ def with_cites(text: str, cites: Sequence[Cite]) -> str:
     >>> with_cites('---\\nkind: "note"\\ncites: [{"path": "a.py"}]\\n---\\n\\nFive.\\n', ())
     '---\\nkind: "note"\\n---\\n\\nFive.\\n'
     """
-    match = FRONT_MATTER.match(text)
+    match = front_matter(text)
     if match is None:
         return text
-    lines = [line for line in match["lines"].split("\n") if line and not line.startswith(f"{CITES}: ")]
-    lines += [f"{CITES}: {json.dumps([cite.model_dump() for cite in cites], ensure_ascii=False)}"] if cites else []
-    return "\n".join(["---", *lines, "---", "", text[match.end() :]])
+    lines = [f"{line}\n" for line in match["lines"].split("\n")[:-1] if not line.startswith(f"{CITES}: ")]
+    pinned = f"{CITES}: {json.dumps([cite.model_dump() for cite in cites], ensure_ascii=False)}\n" if cites else ""
+    return "".join([match["head"], *lines, pinned, match["tail"], text[match.end() :]])
 
 
 def _known(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
@@ -108,7 +124,7 @@ def _known(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
         try:
             yield name, json.loads(value)
         except (ValueError, RecursionError):
-            continue
+            yield name, value.strip().strip("'")  # as editors write it anew
 
 
 def _cites(value: object) -> Iterator[Cite]:

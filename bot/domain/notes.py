@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bot.domain.note_facts import FRONT_MATTER, NoteFacts
+from bot.domain.note_facts import NoteFacts, front_matter
 from bot.errors import InputError
 
 MAX_NOTE_CHARS: Final = 20_000
@@ -67,7 +67,8 @@ def note_words(text: str) -> str:
     >>> note_words(note_text("# Retries", {"saved_by": "U1"}))
     '# Retries\\n'
     """
-    return FRONT_MATTER.sub("", text, count=1)
+    match = front_matter(text)
+    return text[match.end() :] if match else text
 
 
 def paragraphs(words: str) -> list[str]:

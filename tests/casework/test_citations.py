@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,22 @@ import pytest
 from bot.agent.git import GitRepo
 from bot.agent.ledger import Ledger
 from bot.casework.citations import Sources, prove
+from bot.domain.notes import note_text
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.gitrepo import commit_files, git, make_repo, write_files
+
+Edit = Callable[[str], str]
+EDITORS: list[Edit] = [
+    lambda text: "\ufeff" + text,
+    lambda text: text.replace("\n", "\r\n"),
+    lambda text: "\n" + text,
+    lambda text: text.replace("---\n", "---\n\n", 1),
+    lambda text: text.replace("---\n", "---  \n"),
+    lambda text: text.replace("---\n", "---\nTags:\n  - retries\n- more\n# why\n", 1),
+    lambda text: text.replace("---\n", "---\nlooked over by ana\n", 1),
+    lambda text: text.replace('"', ""),
+    lambda text: text.replace('"', "'"),
+]
 
 APP = "def limit():\n    return 5  \n\n\ndef other():\n    return 6\n"
 
@@ -150,7 +165,9 @@ def test_a_note_is_read_from_memory_and_nowhere_else(repo: Path, tmp_path: Path)
     assert oks(note("memory/limits.md"), repo, memory=memory) == (True, True)
     assert oks(note("limits.md"), repo, memory=memory) == (True, True)
     assert oks(note("memory/limits.md", "The limit is six."), repo, memory=memory) == (True, False)
-    for ref in ("memory/none.md", "../outside.md", "memory/link.md", "memory/", str(tmp_path / "outside.md"), "a\0.md"):
+    nowhere = ("memory/none.md", "../outside.md", "memory/link.md", "memory/", str(tmp_path / "outside.md"), "a\0.md")
+    (memory / "loop.md").symlink_to("loop.md")
+    for ref in (*nowhere, "memory/loop.md", f"memory/{'a' * 300}.md", "memory/" + "a/" * 3_000):
         assert oks(note(ref), repo, memory=memory) == (False, None)
 
 
@@ -165,6 +182,30 @@ def test_an_earlier_reply_is_known_only_from_the_ledger(repo: Path, tmp_path: Pa
     ref = EvidenceRef(kind=EvidenceKind.MEMORY, ref="reply/T1.C1.1.2", quote="five")
     assert oks(ref, repo, ledger=Ledger().record_query("search_memory", ref.ref), memory=tmp_path) == (True, None)
     assert oks(ref, repo, ledger=Ledger(), memory=tmp_path) == (None, None)
+
+
+def test_what_a_search_of_memory_brought_up_is_no_query(repo: Path) -> None:
+    """A lesson or a reply cited as a log query would prove itself by having come up."""
+    ledger = (
+        Ledger().record_query("search_memory", "memory/dismissed-x.md").record_query("search_memory", "reply/T.C.1")
+    )
+    for name in ("memory/dismissed-x.md", "reply/T.C.1"):
+        for quote in ("", "The limit is five."):
+            ref = EvidenceRef(kind=EvidenceKind.LOG_QUERY, ref=name, quote=quote)
+            assert prove(ref, Sources(repo=GitRepo(repo), ledger=ledger)).ok is False
+
+
+@pytest.mark.parametrize("edit", EDITORS)
+def test_a_lesson_saved_again_by_an_editor_proves_nothing_still(repo: Path, tmp_path: Path, edit: Edit) -> None:
+    """Whatever the editor made of what stands above the words; nor are those lines words of the note."""
+    lesson = note_text("# Dismissed: limit\n\nThe limit is five.", {"kind": "dismissal", "saved_by": "U1"})
+    write_files(tmp_path / "memory", {"lesson.md": ""})
+    (tmp_path / "memory" / "lesson.md").write_bytes(edit(lesson).encode())
+    ref = EvidenceRef(kind=EvidenceKind.MEMORY, ref="memory/lesson.md", quote="The limit is five.")
+    proof = prove(ref, Sources(repo=GitRepo(repo), memory=tmp_path / "memory"))
+    assert (proof.ok, proof.quote and proof.quote.ok) == (None, True)
+    above = ref.model_copy(update={"quote": "saved_by"})
+    assert prove(above, Sources(repo=GitRepo(repo), memory=tmp_path / "memory")).ok is False
 
 
 def test_a_file_of_many_bytes_is_read_once_and_cut_at_line_feeds_only(tmp_path: Path) -> None:

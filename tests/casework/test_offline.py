@@ -180,7 +180,7 @@ def test_a_strong_earlier_answer_is_named_and_cited(code: Path) -> None:
     memory = [ref for ref in investigation.ret.evidence_refs if ref.kind is EvidenceKind.MEMORY]
     assert [ref.ref for ref in memory] == ["memory/retries.md"]
     assert "memory/retries.md" in investigation.ret.draft_reply
-    assert investigation.ledger.has_query("memory/retries.md")
+    assert investigation.ledger.came_up("memory/retries.md")
 
 
 def test_lessons_are_for_whoever_approves_and_never_an_answer(code: Path) -> None:
@@ -211,7 +211,7 @@ def test_lessons_are_for_whoever_approves_and_never_an_answer(code: Path) -> Non
     shown = [(ref.ref, ref.supports_claim) for ref in ret.evidence_refs if ref.kind is EvidenceKind.MEMORY]
     assert shown == [("memory/dismissed.md", said), ("memory/old.md", "changed")]
     assert "memory/" not in ret.draft_reply
-    assert investigation.ledger.has_query("memory/dismissed.md")
+    assert investigation.ledger.came_up("memory/dismissed.md")
     assert investigate(code, memory_hits=hits).ret.draft_reply == ""
 
 

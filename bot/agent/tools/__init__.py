@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from bot.agent.git import GitRepo
-from bot.agent.ledger import Ledger
+from bot.agent.ledger import MEMORY_TOOL, Ledger
 from bot.agent.tool import Tool
 from bot.agent.tools.blame import GitBlame, git_blame
 from bot.agent.tools.files import ListFiles, ReadFile, list_files, read_file
@@ -52,7 +52,7 @@ def code_tools(
         recorded_tool("search_code", _SEARCH, SearchCode, CodeSearch(see, index), ledger),
         _read_file(see),
         *_looking_tools(see),
-        recorded_tool("search_memory", _MEMORY, SearchMemory, MemorySearch(see, memory, memory_folder), ledger),
+        recorded_tool(MEMORY_TOOL, _MEMORY, SearchMemory, MemorySearch(see, memory, memory_folder), ledger),
     ]
 
 

@@ -5,11 +5,13 @@ Reads the notes in memory/ that the index finds, links out of it aside; what com
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import Field
 
+from bot.agent.ledger import MEMORY_TOOL
 from bot.agent.tools.arguments import Arguments, Text
 from bot.agent.tools.output import path_text, quote, truncated
 from bot.agent.tools.redaction import redact_lines
@@ -17,6 +19,8 @@ from bot.agent.tools.snapshot import Snapshot
 from bot.domain.notes import note_words
 from bot.domain.passages import MemoryHit
 from bot.ports import MemoryIndex
+
+log = logging.getLogger(__name__)
 
 MAX_NOTES: Final = 4
 MAX_NOTE_CHARS: Final = 4_000
@@ -41,7 +45,7 @@ class MemorySearch:
         """Return the notes nearest to a question, each under the ref to cite."""
         hits = self._memory.search(given.query, limit=MAX_NOTES)
         for hit in hits:
-            self._snapshot.ledger.record_query("search_memory", hit.ref)
+            self._snapshot.ledger.record_query(MEMORY_TOOL, hit.ref)
         return "\n".join(line for hit in hits for line in self._shown(hit)) or "nothing in memory fits"
 
     def _shown(self, hit: MemoryHit) -> list[str]:
@@ -57,6 +61,9 @@ class MemorySearch:
         """Return the words of a whole note, or what the index kept of an earlier reply."""
         path = (self._folder / hit.ref.removeprefix("memory/")).resolve()
         is_note = hit.ref.startswith("memory/") and path.is_relative_to(self._folder) and path.is_file()
-        if not is_note or path.stat().st_size > MAX_NOTE_BYTES:
-            return hit.excerpt
-        return note_words(path.read_text(encoding="utf-8", errors="replace"))
+        try:
+            if is_note and path.stat().st_size <= MAX_NOTE_BYTES:
+                return note_words(path.read_text(encoding="utf-8", errors="replace"))
+        except OSError:  # gone a moment after it was found
+            log.info("a note is gone: %s", hit.ref, extra={"action": "note_gone"})
+        return hit.excerpt

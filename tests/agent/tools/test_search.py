@@ -92,7 +92,7 @@ def test_a_query_cannot_conjure_up_a_citation(tmp_path: Path) -> None:
     tools = Toolbox(tmp_path, {"a.txt": "x\n"})
     tools("search_memory", query="reply/T1.C1.1")
     tools("search_code", query="reply/T1.C1.1")
-    assert not tools.ledger.has_query("reply/T1.C1.1")
+    assert not tools.ledger.came_up("reply/T1.C1.1")
 
 
 def test_memory_shows_whole_notes_under_their_refs(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_memory_shows_whole_notes_under_their_refs(tmp_path: Path) -> None:
     shown = tools("search_memory", query="when is the deploy window?")
     assert shown.startswith("ref: memory/deploys.md\n> # Deploy window\n> \n> Tuesdays only.")
     assert SECRET not in shown
-    assert tools.ledger.has_query("memory/deploys.md")
+    assert tools.ledger.came_up("memory/deploys.md")
     assert "nothing in memory fits" in tools("search_memory", query="lunch menu prices")
 
 
@@ -135,4 +135,4 @@ def test_a_lesson_that_people_kept_is_found_as_a_lesson(tmp_path: Path) -> None:
         "> A draft that answered this was dismissed on 2026-11-20: the client is gone, ask the platform team" in shown
     )
     assert "> The dismissed draft said, and it is not to be repeated:" in shown
-    assert tools.ledger.has_query(ref)
+    assert tools.ledger.came_up(ref)
