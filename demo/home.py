@@ -40,7 +40,7 @@ def furnish(home: Path, codebase: Path) -> Path:
     """
     path = home / "triage.yml"
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
         if path.exists():
             _forget_last_time(home, path)
         path.write_text(_OURS, encoding="utf-8")

@@ -33,7 +33,7 @@ def environment_of(slack: LocalSlack, home: Path) -> dict[str, str]:
 
 def write_config(home: Path, codebase: Path, **more: Any) -> Path:
     """Write an ordinary triage.yml and return its path."""
-    home.mkdir(parents=True, exist_ok=True)
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
     chats = [{"chat_id": channel.channel_id, "name": channel.name} for channel in (HELP, ENG)]
     settings = {"codebase": str(codebase), "ops_channel": OPS.channel_id, "watched_chats": chats, **more}
     path = home / "triage.yml"
