@@ -6,6 +6,7 @@ with its sender may still be on its way, so not finding it counts only after a w
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -45,6 +46,7 @@ class Poster:
         self._client, self._pacer, self._reader, self._clock = client, pacer, reader, clock
         self._began_at = clock.now()
         self._sent: dict[str, datetime] = {}
+        self._lock = threading.Lock()
 
     def post(
         self,
@@ -124,15 +126,17 @@ class Poster:
         if mark is None:
             yield
             return
-        self._sent[mark] = self._clock.now()
-        while len(self._sent) > REMEMBERED:
-            self._sent.pop(next(iter(self._sent)), None)
+        with self._lock:
+            self._sent[mark] = self._clock.now()
+            if len(self._sent) > REMEMBERED:
+                del self._sent[next(iter(self._sent))]
         try:
             yield
         except Unconfirmed:
             raise
         except ProviderError:
-            self._sent.pop(mark, None)
+            with self._lock:
+                self._sent.pop(mark, None)
             raise
 
 
