@@ -47,6 +47,7 @@ class HttpConnection:
     ) -> None:
         self._slate, self._clock, self._on_session = slate, clock, on_session
         self._lock = threading.Lock()
+        self._is_closed = False
         self._before, now = last_life(slate), clock.now()
         self._now = Presence(**this_process(), at=now, started_at=now, down_since=now)
         self._server = HttpServer(app, signatures, self, host=host, port=port)
@@ -63,6 +64,8 @@ class HttpConnection:
         """Write down how things are, at most every 10 s unless that changed."""
         with self._lock:
             now = self._clock.now()
+            if self._is_closed:
+                return
             if not self._server.is_serving and self._now.problem != _NOT_SERVED:
                 log.error(_NOT_SERVED, extra={"action": "deaf"})
                 self._write(connected_since=None, down_since=now, problem=_NOT_SERVED)
@@ -71,6 +74,8 @@ class HttpConnection:
 
     def close(self) -> None:
         """Hear nothing more, and say so."""
+        with self._lock:
+            self._is_closed = True
         self._server.close()
         with self._lock:
             self._write(stopped_at=self._clock.now())

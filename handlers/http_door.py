@@ -113,7 +113,7 @@ class Door:
         self._turned_away += 1
         if self._turned_away & (self._turned_away - 1) == 0:
             log.warning(
-                "%d requests so far were not signed by Slack, too old or replayed; "
+                "requests that were not signed by Slack, too old or replayed: %d so far; "
                 "if they are Slack's own, check SLACK_SIGNING_SECRET and this machine's clock",
                 self._turned_away,
                 extra={"action": "request_refused"},

@@ -92,7 +92,7 @@ def overview(home: Path, now: datetime) -> Overview:
         queued=_count_jobs(home / "queue"),
         failed=_count_jobs(home / "queue" / "failed"),
         posted_today=_posted_on(home / "replies.ndjson", now),
-        connection=describe(read_presence(home), now),
+        connection=describe(read_presence(home), now, heard_at=last),
         last_event_at=last,
         last_event=f"Last message seen {ago(now, last)}" if last else "No message seen yet",
         threads=tuple(threads),

@@ -77,8 +77,11 @@ def state_of(seen: Presence | None, now: datetime) -> State:
     return "up" if seen.down_since is None and seen.connected_since is not None else "down"
 
 
-def describe(seen: Presence | None, now: datetime) -> str:
-    """Return one line that is true."""
+def describe(seen: Presence | None, now: datetime, *, heard_at: datetime | None = None) -> str:
+    """Return one line that is true; `heard_at` is when the latest message on record was written, None if none is.
+
+    What is on record may be some seconds ahead of what the process last wrote about itself.
+    """
     state = state_of(seen, now)
     if seen is None or state == "never":
         return "triage has not run on this data directory yet"
@@ -86,7 +89,8 @@ def describe(seen: Presence | None, now: datetime) -> str:
         return f"triage is not running (last seen {ago(now, seen.stopped_at or seen.at)})"
     if state == "stuck":
         return f"triage (process {seen.pid}) has given no sign of life for {span(now - seen.at)}; restart it"
-    event = f"last event {ago(now, seen.last_event_at)}" if seen.last_event_at else "no event yet"
+    events = [at for at in (seen.last_event_at, heard_at) if at is not None and at >= seen.started_at]
+    event = f"last event {ago(now, max(events))}" if events else "no event yet"
     if state == "down":
         why = f": {seen.problem}" if seen.problem else ""
         return f"no connection for {span(now - (seen.down_since or seen.started_at))} ({event}){why}"

@@ -5,6 +5,7 @@ Chat text and the words of models are shown on one line each, without what a ter
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ MAX_STEPS: Final = 12
 MAX_FAULTS: Final = 3
 MAX_REFS: Final = 8
 _INDENT: Final = 10
+_USER: Final = re.compile(r"<@(\w+)>")
 _MARKS: Final = {True: "✓", False: "✗", None: "?"}
 _WHY: Final = {
     "is_bot_mention": "mentions the bot",
@@ -88,7 +90,8 @@ def _history(state: ThreadState) -> Iterator[str]:
         yield from _line("", f"… {left} earlier steps")
     shown: set[int] = set()
     for step in state.status_history[-MAX_STEPS:]:
-        yield from _line(_clock(step.at), f"→ {step.to}: {step.why}")
+        why = _USER.sub(r"\1", step.why)
+        yield from _line(_clock(step.at), f"→ {step.to}: {why}")
         number = _round_of(step)
         if number in rounds and number not in shown:
             shown.add(number)

@@ -30,7 +30,7 @@ def config(patient: Patient) -> Finding:
         return Finding(ok=False, says="; ".join(error.problems), fix=fix)
     chats, sessions = len(settings.watched_chats), len(settings.sessions)
     path = find_config(patient.config, patient.home)
-    return Finding(ok=True, says=f"{path}: {chats} watched chats, {sessions} sessions")
+    return Finding(ok=True, says=f"{path}: {_counted(chats, 'watched chat')}, {_counted(sessions, 'session')}")
 
 
 def secrets(path: Path) -> Finding:
@@ -100,7 +100,9 @@ def sessions(patient: Patient) -> Finding:
         return Finding(ok=False, says="; ".join(problems), fix="put that right; triage heartbeat list shows them")
     waiting = [name for name, one in watched.items() if PlaybookFile(one.cwd).peek() is None]
     new = f"; the first beat writes a playbook for {', '.join(waiting)}" if waiting else ""
-    return Finding(ok=True, says=f"{len(watched)} sessions{new}" if watched else "none are configured: no heartbeats")
+    return Finding(
+        ok=True, says=f"{_counted(len(watched), 'session')}{new}" if watched else "none are configured: no heartbeats"
+    )
 
 
 def _session_problem(name: str, session: SessionSettings) -> str | None:
@@ -110,6 +112,10 @@ def _session_problem(name: str, session: SessionSettings) -> str | None:
     if playbook is not None and playbook.is_effectively_empty:
         return f"{name}: its HEARTBEAT.md holds no task, so nothing is looked at"
     return None
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _run(*argv: str) -> str | None:

@@ -61,6 +61,22 @@ def test_one_line_says_how_things_stand(changes: dict[str, Any], line: str) -> N
     assert describe(seen(**changes), NOW) == line
 
 
+@pytest.mark.parametrize(
+    ("last_event_at", "heard_at", "event"),
+    [
+        (None, NOW - timedelta(seconds=2), "last event 2 s ago"),
+        (NOW - timedelta(seconds=4), NOW - timedelta(seconds=2), "last event 2 s ago"),
+        (NOW - timedelta(seconds=4), NOW - MINUTE, "last event 4 s ago"),
+        (None, NOW - timedelta(days=2), "no event yet"),
+    ],
+)
+def test_a_message_on_record_counts_though_the_process_has_not_written_of_it(
+    last_event_at: datetime | None, heard_at: datetime, event: str
+) -> None:
+    """It writes every 10 s; a message of an earlier run is none of this one's."""
+    assert describe(seen(last_event_at=last_event_at), NOW, heard_at=heard_at).startswith(event)
+
+
 def test_a_killed_bot_is_not_running_however_fresh_its_file() -> None:
     """The process is looked for, too."""
     killed = seen(pid=gone())

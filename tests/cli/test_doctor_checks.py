@@ -184,11 +184,11 @@ def test_the_disk_is_named_with_its_room(tmp_path: Path) -> None:
 def test_sessions_need_a_playbook_with_tasks(tmp_path: Path) -> None:
     """A missing one will be written; an empty one looks at nothing."""
     given = patient(tmp_path, sessions={"shop": {"cwd": str(tmp_path / "code"), "owner": "U0123ANA"}})
-    assert machine_checks.sessions(given).says == "1 sessions; the first beat writes a playbook for shop"
+    assert machine_checks.sessions(given).says == "1 session; the first beat writes a playbook for shop"
     (tmp_path / "code" / "HEARTBEAT.md").write_text("## Quick Tasks\n- [ ]\n")
     assert "holds no task" in machine_checks.sessions(given).says
     (tmp_path / "code" / "HEARTBEAT.md").write_text("## Quick Tasks\n- [ ] look at `git status --porcelain`\n")
-    assert machine_checks.sessions(given) == Finding(ok=True, says="1 sessions")
+    assert machine_checks.sessions(given) == Finding(ok=True, says="1 session")
 
 
 @responses.activate

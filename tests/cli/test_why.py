@@ -103,7 +103,7 @@ def test_the_whole_chain_fits_a_screen(home: Path, capsys: pytest.CaptureFixture
         "→ bounced-round-1",
         "round 2:",
         "→ pending-user: validated",
-        "→ closed: approved by <@U2>",
+        "→ closed: approved by U2",
         "posted as 1795165300.000900: bounce-then-pass, after 1.0 min",
         "cites     ✓ app/retry.py:10-12 at aaaaaaa",
         f"Next: triage verify {THREAD_ID} --lines",

@@ -137,7 +137,11 @@ def test_what_could_not_be_stored_is_looked_for_once_it_can(ear: Ear) -> None:
     assert state_of(ear.written, ear.clock.now()) == "up"
 
 
-def test_a_stop_is_written_down(ear: Ear) -> None:
-    """Others read that it was meant."""
+def test_a_stop_is_written_down(ear: Ear, caplog: pytest.LogCaptureFixture) -> None:
+    """Others read that it was meant, and no later look takes it for a failure."""
     ear.connection.close()
     assert ear.written.stopped_at == ear.clock.now()
+    ear.clock.advance(11)
+    ear.connection.check()
+    assert state_of(ear.written, ear.clock.now()) == "dead"
+    assert not caplog.records
