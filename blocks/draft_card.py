@@ -159,7 +159,7 @@ def _evidence(state: ThreadState, link_to: LinkTo) -> list[Block]:
     ret = state.investigator_return
     if ret is None or not ret.evidence_refs or not state.rounds or not state.draft_pending:
         return []
-    marks = ref_marks(state.rounds[-1].checks, len(ret.evidence_refs))
+    marks = ref_marks(state.checks, len(ret.evidence_refs))
     lines = [_ref_line(ref, mark, link_to(ref)) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
     return [_context(truncate("\n".join([_evidence_title(marks), *lines[:SHOWN_REFS]]), TEXT_CHARS))]
 

@@ -98,7 +98,7 @@ class EvidenceReader:
     def citations(self, state: ThreadState, *, at_most: int) -> list[Citation]:
         """Return the citations of a thread's latest draft, up to so many, each with its mark and what it points at."""
         refs = (state.investigator_return.evidence_refs if state.investigator_return else ())[:at_most]
-        checks = state.rounds[-1].checks if state.rounds else ()
+        checks = state.checks
         marks = ref_marks(checks, len(refs))
         return [
             Citation(ref, mark, _reason(checks, index, mark), redact(ref.quote, self.known_secrets), self.read(ref))

@@ -148,7 +148,7 @@ def _decision(state: ThreadState, replies: Sequence[Record]) -> list[str]:
 def _evidence(state: ThreadState, link_to: LinkTo) -> Iterator[str]:
     """Yield what the latest draft cites, each with its mark and, whole on a line of its own, its link."""
     refs = state.investigator_return.evidence_refs if state.investigator_return else ()
-    marks = ref_marks(state.rounds[-1].checks if state.rounds else (), len(refs))
+    marks = ref_marks(state.checks, len(refs))
     if refs:
         yield ""
     for ref, mark in zip(refs[:MAX_REFS], marks, strict=False):

@@ -212,6 +212,12 @@ class ThreadState(_Value):
         """Whether work on the thread may still happen."""
         return self.status is not Status.CLOSED
 
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """What code found of `investigator_return`; empty while nobody has checked it, whatever it said of another."""
+        last = self.rounds[-1] if self.rounds else None
+        return last.checks if last and last.investigator_return == self.investigator_return else ()
+
     def evolve(self, **changes: Any) -> Self:
         """Return a copy with fields replaced; status changes go through `transition` instead."""
         if "status" in changes:

@@ -167,6 +167,18 @@ def test_each_citation_has_its_mark_its_reason_and_a_clean_quote(reader: Evidenc
     assert len(reader.citations(state, at_most=1)) == 1
 
 
+def test_what_nobody_checked_bears_no_mark_of_an_earlier_round(reader: EvidenceReader) -> None:
+    """A long run that found no answer hands over citations that no check has seen."""
+    state = in_status(Status.PENDING_USER, PendingReason.FAILED)
+    holds = tuple(Check(name=f"ref[0].{what}", ok=True, reason="") for what in ("resolves", "quote"))
+    state = state.evolve(
+        rounds=(Round(round=1, investigator_return=a_return(), checks=holds),),
+        investigator_return=a_return(draft_reply="", evidence_refs=(cite(reader, "app/none.py:1", "made up"),)),
+    )
+    [citation] = reader.citations(state, at_most=5)
+    assert citation.mark is None
+
+
 def test_what_cites_nothing_has_no_citations(reader: EvidenceReader) -> None:
     """An investigation under way, for one."""
     assert reader.citations(in_status(Status.INVESTIGATING), at_most=9) == []
