@@ -95,13 +95,14 @@ class Poster:
         """Return the ts of the newest post with this mark, if one was made since a Slack time.
 
         `recorded_at` is when what it shows was first on file: what began in this process, and was not posted by it,
-        stands nowhere, and Slack is not asked.
+        stands nowhere, and Slack is not asked. A time in the future is that of a clock that was put back since.
 
         Raises:
             InFlight: it stands nowhere, and may yet come.
             ProviderError: Slack cannot say.
         """
-        sent_at = self._sent.get(mark) or (self._began_at if recorded_at < self._began_at else None)
+        is_older = not self._began_at <= recorded_at <= self._clock.now()
+        sent_at = self._sent.get(mark) or (self._began_at if is_older else None)
         if sent_at is None:
             return None
         found = self._found(channel, mark, what, since)

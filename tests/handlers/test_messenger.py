@@ -131,6 +131,14 @@ class TestCard:
         with pytest.raises(Unavailable, match="on its way"):
             messenger.find_card(state)
 
+    def test_a_card_of_an_earlier_run_is_found_though_the_clock_was_put_back(
+        self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
+    ) -> None:
+        """As a machine that starts with a wrong time is: its thread seems younger than this run."""
+        card = {"ts": "1.1", "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
+        slack.will("conversations.history", Answer({"messages": [card]}))
+        assert messenger.find_card(STATE.evolve(started_at=clock.now() + timedelta(hours=1))) == ("C0OPS", "1.1")
+
     def test_a_card_far_up_the_channel_is_found(self, slack: SlackStub, messenger: SlackMessenger) -> None:
         """Page after page, back to the question."""
         card = {"ts": "1.1", "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
