@@ -162,9 +162,10 @@ class Course:
 
     def _stamp(self, view: BeatView, begun: Begun, boxes: Mapping[str, bool]) -> None:
         done = [(task, boxes[task.id]) for task in view.tasks if task.id in boxes]
+        due = begun.paid.due if begun.paid else [task.id for task in view.tasks]
 
         def edit(playbook: Playbook) -> Playbook:
-            if not is_the_one_looked_at(view, playbook):
+            if not is_the_one_looked_at(due, playbook):
                 return playbook
             return playbook.with_boxes(done).with_stamps(includes(view.tier), begun.stamp_at)
 

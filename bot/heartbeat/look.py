@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 
 from bot.domain.beats import Finding
@@ -74,9 +74,8 @@ def _moves(state: SessionState, playbook: Playbook) -> tuple[Move, ...]:
     return tuple(move for move in moves(state.measured) if (move.from_tier, move.task_id) in standing)
 
 
-def is_the_one_looked_at(view: BeatView, playbook: Playbook) -> bool:
-    """Whether a playbook still holds any task of the beat; one put in its place meanwhile was not looked at."""
-    due = {task.id for task in view.tasks}
+def is_the_one_looked_at(due: Collection[str], playbook: Playbook) -> bool:
+    """Whether a playbook still holds any due task of the beat; one put in its place meanwhile was not looked at."""
     return not due or any(entry.id in due for entry in playbook.entries)
 
 

@@ -114,3 +114,25 @@ def test_what_came_since_the_run_is_another_beats(tmp_path: Path) -> None:
     assert [message.text for message in room.store.inbox("shop")] == ["hello"]
     assert room.state.last_good == AT
     assert room.state.last_run == AT < room.clock.now() - timedelta(hours=1)
+
+
+def test_a_playbook_that_took_the_place_of_the_one_looked_at_is_not_stamped(tmp_path: Path) -> None:
+    """What somebody wrote while the bot was down, nobody has looked into."""
+    room = daily(tmp_path, faults := Faults())
+    first = room.full.steps[0]
+
+    def armed(view: BeatView) -> BeatReport:
+        faults.crash_at = len(faults.points) + 2
+        return first(view)  # type: ignore[no-any-return]
+
+    room.full.steps = [armed]
+    with pytest.raises(Crash):
+        room.beats.handle({"beat": "shop", "slot": AT.isoformat(), "wake": "interval"})
+    faults.crash_at = None
+    (room.cwd / "HEARTBEAT.md").write_text(
+        "# Timestamps\n- Last quick: (never)\n- Last hourly: (never)\n- Last daily: (never)\n\n"
+        "# Daily Tasks\n- [ ] Look at something else\n"
+    )
+    room.beats.handle({"beat": "shop", "slot": AT.isoformat(), "wake": "interval"})
+    assert room.state.paid is None
+    assert parse(room.playbook).stamps.daily is None
