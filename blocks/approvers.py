@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
+from slack_sdk.models.blocks import Block
 
+from blocks.parts import context, section
 from bot.casework.approvers import Roll
 
 MAX_PEOPLE: Final = 50
@@ -19,7 +20,7 @@ def approver_blocks(roll: Roll, *, is_one: bool) -> list[Block]:
     who = f"May approve: {named}{more}" if people else f"*Nobody may approve.* {_why_nobody(roll)}"
     you = "You are one of them." if is_one else "You are not one of them."
     rest = "Guests, bots and people of other workspaces never are."
-    return [_section(f"{who}\n{_source(roll)}"), _context(f"{you} {rest} Next: `/triage open`")]
+    return [section(f"{who}\n{_source(roll)}"), context(f"{you} {rest} Next: `/triage open`")]
 
 
 def _source(roll: Roll) -> str:
@@ -31,11 +32,3 @@ def _source(roll: Roll) -> str:
 
 def _why_nobody(roll: Roll) -> str:
     return "The list is empty." if roll.configured == () else "Slack has not said who they are; see the bot's log."
-
-
-def _section(text: str) -> Block:
-    return SectionBlock(text=MarkdownTextObject(text=text))
-
-
-def _context(text: str) -> Block:
-    return ContextBlock(elements=[MarkdownTextObject(text=text)])

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
+from slack_sdk.models.blocks import Block
 
+from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, escape, fence, plain, truncate
 from bot.domain.manual import NOTHING, Entry, commands, subcommands
 
@@ -25,7 +26,7 @@ def help_blocks(problem: str = "") -> list[Block]:
     """Return the list of commands, one screen, led by what was wrong (mrkdwn)."""
     lines = [f"{_code(entry.form)}  {escape(entry.does)}" for entry in commands()]
     more = "`/triage help tiers add` says all about one: examples, who may, how to take it back."
-    return [*_problem(problem), _section("\n".join(lines)), _context(f"{more}\n{_ASK}")]
+    return [*_problem(problem), section("\n".join(lines)), context(f"{more}\n{_ASK}")]
 
 
 def entry_blocks(entry: Entry, problem: str = "") -> list[Block]:
@@ -40,15 +41,15 @@ def entry_blocks(entry: Entry, problem: str = "") -> list[Block]:
     if entry.changes != NOTHING and entry.undo:
         facts.append(f"*To take it back* {_undo(entry.undo)}")
     below = usage_lines(entry.path)
-    listed = [_section("\n".join(below))] if below else []
+    listed = [section("\n".join(below))] if below else []
     following = f"help {entry.path} {subcommands(entry.path)[0].path.partition(' ')[2]}" if below else first
-    return [*_problem(problem), _section("\n".join(facts)), *listed, _context(f"Next: {_code(following)}")]
+    return [*_problem(problem), section("\n".join(facts)), *listed, context(f"Next: {_code(following)}")]
 
 
 def usage_blocks(command: str, problem: str = "") -> list[Block]:
     """Return what can be typed after a command that has subcommands, led by what was wrong (mrkdwn)."""
-    following = _context(f"More on one: {_code(f'help {subcommands(command)[0].path}')}")
-    return [*_problem(problem), _section("\n".join(usage_lines(command))), following]
+    following = context(f"More on one: {_code(f'help {subcommands(command)[0].path}')}")
+    return [*_problem(problem), section("\n".join(usage_lines(command))), following]
 
 
 def usage_lines(command: str) -> list[str]:
@@ -73,8 +74,8 @@ def typed_blocks(text: str) -> list[Block]:
     pieces = [text[start : start + ECHO_CHARS] for start in range(0, len(text), ECHO_CHARS)][:ECHO_SECTIONS]
     cut = len(text) > ECHO_CHARS * ECHO_SECTIONS
     return [
-        _context("You typed" + (", in part:" if cut else ":")),
-        *(_section(truncate(fence(piece), SECTION_CHARS)) for piece in pieces),
+        context("You typed" + (", in part:" if cut else ":")),
+        *(section(truncate(fence(piece), SECTION_CHARS)) for piece in pieces),
     ]
 
 
@@ -87,17 +88,9 @@ def _undo(undo: str) -> str:
 
 
 def _problem(problem: str) -> list[Block]:
-    return [_section(problem)] if problem else []
+    return [section(problem)] if problem else []
 
 
 def _code(form: str) -> str:
     """Return what is typed as code; a task in backticks would close it, so that its own are left out."""
     return f"`/triage {escape(form.replace('`', ''))}`"
-
-
-def _section(text: str) -> Block:
-    return SectionBlock(text=MarkdownTextObject(text=text))
-
-
-def _context(text: str) -> Block:
-    return ContextBlock(elements=[MarkdownTextObject(text=text)])

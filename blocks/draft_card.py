@@ -14,7 +14,6 @@ from slack_sdk.models.blocks import (
     Block,
     ButtonElement,
     ConfirmObject,
-    ContextBlock,
     DividerBlock,
     InteractiveElement,
     MarkdownTextObject,
@@ -27,6 +26,7 @@ from blocks import ids
 from blocks.badge import status_line
 from blocks.lessons import lesson_blocks
 from blocks.objections import objections
+from blocks.parts import context, section
 from blocks.reply import reply_sections
 from blocks.text import escape, inert, plain, quote, truncate
 from bot.casework.checks import ref_marks
@@ -68,12 +68,12 @@ def card_blocks(
     investigation proposes.
     """
     parts: list[Block] = [_question(state), *_gloss(state, team_language)]
-    parts.append(_context(status_line(state, progress=progress)))
+    parts.append(context(status_line(state, progress=progress)))
     if paused and state.is_open:
         waits = "what has not begun waits for `/triage resume`"
-        parts.append(_context(f":double_vertical_bar: *{escape(paused)}* · {waits}"))
+        parts.append(context(f":double_vertical_bar: *{escape(paused)}* · {waits}"))
     if state.triage_file_path:
-        parts.append(_context(f":file_folder: note saved as `{escape(state.triage_file_path)}`"))
+        parts.append(context(f":file_folder: note saved as `{escape(state.triage_file_path)}`"))
     if state.status is Status.PENDING_USER:
         parts += [*_waiting(state, link_to), _actions(state, _buttons(state, offers_notes))]
     elif state.is_open:
@@ -114,9 +114,9 @@ def _gloss(state: ThreadState, team_language: str) -> list[Block]:
     if ret is None:
         return []
     if ret.gloss and ret.gloss.strip():
-        return [_context(truncate(f":globe_with_meridians: {escape(' '.join(ret.gloss.split()))}", GLOSS_CHARS))]
+        return [context(truncate(f":globe_with_meridians: {escape(' '.join(ret.gloss.split()))}", GLOSS_CHARS))]
     is_foreign = is_in_language(state.question, team_language) is False
-    return [_context(":globe_with_meridians: not translated")] if is_foreign else []
+    return [context(":globe_with_meridians: not translated")] if is_foreign else []
 
 
 def _watch(state: ThreadState) -> list[Block]:
@@ -125,7 +125,7 @@ def _watch(state: ThreadState) -> list[Block]:
     if state.status is not Status.ESCALATED or path is None:
         return []
     line = watch_line(state.escalation_tmux_session, path)
-    return [_context(f"To watch it, on the bot's machine: `{escape(line)}`")]
+    return [context(f"To watch it, on the bot's machine: `{escape(line)}`")]
 
 
 def _waiting(state: ThreadState, link_to: LinkTo) -> list[Block]:
@@ -147,7 +147,7 @@ def _doubts(state: ThreadState) -> list[Block]:
     since = "this draft" if state.status is Status.PENDING_USER else "this investigation began"
     title = f":warning: *{count} thing{'s' * (count > 1)} changed since {since}*"
     newest_first = "".join(f"\n• {_doubt(reason)}" for reason in reversed(state.stale_reasons))
-    return [_section(truncate(title + newest_first, TEXT_CHARS))]
+    return [section(truncate(title + newest_first, TEXT_CHARS))]
 
 
 def _doubt(reason: str) -> str:
@@ -161,7 +161,7 @@ def _evidence(state: ThreadState, link_to: LinkTo) -> list[Block]:
         return []
     marks = ref_marks(state.checks, len(ret.evidence_refs))
     lines = [_ref_line(ref, mark, link_to(ref)) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
-    return [_context(truncate("\n".join([_evidence_title(marks), *lines[:SHOWN_REFS]]), TEXT_CHARS))]
+    return [context(truncate("\n".join([_evidence_title(marks), *lines[:SHOWN_REFS]]), TEXT_CHARS))]
 
 
 def _evidence_title(marks: Sequence[bool | None]) -> str:
@@ -185,7 +185,7 @@ def _open_questions(state: ThreadState) -> list[Block]:
     if ret is None or not ret.open_questions:
         return []
     lines = "".join(f"\n• {escape(question)}" for question in ret.open_questions)
-    return [_section(truncate(f"*To answer this, the investigator needs to know*{lines}", TEXT_CHARS))]
+    return [section(truncate(f"*To answer this, the investigator needs to know*{lines}", TEXT_CHARS))]
 
 
 def _buttons(state: ThreadState, offers_notes: bool) -> list[InteractiveElement]:
@@ -255,11 +255,3 @@ def _button(
 
 def _actions(state: ThreadState, elements: list[InteractiveElement]) -> ActionsBlock:
     return ActionsBlock(elements=elements, block_id=f"actions:{state.thread_id}:{state.draft_version}")
-
-
-def _section(text: str) -> SectionBlock:
-    return SectionBlock(text=MarkdownTextObject(text=text))
-
-
-def _context(text: str) -> ContextBlock:
-    return ContextBlock(elements=[MarkdownTextObject(text=text)])

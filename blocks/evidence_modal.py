@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from itertools import accumulate, takewhile
 from typing import Final
 
-from slack_sdk.models.blocks import Block, ContextBlock, DividerBlock, MarkdownTextObject, SectionBlock
+from slack_sdk.models.blocks import Block, DividerBlock
 from slack_sdk.models.views import View
 
 from blocks.draft_card import LinkTo
 from blocks.limits import VIEW_BYTES, size_of
-from blocks.text import SECTION_CHARS, escape, fence, plain, truncate
+from blocks.parts import context, section
+from blocks.text import SECTION_CHARS, escape, fence, plain
 from bot.casework.evidence import Citation, CommitFacts, Passage
 from bot.domain.returns import EvidenceKind, EvidenceRef
 
@@ -36,12 +37,12 @@ _MEANINGS: Final = {
 
 def looking_up() -> View:
     """Return the dialogue while permission is asked and git is read: it shows nothing of the draft."""
-    return _view([_context("Looking the citations up …")])
+    return _view([context("Looking the citations up …")])
 
 
 def refusal(text: str) -> View:
     """Return the dialogue that says why there is nothing to see."""
-    return _view([_section(escape(text))])
+    return _view([section(escape(text))])
 
 
 def evidence_modal(thread_id: str, citations: Sequence[Citation], link_to: LinkTo, *, left_out: int = 0) -> View:
@@ -50,7 +51,7 @@ def evidence_modal(thread_id: str, citations: Sequence[Citation], link_to: LinkT
     Of what would be too large for Slack the last citations are left out as well, and counted.
     """
     if not citations:
-        return _view([_section("This draft cites nothing, so nothing here can be checked.")])
+        return _view([section("This draft cites nothing, so nothing here can be checked.")])
     view = _view(_all(thread_id, citations, link_to, left_out))
     if len(citations) > 1 and size_of(view.to_dict()) > VIEW_BYTES:
         return evidence_modal(thread_id, citations[:-1], link_to, left_out=left_out + 1)
@@ -58,12 +59,12 @@ def evidence_modal(thread_id: str, citations: Sequence[Citation], link_to: LinkT
 
 
 def _all(thread_id: str, citations: Sequence[Citation], link_to: LinkTo, left_out: int) -> list[Block]:
-    parts: list[Block] = [_context(_count(citations))]
+    parts: list[Block] = [context(_count(citations))]
     for citation in citations:
         parts += [DividerBlock(), *_citation(citation, link_to(citation.ref))]
     more = f"{left_out} more are not shown here. " if left_out else ""
     hint = f"`triage verify {escape(thread_id)} --lines` on the bot's machine looks all up again and shows them whole"
-    return [*parts, DividerBlock(), _context(more + hint)]
+    return [*parts, DividerBlock(), context(more + hint)]
 
 
 def _count(citations: Sequence[Citation]) -> str:
@@ -84,7 +85,7 @@ def _heading(citation: Citation, link: str | None) -> Block:
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else name
     at = f" at {_words(ref.commit[:7], 8)}" if ref.commit and ref.commit != ref.ref else ""
     claim = f"\nfor: {_words(ref.supports_claim, CLAIM_CHARS)}" if ref.supports_claim.strip() else ""
-    return _section(f"*{shown}*{at} · {_MARKS[citation.mark]}{claim}")
+    return section(f"*{shown}*{at} · {_MARKS[citation.mark]}{claim}")
 
 
 def _name(ref: EvidenceRef) -> str:
@@ -99,7 +100,7 @@ def _source(citation: Citation) -> list[Block]:
         return [_code(found.shown()), *([] if stands_there else _quotation(citation, "Quoted, but not there"))]
     if isinstance(found, CommitFacts):
         said = f"{_words(found.subject, CLAIM_CHARS)}\n{_words(found.author, NAME_CHARS)} · {found.date}"
-        return [_section(said), *_quotation(citation, "Quoted from its message")]
+        return [section(said), *_quotation(citation, "Quoted from its message")]
     return _quotation(citation, "Quoted")
 
 
@@ -107,7 +108,7 @@ def _quotation(citation: Citation, title: str) -> list[Block]:
     quote = citation.quote.strip("\n")
     more = len(quote) - QUOTE_CHARS
     cut = f"{quote[:QUOTE_CHARS]} … {more:,} more characters" if more > 0 else quote
-    return [_section(f"{title}:\n{fence(cut)}")] if quote.strip() else []
+    return [section(f"{title}:\n{fence(cut)}")] if quote.strip() else []
 
 
 def _remark(citation: Citation) -> list[Block]:
@@ -116,7 +117,7 @@ def _remark(citation: Citation) -> list[Block]:
     unread = "" if isinstance(found, Passage | CommitFacts) else f"Not shown: {_words(found.why, REASON_CHARS)}."
     why = "" if citation.mark else _words(citation.reason, REASON_CHARS)
     said = " · ".join(part for part in (why, unread) if part)
-    return [_context(said)] if said else []
+    return [context(said)] if said else []
 
 
 def _code(lines: Sequence[str]) -> Block:
@@ -125,7 +126,7 @@ def _code(lines: Sequence[str]) -> Block:
     kept = list(lines[: max(1, sum(1 for _ in takewhile(lambda total: total < SECTION_CHARS, chars)))])
     while len(kept) > 1 and len(_fenced(kept, len(lines) - len(kept))) > SECTION_CHARS:
         kept.pop()
-    return _section(_fenced(kept, len(lines) - len(kept)))
+    return section(_fenced(kept, len(lines) - len(kept)))
 
 
 def _fenced(lines: Sequence[str], left: int) -> str:
@@ -139,11 +140,3 @@ def _words(text: str, limit: int) -> str:
 
 def _view(blocks: list[Block]) -> View:
     return View(type="modal", title="Evidence", close="Close", blocks=blocks)
-
-
-def _section(text: str) -> SectionBlock:
-    return SectionBlock(text=MarkdownTextObject(text=truncate(text, SECTION_CHARS)))
-
-
-def _context(text: str) -> ContextBlock:
-    return ContextBlock(elements=[MarkdownTextObject(text=truncate(text, SECTION_CHARS))])

@@ -9,15 +9,13 @@ from slack_sdk.models.blocks import (
     ActionsBlock,
     Block,
     ButtonElement,
-    ContextBlock,
-    MarkdownTextObject,
     Option,
-    SectionBlock,
     StaticSelectElement,
 )
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, escape, fence, plain, split, to_mrkdwn, truncate
 from bot.domain.alerts import Alert, finding_digest, headline_of
 from bot.domain.session import OpenFinding
@@ -37,13 +35,13 @@ def alert_blocks(alert: Alert) -> list[Block]:
     first, *rest = split(
         f"{_sign(alert)} *{escape(plain(alert.session_name, 60))}*{_over(finding)}\n{said}", SECTION_CHARS
     )
-    parts: list[Block] = [_section(first, block_id=mark_of(alert)), *map(_section, rest)]
+    parts: list[Block] = [section(first, block_id=mark_of(alert)), *map(section, rest)]
     if alert.reasoning and (finding is None or finding.is_open):
-        parts.append(_context(truncate(f"_Why:_ {escape(alert.reasoning)}", REASONING_CHARS)))
+        parts.append(context(truncate(f"_Why:_ {escape(alert.reasoning)}", REASONING_CHARS)))
     if alert.notes and (finding is None or finding.is_open):
-        parts.append(_context(truncate("\n".join(escape(note) for note in alert.notes), NOTES_CHARS)))
+        parts.append(context(truncate("\n".join(escape(note) for note in alert.notes), NOTES_CHARS)))
     if finding is not None:
-        parts.append(_context(_standing(finding)))
+        parts.append(context(_standing(finding)))
         if finding.is_open:
             parts.append(_buttons(alert.session_id, finding))
     return parts
@@ -52,7 +50,7 @@ def alert_blocks(alert: Alert) -> list[Block]:
 def retired_blocks(alert: Alert) -> list[Block]:
     """Return what is left of the card of a finding that was said again on a new one."""
     name = escape(plain(alert.session_name, 60))
-    return [_context(f"*{name}* · {escape(plain(alert.headline, 250))}"), _context("Still so; said again below.")]
+    return [context(f"*{name}* · {escape(plain(alert.headline, 250))}"), context("Still so; said again below.")]
 
 
 def alert_text(alert: Alert) -> str:
@@ -63,9 +61,9 @@ def alert_text(alert: Alert) -> str:
 
 def playbook_modal(session_name: str, text: str) -> View:
     """Return HEARTBEAT.md to read, as it lies on disk."""
-    blocks = [_section(piece) for piece in split(fence(text or "(empty)"), SECTION_CHARS)[:SHOWN_SECTIONS]]
+    blocks = [section(piece) for piece in split(fence(text or "(empty)"), SECTION_CHARS)[:SHOWN_SECTIONS]]
     return View(
-        type="modal", title=plain("HEARTBEAT.md", 24), close="Close", blocks=[_context(escape(session_name)), *blocks]
+        type="modal", title=plain("HEARTBEAT.md", 24), close="Close", blocks=[context(escape(session_name)), *blocks]
     )
 
 
@@ -139,11 +137,3 @@ def _buttons(session_id: str, finding: OpenFinding) -> ActionsBlock:
 
 def _button(label: str, action: str, value: str, *, style: str | None = None) -> ButtonElement:
     return ButtonElement(text=label, action_id=action, value=value, style=style)
-
-
-def _section(text: str, *, block_id: str | None = None) -> SectionBlock:
-    return SectionBlock(text=MarkdownTextObject(text=text), block_id=block_id)
-
-
-def _context(text: str) -> ContextBlock:
-    return ContextBlock(elements=[MarkdownTextObject(text=text)])

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
+from slack_sdk.models.blocks import Block
 
+from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, escape, fence, truncate
 from bot.domain.beats import Envelope, Indicator
 from bot.heartbeat.overview import Row, Standing
@@ -30,10 +31,10 @@ INDICATORS: Final = {
 def list_blocks(rows: Sequence[Row], now: datetime) -> list[Block]:
     """Return the sessions, a section for each."""
     if not rows:
-        return [_section("No sessions are configured. Add one under `sessions:` in triage.yml and restart triage.")]
-    shown: list[Block] = [_section(row_text(row, now)) for row in rows[:MAX_ROWS]]
+        return [section("No sessions are configured. Add one under `sessions:` in triage.yml and restart triage.")]
+    shown: list[Block] = [section(row_text(row, now)) for row in rows[:MAX_ROWS]]
     more = f"{len(rows) - MAX_ROWS} more: `triage heartbeat list` on the terminal. " if len(rows) > MAX_ROWS else ""
-    return [*shown, _context(f"{more}Next: `/triage heartbeat why {rows[0].id}`")]
+    return [*shown, context(f"{more}Next: `/triage heartbeat why {rows[0].id}`")]
 
 
 def log_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) -> list[Block]:
@@ -42,9 +43,9 @@ def log_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) ->
         return _no_beat(session_id)
     lines = [_cut(beat_line(beat, may_read=may_read), BEAT_CHARS) for beat in beats]
     return [
-        _section(f"*{escape(session_id)}*, latest first"),
+        section(f"*{escape(session_id)}*, latest first"),
         _code(lines),
-        _context(f"Next: `/triage heartbeat why {session_id}`"),
+        context(f"Next: `/triage heartbeat why {session_id}`"),
     ]
 
 
@@ -54,16 +55,16 @@ def why_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) ->
         return _no_beat(session_id)
     latest, *earlier = beats
     steps = [_cut(line, STEP_CHARS) for line in path_lines(latest, may_read=may_read)]
-    parts = [_section(f"*{escape(session_id)}* {escape(heading(latest))}"), _code(steps)]
+    parts = [section(f"*{escape(session_id)}* {escape(heading(latest))}"), _code(steps)]
     if earlier:
         parts.append(_code([_cut(beat_line(beat, may_read=may_read), BEAT_CHARS) for beat in earlier[:EARLIER]]))
     told = "" if may_read else "What it found is shown to its owner and to approvers. "
-    return [*parts, _context(f"{told}Next: `/triage heartbeat run {session_id}`")]
+    return [*parts, context(f"{told}Next: `/triage heartbeat run {session_id}`")]
 
 
 def said_blocks(text: str) -> list[Block]:
     """Return one sentence."""
-    return [_section(escape(text))]
+    return [section(escape(text))]
 
 
 def emoji_of(row: Row) -> str:
@@ -84,7 +85,7 @@ def row_text(row: Row, now: datetime) -> str:
 
 
 def _no_beat(session_id: str) -> list[Block]:
-    return [_section(f"*{escape(session_id)}* has no beat on record yet. Next: `/triage heartbeat run {session_id}`")]
+    return [section(f"*{escape(session_id)}* has no beat on record yet. Next: `/triage heartbeat run {session_id}`")]
 
 
 def _cut(line: str, chars: int) -> str:
@@ -97,12 +98,4 @@ def _code(lines: Sequence[str]) -> Block:
     shown = list(lines)
     while len(fence("\n".join(shown))) > SECTION_CHARS:
         shown.pop()
-    return _section(fence("\n".join(shown)))
-
-
-def _section(text: str) -> Block:
-    return SectionBlock(text=MarkdownTextObject(text=text))
-
-
-def _context(text: str) -> Block:
-    return ContextBlock(elements=[MarkdownTextObject(text=text)])
+    return section(fence("\n".join(shown)))

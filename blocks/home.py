@@ -14,7 +14,6 @@ from typing import Final
 from slack_sdk.models.blocks import (
     Block,
     ButtonElement,
-    ContextBlock,
     DividerBlock,
     HeaderBlock,
     MarkdownTextObject,
@@ -27,6 +26,7 @@ from blocks.heartbeat_list import row_text
 from blocks.limits import VIEW_BLOCKS, VIEW_BYTES, size_of
 from blocks.notice import Notice, notice_blocks
 from blocks.open_drafts import card_link, draft_lines
+from blocks.parts import context, section
 from blocks.text import escape, truncate
 from bot.casework.overview import Overview, ThreadLine
 from bot.casework.today import Today
@@ -91,24 +91,24 @@ def home_blocks(home: Home, *, user: str, may_approve: bool, notice: Notice | No
         *_sessions(home, user, may_approve),
         DividerBlock(),
         HeaderBlock(text="Today (UTC)"),
-        _section(_numbers(home.today, home.overview)),
+        section(_numbers(home.today, home.overview)),
         HeaderBlock(text="Health"),
-        _section(_health(home.overview)),
-        _context("Next: `/triage status`, `/triage help`"),
+        section(_health(home.overview)),
+        context("Next: `/triage status`, `/triage help`"),
     ]
     return [*above, *(_drafts(home, _Room.beside([*above, *below])) if may_approve else []), *below]
 
 
 def _pause(seen: Overview) -> list[Block]:
-    return [_section(f":double_vertical_bar: *{escape(seen.paused)}* · `/triage resume`")] if seen.paused else []
+    return [section(f":double_vertical_bar: *{escape(seen.paused)}* · `/triage resume`")] if seen.paused else []
 
 
 def _title(home: Home, may_approve: bool) -> list[Block]:
     seen = home.overview
     order = ", longest-waiting first" if may_approve and len(seen.drafts) > 1 else ""
     said = f"*{len(seen.drafts)}* waiting for a decision{order} · {seen.running} being investigated"
-    parts: list[Block] = [HeaderBlock(text="Drafts"), _section(said)]
-    return parts if may_approve else [*parts, _context("Who may approve sees them: `/triage approve-list`")]
+    parts: list[Block] = [HeaderBlock(text="Drafts"), section(said)]
+    return parts if may_approve else [*parts, context("Who may approve sees them: `/triage approve-list`")]
 
 
 def _drafts(home: Home, room: _Room) -> list[Block]:
@@ -130,7 +130,7 @@ def _draft(place: int, line: ThreadLine, state: ThreadState, home: Home) -> list
     card = f" · <{link}|card>" if link else ""
     return [
         DividerBlock(),
-        _context(f"*{place} of {len(home.overview.drafts)}* · asked {ago(home.now, line.started_at)}{card}"),
+        context(f"*{place} of {len(home.overview.drafts)}* · asked {ago(home.now, line.started_at)}{card}"),
         *home.card(state),
     ]
 
@@ -140,18 +140,18 @@ def _lines(lines: Sequence[ThreadLine], now: datetime) -> list[Block]:
         return []
     count = f"{len(lines)} more wait{'s' * (len(lines) == 1)}"
     return [
-        _context(f"{count}, not shown whole here, so without buttons: decide on the card"),
-        _section(draft_lines(lines, now)),
+        context(f"{count}, not shown whole here, so without buttons: decide on the card"),
+        section(draft_lines(lines, now)),
     ]
 
 
 def _sessions(home: Home, user: str, may_approve: bool) -> list[Block]:
     parts: list[Block] = [HeaderBlock(text="Sessions")]
     if not home.sessions:
-        return [*parts, _section("None. Add one under `sessions:` in triage.yml.")]
+        return [*parts, section("None. Add one under `sessions:` in triage.yml.")]
     parts += [_session(row, home.now, may_run=may_approve or row.owner == user) for row in home.sessions[:MAX_SESSIONS]]
     left = len(home.sessions) - MAX_SESSIONS
-    return [*parts, _context(f"{left} more: `triage heartbeat list` on the terminal")] if left > 0 else parts
+    return [*parts, context(f"{left} more: `triage heartbeat list` on the terminal")] if left > 0 else parts
 
 
 def _session(row: Row, now: datetime, *, may_run: bool) -> Block:
@@ -177,11 +177,3 @@ def _health(seen: Overview) -> str:
     damage = f"\n:warning: {len(seen.unreadable)} records cannot be read: `triage status`" if seen.unreadable else ""
     given_up = f":warning: {seen.failed} given up" if seen.failed else "none given up"
     return f"{escape(seen.connection)}\n{escape(seen.last_event)} · {seen.queued} queued · {given_up}{damage}"
-
-
-def _section(text: str) -> Block:
-    return SectionBlock(text=MarkdownTextObject(text=text))
-
-
-def _context(text: str) -> Block:
-    return ContextBlock(elements=[MarkdownTextObject(text=text)])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
+from slack_sdk.models.blocks import Block
 
+from blocks.parts import context, section
 from bot.casework.measure import Measure, dollars, percent, seconds
 from bot.casework.metrics import Report
 
@@ -29,10 +30,10 @@ def metrics_blocks(report: Report) -> list[Block]:
     untold = [each for each in report.criteria if each.ok is None]
     title = f"*The last {report.window.days:.0f} days*"
     return [
-        _section("\n".join([title, *(map(_line, told) if told else ["_Nothing can be judged yet._"])])),
-        _section("\n".join(lines)),
-        *([_context("\n".join(["*Not enough data yet*", *map(_missing, untold)]))] if untold else []),
-        _context("Week by week, and messages to judge: `triage metrics --help` on the bot's machine"),
+        section("\n".join([title, *(map(_line, told) if told else ["_Nothing can be judged yet._"])])),
+        section("\n".join(lines)),
+        *([context("\n".join(["*Not enough data yet*", *map(_missing, untold)]))] if untold else []),
+        context("Week by week, and messages to judge: `triage metrics --help` on the bot's machine"),
     ]
 
 
@@ -44,11 +45,3 @@ def _line(each: Measure) -> str:
 def _missing(each: Measure) -> str:
     so_far = f" ({each.shown} so far)" if each.n else ""
     return f"• {each.name} {each.what}{so_far}: {each.missing}"
-
-
-def _context(text: str) -> Block:
-    return ContextBlock(elements=[MarkdownTextObject(text=text)])
-
-
-def _section(text: str) -> Block:
-    return SectionBlock(text=MarkdownTextObject(text=text))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
+from slack_sdk.models.blocks import Block
 
+from blocks.parts import context, section
 from blocks.text import escape, quote, truncate
 from bot.casework.verdict import CODE_CHECKS
 from bot.domain.returns import ValidatorReturn
@@ -21,17 +22,17 @@ def objections(state: ThreadState) -> list[Block]:
         return []
     title = ":warning: *Why it did not pass*"
     rounds = state.rounds[-state.investigator_round :] if state.investigator_round else ()
-    return [_section(f"{title}{_reasons(state.validator_return)}"), *(_earlier(entry) for entry in rounds[:-1])]
+    return [section(f"{title}{_reasons(state.validator_return)}"), *(_earlier(entry) for entry in rounds[:-1])]
 
 
 def _failure(state: ThreadState) -> list[Block]:
     """Return what went wrong; a draft that nobody could judge is shown, but not offered."""
     ret = state.investigator_return
     unjudged = ret.draft_reply if ret and state.validator_return is None else ""
-    parts: list[Block] = [_section(f"*Why there is no draft*\n{escape(_why(state))}")]
+    parts: list[Block] = [section(f"*Why there is no draft*\n{escape(_why(state))}")]
     if unjudged.strip():
         shown = quote(truncate(escape(unjudged), EARLIER_DRAFT_CHARS))
-        parts.append(_section(f"*Not validated, so not offered:*\n{shown}"))
+        parts.append(section(f"*Not validated, so not offered:*\n{shown}"))
     return parts
 
 
@@ -42,7 +43,7 @@ def _why(state: ThreadState) -> str:
 def _earlier(entry: Round) -> Block:
     """Return an earlier round: what it drafted and why that came back."""
     shown = quote(truncate(escape(entry.investigator_return.draft_reply), EARLIER_DRAFT_CHARS))
-    return _context(f"*Round {entry.round}* drafted\n{shown}\nand was told{_reasons(entry.validator_return)}")
+    return context(f"*Round {entry.round}* drafted\n{shown}\nand was told{_reasons(entry.validator_return)}")
 
 
 def _reasons(verdict: ValidatorReturn | None) -> str:
@@ -50,11 +51,3 @@ def _reasons(verdict: ValidatorReturn | None) -> str:
     said = "".join(f"\n• {escape(reason)}" for reason in reasons) or "\n• no reason was given"
     note = verdict.spot_check_note if verdict and verdict.validator_model != CODE_CHECKS else ""
     return said + (f"\n• spot check: {escape(note)}" if note else "")
-
-
-def _section(text: str) -> SectionBlock:
-    return SectionBlock(text=MarkdownTextObject(text=truncate(text, SECTION_TEXT_CHARS)))
-
-
-def _context(text: str) -> ContextBlock:
-    return ContextBlock(elements=[MarkdownTextObject(text=truncate(text, SECTION_TEXT_CHARS))])

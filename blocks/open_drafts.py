@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
+from slack_sdk.models.blocks import Block
 
+from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, inert
 from bot.casework.overview import Overview, ThreadLine
 from bot.domain.chat_links import link_beside
@@ -22,11 +23,11 @@ def open_blocks(seen: Overview, now: datetime, *, may_see_drafts: bool) -> list[
     """Return the answer to `/triage open`."""
     count = len(seen.drafts)
     if not count:
-        return [_section("No draft waits. Next: `/triage status`")]
+        return [section("No draft waits. Next: `/triage status`")]
     title = f"*{count}* draft{'s' * (count > 1)} wait{'s' * (count == 1)} for a decision"
     if not may_see_drafts:
-        return [_section(f"{title}. Who may approve sees them: `/triage approve-list`")]
-    return [_section(f"{title}, oldest first"), _section(draft_lines(seen.drafts, now)), _context(_next(seen))]
+        return [section(f"{title}. Who may approve sees them: `/triage approve-list`")]
+    return [section(f"{title}, oldest first"), section(draft_lines(seen.drafts, now)), context(_next(seen))]
 
 
 def draft_lines(drafts: Sequence[ThreadLine], now: datetime, *, at_most: int = MAX_DRAFTS) -> str:
@@ -60,11 +61,3 @@ def asked(question: str) -> str:
 def _next(seen: Overview) -> str:
     others = f"{seen.running} more being investigated. " if seen.running else ""
     return f"{others}Next: open a card and decide, or `/triage status`"
-
-
-def _section(text: str) -> Block:
-    return SectionBlock(text=MarkdownTextObject(text=text))
-
-
-def _context(text: str) -> Block:
-    return ContextBlock(elements=[MarkdownTextObject(text=text)])

@@ -9,16 +9,14 @@ from slack_sdk.models.blocks import (
     ActionsBlock,
     Block,
     ButtonElement,
-    ContextBlock,
     InteractiveElement,
-    MarkdownTextObject,
     Option,
-    SectionBlock,
     StaticSelectElement,
 )
 
 from blocks import ids
 from blocks.limits import OPTION_CHARS
+from blocks.parts import context, section
 from blocks.text import escape, fence, inert, plain, quote, truncate
 from bot.domain.proposals import Proposal, Standing
 from bot.domain.wishes import Verb
@@ -40,16 +38,16 @@ def proposal_blocks(proposal: Proposal, *, not_allowed: Sequence[str] = ()) -> l
     where = f"*{escape(proposal.session)}*" if proposal.session else "*which session?*"
     head = f"{sign} Proposal for HEARTBEAT.md of {where}, from <@{proposal.asked_by}> in <#{proposal.chat_id}>{link}"
     parts: list[Block] = [
-        _section(head, block_id=ids.proposal_block_id(proposal.id)),
-        _section(quote(truncate(inert(proposal.words), WORDS_CHARS))),
-        _section(f"{_what(proposal)}\n{fence(f'- [ ] {plain(proposal.task, 300)}')}"),
+        section(head, block_id=ids.proposal_block_id(proposal.id)),
+        section(quote(truncate(inert(proposal.words), WORDS_CHARS))),
+        section(f"{_what(proposal)}\n{fence(f'- [ ] {plain(proposal.task, 300)}')}"),
     ]
     if not_allowed:
         named = ", ".join(f"`{escape(plain(one, 120).replace('`', ''))}`" for one in not_allowed[:3])
-        parts.append(_context(f":warning: Not among `commands` in triage.yml, so it does not run by itself: {named}"))
+        parts.append(context(f":warning: Not among `commands` in triage.yml, so it does not run by itself: {named}"))
     if proposal.standing is Standing.OPEN:
         return [*parts, _buttons(proposal)]
-    return [*parts, _context(_decision(proposal))]
+    return [*parts, context(_decision(proposal))]
 
 
 def proposal_text(proposal: Proposal) -> str:
@@ -100,11 +98,3 @@ def _buttons(proposal: Proposal) -> ActionsBlock:
         )
     elements.append(ButtonElement(text="Reject", action_id=ids.REJECT_PROPOSAL, value=value))
     return ActionsBlock(elements=elements, block_id=f"proposal_actions:{proposal.id}")
-
-
-def _section(text: str, *, block_id: str | None = None) -> SectionBlock:
-    return SectionBlock(text=MarkdownTextObject(text=text), block_id=block_id)
-
-
-def _context(text: str) -> ContextBlock:
-    return ContextBlock(elements=[MarkdownTextObject(text=text)])

@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement, ContextBlock, MarkdownTextObject, SectionBlock
+from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement
 
 from blocks import ids
+from blocks.parts import context, section
 from blocks.text import FENCE, escape, fence, plain, quote, truncate
 from bot.domain.note_facts import Cite
 from bot.domain.rechecks import ChangedLines, Outcome, Recheck
@@ -32,14 +33,14 @@ def recheck_blocks(recheck: Recheck, *, link_to: LinkTo) -> list[Block]:
     """Return the card as the recheck stands; decided, it is three lines."""
     marker = ids.recheck_block_id(recheck.id)
     if recheck.outcome is not Outcome.OPEN:
-        where = _context(_named(recheck.retired_as or recheck.ref))
-        return [_section(f"{_ending(recheck)}\n{quote(_title(recheck))}", block_id=marker), where]
+        where = context(_named(recheck.retired_as or recheck.ref))
+        return [section(f"{_ending(recheck)}\n{quote(_title(recheck))}", block_id=marker), where]
     said = quote(f"{_title(recheck)}\n{escape(_excerpt(recheck))}")
     head = f":mag: *Is this note still true?* The lines it cites changed.\n{said}"
-    shown = [_section(_change(change, link_to)) for change in recheck.changes[:SHOWN_CHANGES]]
+    shown = [section(_change(change, link_to)) for change in recheck.changes[:SHOWN_CHANGES]]
     more = len(recheck.changes) - SHOWN_CHANGES
-    rest = [_context(f"{more} more of its citations changed.")] if more > 0 else []
-    return [_section(head, block_id=marker), *shown, *rest, _context(_meanwhile(recheck)), _buttons(recheck)]
+    rest = [context(f"{more} more of its citations changed.")] if more > 0 else []
+    return [section(head, block_id=marker), *shown, *rest, context(_meanwhile(recheck)), _buttons(recheck)]
 
 
 def recheck_text(recheck: Recheck) -> str:
@@ -116,11 +117,3 @@ def _buttons(recheck: Recheck) -> ActionsBlock:
         ],
         block_id=f"recheck_actions:{recheck.id}",
     )
-
-
-def _section(text: str, *, block_id: str | None = None) -> SectionBlock:
-    return SectionBlock(text=MarkdownTextObject(text=text), block_id=block_id)
-
-
-def _context(text: str) -> ContextBlock:
-    return ContextBlock(elements=[MarkdownTextObject(text=text)])

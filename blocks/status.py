@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
+from slack_sdk.models.blocks import Block
 
 from blocks.open_drafts import asked
+from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, escape
 from bot.casework.overview import Overview
 
@@ -17,19 +18,17 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
     given_up = f":warning: {overview.failed} given up" if overview.failed else "none given up"
     replies = f"{overview.posted_today} repl{'y' if overview.posted_today == 1 else 'ies'}"
     queue = f"{overview.queued} queued · {given_up} · {replies} posted today"
-    parts: list[Block] = [_section(counts), _context(queue)]
+    parts: list[Block] = [section(counts), context(queue)]
     if overview.paused:
-        parts.append(_section(f":double_vertical_bar: *{escape(overview.paused)}* · to go on: `/triage resume`"))
+        parts.append(section(f":double_vertical_bar: *{escape(overview.paused)}* · to go on: `/triage resume`"))
     if may_see_drafts and overview.threads:
         lines = [f"• {t.standing} · {_place(t.permalink, t.chat_id)} · {asked(t.question)}" for t in overview.threads]
-        parts.append(_section("\n".join(_that_fit(lines))))
+        parts.append(section("\n".join(_that_fit(lines))))
     if overview.unreadable:
         count = len(overview.unreadable)
         told = "see `triage status` on the bot's machine"
-        parts.append(_section(f":warning: {count} record{'s' * (count > 1)} cannot be read: {told}"))
-    parts.append(
-        _context(f"{escape(overview.connection)}\n{overview.last_event}\nNext: `/triage open`, `/triage help`")
-    )
+        parts.append(section(f":warning: {count} record{'s' * (count > 1)} cannot be read: {told}"))
+    parts.append(context(f"{escape(overview.connection)}\n{overview.last_event}\nNext: `/triage open`, `/triage help`"))
     return parts
 
 
@@ -47,11 +46,3 @@ def _that_fit(lines: list[str]) -> list[str]:
 
 def _place(permalink: str | None, chat_id: str) -> str:
     return f"<{permalink}|thread> in <#{chat_id}>" if permalink else f"<#{chat_id}>"
-
-
-def _section(text: str) -> Block:
-    return SectionBlock(text=MarkdownTextObject(text=text))
-
-
-def _context(text: str) -> Block:
-    return ContextBlock(elements=[MarkdownTextObject(text=text)])

@@ -14,15 +14,13 @@ from slack_sdk.models.blocks import (
     ActionsBlock,
     Block,
     ButtonElement,
-    ContextBlock,
     InputBlock,
-    MarkdownTextObject,
     PlainTextInputElement,
-    SectionBlock,
 )
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.parts import context, section
 from blocks.text import escape, fence, plain, quote, truncate
 from bot.domain.suggestions import MAX_REASON_CHARS, Status, Suggestion
 from bot.heartbeat.suggestion_wording import one_line, order, what
@@ -43,10 +41,10 @@ def suggestion_blocks(suggestion: Suggestion) -> list[Block]:
     marker = ids.suggestion_block_id(suggestion.id)
     about = f"From {escape(one_line(suggestion.from_))}: {escape(one_line(suggestion.reason))} · `{suggestion.id}`"
     head = f"{_SIGNS[suggestion.status]} *{_title(suggestion)}* · {escape(what(suggestion))}\n{_task(suggestion)}"
-    parts: list[Block] = [_section(head, block_id=marker), _context(about)]
+    parts: list[Block] = [section(head, block_id=marker), context(about)]
     if suggestion.is_waiting:
         return [*parts, _buttons(suggestion)]
-    return [*parts, _context(_decision(suggestion))]
+    return [*parts, context(_decision(suggestion))]
 
 
 def suggestion_text(suggestion: Suggestion) -> str:
@@ -66,7 +64,7 @@ def reject_modal(suggestion: Suggestion) -> View:
         title="Reject it",
         submit="Reject",
         blocks=[
-            _section(_task(suggestion)),
+            section(_task(suggestion)),
             InputBlock(block_id=ids.REASON, label="Why? (it is not offered again)", element=text, optional=True),
         ],
     )
@@ -80,9 +78,9 @@ def read_modal(suggestion: Suggestion) -> View:
         title="Read it first",
         submit="Add it anyway",
         blocks=[
-            _section(f"Quarantined: {escape(suggestion.quarantine or '')}. It comes from {escape(suggestion.from_)}."),
-            _section(truncate(fence(suggestion.task), TASK_CHARS)),
-            _section(f"A model would read this line at every {suggestion.tier} beat of {escape(suggestion.to)}."),
+            section(f"Quarantined: {escape(suggestion.quarantine or '')}. It comes from {escape(suggestion.from_)}."),
+            section(truncate(fence(suggestion.task), TASK_CHARS)),
+            section(f"A model would read this line at every {suggestion.tier} beat of {escape(suggestion.to)}."),
         ],
     )
 
@@ -91,22 +89,22 @@ def suggestion_list(suggestions: Sequence[Suggestion]) -> list[Block]:
     """Return what waits and what was decided last, one screen."""
     waiting, decided = order(suggestions)
     if not waiting and not decided:
-        return [_section("No suggestions yet. Next: `/triage pollinate run`")]
-    shown: list[Block] = [_section(_entry(one)) for one in waiting[:MAX_WAITING]]
+        return [section("No suggestions yet. Next: `/triage pollinate run`")]
+    shown: list[Block] = [section(_entry(one)) for one in waiting[:MAX_WAITING]]
     if len(waiting) > MAX_WAITING:
-        shown.append(_context(f"{len(waiting) - MAX_WAITING} more: `triage pollinate list` on the terminal."))
+        shown.append(context(f"{len(waiting) - MAX_WAITING} more: `triage pollinate list` on the terminal."))
     if decided:
-        shown.append(_context("\n".join(f"`{one.id}` {_decision(one)}" for one in decided)))
+        shown.append(context("\n".join(f"`{one.id}` {_decision(one)}" for one in decided)))
     following = f"accept {waiting[0].id}" if waiting else "run"
-    return [*shown, _context(f"Next: `/triage pollinate {following}`")]
+    return [*shown, context(f"Next: `/triage pollinate {following}`")]
 
 
 def unread_blocks(suggestion: Suggestion) -> list[Block]:
     """Return a quarantined line to read before it can be accepted by command."""
     return [
-        _section(f"`{suggestion.id}` is quarantined: {escape(suggestion.quarantine or '')}. It says, as data:"),
-        _section(truncate(fence(suggestion.task), TASK_CHARS)),
-        _context(f"To add it anyway: `/triage pollinate accept {suggestion.id} anyway`"),
+        section(f"`{suggestion.id}` is quarantined: {escape(suggestion.quarantine or '')}. It says, as data:"),
+        section(truncate(fence(suggestion.task), TASK_CHARS)),
+        context(f"To add it anyway: `/triage pollinate accept {suggestion.id} anyway`"),
     ]
 
 
@@ -158,11 +156,3 @@ def _modal(callback_id: str, suggestion: Suggestion, *, title: str, submit: str,
         close="Cancel",
         blocks=blocks,
     )
-
-
-def _section(text: str, *, block_id: str | None = None) -> SectionBlock:
-    return SectionBlock(text=MarkdownTextObject(text=text), block_id=block_id)
-
-
-def _context(text: str) -> ContextBlock:
-    return ContextBlock(elements=[MarkdownTextObject(text=text)])

@@ -8,15 +8,13 @@ from slack_sdk.models.blocks import (
     ActionsBlock,
     Block,
     ButtonElement,
-    ContextBlock,
     InputBlock,
-    MarkdownTextObject,
     PlainTextInputElement,
-    SectionBlock,
 )
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, escape, fence, plain, truncate
 from bot.domain.tier_text import Changes
 from bot.domain.tiers import Tier
@@ -34,31 +32,31 @@ def tasks_blocks(seen: TaskList, *, may_edit: bool) -> list[Block]:
     """Return the list; the buttons are for those who may."""
     session = seen.session
     name = f" {escape(plain(session.name, 60))}" if session.name != session.id else ""
-    shown: list[Block] = [_section(f"*{escape(session.id)}*{name}")]
-    shown += [_section(_tier(seen, tier)) for tier in Tier]
+    shown: list[Block] = [section(f"*{escape(session.id)}*{name}")]
+    shown += [section(_tier(seen, tier)) for tier in Tier]
     if refused := refused_lines(seen):
         named = ", ".join(f"`{escape(plain(line, 120).replace('`', ''))}`" for line in refused[:_REFUSED_SHOWN])
         more = f" and {len(refused) - _REFUSED_SHOWN} more" if len(refused) > _REFUSED_SHOWN else ""
-        shown.append(_context(f":warning: Not among `commands` in triage.yml, so never run: {named}{more}"))
+        shown.append(context(f":warning: Not among `commands` in triage.yml, so never run: {named}{more}"))
     if may_edit:
         shown.append(_edit_buttons(session.id))
-    return [*shown, _context(f"Next: `/triage tiers {session.id} add hourly <task>`, `remove <n>`, `move <n> <tier>`")]
+    return [*shown, context(f"Next: `/triage tiers {session.id} add hourly <task>`, `remove <n>`, `move <n> <tier>`")]
 
 
 def answer_blocks(answer: Answer) -> list[Block]:
     """Return what changed and how to undo it, what was taken out, and the list as it is now."""
     undo = f"\nTo undo: /triage {' '.join(answer.undo)}" if answer.undo else ""
     said = f"{answer.text}{undo}"
-    shown = [_section(truncate(escape(said), SECTION_CHARS))]
+    shown = [section(truncate(escape(said), SECTION_CHARS))]
     if answer.kept:
-        shown.append(_section(truncate(fence(answer.kept), SECTION_CHARS)))
+        shown.append(section(truncate(fence(answer.kept), SECTION_CHARS)))
     return [*shown, *tasks_blocks(answer.tasks, may_edit=True)]
 
 
 def due_blocks(seen: TaskList) -> list[Block]:
     """Return which tier is due, and when the next one will be."""
     first, *rest = map(escape, due_lines(seen))
-    return [_section("\n".join([f"*{first}*", *rest])), _context(f"Next: `/triage tiers {seen.session.id}`")]
+    return [section("\n".join([f"*{first}*", *rest])), context(f"Next: `/triage tiers {seen.session.id}`")]
 
 
 def tier_modal(editing: Editing, *, typed: str | None = None) -> View:
@@ -82,7 +80,7 @@ def tier_modal(editing: Editing, *, typed: str | None = None) -> View:
         close="Cancel",
         blocks=[
             *conflict,
-            _context(escape(f"HEARTBEAT.md of {editing.session_id}, one task a line")),
+            context(escape(f"HEARTBEAT.md of {editing.session_id}, one task a line")),
             InputBlock(block_id=block_id, label="Tasks", element=text, hint=hint, optional=True),
         ],
     )
@@ -92,16 +90,16 @@ def saved_modal(session_id: str, tier: Tier, changes: Changes) -> View:
     """Return what an edit changed, and what stood there before."""
     lines = [*(f"+ {line}" for line in changes.added), *(f"- {line}" for line in changes.removed)]
     said = f"The {tier} tasks of {escape(session_id)} are saved." if lines else "Nothing was changed."
-    shown = [_section(truncate(fence("\n".join(lines)), SECTION_CHARS))] if lines else []
+    shown = [section(truncate(fence("\n".join(lines)), SECTION_CHARS))] if lines else []
     undo = "To undo: open the editor again; the lines with `-` are what stood there." if changes.removed else ""
-    next_step = [_context(undo or f"Next: `/triage tiers {escape(session_id)}`")]
-    return View(type="modal", title=plain("Saved", 24), close="Close", blocks=[_section(said), *shown, *next_step])
+    next_step = [context(undo or f"Next: `/triage tiers {escape(session_id)}`")]
+    return View(type="modal", title=plain("Saved", 24), close="Close", blocks=[section(said), *shown, *next_step])
 
 
 def _both(editing: Editing) -> list[Block]:
     now = truncate(fence(editing.text or "(no task)"), SECTION_CHARS)
     told = ":warning: Somebody changed these tasks while you wrote; nothing was saved. They read now:"
-    return [_section(told), _section(now), _context("Below is what you wrote. Save puts it in the place of the above.")]
+    return [section(told), section(now), context("Below is what you wrote. Save puts it in the place of the above.")]
 
 
 def _tier(seen: TaskList, tier: Tier) -> str:
@@ -121,11 +119,3 @@ def _edit_buttons(session_id: str) -> ActionsBlock:
         for tier in Tier
     ]
     return ActionsBlock(elements=buttons, block_id=f"tiers:{session_id}")
-
-
-def _section(text: str) -> Block:
-    return SectionBlock(text=MarkdownTextObject(text=text))
-
-
-def _context(text: str) -> Block:
-    return ContextBlock(elements=[MarkdownTextObject(text=text)])

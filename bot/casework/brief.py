@@ -1,6 +1,6 @@
 """The morning brief and the end-of-day report: what waits, what ended, what beats found, what it cost.
 
-Reads the data directory alone, beats' journal included, as plain records. Plain text; whoever shows it escapes it.
+Reads the data directory alone, beats' journal included, as plain records; blocks/brief.py shows it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from bot.casework.beats_told import Beat, read_beats
 from bot.casework.measure import total
 from bot.casework.overview import ThreadLine, overview
 from bot.casework.past import journal, read_spent, time_of
-from bot.domain.chat_links import link_beside
-from bot.domain.distance import ago, span
+from bot.domain.distance import span
 from bot.domain.hidden import one_line
 from bot.errors import ConfigError
-from bot.intake.prose import unescape
 
 MAX_LINES: Final = 8
+"""Of drafts, and of findings."""
 TAIL_BYTES: Final = 4 * 1024 * 1024
 """Of each journal: some days of a busy team, read in well under a second."""
 WINDOW: Final = timedelta(hours=24)
@@ -70,56 +69,41 @@ def gather(home: Path, since: datetime, now: datetime) -> Brief:
     )
 
 
-def brief_text(brief: Brief, title: str, *, may_see_drafts: bool) -> str:
-    """Return the brief in plain words; who may not approve gets counts, and neither questions nor findings."""
-    count = len(brief.drafts)
-    lines = [f"{title}, the last {_hours(brief.now - brief.since)}:"]
-    lines += [f"Triage is {brief.paused}. To go on: /triage resume"] if brief.paused else []
-    lines.append(f"{_count(count, 'draft')} wait{'s' * (count == 1)} for a decision" if count else "No draft waits")
-    lines += _capped([_draft(draft, brief.now) for draft in brief.drafts]) if may_see_drafts else []
-    lines.append(f"{_count(brief.replies, 'reply', 'replies')} posted · {_count(brief.long_runs, 'long run')} finished")
-    lines.append(_count(len(brief.findings), "finding") + " by heartbeats")
-    lines += _capped([f"• {name}: {what}" for name, what in brief.findings]) if may_see_drafts else []
-    return "\n".join([*lines, cost_line(brief)])
+def brief_line(brief: Brief, title: str) -> str:
+    """Return the brief in one line of counts, for notifications and screen readers."""
+    waits = f"{counted(len(brief.drafts), 'draft')} to decide on" if brief.drafts else "no draft waits"
+    found = f", {counted(len(brief.findings), 'finding')} by heartbeats" if brief.findings else ""
+    return f"{title}, the last {period(brief)}: {waits}{found}. {cost_line(brief)}"
 
 
 def cost_line(brief: Brief) -> str:
     """Return what the time cost, in one honest sentence."""
     failed = f" ({brief.failed_beats} failed)" if brief.failed_beats else ""
-    beats = f"{_count(brief.beats, 'beat')}{failed}"
+    beats = f"{counted(brief.beats, 'beat')}{failed}"
     if not brief.model_runs:
         quiet = not (brief.findings or brief.replies or brief.failed_beats)
         return f"{'All quiet: ' if quiet else ''}{beats}, no model call, $0.00."
     cost = "cost unknown: a model has no price in triage.yml" if brief.cost_usd is None else f"${brief.cost_usd:.2f}"
-    return f"{beats}, {_count(brief.model_runs, 'model run')}, {cost}."
+    return f"{beats}, {counted(brief.model_runs, 'model run')}, {cost}."
 
 
 def _findings(beats: Iterable[Beat]) -> Iterable[tuple[str, str]]:
     return ((_flat(beat.session_id, 60), _flat(beat.told, 120)) for beat in beats if beat.is_alert)
 
 
-def _hours(time: timedelta) -> str:
-    """Return a length of time; a day is said in hours, for "the last 1 d" is no English."""
+def period(brief: Brief) -> str:
+    """Return how long it looks back; a day is said in hours, for "the last 1 d" is no English."""
+    time = brief.now - brief.since
     return "24 h" if time == WINDOW else span(time)
-
-
-def _draft(draft: ThreadLine, now: datetime) -> str:
-    link = link_beside(draft.permalink, *draft.card) if draft.card else None
-    asked = _flat(unescape(draft.question).replace("`", "'"), 90)
-    return f"• {ago(now, draft.started_at)}: {asked} {link or ''}".rstrip()
-
-
-def _capped(lines: list[str]) -> list[str]:
-    left = len(lines) - MAX_LINES
-    return [*lines[:MAX_LINES], f"… and {left} more"] if left > 0 else lines
 
 
 def _flat(text: str, limit: int) -> str:
     return one_line(text, limit)
 
 
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def counted(number: int, one: str) -> str:
+    """Return a number with its noun."""
+    return f"{number} {one}{'s' * (number != 1)}"
 
 
 def _since(path: Path, key: str, since: datetime) -> list[dict[str, Any]]:

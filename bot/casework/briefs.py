@@ -8,14 +8,14 @@ their next start, and what is due then is said once. A picture of the week follo
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.brief_settings import BriefSettings
-from bot.casework.brief import WINDOW, brief_text, gather
+from bot.casework.brief import WINDOW, Brief, gather
 from bot.casework.desk import Desk
 from bot.casework.past import time_of
 from bot.casework.week import READ_BYTES, read_week
@@ -29,6 +29,9 @@ FILE: Final = "brief.json"
 STILL_WORTH_SAYING: Final = timedelta(hours=2)
 HELD_BACK: Final = timedelta(days=8)
 """How long a brief may wait for working hours: a week, and the day it was meant for."""
+Say = Callable[[Brief, str], None]
+"""Posts a brief under a title in the ops channel; raises ProviderError if it was refused, Unconfirmed if nobody can
+tell."""
 TITLES: Final[Mapping[str, str]] = {"morning": "Morning brief", "evening": "End of day"}
 
 
@@ -43,11 +46,13 @@ class Briefs:
         slate: Slate,
         pictures: Pictures,
         *,
+        say: Say,
         zone: str,
         hours: ActiveHours | None = None,
     ) -> None:
         self._desk, self._home, self._slate, self._zone = desk, home, slate, ZoneInfo(zone)
         self._pictures, self._wants_picture, self._hours = pictures, settings.picture, hours
+        self._say_it = say
         times = {"morning": settings.morning, "evening": settings.evening}
         self._times = {name: at for name, at in times.items() if at is not None}
 
@@ -84,11 +89,11 @@ class Briefs:
         last, longest = time_of(before.get("said_at")), WINDOW if self._hours is None else HELD_BACK
         since = last if last is not None and now - longest < last < now else now - WINDOW
         try:
-            text = brief_text(gather(self._home, since, now), TITLES[name], may_see_drafts=True)
+            brief = gather(self._home, since, now)
             self._desk.privacy.require()  # a brief quotes questions
             days = {each: f"{slot:%Y-%m-%d}" for each, slot in due.items()}
             self._slate.write({**before, **days, "said_at": now.isoformat()})
-            self._desk.messenger.tell_ops(text)
+            self._say_it(brief, TITLES[name])
         except Unconfirmed:
             log.info("a brief may have been said", extra={"action": "brief_unconfirmed"})
         except ProviderError:

@@ -30,11 +30,11 @@ from bot.intake.watcher import Watcher
 from bot.long_runs import long_runs
 from bot.staffing import Sources, Staff, staff
 from bot.wiring.foundation import Foundation
+from handlers.bulletin import Bulletin
 from handlers.commands.casework import CaseworkCommands
 from handlers.lessons import LessonButtons
 from handlers.messenger import whisper
 from handlers.recheck_cards import SlackRechecks
-from handlers.uploads import SlackPictures
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,9 +132,10 @@ def _rechecks(on: Foundation) -> Rechecks:
 def _briefs(on: Foundation) -> Briefs:
     wanted = on.settings.brief
     zone = _zone(on, wanted.timezone)
-    pictures = SlackPictures(on.poster, ops_channel=on.ops_channel)
+    bulletin = Bulletin(on.poster, ops_channel=on.ops_channel)
     slate = JsonFile(on.home / BRIEF)
-    return Briefs(on.desk, on.home, wanted, slate, pictures, zone=zone, hours=_working_hours(on))
+    hours = _working_hours(on)
+    return Briefs(on.desk, on.home, wanted, slate, bulletin, say=bulletin.say, zone=zone, hours=hours)
 
 
 def _working_hours(on: Foundation) -> ActiveHours | None:

@@ -13,10 +13,11 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.approvers import approver_blocks
+from blocks.brief import brief_blocks
 from blocks.heartbeat_list import said_blocks
 from blocks.open_drafts import open_blocks
 from bot.casework.approvers import Approvers
-from bot.casework.brief import WINDOW, brief_text, gather
+from bot.casework.brief import WINDOW, gather
 from bot.casework.overview import overview
 from bot.casework.pausing import Pausing
 from bot.errors import InputError
@@ -71,7 +72,7 @@ class CaseworkCommands:
             coming = said_blocks("The picture of the week is on its way to the ops channel.")
             return Promise(blocks=coming, work=self.show_week)
         now = self.clock.now()
-        return said_blocks(brief_text(gather(self.home, now - WINDOW, now), "Brief", may_see_drafts=self._may(typed)))
+        return brief_blocks(gather(self.home, now - WINDOW, now), "Brief", may_see_drafts=self._may(typed))
 
     def pause(self, typed: Typed) -> list[Block]:
         """Stop what costs money; what runs already ends."""

@@ -10,7 +10,7 @@ import pytest
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.tinydb_store import TinyThreadStore
 from bot.brief_settings import BriefSettings
-from bot.casework.brief import brief_text, gather
+from bot.casework.brief import Brief, brief_line, gather
 from bot.casework.briefs import Briefs
 from bot.domain.hours import ActiveHours
 from bot.domain.threads import PendingReason, Status
@@ -35,14 +35,12 @@ def test_an_idle_night_says_so(tmp_path: Path) -> None:
         beat(tmp_path)
     beat(tmp_path, result="skipped")
     beat(tmp_path, ts=(SINCE - timedelta(hours=1)).isoformat())
-    text = brief_text(gather(tmp_path, SINCE, NOW), "Morning brief", may_see_drafts=True)
-    assert text.startswith("Morning brief, the last 12 h:")
-    assert "No draft waits" in text
-    assert text.endswith("All quiet: 3 beats, no model call, $0.00.")
+    text = brief_line(gather(tmp_path, SINCE, NOW), "Morning brief")
+    assert text == "Morning brief, the last 12 h: no draft waits. All quiet: 3 beats, no model call, $0.00."
 
 
-def test_a_busy_night_names_everything_to_approvers_and_numbers_to_others(tmp_path: Path) -> None:
-    """Neither question nor finding reaches who may not approve."""
+def test_a_busy_night_is_gathered_and_its_line_quotes_nobody(tmp_path: Path) -> None:
+    """The line stands on locked screens."""
     TinyThreadStore(tmp_path).put(
         in_status(Status.PENDING_USER, PendingReason.APPROVAL, question="why\nfive?", draft_pending="The secret is 5.")
     )
@@ -54,23 +52,18 @@ def test_a_busy_night_names_everything_to_approvers_and_numbers_to_others(tmp_pa
     (tmp_path / "escalations" / "T1").mkdir(parents=True)
     (tmp_path / "escalations" / "T1" / ".done").touch()
     brief = gather(tmp_path, SINCE, NOW)
-    text = brief_text(brief, "Brief", may_see_drafts=True)
-    for words in ("1 draft waits", "why five?", "1 reply posted", "1 long run finished", "shop: CI is red on main"):
-        assert words in text
-    assert "2 beats (1 failed), 2 model runs, $0.25." in text
-    other = brief_text(brief, "Brief", may_see_drafts=False)
-    assert "1 draft waits" in other
-    assert "1 finding" in other
-    assert "five?" not in other
-    assert "CI is red" not in other
-    assert "secret" not in text + other
+    assert [draft.question.split() for draft in brief.drafts] == [["why", "five?"]]
+    assert (brief.replies, brief.long_runs, brief.findings) == (1, 1, (("shop", "CI is red on main"),))
+    assert brief_line(brief, "Brief") == (
+        "Brief, the last 12 h: 1 draft to decide on, 1 finding by heartbeats. 2 beats (1 failed), 2 model runs, $0.25."
+    )
 
 
 def test_a_run_without_a_price_makes_the_cost_unknown(tmp_path: Path) -> None:
     """A sum of what is known would be a lie."""
     for cost in (0.2, None):
         NdjsonJournal(tmp_path / "spend.ndjson").append({"at": NOW.isoformat(), "cost_usd": cost})
-    assert "cost unknown" in brief_text(gather(tmp_path, SINCE, NOW), "Brief", may_see_drafts=True)
+    assert "cost unknown" in brief_line(gather(tmp_path, SINCE, NOW), "Brief")
 
 
 class Days:
@@ -81,13 +74,21 @@ class Days:
         self.settings: dict[str, object] = {"morning": "08:30"}
         self.office.clock.at = AT_830 - timedelta(minutes=1)
         self.hours: ActiveHours | None = None
+        self.said: list[str] = []
+        self.refuse: ProviderError | None = None
         self.restart()
 
     def restart(self) -> None:
         settings = BriefSettings.model_validate(self.settings)
         desk, home = self.office.desk, self.office.folder
         zone = "Europe/Berlin"
-        self.briefs = Briefs(desk, home, settings, self.slate, self.pictures, zone=zone, hours=self.hours)
+        self.briefs = Briefs(desk, home, settings, self.slate, self.pictures, say=self.say, zone=zone, hours=self.hours)
+
+    def say(self, brief: Brief, title: str) -> None:
+        """Keep what is said, or refuse it."""
+        if self.refuse is not None:
+            raise self.refuse
+        self.said.append(brief_line(brief, title))
 
     def tick(self, **later: float) -> int:
         """Tick after some time, twice, with a restart between; return how many briefs have been said."""
@@ -95,7 +96,7 @@ class Days:
         self.briefs.tick()
         self.restart()
         self.briefs.tick()
-        return len(self.office.messenger.told)
+        return len(self.said)
 
 
 @pytest.fixture
@@ -110,7 +111,7 @@ def test_each_day_has_one_brief_whatever_restarts(days: Days) -> None:
     assert days.tick(minutes=1) == 1
     assert days.tick(hours=3) == 1
     assert days.tick(hours=21) == 2
-    assert days.office.messenger.told[-1].startswith("Morning brief, the last 24 h:")
+    assert days.said[-1].startswith("Morning brief, the last 24 h:")
     assert [week.until for week in days.pictures.shown] == [
         "Fri 20 Nov 2026, 08:30 CET",
         "Sat 21 Nov 2026, 08:30 CET",
@@ -127,7 +128,7 @@ def test_outside_working_hours_a_brief_waits_and_what_waited_is_said_once(days: 
     assert [days.tick(hours=hours) for hours in (9, 15, 9, 15)] == [1, 1, 1, 1]
     assert days.tick(hours=23, minutes=59) == 1
     assert days.tick(minutes=1) == 2
-    assert days.office.messenger.told[-1].startswith("Morning brief, the last 3 d:")
+    assert days.said[-1].startswith("Morning brief, the last 3 d:")
     assert days.tick(hours=1) == 2
 
 
@@ -147,10 +148,9 @@ def test_a_morning_that_is_long_over_has_no_brief(days: Days) -> None:
 
 def test_a_brief_that_may_have_been_said_is_not_said_again(days: Days) -> None:
     """Nobody can tell, so once is enough."""
-    messenger = days.office.messenger
-    messenger.line_refused = Unconfirmed("Slack could not confirm")
+    days.refuse = Unconfirmed("Slack could not confirm")
     assert days.tick(minutes=1) == 0
-    messenger.line_refused = None
+    days.refuse = None
     assert days.tick(minutes=1) == 0
     assert days.pictures.shown == []
 
@@ -182,9 +182,9 @@ def test_pictures_can_be_left_out(days: Days) -> None:
 
 def test_what_slack_refused_is_said_at_the_next_look(days: Days) -> None:
     """Also after a restart in between."""
-    days.office.messenger.line_refused = ProviderError("Slack could not tell the ops channel: ratelimited")
+    days.refuse = ProviderError("Slack could not post the brief: ratelimited")
     assert days.tick(minutes=1) == 0
-    days.office.messenger.line_refused = None
+    days.refuse = None
     assert days.tick(minutes=1) == 1
 
 
@@ -193,7 +193,7 @@ def test_a_full_disk_keeps_the_brief_back(days: Days) -> None:
     days.slate.full = True
     with pytest.raises(StoreError):
         days.tick(minutes=1)
-    assert days.office.messenger.told == []
+    assert days.said == []
     days.slate.full = False
     assert days.tick() == 1
 
@@ -203,7 +203,7 @@ def test_no_brief_is_said_where_everybody_reads(days: Days) -> None:
     days.office.workspace.private.clear()
     days.office.clock.advance(3_600)
     days.briefs.tick()
-    assert not any("Morning brief" in line for line in days.office.messenger.told)
+    assert days.said == []
 
 
 @pytest.mark.parametrize("bad", [{"morning": "8:30"}, {"evening": 1050}, {"timezone": "Mars"}, {"noon": "12:00"}])

@@ -10,16 +10,17 @@ from typing import Any
 from slack_sdk.models.blocks import Block, MarkdownTextObject, SectionBlock
 
 from blocks.approvers import approver_blocks
+from blocks.brief import brief_blocks
 from blocks.command_help import entry_blocks, help_blocks
 from blocks.draft_card import card_blocks
-from blocks.heartbeat_list import list_blocks, log_blocks, said_blocks, why_blocks
+from blocks.heartbeat_list import list_blocks, log_blocks, why_blocks
 from blocks.home import Home, Notice, home_view
 from blocks.metrics import metrics_blocks
 from blocks.open_drafts import open_blocks
 from blocks.status import status_blocks
 from blocks.tiers import due_blocks, tasks_blocks
 from bot.casework.approvers import Roll
-from bot.casework.brief import Brief, brief_text
+from bot.casework.brief import Brief
 from bot.casework.measure import Window
 from bot.casework.metrics import report
 from bot.casework.overview import QUESTION_CHARS, Overview, ThreadLine
@@ -205,7 +206,7 @@ def _brief(title: str, *, may_see_drafts: bool = True, **changes: Any) -> list[B
         "cost_usd": 3.42,
         "paused": None,
     }
-    return said_blocks(brief_text(Brief(**{**known, **changes}), title, may_see_drafts=may_see_drafts))
+    return brief_blocks(Brief(**{**known, **changes}), title, may_see_drafts=may_see_drafts)
 
 
 def _said(text: str) -> list[Block]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -17,8 +18,9 @@ from tests.journeys.shop import SESSIONS
 
 
 def briefs(control: Control) -> list[str]:
-    """Return the briefs that stand in the ops channel, oldest first."""
-    return [m["text"] for m in control.messages(OPS.channel_id) if m["text"].startswith(("Morning brief", "End of"))]
+    """Return the briefs that stand in the ops channel, oldest first: their blocks."""
+    said = [m for m in control.messages(OPS.channel_id) if m["text"].startswith(("Morning brief", "End of"))]
+    return [json.dumps(m["blocks"], ensure_ascii=False) for m in said]
 
 
 @contextmanager
@@ -48,7 +50,7 @@ def test_a_brief_is_said_at_its_time_and_once_whatever_restarts(
         clock.advance(timedelta(hours=3).total_seconds())
         office.bot.casework.briefs.tick()
         [said] = briefs(control)
-        assert "1 draft waits" in said
+        assert "*1 draft* waits" in said
         assert SESSIONS[:20] in said
         office.bot.casework.briefs.tick()
     with at_work(slack, control, home, shop, clock, brief) as office:

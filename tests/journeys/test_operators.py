@@ -59,8 +59,8 @@ def test_a_question_from_another_channel_gets_its_draft_and_stands_in_the_open_l
     other = typed(office, "open", "*1* draft waits", user=CHLOE.user_id)
     assert SESSIONS[:20] not in other
     typed(office, "approve-list", "Everybody in")
-    assert SESSIONS[:20] in typed(office, "brief", "1 draft waits for a decision")
-    assert SESSIONS[:20] not in typed(office, "brief", "1 draft waits for a decision", user=CHLOE.user_id)
+    assert SESSIONS[:20] in typed(office, "brief", "*1 draft* waits for a decision")
+    assert SESSIONS[:20] not in typed(office, "brief", "*1 draft* waits for a decision", user=CHLOE.user_id)
 
 
 def test_a_message_that_the_rules_left_alone_is_worked_on_when_somebody_insists(

@@ -12,7 +12,7 @@ from bot.casework.measure import Window
 from bot.casework.past import Past
 from bot.casework.week import week
 from bot.errors import ProviderError, Unavailable, Unconfirmed
-from handlers.uploads import SlackPictures
+from handlers.bulletin import Bulletin
 from tests.builders import NOW
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal
 
@@ -21,14 +21,14 @@ ASKED, SENT, DONE = "files.getUploadURLExternal", "bytes", "files.completeUpload
 
 
 @pytest.fixture
-def pictures(slack: SlackStub) -> SlackPictures:
+def pictures(slack: SlackStub) -> Bulletin:
     """The real thing over the stub, which takes every file."""
     slack.will(ASKED, Answer({"upload_url": f"{slack.url}bytes", "file_id": "F1"}))
     slack.will(DONE, Answer({"files": [{"id": "F1"}]}))
-    return SlackPictures(a_poster(slack.url), ops_channel="C0OPS")
+    return Bulletin(a_poster(slack.url), ops_channel="C0OPS")
 
 
-def test_a_picture_is_posted_once_with_its_numbers_in_words(slack: SlackStub, pictures: SlackPictures) -> None:
+def test_a_picture_is_posted_once_with_its_numbers_in_words(slack: SlackStub, pictures: Bulletin) -> None:
     """In the ops channel, described for who cannot see it."""
     pictures.show(WEEK)
     assert [method for method, _ in slack.calls] == [ASKED, SENT, DONE]
@@ -38,7 +38,7 @@ def test_a_picture_is_posted_once_with_its_numbers_in_words(slack: SlackStub, pi
     assert json.loads(done["files"]) == [{"id": "F1", "title": f"The last 7 days, to {WEEK.until}"}]
 
 
-def test_a_missing_scope_says_what_to_do(slack: SlackStub, pictures: SlackPictures) -> None:
+def test_a_missing_scope_says_what_to_do(slack: SlackStub, pictures: Bulletin) -> None:
     """An app from before there were pictures lacks files:write."""
     slack.will(ASKED, refusal("missing_scope"))
     with pytest.raises(ProviderError, match=r"post the picture of the week: missing_scope; .*manifest\.yml"):
@@ -59,7 +59,7 @@ def test_a_missing_scope_says_what_to_do(slack: SlackStub, pictures: SlackPictur
     ],
 )
 def test_whatever_breaks_is_one_of_our_errors_and_nothing_is_sent_twice(
-    slack: SlackStub, pictures: SlackPictures, step: str, answer: Answer | type[HangUp], error: type[ProviderError]
+    slack: SlackStub, pictures: Bulletin, step: str, answer: Answer | type[HangUp], error: type[ProviderError]
 ) -> None:
     """At any of the three requests."""
     slack.will(step, answer)
