@@ -15,11 +15,11 @@ from bot.domain.alarm_words import has_alarm_word
 
 _TAG: Final = r"</?[A-Za-z][^<>]{0,99}>|&nbsp;"
 _CLOSING: Final = r"</[A-Za-z][^<>]{0,99}>|&nbsp;|\s{0,9}-->|\s{0,9}`{3,}|[*_~`\"'”’»)\]|]|[.,!?;:…]"
-_BEFORE_TEXT: Final = re.compile(rf"(?:<!--|{_TAG}|`{{3,}}\w*|[\s*_~`\"'“”‘’«(\[>#|+•-])*+")
-_AFTER_TEXT: Final = re.compile(rf"(?:{_CLOSING}|{_TAG}|[\s。！？、，；：])*+")
-_AFTER_TOKEN: Final = re.compile(rf"(?![\w/@\\=-])(?:(?:{_CLOSING})*+(?!\w)|(?:{_CLOSING})*+[。！？、，；：])")
+_BEFORE_TEXT: Final = re.compile(rf"(?>(?:<!--|{_TAG}|`{{3,}}\w*|[\s*_~`\"'“”‘’«(\[>#|+•-])*)")
+_AFTER_TEXT: Final = re.compile(rf"(?>(?:{_CLOSING}|{_TAG}|[\s。！？、，；：])*)")
+_AFTER_TOKEN: Final = re.compile(rf"(?![\w/@\\=-])(?:(?>(?:{_CLOSING})*)(?!\w)|(?>(?:{_CLOSING})*)[。！？、，；：])")
 _BEFORE_TOKEN: Final = re.compile(
-    r"(?:<[A-Za-z][^<>]{0,99}>|<!--[ \t]*|`{3,}\w*\s*|^>[ \t]*|[*_~`\"'“‘«(\[|])*+\Z", re.MULTILINE
+    r"(?>(?:<[A-Za-z][^<>]{0,99}>|<!--[ \t]*|`{3,}\w*\s*|^>[ \t]*|[*_~`\"'“‘«(\[|])*)\Z", re.MULTILINE
 )
 _WRAPPED_BEFORE: Final = 400
 """Markup before a token at the end is looked for in this many characters."""

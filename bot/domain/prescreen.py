@@ -18,7 +18,7 @@ from bot.domain.beats import Action, Receipt
 
 _MAX_REASON_CHARS: Final = 500
 _MAX_STRAY_BRACES: Final = 16
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.?)*+("?)|[{}]', re.DOTALL)
+_TOKEN: Final = re.compile(r'"(?>(?:[^"\\]|\\.?)*)("?)|[{}]', re.DOTALL)
 _OBJECT_BEGINS: Final = re.compile(r'\{\s*(?:"|\}|\Z)')
 
 _ACTION: Final = re.compile(r"""["']action["']|\baction\s*[:=]""")

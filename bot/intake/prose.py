@@ -37,10 +37,10 @@ _NAMES = re.compile(r"<[@#!][^<>\n]*>")
 _SHORTCODE: Final = r":[\w+'-]++:"
 _SMILEY: Final = r"[:;=][-']?[()DdPp3/|]|<3"
 PICTURE: Final = rf"[{EMOJI}]|[0-9#*]\u20e3|{_SHORTCODE}|{_SMILEY}"
-_PICTURES = re.compile(rf"(?:\s|{PICTURE})++")
+_PICTURES = re.compile(rf"(?>(?:\s|{PICTURE})+)")
 # Read backwards from the end, so that a long run of spaces or emoji inside the text is never rescanned.
 _SMILEY_BACKWARDS: Final = r"[()DdPp3/|][-']?[:;=]|3<"
-_TRAILER = re.compile(rf"(?:{_SMILEY_BACKWARDS}|[{re.escape(CLOSERS)}{EMOJI}]|\u20e3[0-9#*]|{_SHORTCODE})*+")
+_TRAILER = re.compile(rf"(?>(?:{_SMILEY_BACKWARDS}|[{re.escape(CLOSERS)}{EMOJI}]|\u20e3[0-9#*]|{_SHORTCODE})*)")
 
 
 def visible(content: str) -> str:

@@ -21,7 +21,7 @@ from bot.intake.lexicon import LANGUAGES, shipped, words
 
 RULES_VERSION: Final = 2  # raised by hand whenever classifier, prose or lexicon decide otherwise than before
 
-_GAP: Final = rf"(?:[\s,.!~…、。！，;:&()/-]|{prose.PICTURE})++"
+_GAP: Final = rf"(?>(?:[\s,.!~…、。！，;:&()/-]|{prose.PICTURE})+)"
 _ELSEWHERE: Final = r"(?:<@\w+(?:\|[^<>]*)?>|@(?!(?:here|channel|everyone)\b)[\w-]+(?=[\s,:]|$))"
 
 
