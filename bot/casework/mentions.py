@@ -68,7 +68,7 @@ class Mentions:
         if event is None:
             self.work_on(payload)
             return
-        read = read_instruction(event.content, self.bot_user_id)
+        read = read_instruction(event.content, self.bot_user_id, self.desk.settings.sessions)
         card = self._card_of(event)
         if payload.get("is_ack") and read.kind in (Kind.BARE, Kind.QUESTION):
             if self._is_open(event):

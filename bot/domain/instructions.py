@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from bot.domain.hidden import without_hidden
+from bot.domain.instruction_words import means_decision, means_look
 from bot.domain.manual import MANUAL, commands, verbs
 from bot.domain.typed import Line, read_line
 
@@ -55,6 +58,7 @@ _CLOSING: Final = (
 )
 _END: Final = re.compile(rf"(?:[\s,;.!:…-]|{_CLOSING})+$", re.IGNORECASE)
 _ASKING_END: Final = re.compile(rf"(?:[\s,;.!:…?-]|{_CLOSING})+$", re.IGNORECASE)
+_OTHERS: Final = re.compile(r"^(?:<[@!][^<>]*>[\s,;:]*)+|(?:[\s,;:]*<[@!][^<>]*>)+$")
 _EYES: Final = re.compile(r"(?:\s|👀|:eyes:|\?|⬆️|☝️|👆|:point_up(?:_2)?:|:arrow_up:|\^)+")
 _ABLE: Final = r"(?:(?:can|could|would|will) (?:you|u|we|it)(?: please| pls| maybe| perhaps)? )?"
 _THIS: Final = (
@@ -78,12 +82,12 @@ _DECISION: Final = re.compile(
     re.IGNORECASE,
 )
 _ALL_OF_IT: Final = re.compile(r"^(pause|resume|stop)(?: (?:triage|yourself|everything|it all|all|the bot))?$")
-_SAME: Final = {"stop": "pause"}
+_SAME: Final = {"stop": "pause", "paused": "status", "resumed": "status", "stopped": "status"}
 _ALONE: Final = frozenset(entry.path for entry in commands() if " " not in entry.form or entry.path == "help")
 
 
-def read_instruction(text: str, bot_user_id: str) -> Instruction:
-    """Return what a message that mentions the bot asks for.
+def read_instruction(text: str, bot_user_id: str, sessions: Collection[str] = ()) -> Instruction:
+    """Return what a message that mentions the bot asks for; `sessions` are the ids that a command may name.
 
     >>> read_instruction("<@U0BOT> can you look into this please?", "U0BOT").kind
     <Kind.LOOK: 'look'>
@@ -92,45 +96,54 @@ def read_instruction(text: str, bot_user_id: str) -> Instruction:
     >>> read_instruction("<@U0BOT> status?", "U0BOT").command
     'status'
     """
-    said = without_hidden(text[: MAX_CHARS * 4])[0].replace("’", "'")
+    if len(text) > MAX_CHARS * 4:
+        return Instruction(kind=Kind.QUESTION)
+    said = unicodedata.normalize("NFKC", without_hidden(text)[0]).replace("’", "'")
     said = " ".join(re.sub(rf"<@{re.escape(bot_user_id)}(?:\|[^<>]*)?>", " ", said).split())
     if len(said) > MAX_CHARS:
         return Instruction(kind=Kind.QUESTION)
-    said = _COURTESY.sub("", said)
+    said = _OTHERS.sub("", _COURTESY.sub("", _OTHERS.sub("", said)))
     if _EYES.fullmatch(said):
         return Instruction(kind=Kind.LOOK)
     bare = _END.sub("", said).strip()
     if not bare:
         return Instruction(kind=Kind.BARE)
-    if command := _command(bare):
+    if command := _command(bare, sessions):
         return Instruction(kind=Kind.COMMAND, command=command)
     asked = _ASKING_END.sub("", bare)
-    if _DECISION.fullmatch(asked):
+    if _DECISION.fullmatch(asked) or means_decision(asked):
         return Instruction(kind=Kind.DECISION)
-    return Instruction(kind=Kind.LOOK if _LOOK.fullmatch(asked) else Kind.QUESTION)
+    return Instruction(kind=Kind.LOOK if _LOOK.fullmatch(asked) or means_look(asked) else Kind.QUESTION)
 
 
-def _command(said: str) -> str:
+def _command(said: str, sessions: Collection[str]) -> str:
     """Return the command that a mention is, word for word; "" for anything that may be a question."""
     line = read_line(said.rstrip("?! "))
     first = line.word(0)
     if whole := _ALL_OF_IT.match(" ".join(line.words).lower()):
         return _SAME.get(whole[1], whole[1])
     if len(line.words) == 1:
+        if first in _SAME:
+            return _SAME[first]
         if first in _ALONE or verbs(first):
             return first
         near = difflib.get_close_matches(first, _ALONE - {"help"}, n=1, cutoff=SURELY)
         return near[0] if near else ""
-    return line.text if _has_the_form(line) and "?" not in said else ""
+    return line.text if _has_the_form(line, sessions) and "?" not in said else ""
 
 
-def _has_the_form(line: Line) -> bool:
-    """Whether several words are a command: `help pause`, `heartbeat run shop`, `tiers shop add hourly …`."""
+def _has_the_form(line: Line, sessions: Collection[str]) -> bool:
+    """Whether several words are a command: `help pause`, `heartbeat run shop`, `tiers shop add hourly …`.
+
+    "help status codes", "tiers pricing" and "heartbeat log location" are questions: code has tiers and heartbeats, too.
+    """
     first, second, third = (line.word(place) for place in range(3))
     if first == "help":
-        return second in MANUAL and len(line.words) <= MAX_COMMAND_WORDS
+        return " ".join(line.words[1:]).lower() in MANUAL
     if first == "tiers":
-        return len(line.words) == 2 or third in verbs(first)
-    if second not in verbs(first):
+        return second in sessions and (len(line.words) == 2 or third in verbs(first))
+    entry = MANUAL.get(f"{first} {second}")
+    if entry is None or (third and "<session>" in entry.form and third not in sessions):
         return False
-    return len(line.words) <= MAX_COMMAND_WORDS or (first, second) == ("pollinate", "reject")
+    more = len(line.words) - 2
+    return more <= (MAX_COMMAND_WORDS - 2 if entry.extra_words is None else entry.extra_words) or second == "reject"

@@ -33,6 +33,18 @@ LOOKS = [
     "re-investigate",
     "look into this again",
     "this",
+    "<@U2> <!subteam^S1|@oncall> can you look into this?",
+    "kannst du dir das bitte mal ansehen?",
+    "schau dir das an",
+    "¿Puedes mirar esto, por favor?",
+    "échale un vistazo",
+    "pode verificar isso?",
+    "tu peux jeter un œil à ça stp ?",
+    "tolong cek ini",
+    "これを見てください",
+    "この件、調べてもらえますか？",
+    "请看一下这个问题",
+    "能帮我查一下吗？",
 ]
 COMMANDS = {
     "status": "status",
@@ -45,6 +57,7 @@ COMMANDS = {
     "`status`": "status",
     "help": "help",
     "help tiers": "help tiers",
+    "paused?": "status",
     "stauts": "status",
     "approve-list": "approve-list",
     "heartbeat": "heartbeat",
@@ -76,12 +89,29 @@ QUESTIONS = [
     "where is the session lifetime set",
     "metrics for checkout?",
     "brief me on the incident",
+    "brief picture of retries",
+    "help status codes",
+    "help resume uploads",
+    "tiers pricing",
+    "heartbeat log location",
+    "heartbeat on staging",
+    "schau dir die Retries an",
+    "wie oft wiederholen wir einen Webhook?",
+    "¿dónde está el límite?",
+    "regarde le code des webhooks",
+    "onde fica isso?",
+    "cek log webhook",
+    "リトライの上限を調べてください",
+    "これは何ですか？",
+    "看一下重试的代码",
+    "这个问题怎么处理?",
+    "look into this" + " " * 800 + "retry path",
     "x" * 500,
 ]
 
 
 def kind(words: str) -> Kind:
-    return read_instruction(f"<@U0BOT> {words}", "U0BOT").kind
+    return read_instruction(f"<@U0BOT> {words}", "U0BOT", ["shop"]).kind
 
 
 @pytest.mark.parametrize("words", LOOKS)
@@ -95,7 +125,7 @@ def test_what_points_upwards_is_about_the_thread(words: str) -> None:
 @pytest.mark.parametrize(("words", "command"), COMMANDS.items())
 def test_a_command_typed_as_a_mention_is_known(words: str, command: str) -> None:
     """With what to type instead."""
-    read = read_instruction(f"<@U0BOT> {words}", "U0BOT")
+    read = read_instruction(f"<@U0BOT> {words}", "U0BOT", ["shop"])
     assert (read.kind, read.command) == (Kind.COMMAND, command)
 
 
@@ -105,14 +135,25 @@ def test_what_has_words_of_its_own_stays_a_question(words: str) -> None:
     assert kind(words) is Kind.QUESTION
 
 
-@pytest.mark.parametrize("words", ["", "  ", "hi", "hello!", "hey, please", "🎉", "…"])
+@pytest.mark.parametrize("words", ["", "  ", "hi", "hello!", "hey, please", "🎉", "…", "cc <@U2>"])
 def test_a_name_alone_is_bare(words: str) -> None:
     """A greeting says nothing either."""
     assert kind(words) is Kind.BARE
 
 
 @pytest.mark.parametrize(
-    "words", ["approve", "approve it", "lgtm", "post it!", "please dismiss this", "send the draft"]
+    "words",
+    [
+        "approve",
+        "approve it",
+        "lgtm",
+        "post it!",
+        "please dismiss this",
+        "send the draft",
+        "genehmigt",
+        "aprobado",
+        "批准",
+    ],
 )
 def test_a_decision_is_no_instruction(words: str) -> None:
     """Only buttons decide."""
@@ -124,3 +165,8 @@ def test_any_words_are_read_at_once(words: str) -> None:
     """Whatever they are; what ends in a question word and a mark is never taken for a command."""
     assert kind(words) in Kind
     assert kind(f"{words} how often do we retry?") is Kind.QUESTION
+
+
+def test_words_without_blanks_are_read_at_once() -> None:
+    """Listed pieces overlap, and a message of nothing but these must not be tried in every way."""
+    assert kind("看" + "有没有" * 60 + "x") is Kind.QUESTION
