@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from slack_sdk.models.blocks import Block
@@ -12,9 +12,10 @@ from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, inert
 from bot.casework.overview import Overview, ThreadLine
 from bot.domain.chat_links import link_beside
-from bot.domain.distance import ago
+from bot.domain.distance import ago, span
 
 MAX_DRAFTS: Final = 15
+MAX_REMINDED: Final = 10
 ROOM: Final = 60
 """Kept free in the section for what says how many were left out."""
 
@@ -28,6 +29,21 @@ def open_blocks(seen: Overview, now: datetime, *, may_see_drafts: bool) -> list[
     if not may_see_drafts:
         return [section(f"{title}. Who may approve sees them: `/triage approve-list`")]
     return [section(f"{title}, oldest first"), section(draft_lines(seen.drafts, now)), context(_next(seen))]
+
+
+def reminder_line(waiting: Sequence[ThreadLine]) -> str:
+    """Return a reminder for notifications, which quotes nobody."""
+    return f"{len(waiting)} card{'s' * (len(waiting) > 1)} wait{'s' * (len(waiting) == 1)} for a decision"
+
+
+def reminder_blocks(waiting: Sequence[ThreadLine], now: datetime, *, expire_after: timedelta | None) -> list[Block]:
+    """Return the reminder of cards that nobody touched."""
+    ends = f" What nobody touches for {span(expire_after)} is closed, unposted." if expire_after else ""
+    return [
+        section(f"*{reminder_line(waiting)}*"),
+        section(draft_lines(waiting, now, at_most=MAX_REMINDED)),
+        context(f"Next: open a card and decide.{ends}"),
+    ]
 
 
 def draft_lines(drafts: Sequence[ThreadLine], now: datetime, *, at_most: int = MAX_DRAFTS) -> str:

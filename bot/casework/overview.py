@@ -128,7 +128,7 @@ def _threads(folder: Path) -> tuple[list[ThreadLine], list[str]]:
         if path.name.startswith("."):
             continue
         try:
-            line = _thread_line(json.loads(path.read_bytes())) if path.suffix == ".json" else None
+            line = thread_line(json.loads(path.read_bytes())) if path.suffix == ".json" else None
         except FileNotFoundError:
             continue
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -141,7 +141,8 @@ def _threads(folder: Path) -> tuple[list[ThreadLine], list[str]]:
     return sorted(lines, key=lambda line: line.started_at), unreadable
 
 
-def _thread_line(document: dict[str, Any]) -> ThreadLine:
+def thread_line(document: dict[str, Any]) -> ThreadLine:
+    """Return what a list says of a thread's document, as it stands on disk."""
     reason = document["pending_reason"]
     return ThreadLine(
         thread_id=document["thread_id"],

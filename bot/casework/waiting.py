@@ -7,29 +7,31 @@ bot was away is named first and closed `remind_after` later: nothing ends unseen
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from bot.casework.desk import Desk
-from bot.domain.distance import ago, span
+from bot.casework.overview import ThreadLine, thread_line
+from bot.domain.distance import span
 from bot.domain.hours import ActiveHours
 from bot.domain.threads import Resolution, Status, ThreadState
 from bot.errors import ProviderError, Unconfirmed
-from bot.intake.prose import unescape
 from bot.ports import Journal
 
 log = logging.getLogger(__name__)
 
 LOG_TAIL_BYTES = 1024 * 1024
-MAX_LINES = 10
-QUESTION_CHARS = 80
+
+Remind = Callable[[Sequence[ThreadLine], datetime], None]
+"""Names waiting cards in the ops channel; raises ProviderError if refused, Unconfirmed if nobody can tell."""
 
 
 class Waiting:
     """Looks through the waiting cards whenever it is ticked; reminds of them within `hours` (None: at any)."""
 
-    def __init__(self, desk: Desk, reminders: Journal, *, hours: ActiveHours | None = None) -> None:
+    def __init__(self, desk: Desk, reminders: Journal, remind: Remind, *, hours: ActiveHours | None = None) -> None:
         self._desk, self._reminders, self._hours = desk, reminders, hours
+        self._remind_of = remind
         self._reminded: dict[tuple[str, int], datetime] = {}
         for record in reminders.records(last_bytes=LOG_TAIL_BYTES):
             self._recall(record)
@@ -80,7 +82,7 @@ class Waiting:
             return
         try:
             self._desk.privacy.require()  # a reminder quotes questions
-            self._desk.messenger.tell_ops(self._words(due, now))
+            self._remind_of([thread_line(state.model_dump(mode="json")) for state in due], now)
         except Unconfirmed:
             log.info("a reminder may have been said", extra={"action": "reminder_unconfirmed"})
         except ProviderError:
@@ -90,20 +92,6 @@ class Waiting:
             record = {"thread_id": state.thread_id, "draft_version": state.draft_version, "at": now.isoformat()}
             self._recall(record)
             self._reminders.append(record)
-
-    def _words(self, due: Sequence[ThreadState], now: datetime) -> str:
-        count = len(due)
-        title = f"{count} card{'s' * (count > 1)} wait{'s' * (count == 1)} for a decision:"
-        lines = [self._line(state, now) for state in due[:MAX_LINES]]
-        rest = [f"… and {count - MAX_LINES} more; `/triage status` lists them"] if count > MAX_LINES else []
-        return "\n".join([title, *lines, *rest])
-
-    def _line(self, state: ThreadState, now: datetime) -> str:
-        asked = " ".join(unescape(state.question).replace("`", "'").split())
-        begins = asked if len(asked) <= QUESTION_CHARS else f"{asked[:QUESTION_CHARS].rstrip()}…"
-        workspace = self._desk.workspace
-        link = workspace.permalink(state.card_channel, state.card_ts) if state.card_channel and state.card_ts else None
-        return f"• {ago(now, touched_at(state))}: {begins} {link or ''}".rstrip()
 
     def _recall(self, record: object) -> None:
         """Remember a line of the journal; one that is none of ours is passed over."""

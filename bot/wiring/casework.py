@@ -59,7 +59,9 @@ class Casework:
 
 def wire_casework(on: Foundation) -> Casework:
     """Return casework over the foundation; nothing runs yet."""
-    hired, replies, briefs = _hire(on), Replies(on.desk), _briefs(on)
+    hired, replies = _hire(on), Replies(on.desk)
+    bulletin = Bulletin(on.poster, ops_channel=on.ops_channel, expire_after=on.settings.expire_after)
+    briefs = _briefs(on, bulletin)
     runs = long_runs(on.settings, on.environment, hired.models.spending if hired.models else None)
     escalations = Escalations(on.desk, runs)
     lost = frozenset(damage.thread_id for damage in on.store.damage())
@@ -74,7 +76,7 @@ def wire_casework(on: Foundation) -> Casework:
     lessons, rechecks = Lessons(on.desk, on.shelf, JsonFile(on.home / LESSONS)), _rechecks(on)
     return Casework(
         staff=hired,
-        waiting=Waiting(on.desk, NdjsonJournal(on.home / "reminders.ndjson"), hours=_working_hours(on)),
+        waiting=_waiting(on, bulletin),
         briefs=briefs,
         recovery=Recovery(on.desk, replies),
         escalation_watch=EscalationWatch(on.desk, runs, hired.runs, secrets=on.environment.secrets()),
@@ -129,13 +131,17 @@ def _rechecks(on: Foundation) -> Rechecks:
     return Rechecks(on.desk, on.shelf, on.repo, on.standing, JsonFile(on.home / RECHECKS), cards)
 
 
-def _briefs(on: Foundation) -> Briefs:
+def _briefs(on: Foundation, bulletin: Bulletin) -> Briefs:
     wanted = on.settings.brief
     zone = _zone(on, wanted.timezone)
-    bulletin = Bulletin(on.poster, ops_channel=on.ops_channel)
     slate = JsonFile(on.home / BRIEF)
     hours = _working_hours(on)
     return Briefs(on.desk, on.home, wanted, slate, bulletin, say=bulletin.say, zone=zone, hours=hours)
+
+
+def _waiting(on: Foundation, bulletin: Bulletin) -> Waiting:
+    journal = NdjsonJournal(on.home / "reminders.ndjson")
+    return Waiting(on.desk, journal, bulletin.remind, hours=_working_hours(on))
 
 
 def _working_hours(on: Foundation) -> ActiveHours | None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot.casework.overview import ThreadLine
 from bot.casework.waiting import Waiting
 from bot.domain.hours import ActiveHours
 from bot.domain.threads import PostIntent, Resolution, Status
-from bot.errors import Unavailable, Unconfirmed
+from bot.errors import ProviderError, Unavailable, Unconfirmed
 from tests.builders import an_event
 from tests.casework.office import BEN, Office
 from tests.fakes import MemoryJournal
@@ -26,16 +28,24 @@ class Wait:
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.office = Office(folder, **settings).asked()
         self.lines: list[str] = []
+        self.reminders: list[Sequence[ThreadLine]] = []
+        self.refuse: ProviderError | None = None
         self.restart()
 
-    def restart(self) -> None:
-        self.waiting = Waiting(self.office.desk, MemoryJournal(self.lines))
+    def restart(self, hours: ActiveHours | None = None) -> None:
+        self.waiting = Waiting(self.office.desk, MemoryJournal(self.lines), self.remind, hours=hours)
 
-    def after(self, seconds: float) -> list[str]:
-        """Let time pass, tick, and return all that was said so far."""
+    def remind(self, waiting: Sequence[ThreadLine], now: datetime) -> None:
+        assert now == self.office.clock.now()
+        if self.refuse is not None:
+            raise self.refuse
+        self.reminders.append(waiting)
+
+    def after(self, seconds: float) -> list[Sequence[ThreadLine]]:
+        """Let time pass, tick, and return every reminder so far."""
         self.office.clock.advance(seconds)
         self.waiting.tick()
-        return self.office.messenger.told
+        return list(self.reminders)
 
 
 @pytest.fixture
@@ -43,13 +53,12 @@ def wait(tmp_path: Path) -> Wait:
     return Wait(tmp_path)
 
 
-def test_a_card_that_waits_is_named_once_with_its_link(wait: Wait) -> None:
-    """Not before its time, then one line with age, question and a link to the card, and no second one."""
+def test_a_card_that_waits_is_named_once(wait: Wait) -> None:
+    """Not before its time, then with its question and where its card stands, and not a second time."""
     assert wait.after(4 * HOUR_S - 1) == []
-    (said,) = wait.after(1)
-    assert "4 h ago: How often do we retry?" in said
-    assert f"https://acme.slack.com/archives/C0OPS/p{wait.office.state.card_ts.replace('.', '')}" in said
-    assert wait.after(HOUR_S) == [said]
+    ((line,),) = wait.after(1)
+    assert (line.question, line.card) == ("How often do we retry?", ("C0OPS", wait.office.state.card_ts))
+    assert wait.after(HOUR_S) == [[line]]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +68,7 @@ def test_a_card_that_waits_is_named_once_with_its_link(wait: Wait) -> None:
 def test_a_reminder_waits_for_working_hours(wait: Wait, start: str, end: str, said_at: str) -> None:
     """Due on a Friday at one: said then, an hour later when work begins, or on Monday; once."""
     weekdays = ActiveHours(start, end, "UTC", frozenset(range(5)))
-    wait.waiting = Waiting(wait.office.desk, MemoryJournal(wait.lines), hours=weekdays)
+    wait.restart(weekdays)
     left = datetime.fromisoformat(f"2026-11-{said_at}:00Z") - wait.office.clock.now()
     assert wait.after(left.total_seconds() - 1) == []
     assert len(wait.after(1)) == 1
@@ -84,29 +93,27 @@ def test_a_new_draft_is_named_anew_after_its_own_wait(wait: Wait) -> None:
 
 
 def test_many_cards_make_one_message(wait: Wait) -> None:
-    """After a long absence there is no storm: ten lines and a count."""
+    """After a long absence there is no storm."""
     for number in range(1, 15):
         wait.office.arrive(an_event("Why?", f"1795165{number:03d}.000100"))
     wait.office.work()
     (said,) = wait.after(5 * HOUR_S)
-    assert said.startswith("15 cards wait for a decision:")
-    assert len(said.splitlines()) == 12
-    assert "and 5 more" in said
+    assert len(said) == 15
 
 
 def test_what_the_chat_refuses_is_said_at_the_next_tick(wait: Wait) -> None:
     """An outage loses no reminder; one that may have been said is not repeated."""
-    wait.office.messenger.line_refused = Unavailable("down")
+    wait.refuse = Unavailable("down")
     assert wait.after(4 * HOUR_S) == []
-    wait.office.messenger.line_refused = None
+    wait.refuse = None
     assert len(wait.after(60)) == 1
 
 
 def test_a_reminder_that_was_perhaps_said_is_not_repeated(wait: Wait) -> None:
     """One reminder too few costs less than one a minute."""
-    wait.office.messenger.line_refused = Unconfirmed("cut")
+    wait.refuse = Unconfirmed("cut")
     wait.after(4 * HOUR_S)
-    wait.office.messenger.line_refused = None
+    wait.refuse = None
     assert wait.after(60) == []
 
 
@@ -193,24 +200,13 @@ def test_a_card_that_cannot_be_updated_is_closed_all_the_same(wait: Wait) -> Non
     assert wait.office.shown.status is Status.CLOSED
 
 
-def test_hostile_questions_stay_on_their_line(tmp_path: Path) -> None:
-    """A fence or line breaks in a question swallow nothing of what follows."""
-    office = Office(tmp_path)
-    office.arrive(an_event("`one\n\nwhy " + "x" * 500 + "?"))
-    office.work()
-    office.clock.advance(timedelta(hours=5).total_seconds())
-    Waiting(office.desk, MemoryJournal()).tick()
-    (said,) = office.messenger.told
-    assert "`" not in said
-    assert len(said.splitlines()) == 2
-
-
 def test_nothing_is_quoted_in_a_public_channel(wait: Wait) -> None:
     """The reminder waits until the channel is private again; what is told until then names no question."""
     wait.office.workspace.private.clear()
-    assert not any("retry" in line for line in wait.after(4 * HOUR_S))
+    assert wait.after(4 * HOUR_S) == []
+    assert not any("retry" in line for line in wait.office.messenger.told)
     wait.office.workspace.private.add("C0OPS")
-    assert "How often do we retry?" in wait.after(60)[-1]
+    assert len(wait.after(60)) == 1
 
 
 def test_a_record_without_history_stops_no_other(wait: Wait) -> None:

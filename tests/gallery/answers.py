@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from slack_sdk.models.blocks import Block, MarkdownTextObject, SectionBlock
+from slack_sdk.models.blocks import Block
 
 from blocks.approvers import approver_blocks
 from blocks.brief import brief_blocks
@@ -16,7 +16,7 @@ from blocks.draft_card import card_blocks
 from blocks.heartbeat_list import list_blocks, log_blocks, why_blocks
 from blocks.home import Home, Notice, home_view
 from blocks.metrics import metrics_blocks
-from blocks.open_drafts import open_blocks
+from blocks.open_drafts import open_blocks, reminder_blocks
 from blocks.status import status_blocks
 from blocks.tiers import due_blocks, tasks_blocks
 from bot.casework.approvers import Roll
@@ -209,10 +209,6 @@ def _brief(title: str, *, may_see_drafts: bool = True, **changes: Any) -> list[B
     return brief_blocks(Brief(**{**known, **changes}), title, may_see_drafts=may_see_drafts)
 
 
-def _said(text: str) -> list[Block]:
-    return [SectionBlock(text=MarkdownTextObject(text=text))]
-
-
 _DAY = Today(messages=212, actionable=41, posted=5, model_runs=19, cost_usd=3.42)
 _WAITING = drafted().evolve(thread_id=_LINES[0].thread_id)
 _HOME = Home(
@@ -351,10 +347,7 @@ SAID = Chapter(
             name="reminder",
             title="Reminder",
             meaning="Cards that nobody touched; said once per draft.",
-            shows=_said(
-                "2 cards wait for a decision:\n"
-                f"• 26 h ago: {one_line(QUESTION, 80)} {_LINK}\n• 25 h ago: {_OTHER} {_LINK}"
-            ),
+            shows=reminder_blocks(_LINES[:2], NOW + timedelta(hours=25), expire_after=timedelta(days=3)),
         ),
     ),
 )

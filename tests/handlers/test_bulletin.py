@@ -25,7 +25,7 @@ def pictures(slack: SlackStub) -> Bulletin:
     """The real thing over the stub, which takes every file."""
     slack.will(ASKED, Answer({"upload_url": f"{slack.url}bytes", "file_id": "F1"}))
     slack.will(DONE, Answer({"files": [{"id": "F1"}]}))
-    return Bulletin(a_poster(slack.url), ops_channel="C0OPS")
+    return Bulletin(a_poster(slack.url), ops_channel="C0OPS", expire_after=None)
 
 
 def test_a_picture_is_posted_once_with_its_numbers_in_words(slack: SlackStub, pictures: Bulletin) -> None:
