@@ -39,6 +39,10 @@ __all__ = ["Home", "Notice", "home_blocks", "home_view"]
 MAX_SESSIONS: Final = 20
 SESSION_CHARS: Final = 600
 BLOCKS_KEPT: Final = 2
+DRAFT_BLOCKS: Final = 6
+"""The least a draft needs: a line, its place, question, standing, words, buttons."""
+MADE_IN_VAIN: Final = 10
+"""After so many drafts that did not fit no further one is tried: a hundred long ones would take seconds to make."""
 BYTES_KEPT: Final = 20_000
 """What the line and the list of the drafts that are not shown whole may need."""
 
@@ -115,13 +119,16 @@ def _drafts(home: Home, room: _Room) -> list[Block]:
     """Return the drafts, each whole with its buttons as long as there is room, then a line for each of the others."""
     parts: list[Block] = []
     lines: list[ThreadLine] = []
+    in_vain = 0
     for place, line in enumerate(home.overview.drafts, 1):
         state = home.drafts.get(line.thread_id)
-        blocks = _draft(place, line, state, home) if state else []
+        is_tried = state is not None and room.blocks >= DRAFT_BLOCKS and in_vain < MADE_IN_VAIN
+        blocks = _draft(place, line, state, home) if state and is_tried else []
         if blocks and room.takes(blocks):
             parts += blocks
         else:
             lines.append(line)
+            in_vain += is_tried
     return [*parts, *_lines(lines, home.now)]
 
 

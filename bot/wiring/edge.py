@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 
 from slack_bolt import App
 from slack_sdk import WebClient
+from slack_sdk.models.blocks import Block
 
 from blocks.draft_card import card_blocks
 from blocks.home import Home
@@ -16,7 +18,7 @@ from bot.casework.evidence import EvidenceReader
 from bot.casework.overview import overview
 from bot.casework.presence import FILE as PRESENCE
 from bot.casework.today import today
-from bot.domain.threads import Status
+from bot.domain.threads import Status, ThreadState
 from bot.heartbeat.overview import rows
 from bot.intake.backfill import Backfill
 from bot.intake.gaps import Gaps
@@ -120,10 +122,22 @@ def _home(on: Foundation, beats: Beats) -> HomeTab:
             sessions=rows(of.sessions, of.store, of.zones, of.log, now),
             now=now,
             drafts=waiting,
-            card=card,
+            card=_once(card),
         )
 
     return HomeTab(on.client, look, on.approvers, on.clock, team_id=on.me.team_id, run_session=beats.alerts.run_session)
+
+
+def _once(card: Callable[[ThreadState], list[Block]]) -> Callable[[ThreadState], list[Block]]:
+    """Return a function that makes each thread's card once, for all who look at the page."""
+    made: dict[str, list[Block]] = {}
+
+    def make(state: ThreadState) -> list[Block]:
+        if state.thread_id not in made:
+            made[state.thread_id] = card(state)
+        return made[state.thread_id]
+
+    return make
 
 
 def _backfill(on: Foundation, casework: Casework, bot_token: str) -> Backfill:

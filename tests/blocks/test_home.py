@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from slack_sdk.models.blocks import PlainTextObject
+from slack_sdk.models.blocks import Block, PlainTextObject
 
 from blocks import ids
 from blocks.draft_card import card_blocks, click_of
@@ -204,6 +204,21 @@ def test_a_draft_too_large_for_the_page_does_not_hide_a_smaller_one() -> None:
     found = page(a_home(drafts=[large, small]))
     assert clicks(found, ids.APPROVE) == [value_of(small)]
     assert "1 more waits" in json.dumps(found)
+
+
+@pytest.mark.parametrize("size", ["short", "too large"])
+def test_of_very_many_drafts_only_as_many_are_made_as_may_be_shown(size: str) -> None:
+    """A page of a hundred long ones would take a minute, for every reader."""
+    text = "The limit is 5." if size == "short" else "ж" * 40_000
+    made: list[str] = []
+
+    def card(state: ThreadState) -> list[Block]:
+        made.append(state.thread_id)
+        return card_blocks(state, link_to=lambda _: None)
+
+    home = replace(a_home(drafts=[a_draft(n).with_draft(text) for n in range(1, 101)]), card=card)
+    page(home)
+    assert 0 < len(made) <= 30
 
 
 def test_what_the_store_does_not_hold_has_no_buttons() -> None:
