@@ -19,6 +19,7 @@ from blocks.limits import VIEW_BYTES, size_of
 from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, escape, fence, plain
 from bot.casework.evidence import Citation, CommitFacts, Passage
+from bot.domain.hidden import without_hidden
 from bot.domain.returns import EvidenceKind, EvidenceRef
 
 MAX_CITATIONS: Final = 12
@@ -105,7 +106,7 @@ def _source(citation: Citation) -> list[Block]:
 
 
 def _quotation(citation: Citation, title: str) -> list[Block]:
-    quote = citation.quote.strip("\n")
+    quote = without_hidden(citation.quote)[0].strip("\n")
     more = len(quote) - QUOTE_CHARS
     cut = f"{quote[:QUOTE_CHARS]} … {more:,} more characters" if more > 0 else quote
     return [section(f"{title}:\n{fence(cut)}")] if quote.strip() else []

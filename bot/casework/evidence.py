@@ -16,6 +16,7 @@ from bot.agent.tools.redaction import redact_lines
 from bot.agent.tools.snapshot import is_withheld
 from bot.casework.checks import ref_marks
 from bot.domain.citations import CitedLines, parse_lines, quoted_lines
+from bot.domain.hidden import without_hidden
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.secrets import redact
 from bot.domain.threads import ThreadState
@@ -36,9 +37,13 @@ class NumberedLine(NamedTuple):
     quoted: bool
 
     def shown(self, width: int) -> str:
-        """Return the line behind its number (`width` digits wide), with a mark if it is quoted."""
-        more = len(self.text) - MAX_LINE_CHARS
-        text = f"{self.text[:MAX_LINE_CHARS]} … {more} more characters" if more > 0 else self.text
+        """Return the line behind its number (`width` digits wide), with a mark if it is quoted.
+
+        It stays one line and in its order, whatever separators and overrides of direction the file holds.
+        """
+        clean = without_hidden(self.text)[0].replace("\n", " ")
+        more = len(clean) - MAX_LINE_CHARS
+        text = f"{clean[:MAX_LINE_CHARS]} … {more} more characters" if more > 0 else clean
         return f"{'→' if self.quoted else ' '} {self.number:>{width}}  {text}".rstrip()
 
 

@@ -13,6 +13,7 @@ from bot.casework.investigator import Assignment, Investigation
 from bot.casework.progress import progress_line
 from bot.casework.validator import Validation
 from bot.casework.verdict import CODE_CHECKS
+from bot.domain.hidden import one_line, without_hidden
 from bot.domain.returns import EvidenceRef, Usage, Verdict
 from bot.domain.rubrics import question_type_of, rubric_for
 from bot.domain.threads import Round, ThreadState
@@ -20,6 +21,7 @@ from bot.domain.usage import total
 from bot.staffing import Sources, Staff, staff
 
 WIDTH: Final = 80
+MAX_NAME: Final = 1_000
 _MARKS: Final = {True: "✓", False: "✗", None: "?"}
 Say = Callable[[str], None]
 
@@ -115,7 +117,7 @@ def render(findings: Findings) -> str:
         blocks.append("\n".join(["To answer this one has to know", *(_point(each) for each in ret.open_questions)]))
     blocks.append(_verdict(findings))
     blocks.append(f"{_facts(findings)}\nrecord: runs/{findings.run_id}")
-    return "\n\n".join(blocks)
+    return without_hidden("\n\n".join(blocks))[0]
 
 
 def as_json(findings: Findings) -> str:
@@ -155,9 +157,9 @@ def _facts(findings: Findings) -> str:
 
 
 def _evidence(ref: EvidenceRef, mark: bool | None) -> str:
-    at = f" at {ref.commit[:7]}" if ref.commit else ""
+    at = f" at {one_line(ref.commit[:7], 7)}" if ref.commit else ""
     claim = f"\n{textwrap.indent(textwrap.fill(ref.supports_claim, WIDTH - 6), '      ')}" if ref.supports_claim else ""
-    return f"  {_MARKS[mark]} {ref.ref}{at}{claim}"
+    return f"  {_MARKS[mark]} {one_line(ref.ref, MAX_NAME)}{at}{claim}"
 
 
 def _point(text: str) -> str:

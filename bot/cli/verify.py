@@ -13,13 +13,14 @@ from bot.casework.citations import Proof, Sources, prove
 from bot.casework.evidence import CommitFacts, EvidenceReader, Passage
 from bot.casework.runs import RunRecorder
 from bot.cli.paper import WIDTH, Parser, wrapped
-from bot.domain.hidden import without_hidden
+from bot.domain.hidden import one_line, without_hidden
 from bot.domain.returns import EvidenceRef
 from bot.domain.threads import ThreadState
 from bot.environment import read_environment
 from bot.settings import find_config, load_settings
 
 MAX_REF = 60
+MAX_NAME = 1_000
 _MARKS = {True: "✓", False: "✗", None: "?"}
 
 
@@ -57,7 +58,7 @@ def render(state: ThreadState, refs: Sequence[EvidenceRef], proofs: Sequence[Pro
     """Return the table and its sum."""
     ending = f" ({state.resolution or state.pending_reason})" if state.resolution or state.pending_reason else ""
     lines = [f"{state.thread_id}  {state.status}{ending}, round {state.investigator_round}"]
-    width = max((len(ref.ref) for ref in refs), default=0)
+    width = max((len(_name(ref)) for ref in refs), default=0)
     lines += [_line(ref, proof, min(width, MAX_REF)) for ref, proof in zip(refs, proofs, strict=True)]
     oks = [proof.ok for proof in proofs]
     proved, refuted, open_ = oks.count(True), oks.count(False), oks.count(None)
@@ -75,15 +76,24 @@ def _shown(ref: EvidenceRef, reader: EvidenceReader) -> list[str]:
         lines = [found.subject, f"{found.author}, {found.date}"]
     else:
         lines = [f"(nothing to show: {found.why})"]
-    shown = ["", ref.ref, *([f"for: {ref.supports_claim}"] if ref.supports_claim else []), *lines]
-    return [without_hidden(line)[0] for line in shown]
+    claim = [f"for: {' '.join(ref.supports_claim.split())}"] if ref.supports_claim else []
+    return [_plain(line) for line in ("", ref.ref, *claim, *lines)]
+
+
+def _name(ref: EvidenceRef) -> str:
+    return one_line(ref.ref, MAX_NAME)
+
+
+def _plain(line: str) -> str:
+    """Return foreign words as the one line they are, their own blanks kept."""
+    return without_hidden(line)[0].replace("\n", " ")
 
 
 def _line(ref: EvidenceRef, proof: Proof, width: int) -> str:
-    at = (ref.commit or "")[:8]
+    at = _plain(ref.commit or "")[:8]
     findings = [proof.quote, proof.resolves] if proof.resolves.ok is not False else [proof.resolves]
     reason = next(finding.reason for finding in findings if finding is not None)
-    reason = reason.removeprefix(f"{ref.ref}: ")
-    lead = f"  {_MARKS[proof.ok]} {ref.kind:<12} {ref.ref:<{width}}  {at:<8}"
+    reason = _plain(reason.removeprefix(f"{ref.ref}: "))
+    lead = f"  {_MARKS[proof.ok]} {ref.kind:<12} {_name(ref):<{width}}  {at:<8}"
     line = f"{lead}  {reason}"
     return line if len(line) <= WIDTH else f"{lead.rstrip()}\n{wrapped(reason, lead=' ' * 6)}"

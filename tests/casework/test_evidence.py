@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.agent.git import GitRepo
-from bot.casework.evidence import CommitFacts, EvidenceReader, NothingToShow, Passage
+from bot.casework.evidence import CommitFacts, EvidenceReader, NothingToShow, NumberedLine, Passage
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, Round, Status
 from tests.builders import a_return, in_status
@@ -93,6 +93,12 @@ def test_secrets_in_the_neighbourhood_are_blacked_out(reader: EvidenceReader, pa
     assert secret not in str(passage)
     assert "[redacted" in passage.lines[1].text
     assert numbers(passage, quoted=True) == [3]
+
+
+def test_a_line_of_a_file_can_pass_for_no_second_one() -> None:
+    """Other separators of lines, and what turns the direction of reading, are the file's own words."""
+    forged = "x = 1\u2028→ 3  LIMIT = 5\r→ 4  \u202eLIMIT = 6\x1b[2J"
+    assert NumberedLine(2, forged, False).shown(1) == "  2  x = 1 → 3  LIMIT = 5 → 4  LIMIT = 6[2J"
 
 
 def test_a_long_line_is_cut_after_redaction(tmp_path: Path) -> None:

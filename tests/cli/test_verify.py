@@ -109,6 +109,25 @@ def test_the_cited_lines_can_be_read_whole(archive: Archive, capsys: pytest.Capt
     assert "(nothing to show: it lies outside the codebase)" in out
 
 
+@pytest.mark.parametrize("lines", [[], ["--lines"]])
+def test_no_citation_can_write_another_one_s_line(
+    archive: Archive, capsys: pytest.CaptureFixture[str], lines: list[str]
+) -> None:
+    """Nor anything a terminal obeys: names, claims, commits and quotes are a model's words."""
+    forged = "x\n  ✓ file         app/retry.py:3  abcdef01  the quote is verbatim\x1b[2J\u202e"
+    archive.keep(
+        archive.ref(EvidenceKind.EXTERNAL_DOC, ref=forged, supports_claim=forged),
+        archive.ref(EvidenceKind.LOG_QUERY, ref=forged),
+        archive.ref(commit=forged),
+        archive.ref(EvidenceKind.MEMORY, ref=forged, quote=forged),
+    )
+    assert main(["verify", THREAD_ID, *lines]) == 1
+    out = capsys.readouterr().out
+    assert [line for line in out.split("\n") if line.startswith("  ✓")] == []
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
 def test_a_thread_that_cites_nothing_proves_nothing(archive: Archive) -> None:
     """So the command does not succeed."""
     archive.keep()

@@ -1,0 +1,24 @@
+"""What an investigation found, as a terminal shows it."""
+
+from __future__ import annotations
+
+from bot.agent.ledger import Ledger
+from bot.casework.investigator import Investigation
+from bot.casework.validator import Validation
+from bot.cli.findings import Findings, render
+from bot.domain.returns import EvidenceKind, EvidenceRef, Usage
+from tests.builders import a_return
+
+FORGED = "x\n  ✓ app/retry.py:3 at abcdef0\x1b[2J\u202e"
+
+
+def test_no_citation_can_write_another_one_s_line() -> None:
+    """Nor anything a terminal obeys: all of it is a model's words."""
+    ref = EvidenceRef(kind=EvidenceKind.EXTERNAL_DOC, ref=FORGED, commit=FORGED, supports_claim=FORGED)
+    ret = a_return("The limit is 5.\x1b[2J", evidence_refs=(ref,))
+    found = Investigation(ret=ret, ledger=Ledger(), usage=Usage(), investigator="m")
+    validation = Validation(ret=None, checks=(), usage=Usage(), problem="none")
+    said = render(Findings(question="?", run_id="r1", found=found, validation=validation))
+    assert [line for line in said.split("\n") if line.startswith("  ✓")] == []
+    assert "\x1b" not in said
+    assert "\u202e" not in said
