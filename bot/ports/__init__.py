@@ -1,0 +1,55 @@
+"""What the bot needs of the outside, one small Protocol per concept; adapters and fakes repeat its name.
+
+Nothing here does anything. The docstrings are the contract that tests/contracts/ runs over every implementation.
+"""
+
+from bot.ports.chat import (
+    Channel,
+    ChatMessage,
+    History,
+    Message,
+    Messenger,
+    Page,
+    Person,
+    Pictures,
+    ProposalChat,
+    RecheckChat,
+    Surface,
+    Workspace,
+)
+from bot.ports.knowledge import MemoryIndex, NoteShelf, PassageIndex
+from bot.ports.machine import Clock, Terminal
+from bot.ports.sessions import DecisionLog, OverrideStore, ProposalStore, SessionStore, SuggestionStore, WakeBox
+from bot.ports.storage import Damage, JobQueue, Journal, Slate, ThreadStore, any_job
+
+__all__ = [
+    "Channel",
+    "ChatMessage",
+    "Clock",
+    "Damage",
+    "DecisionLog",
+    "History",
+    "JobQueue",
+    "Journal",
+    "MemoryIndex",
+    "Message",
+    "Messenger",
+    "NoteShelf",
+    "OverrideStore",
+    "Page",
+    "PassageIndex",
+    "Person",
+    "Pictures",
+    "ProposalChat",
+    "ProposalStore",
+    "RecheckChat",
+    "SessionStore",
+    "Slate",
+    "SuggestionStore",
+    "Surface",
+    "Terminal",
+    "ThreadStore",
+    "WakeBox",
+    "Workspace",
+    "any_job",
+]

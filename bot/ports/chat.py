@@ -1,0 +1,189 @@
+"""The chat: who is there, what was said, and every way in which we speak."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from bot.domain.alerts import Alert, Posted
+from bot.domain.proposals import Proposal
+from bot.domain.rechecks import Recheck
+from bot.domain.threads import ThreadState
+from bot.domain.week import Week
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Person:
+    """A chat user as far as the bot cares."""
+
+    user_id: str
+    name: str
+    team_id: str | None = None
+    is_bot: bool = False
+    is_guest: bool = False
+    is_external: bool = False
+    is_deactivated: bool = False
+    timezone: str | None = None
+    """The IANA zone of their profile, as the chat gives it; None where it gives none."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChatMessage:
+    """One message read back from a chat."""
+
+    message_id: str
+    sender_id: str
+    text: str
+    is_bot: bool = False
+    edited: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Channel:
+    """How a channel stands: private means that nobody but its members reads there, partners neither."""
+
+    is_private: bool
+    is_archived: bool = False
+
+
+class Workspace(Protocol):
+    """What the bot may ask the chat about itself; every call is a network request unless cached."""
+
+    def person(self, user_id: str) -> Person:
+        """Return who a user is; raises ProviderError if the chat cannot say."""
+        ...
+
+    def permalink(self, chat_id: str, message_id: str) -> str | None:
+        """Return a link to a message, or None if it is gone."""
+        ...
+
+    def thread(self, chat_id: str, thread_ts: str) -> Sequence[ChatMessage]:
+        """Return the messages of a thread, its parent first; empty when the parent is gone."""
+        ...
+
+    def channel(self, chat_id: str) -> Channel:
+        """Return how a channel stands at this moment; raises ProviderError if the chat cannot say."""
+        ...
+
+    def members(self, place_id: str) -> frozenset[str]:
+        """Return the user ids in a channel or a user group; raises ProviderError if the chat cannot say."""
+        ...
+
+
+Message = Mapping[str, Any]
+"""One message as the chat itself stores it; for Slack, an element of `messages` in its answers."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """Part of a reading, in no particular order; `cursor` asks for the next part, None after the last."""
+
+    messages: Sequence[Message]
+    cursor: str | None = None
+
+
+class History(Protocol):
+    """What was said while nobody listened; every call is one network request.
+
+    Raises Unavailable when the chat is down or asks for patience (`retry_after_s`), ProviderError when it refuses.
+    """
+
+    def messages(self, chat_id: str, *, oldest: str, cursor: str | None = None) -> Page:
+        """Return root messages of a chat from `oldest` (a ts) on."""
+        ...
+
+    def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0", cursor: str | None = None) -> Page:
+        """Return a thread's messages from `oldest` on, its root perhaps among them; empty when the root is gone."""
+        ...
+
+
+class Messenger(Protocol):
+    """What the bot says."""
+
+    def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
+        """Post the thread's card in the ops channel, or update it in place; return `(channel id, ts)`.
+
+        `progress` is one line of plain text on how far the run under way is.
+        """
+        ...
+
+    def find_card(self, state: ThreadState) -> tuple[str, str] | None:
+        """Return `(channel id, ts)` of the thread's card if it stands in the ops channel already.
+
+        Raises Unavailable if there is none and one may yet come: whoever posted it last cannot tell.
+        """
+        ...
+
+    def post_reply(self, state: ThreadState, text: str) -> str:
+        """Post an approved reply in the thread, once, and return its ts.
+
+        Raises ProviderError if the chat refused it (nothing was posted), Unconfirmed if nobody can tell.
+        """
+        ...
+
+    def find_reply(self, state: ThreadState, text: str) -> str | None:
+        """Return the ts of our reply if it already stands in the thread."""
+        ...
+
+    def tell_ops(self, text: str) -> None:
+        """Say one line of plain text in the ops channel."""
+        ...
+
+
+class Pictures(Protocol):
+    """Where the picture of a week is shown to those who watch over the bot."""
+
+    def show(self, week: Week) -> None:
+        """Draw a week and post it in the ops channel, its numbers in words beside it for who cannot see it.
+
+        Raises ProviderError if the chat refused it (nothing was posted), Unconfirmed if nobody can tell.
+        """
+        ...
+
+
+class Surface(Protocol):
+    """A way to reach people with alerts."""
+
+    def send(self, to: str, alert: Alert) -> Posted:
+        """Say an alert to `to` (what that is, the surface knows) and return where it stands.
+
+        Raises ProviderError if the surface refused it, Unconfirmed if nobody can tell.
+        """
+        ...
+
+    def update(self, to: str, posted: Posted, alert: Alert) -> None:
+        """Bring an alert that stands up to date, in place where the surface can; raises as `send` does."""
+        ...
+
+
+class ProposalChat(Protocol):
+    """Where proposals are shown, and answered once they were accepted. Every method raises ProviderError."""
+
+    def show(self, proposal: Proposal) -> tuple[str, str]:
+        """Post the card of a proposal, or update it in place; returns `(channel id, ts)`."""
+        ...
+
+    def find(self, proposal: Proposal) -> tuple[str, str] | None:
+        """Return where the card stands, if a run before this one posted it."""
+        ...
+
+    def say_done(self, proposal: Proposal) -> str:
+        """Post one line in the asker's thread and return its ts; raises Unconfirmed where nobody can tell."""
+        ...
+
+    def find_said(self, proposal: Proposal) -> str | None:
+        """Return the ts of that line, if it stands in the thread since `said_intent`."""
+        ...
+
+
+class RecheckChat(Protocol):
+    """Where people are asked about a note whose lines changed."""
+
+    def show(self, recheck: Recheck) -> tuple[str, str]:
+        """Post the card, or bring it up to date in place; returns `(channel id, ts)`."""
+        ...
+
+    def find(self, recheck: Recheck) -> tuple[str, str] | None:
+        """Return where the card stands, if it was posted and nobody knows; raises Unavailable while it may yet come."""
+        ...

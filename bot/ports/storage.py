@@ -1,0 +1,124 @@
+"""What must survive us: journals, threads, jobs, single documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from bot.domain.jobs import Job, JobKind
+from bot.domain.threads import ThreadState
+
+
+class Journal(Protocol):
+    """An append-only file of JSON objects, one a line."""
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Write one record and return once it is on disk; raises StoreError when it is not."""
+        ...
+
+    def records(self, *, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
+        """Yield every readable record, oldest first, through rotated files too; bad lines are counted and skipped.
+
+        With `last_bytes`, only the records in about that much of the end of the current file.
+        """
+        ...
+
+    @property
+    def bad_lines(self) -> int:
+        """How many lines the last reading had to skip."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Damage:
+    """A record of a thread that could not be read and was set aside: when it was last written, and whether just now.
+
+    `thread_id` is what its file is called; nobody has checked it.
+    """
+
+    thread_id: str
+    name: str
+    at: datetime
+    is_new: bool
+
+
+class ThreadStore(Protocol):
+    """The open threads, one document each; closed ones leave for the archive."""
+
+    def get(self, thread_id: str) -> ThreadState | None:
+        """Return the open thread, or None."""
+        ...
+
+    def put(self, state: ThreadState) -> ThreadState:
+        """Compare-and-set: store `state` if its `version` is still the stored one (0 for a new thread).
+
+        Returns the stored state, its version one higher. Raises Conflict when somebody else was faster,
+        StoreError when the disk refuses; in both cases nothing is changed.
+        """
+        ...
+
+    def threads(self) -> list[ThreadState]:
+        """Return every thread in the store, oldest first."""
+        ...
+
+    def last_closed(self, thread_id: str) -> ThreadState | None:
+        """Return how the thread last ended, or None if it never did."""
+        ...
+
+    def archive(self, thread_id: str) -> None:
+        """Move a closed thread to closed/<yyyy-mm>/; doing it twice is harmless."""
+        ...
+
+
+def any_job(_: Job) -> bool:
+    """Want every job."""
+    return True
+
+
+class JobQueue(Protocol):
+    """Durable work, first user jobs, then heartbeats, first-in first-out inside each."""
+
+    def put(self, kind: JobKind, key: str, payload: Mapping[str, Any], *, job_id: str | None = None) -> Job:
+        """Store a job; `key` is the thread or session it must not run twice for at once."""
+        ...
+
+    def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
+        """Take the next wanted job the caps allow, or return None; a claimed job survives a crash.
+
+        What is not wanted is passed over, and holds up no other job of its key.
+        """
+        ...
+
+    def end_waits(self) -> None:
+        """Have whoever waits in `claim` return, and nobody wait from now on: the process stops."""
+        ...
+
+    def done(self, job: Job) -> None:
+        """Forget a claimed job."""
+        ...
+
+    def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
+        """Return a claimed job to its place; False if that was its last attempt and it went to failed/.
+
+        With `count=False` the attempt is not held against it (the process is stopping, a service is down), but jobs of
+        other keys go first.
+        """
+        ...
+
+    def holds(self, key: str) -> bool:
+        """Whether a job for `key` waits or runs."""
+        ...
+
+
+class Slate(Protocol):
+    """One small JSON object that outlives the process."""
+
+    def read(self) -> dict[str, Any]:
+        """Return what was written last; an empty object where nothing was, or where it cannot be understood."""
+        ...
+
+    def write(self, document: Mapping[str, Any]) -> None:
+        """Replace the whole object and return once it is on disk; raises StoreError and changes nothing."""
+        ...
