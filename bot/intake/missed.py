@@ -13,7 +13,7 @@ from typing import Any
 from bot.domain.threads import ThreadState
 from bot.errors import Unavailable
 from bot.intake.normalise import Body
-from bot.intake.said import words_of
+from bot.intake.said import is_edited
 from bot.ports import History, Message, Page
 
 THREAD_LOOKBACK = timedelta(hours=24)
@@ -91,7 +91,7 @@ class Missed:
         if asked is None or asked.get("subtype") == "tombstone":
             yield self._deletion(state, state.original_message_id, state.original_sender_id)
             return
-        if asked.get("edited") and words_of(asked) != state.question:
+        if is_edited(asked, state.question):
             change = {"message": dict(asked), "previous_message": {"text": state.question}}
             yield self._body({"type": "message", "subtype": "message_changed", "channel": state.chat_id, **change})
         for followup in state.followups:

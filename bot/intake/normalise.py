@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.domain.events import Event, MessageType, Sender
-from bot.intake.said import words_of
+from bot.intake.said import is_edited, words_of
 
 Body = Mapping[str, Any]
 
@@ -98,15 +98,14 @@ def _incoming(body: Body, event: Body, message: Body, kind: MessageType, team_id
 
 
 def _change(event: Body) -> tuple[MessageType | None, Body]:
-    """Return an edit only where a person changed the words: unfurls and metadata leave the text as it was."""
+    """Return an edit only where the author changed the words: unfurls and metadata leave the text as it was."""
     message = _mapping(event, "message")
     if message.get("subtype") == "tombstone":
         previous = event.get("previous_message")
         return MessageType.DELETE, {**(previous if isinstance(previous, Mapping) else {}), "ts": message.get("ts")}
     previous = event.get("previous_message")
     before = words_of(previous) if isinstance(previous, Mapping) else None
-    changed = bool(message.get("edited")) and words_of(message) != before
-    return (MessageType.EDIT if changed else None), message
+    return (MessageType.EDIT if is_edited(message, before) else None), message
 
 
 def _kind_of(event: Body) -> MessageType:

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 MAX_CHARS: Final = 12_000
 """Of what a bot wrote beside its text."""
-_PREVIEWS: Final = ("from_url", "original_url", "is_msg_unfurl", "is_share")
+_PREVIEWS: Final = ("from_url", "original_url", "is_msg_unfurl", "is_app_unfurl", "is_share")
 _NESTED: Final = ("text", "elements", "fields")
+_ONE_LINE: Final = frozenset({"rich_text_section", "rich_text_preformatted", "rich_text_quote"})
 _MAX_DEPTH: Final = 8
 
 
@@ -34,6 +35,16 @@ def words_of(message: Mapping[str, Any]) -> str:
         blocks = [] if words.strip() else _lines(message.get("blocks"))
         words = "\n".join(filter(None, [words, "\n".join([*blocks, *_attached(message)])[:MAX_CHARS]]))
     return words.encode("utf-8", "replace").decode()
+
+
+def is_edited(message: Mapping[str, Any], before: str | None) -> bool:
+    """Whether its words are no longer those of `before` because its author changed them.
+
+    Slack marks what was edited, but not where a bot changed its blocks; then the words have to be known from before.
+    Source: https://docs.slack.dev/reference/methods/chat.update (`blocks`)
+    """
+    is_marked = bool(message.get("edited")) or (bool(message.get("bot_id")) and before is not None)
+    return is_marked and words_of(message) != before
 
 
 def _attached(message: Mapping[str, Any]) -> Iterator[str]:
@@ -67,4 +78,4 @@ def _lines(content: object, depth: int = 0) -> list[str]:
     if content.get("type") == "actions":
         return []
     found = [line for key in _NESTED for line in _lines(content.get(key), depth + 1)]
-    return ["".join(found)] if found and str(content.get("type")).startswith("rich_text_") else found
+    return ["".join(found)] if found and str(content.get("type")) in _ONE_LINE else found

@@ -160,7 +160,7 @@ class Watcher:
         """Whether the settings want this message at all."""
         watch, event = self._settings.watcher, incoming.event
         if event.sender.type == "bot" and not incoming.sender_ids & set(watch.allow_bots):
-            return False
+            return self._changes_question(event)
         if incoming.sender_team != event.team_id and not watch.allow_external:
             return False
         if event.chat_id in self._names:
@@ -169,6 +169,11 @@ class Watcher:
         if may_mention and self._me.user_id in event.mentions and event.msg_type not in _CHANGES:
             return True
         return (event.thread_id is not None or event.msg_type in _CHANGES) and self._in_flight(event)
+
+    def _changes_question(self, event: Event) -> bool:
+        """Whether an open thread's question was changed: somebody had a bot's message worked on, whatever is listed."""
+        state = self._store.get(thread_key(event)) if event.msg_type in _CHANGES else None
+        return state is not None and state.is_open and state.original_message_id == event.message_id
 
     def _sort_all(self) -> None:
         while (event := self._inbox.get()) is not None:

@@ -396,6 +396,12 @@ class TestChanges:
         desk.restart()
         assert self.changed(desk, edited, self.reply) == ["edit 100"]
 
+    def test_an_alert_resolved_meanwhile_is_an_edit(self, desk: Desk) -> None:
+        """Slack marks no update of a bot's blocks or attachments; the bot need not be listed if somebody asked."""
+        resolved = said(100, "RESOLVED", bot_id="B0ALERT")
+        assert self.changed(desk, resolved, self.reply) == ["edit 100"]
+        assert not desk.hear(310, "Why?", bot_id="B0ALERT", thread_ts=ts(100))
+
     def test_an_untouched_question_is_no_event(self, desk: Desk) -> None:
         """Nor is a reply that is still there."""
         assert self.changed(desk, said(100), self.reply) == []

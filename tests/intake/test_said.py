@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.domain.events import MessageType
 from bot.intake.normalise import Identity, normalise
 from bot.intake.said import MAX_CHARS, words_of
 from tests.payloads import payload
@@ -47,13 +48,37 @@ def test_without_text_blocks_are_read_and_buttons_are_not() -> None:
     assert words_of(alert(text="Build failed", blocks=blocks)) == "Build failed"
 
 
+def test_the_points_of_a_list_are_a_line_each() -> None:
+    """The pieces of one point are one line."""
+    points = [{"type": "rich_text_section", "elements": [{"text": word}, {"text": "!"}]} for word in ("one", "two")]
+    blocks = [{"type": "rich_text", "elements": [{"type": "rich_text_list", "elements": points}]}]
+    assert words_of(alert(blocks=blocks)) == "one!\ntwo!"
+
+
+def changed(before: dict[str, Any], after: dict[str, Any]) -> MessageType | None:
+    """Return what an update of an alert is taken for."""
+    body = payload("bot_message_attachment")
+    ts = body["event"]["ts"]
+    event = {"type": "message", "subtype": "message_changed", "channel": "C0HELP", "previous_message": before}
+    incoming = normalise({**body, "event": {**event, "message": {**after, "ts": ts}}}, ME)
+    return incoming and incoming.event.msg_type
+
+
+def test_an_alert_that_is_resolved_in_place_is_edited_without_slacks_mark() -> None:
+    """Slack leaves `edited` out where a bot updates blocks or attachments; an open thread has to know."""
+    firing, resolved = ({"attachments": [{"title": word, "text": "p99 over 2 s"}]} for word in ("FIRING", "RESOLVED"))
+    assert changed(alert(**firing), alert(**resolved)) is MessageType.EDIT
+    assert changed(alert(**firing), alert(**firing, reply_count=1)) is None
+    assert changed({"text": "a", "user": "U1"}, {"text": "b", "user": "U1"}) is None
+
+
 def test_a_fallback_speaks_only_where_nothing_else_does() -> None:
     """It repeats what the attachment says."""
     assert words_of(alert(attachments=[{"fallback": "disk 91 %"}])) == "disk 91 %"
     assert words_of(alert(attachments=[{"fallback": "disk 91 %", "text": "disk at 91 %"}])) == "disk at 91 %"
 
 
-@pytest.mark.parametrize("mark", ["from_url", "original_url", "is_msg_unfurl", "is_share"])
+@pytest.mark.parametrize("mark", ["from_url", "original_url", "is_msg_unfurl", "is_app_unfurl", "is_share"])
 def test_a_preview_is_no_word_of_the_bot(mark: str) -> None:
     """It is added after the message, and would look like an edit."""
     assert words_of(alert(text="see the dashboard", attachments=[{mark: "x", "text": "a page"}])) == "see the dashboard"
