@@ -166,7 +166,8 @@ def find_config(given: Path | None, home: Path) -> Path:
     for path in candidates:
         if path.is_file():
             return path
-    raise ConfigError(f"no config at {' or '.join(map(str, candidates))}; copy triage.example.yml there and fill it in")
+    places = " or ".join(map(str, candidates))
+    raise ConfigError(f"no config at {places}; `triage init` writes one, or copy triage.example.yml there")
 
 
 def load_settings(path: Path) -> Settings:

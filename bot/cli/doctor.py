@@ -34,7 +34,10 @@ from bot.errors import ConfigError, TriageError
 WIDTH: Final = 80
 LIMIT_S: Final = 9.0
 _INDENT: Final = 17
+_NOT_MADE: Final = "not looked at: "
 TOKENS: Final = "tokens"
+BOT: Final = "bot"
+CONNECTION: Final = "connection"
 
 
 def main(argv: list[str]) -> int:
@@ -80,14 +83,28 @@ def examine(
 
 
 def render(findings: Mapping[str, Finding]) -> str:
-    """Return a line for each finding, what to do below it, and the sum; 80 columns wide."""
+    """Return a line for each finding, what to do below it, those that were not made together, and the sum."""
     lines: list[str] = []
+    unmade: dict[str, list[str]] = {}
     for name, found in findings.items():
+        if found.says.startswith(_NOT_MADE):
+            unmade.setdefault(f"{found.says}, {found.fix}", []).append(name)
+            continue
         lines += _wrapped(f"  {'✓' if found.ok else '✗'} {name:<12} ", found.says)
         lines += _wrapped(f"    {'':<12} → ", found.fix) if found.fix else []
-    wrong = sum(not found.ok for found in findings.values())
-    lines.append(f"{wrong} of {len(findings)} checks found something wrong" if wrong else "all is well")
-    return "\n".join(lines)
+    for why, names in unmade.items():
+        lines += [f"  – {why}:", *_wrapped(" " * _INDENT, ", ".join(names))]
+    return "\n".join([*lines, _sum(findings, sum(map(len, unmade.values())))])
+
+
+def _sum(findings: Mapping[str, Finding], unmade: int) -> str:
+    wrong = {name for name, found in findings.items() if not found.ok}
+    if not wrong:
+        return "all is well"
+    if BOT in wrong and wrong <= {BOT, CONNECTION}:
+        return "all is well, but the bot does not run: see above"
+    skipped = f", {unmade} were not made" if unmade else ""
+    return f"{len(wrong) - unmade} of {len(findings)} checks found something wrong{skipped}"
 
 
 def _wrapped(lead: str, text: str) -> list[str]:
@@ -102,10 +119,10 @@ def _try(name: str, check: Check, patient: Patient) -> Finding:
     try:
         return check(patient)
     except Unsettled:
-        return Finding(ok=False, says="not looked at: triage.yml cannot be used", fix="see config")
+        return Finding(ok=False, says=f"{_NOT_MADE}triage.yml cannot be used", fix="see config")
     except Tokenless as error:
         if name != TOKENS:
-            return Finding(ok=False, says="not looked at: there are no tokens for Slack", fix=f"see {TOKENS}")
+            return Finding(ok=False, says=f"{_NOT_MADE}there are no tokens for Slack", fix=f"see {TOKENS}")
         return Finding(ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again")
     except ConfigError as error:
         return Finding(ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again")
@@ -126,8 +143,8 @@ CHECKS: Mapping[str, Check] = {
     "clock": slack_checks.clock,
     "ops channel": slack_checks.ops_channel,
     "chats": slack_checks.watched_chats,
-    "bot": lambda patient: process_check(patient.home, patient.now),
-    "connection": lambda patient: connection_check(patient.home, patient.now),
+    BOT: lambda patient: process_check(patient.home, patient.now),
+    CONNECTION: lambda patient: connection_check(patient.home, patient.now),
     "journals": lambda patient: journal_check(patient.home, patient.now),
     "classifier": lambda patient: classifier_check(patient.home, patient.now),
     "pause": lambda patient: pause_check(patient.home, patient.now),

@@ -24,6 +24,10 @@ from bot.errors import InputError
 
 WIDTH: Final = 80
 Read = Callable[[str], str]
+_WELCOME: Final = f"""{len(QUESTIONS)} questions. Enter takes what stands in [brackets]; Ctrl-C writes nothing.
+No Slack app yet? Leave its tokens empty; a link that makes it follows at the end.
+
+"""
 
 
 def main(argv: list[str]) -> int:
@@ -42,6 +46,7 @@ def main(argv: list[str]) -> int:
     given |= {key: os.environ[key] for key in (question.key for question in QUESTIONS) if os.environ.get(key)}
     hidden = getpass.getpass if sys.stdin.isatty() else input
     try:
+        print("" if args.no_input else _WELCOME, end="")
         answers = ask(given, None if args.no_input else input, hidden, say=print)
     except EOFError:
         raise InputError("The input ended before the last answer; nothing was written.") from None
@@ -90,25 +95,22 @@ def _asked(question: Question, read: Read, say: Callable[[str], object]) -> Any:
 
 
 def next_steps(folder: Path, answers: Mapping[str, Any]) -> str:
-    """Return where the app comes from and the three steps that are left."""
-    manifest = read_manifest()
+    """Return what is left to do; where there are no tokens yet that begins with the app and where it comes from."""
     lines = [f"Wrote {CONFIG} and {SECRETS} in {folder}.", ""]
-    lines += [f"The Slack app: {APPS} > Create New App > From a manifest, manifest.yml."]
-    lines += ["Or with this link, which has it filled in:", "", manifest_link(manifest)] if manifest else []
-    tokens = "" if _has_tokens(answers) else f" and put its two tokens into {SECRETS}"
     enter = f"cd {shlex.quote(str(folder))} && " if folder != Path.cwd() else ""
     chats = " and each watched channel" if answers["watch"] else ""
-    return "\n".join(
-        [
-            *lines,
-            "",
-            "Next:",
-            f"  1. Install the app to the workspace{tokens}.",
-            f"  2. Invite the bot to {answers['ops_channel']}, which must be private,{chats or ' first'}:",
-            "     /invite @triage",
-            f"  3. {enter}triage doctor, and when all is well: triage run",
-        ]
-    )
+    steps = [
+        f"Invite the bot to {answers['ops_channel']}, which must be private,{chats or ' first'}:\n     /invite @triage",
+        f"{enter}triage doctor\n     Until the bot runs, only `bot` and `connection` may be wrong.",
+        "triage run",
+    ]
+    if not _has_tokens(answers):
+        steps.insert(0, f"Install the app to the workspace and put its two tokens into {SECRETS}.")
+        manifest = read_manifest()
+        lines += [f"The Slack app: {APPS} > Create New App > From a manifest, manifest.yml."]
+        lines += ["Or with this link, which has it filled in:", "", manifest_link(manifest)] if manifest else []
+        lines.append("")
+    return "\n".join([*lines, "Next:", *(f"  {number}. {step}" for number, step in enumerate(steps, start=1))])
 
 
 def _has_tokens(answers: Mapping[str, Any]) -> bool:

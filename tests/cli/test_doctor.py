@@ -15,7 +15,7 @@ from bot.casework.checkup import Finding, connection_check, journal_check, pause
 from bot.casework.pausing import FILE as PAUSE
 from bot.casework.presence import FILE
 from bot.cli import doctor
-from bot.cli.doctor import CHECKS, Patient, examine, render
+from bot.cli.doctor import BOT, CHECKS, Patient, examine, render
 from bot.domain.pause import Pause
 from bot.environment import read_environment
 from bot.errors import ProviderError
@@ -115,6 +115,29 @@ def test_a_check_that_fails_stops_no_other(tmp_path: Path) -> None:
     ]
     assert render(found).splitlines()[0] == "  ✗ first        Slack could not be reached"
     assert render(found).endswith("1 of 2 checks found something wrong")
+
+
+def test_what_could_not_be_looked_at_is_one_line_and_no_fault_of_its_own(tmp_path: Path) -> None:
+    """Without a config, one thing is wrong, not twelve."""
+    said = render(examine(replace(patient(tmp_path), config=tmp_path / "none.yml"), {**CHECKS, BOT: _well}))
+    assert said.count("triage.yml cannot be used") == 1
+    assert "`triage init` writes one" in " ".join(said.split())
+    assert "ops channel, chats" in said
+    assert max(map(len, said.splitlines())) <= 80
+    assert said.splitlines()[-1].startswith(f"2 of {len(CHECKS)} checks found something wrong, ")
+
+
+def test_a_home_on_which_no_bot_has_run_is_ready_for_one(tmp_path: Path) -> None:
+    """A first `triage doctor` says that nothing is missing but `triage run`; the exit code stays 1, for monitors."""
+    found = {
+        "config": Finding(ok=True, says="fine"),
+        **{name: CHECKS[name](patient(tmp_path)) for name in (BOT, "connection")},
+    }
+    assert render(found).endswith("all is well, but the bot does not run: see above")
+
+
+def _well(_: Patient) -> Finding:
+    return Finding(ok=True, says="fine")
 
 
 def test_exit_code_and_json(

@@ -104,7 +104,7 @@ def test_the_doctor_says_once_that_there_are_no_tokens(desk: Desk) -> None:
     done = desk.type(["doctor"])
     assert done.returncode == 1
     assert done.stdout.count("SLACK_BOT_TOKEN is not set") == 1
-    assert "→ see tokens" in done.stdout
+    assert "see tokens:" in done.stdout
     assert_designed(done)
 
 
@@ -137,7 +137,7 @@ def test_help_fits_the_screen(desk: Desk, name: str) -> None:
         ("init --no-input", 1, "`triage init --help` lists them"),
         ("demo --codebase /nope --headless", 2, "give the path of a git checkout"),
         ("status --home /etc/passwd", 2, "give the data directory of `triage run`"),
-        ("run --config /nope.yml", 2, "copy triage.example.yml there"),
+        ("run --config /nope.yml", 2, "`triage init` writes one"),
         ("heartbeat list --config broken.yml", 2, "is not valid YAML at line 2"),
         ("tiers SESSION --config broken.yml", 2, "is not valid YAML at line 2"),
         ("investigate x --config broken.yml", 2, "is not valid YAML at line 2"),

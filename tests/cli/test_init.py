@@ -45,7 +45,7 @@ def written(place: Path) -> set[str]:
 
 
 def test_answers_become_files_the_bot_can_use(place: Path) -> None:
-    """And the way on is printed: the manifest's link and three steps."""
+    """And the way on is printed: three steps, and none to make an app that is there."""
     done = init(place, typed=ANSWERS)
     assert (done.returncode, done.stderr) == (0, "")
     settings = load_settings(place / "triage.yml")
@@ -54,8 +54,8 @@ def test_answers_become_files_the_bot_can_use(place: Path) -> None:
     assert settings.approvers is None
     assert require_tokens(read_environment({}, dotenv=place / ".env")) == ("xoxb-1a", "xapp-1a")
     assert stat.S_IMODE((place / ".env").stat().st_mode) == 0o600
-    assert "https://api.slack.com/apps?new_app=1&manifest_json=%7B" in done.stdout
-    assert [line[:4] for line in done.stdout.splitlines()[-4:] if line[2:3].isdigit()] == ["  1.", "  2.", "  3."]
+    assert "api.slack.com" not in done.stdout
+    assert [line[:4] for line in done.stdout.splitlines()[-5:] if line[2:3].isdigit()] == ["  1.", "  2.", "  3."]
     assert written(place) == {"triage.yml", ".env"}
 
 
@@ -71,6 +71,7 @@ def test_an_answer_is_checked_as_it_is_typed(place: Path) -> None:
     assert (settings.approvers, settings.team_language) == (("U0123ALICE",), "de")
     assert read_environment({}, dotenv=place / ".env").home == place / "data"
     assert "put its two tokens into .env" in done.stdout
+    assert "https://api.slack.com/apps?new_app=1&manifest_json=%7B" in done.stdout
 
 
 def test_nothing_is_overwritten(place: Path) -> None:
@@ -107,6 +108,7 @@ def test_without_questions_all_comes_from_options_and_the_environment(place: Pat
     assert environment.anthropic_api_key is not None
     assert not any(value in done.stdout for value in tokens.values())
     assert f"cd {place / 'there'} && triage doctor" in done.stdout
+    assert "9 questions" not in done.stdout
 
 
 def test_ctrl_c_leaves_nothing(place: Path) -> None:
@@ -115,7 +117,7 @@ def test_ctrl_c_leaves_nothing(place: Path) -> None:
     argv = [sys.executable, "-u", "-m", "bot", "init"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(argv, cwd=place, env=env, text=True, **pipes) as process:  # type: ignore[call-overload]
-        assert process.stdout.read(4) == "Path"
+        assert process.stdout.read(4) == "9 qu"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert process.returncode == 130
