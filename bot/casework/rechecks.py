@@ -20,7 +20,7 @@ from bot.casework.recheck_look import RecheckLook
 from bot.casework.standing import Standing
 from bot.domain.notes import KeptNote
 from bot.domain.rechecks import Outcome, Recheck, pinned_anew, recheck_id
-from bot.errors import ConfigError, InputError, ProviderError
+from bot.errors import ConfigError, InputError, ProviderError, StoreError
 from bot.ports import NoteShelf, RecheckChat, Slate
 
 log = logging.getLogger(__name__)
@@ -52,21 +52,41 @@ class Rechecks:
         except (ProviderError, ConfigError):
             log.warning("notes could not be looked up", extra={"action": "recheck_unread"}, exc_info=True)
         waiting = [one for one in self._known().values() if not one.is_shown]
-        for one in sorted(waiting, key=lambda one: one.at)[:CARDS_A_TICK]:
-            if not self._settle(one.id):
-                return
+        settled = 0
+        for one in sorted(waiting, key=lambda one: one.at):
+            try:
+                if settled == CARDS_A_TICK or not self._settle(one.id):
+                    return
+            except StoreError:  # a note that cannot be rewritten holds up no other
+                log.warning("a recheck waits for the disk", extra={"action": "recheck_waits"}, exc_info=True)
+                continue
+            settled += 1
 
     def decide(self, given: str, outcome: Outcome, *, by: str) -> None:
         """Carry out a click: `KEPT` has the note cite the lines as the card shows them, `RETIRED` puts it away.
 
         Raises:
             InputError: it is not on file.
-            Conflict: somebody decided already.
-            StoreError: the decision could not be stored; nothing happened.
+            Conflict: somebody decided already, or changed the note since the card.
+            StoreError: the decision could not be stored, and nothing happened; or the note could not be touched, and
+                that is tried again.
         """
         at = self._desk.clock.now()
-        self._change(given, lambda now: now.decided(outcome, by, at))
-        self._settle(given)
+        self._change(given, self._if_it_still_asks)
+        try:
+            self._change(given, lambda now: now.decided(outcome, by, at))
+        finally:
+            self._settle(given)
+
+    def _if_it_still_asks(self, one: Recheck) -> Recheck:
+        """Return an open recheck as its note is now: people edit and remove notes while a card waits."""
+        if one.outcome is not Outcome.OPEN:
+            return one
+        note = next((note for note in self._shelf.all() if note.ref == one.ref), None)
+        if note is None:
+            return one.evolve(outcome=Outcome.GONE)
+        is_same = recheck_id(note.ref, note.facts.cites) == one.id
+        return one if is_same else one.evolve(outcome=Outcome.MOOT)
 
     def _sweep(self) -> None:
         head = self._repo.head()

@@ -74,7 +74,7 @@ class Recheck(_Value):
             raise Conflict(f"<@{self.decided_by}> decided already: {self.outcome}. Your click changed nothing.")
         if self.outcome is not Outcome.OPEN:
             raise Conflict(
-                "There is nothing to decide any more: the note is gone, or its lines stand as it cites them."
+                "There is nothing to decide any more: the note is gone, cites other lines, or its lines stand again."
             )
         return self.evolve(outcome=outcome, decided_by=by, decided_at=at)
 

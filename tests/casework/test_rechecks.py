@@ -8,7 +8,7 @@ import pytest
 
 from bot.domain.note_facts import Cite
 from bot.domain.rechecks import Outcome
-from bot.errors import Conflict, InputError, Unavailable
+from bot.errors import Conflict, InputError, StoreError, Unavailable
 from tests.casework.office import ANN, BEN
 from tests.casework.recheck_room import FIVE, MOVED, SEVEN, WORDS, Room
 from tests.fakes import Crash, Faults
@@ -126,6 +126,41 @@ def test_lines_that_stand_again_need_nobody_and_are_asked_about_on_the_same_card
     (room.memory / "retries.md").unlink()
     room.commit(SEVEN.replace("7", "9"))
     assert room.cards.last.outcome is Outcome.GONE
+
+
+@pytest.mark.parametrize("outcome", [Outcome.KEPT, Outcome.RETIRED])
+@pytest.mark.parametrize("edit", ["other lines", "removed"])
+def test_a_note_that_people_changed_while_its_card_waited_is_not_decided(
+    room: Room, outcome: Outcome, edit: str
+) -> None:
+    """No card says of it what did not happen."""
+    room.commit(SEVEN)
+    path = room.memory / "retries.md"
+    if edit == "removed":
+        path.unlink()
+    else:
+        path.write_text(path.read_text().replace("LIMIT = 5", "LIMIT = 7"))
+    with pytest.raises(Conflict, match="nothing to decide"):
+        room.rechecks.decide(room.cards.last.id, outcome, by=BEN)
+    assert room.cards.last.outcome is (Outcome.GONE if edit == "removed" else Outcome.MOOT)
+    assert path.exists() is (edit == "other lines")
+
+
+def test_notes_that_cannot_be_rewritten_hold_up_no_other(room: Room) -> None:
+    """Saved in another encoding, say: their decisions wait, the cards of the rest come."""
+    text = (room.memory / "retries.md").read_text()
+    for number in range(2):
+        (room.memory / f"more-{number}.md").write_text(text)
+    room.commit(SEVEN)
+    asked = [shown[-1] for shown in room.cards.shown.values()]
+    for one in asked:
+        path = room.memory / one.ref.removeprefix("memory/")
+        path.write_bytes(path.read_bytes() + b"caf\xe9\n")
+        with pytest.raises(StoreError):
+            room.rechecks.decide(one.id, Outcome.KEPT, by=BEN)
+    (room.memory / "new.md").write_text(text)
+    room.commit(SEVEN.replace("7", "9"))
+    assert room.cards.last.ref == "memory/new.md"
 
 
 def test_what_the_chat_refuses_is_asked_later(room: Room) -> None:
