@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Final
 
 from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement
@@ -12,6 +13,7 @@ from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement
 from blocks import ids
 from blocks.parts import context, section
 from blocks.text import FENCE, escape, fence, plain, quote, truncate
+from bot.domain.hidden import without_hidden
 from bot.domain.note_facts import Cite
 from bot.domain.rechecks import ChangedLines, Outcome, Recheck
 from bot.domain.returns import EvidenceRef
@@ -79,7 +81,7 @@ def _place(cite: Cite, link_to: LinkTo) -> str:
 
 def _difference(old: Cite, new: Cite) -> str:
     diff = difflib.unified_diff(old.quote.split("\n"), new.quote.split("\n"), n=1, lineterm="")
-    return _fitting(line for line in diff if not line.startswith(("---", "+++", "@@")))
+    return _fitting(line for line in islice(diff, 2, None) if not line.startswith("@@"))  # 2 lines of file names
 
 
 def _lines(sign: str, text: str) -> str:
@@ -87,7 +89,8 @@ def _lines(sign: str, text: str) -> str:
 
 
 def _fitting(lines: Iterator[str]) -> str:
-    kept = [line if len(line) <= LINE_CHARS else f"{line[: LINE_CHARS - 1]}…" for line in lines]
+    clean = [without_hidden(line)[0].replace("\n", " ") for line in lines]  # no line passes for a second one
+    kept = [line if len(line) <= LINE_CHARS else f"{line[: LINE_CHARS - 1]}…" for line in clean]
     return "\n".join([*kept[:SHOWN_LINES], *(["…"] if len(kept) > SHOWN_LINES else [])])
 
 
@@ -106,7 +109,7 @@ def _ending(recheck: Recheck) -> str:
         return f":file_cabinet: *Retired* by {who}; it is searched no more"
     if recheck.outcome is Outcome.GONE:
         return ":heavy_minus_sign: The note was removed; there is nothing to decide"
-    return ":heavy_minus_sign: The lines stand again as the note cites them; there is nothing to decide"
+    return ":heavy_minus_sign: The lines stand again, or the note cites others by now; there is nothing to decide"
 
 
 def _buttons(recheck: Recheck) -> ActionsBlock:

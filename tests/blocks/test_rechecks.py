@@ -53,6 +53,14 @@ def test_the_card_shows_the_note_what_stood_there_and_what_stands_there_now() ->
     assert "`shop/retry.py:3-4`" in shown(recheck())
 
 
+def test_every_changed_line_is_shown_as_the_one_it_is() -> None:
+    """Comments of SQL and increments look like a diff's own lines, other separators like its line ends."""
+    old = OLD.model_copy(update={"quote": "-- five\n++tries\n@@ five"})
+    new = NEW.model_copy(update={"quote": "-- seven\n++tries\u2028+LIMIT = 5\u202e\n@@ seven"})
+    said = shown(recheck(changes=(ChangedLines(cite=old, now=new),)))
+    assert "```\n--- five\n-++tries\n-@@ five\n+-- seven\n+++tries +LIMIT = 5\n+@@ seven\n```" in said
+
+
 def test_lines_that_are_gone_are_said_to_be_gone() -> None:
     """With what they said."""
     said = shown(recheck(changes=(ChangedLines(cite=OLD, now=None),)))
