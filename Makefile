@@ -1,4 +1,4 @@
-# Everything a fresh clone needs: python3, git, make, and npm or pip reach.
+# Everything a fresh clone needs: python3 with venv, git, make, and a way to PyPI (and to npm, for the demo's Slack).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -53,9 +53,11 @@ $(BIN)/pip:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: pyproject.toml | $(BIN)/pip
-	$(BIN)/pip install -q -e '$(PRODUCT)'
+	@echo "installing triage and what it needs into $(VENV): about a minute, once"
+	@$(BIN)/pip install -q -e '$(PRODUCT)'
 	touch $@
 
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/pip
-	$(BIN)/pip install -q -e '$(EVERYTHING)'
+	@echo "installing triage and its tools into $(VENV): about two minutes, once"
+	@$(BIN)/pip install -q -e '$(EVERYTHING)'
 	touch $(VENV)/installed $@

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -38,12 +38,15 @@ def cache_folder(env: Mapping[str, str]) -> Path:
     return root / "triage" / "local-slack" / VERSION
 
 
-def ensure_binary(cache: Path, *, override: Path | None = None) -> Path:
+def ensure_binary(
+    cache: Path, *, override: Path | None = None, on_fetch: Callable[[str], object] = lambda _: None
+) -> Path:
     """Return the path of a local-slack binary, downloading it if `cache` does not hold it yet.
 
     Args:
         cache: The folder of `cache_folder`; made when missing.
         override: A binary to use instead; nothing is downloaded then.
+        on_fetch: Told the npm package before it is downloaded, which takes seconds, or minutes on a slow line.
 
     Raises:
         ConfigError: `override` cannot be run, the platform has no binary, or there is no npm to fetch it with.
@@ -54,6 +57,7 @@ def ensure_binary(cache: Path, *, override: Path | None = None) -> Path:
     target = _target()
     binary = cache / f"local-slack-{target}"
     if not os.access(binary, os.X_OK):
+        on_fetch(f"local-slack-{target}@{VERSION}")
         _download(f"local-slack-{target}", binary)
     return binary
 
@@ -113,7 +117,17 @@ def _npm_install(spec: str, folder: Path) -> None:
     except subprocess.TimeoutExpired as error:
         raise ProviderError(_failed(spec, f"no answer in {_DOWNLOAD_LIMIT_S} s")) from error
     if done.returncode != 0:
-        raise ProviderError(_failed(spec, " ".join(done.stderr.split())[:300] or f"exit code {done.returncode}"))
+        raise ProviderError(_failed(spec, _reason(done.stderr) or f"exit code {done.returncode}"))
+
+
+def _reason(stderr: str) -> str:
+    """Return what npm says went wrong, without its prefixes and the file it keeps its log in.
+
+    >>> _reason("npm error code E404\\nnpm error 404 Not Found\\nnpm error A complete log of this run: x")
+    'code E404 404 Not Found'
+    """
+    told = stderr.partition("npm error A complete log")[0].splitlines()
+    return " ".join(" ".join(line.removeprefix("npm error") for line in told).split())[:300]
 
 
 def _failed(spec: str, why: str) -> str:

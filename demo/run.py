@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -67,7 +68,11 @@ def main(argv: list[str]) -> int:
     repo.head()
     _say(args, f"codebase  {repo.root}")
     override = os.environ.get("TRIAGE_LOCAL_SLACK")
-    binary = ensure_binary(cache_folder(os.environ), override=Path(override) if override else None)
+    binary = ensure_binary(
+        cache_folder(os.environ),
+        override=Path(override) if override else None,
+        on_fetch=lambda package: _say(args, f"fetching  {package} from npm, once: the demo's Slack"),
+    )
     with (
         home_of(args.home) as home,
         LocalSlack(binary, DEMO, port=args.port, env=os.environ) as slack,
@@ -200,10 +205,13 @@ def _interactive(args: argparse.Namespace, control: Control, url: str, home: Pat
         f"  act as    {ANA.real_name} (top right), she may approve\n"
         f"  click     #{OPS.name}, then Approve on a draft; the reply appears in its thread\n"
         f"  ask       anything about the codebase in #{HELP.name}; try /triage status\n"
-        f"  watch     a heartbeat alert waits in {ANA.name.title()}'s direct messages: Acknowledge it; it is resolved\n"
-        f"            once {REPAIRED} stands in {home / 'watched' / SESSION / FAULTY}\n"
-        f"  accept    a check that {MASTER} suggests to {WORKER}, in #{OPS.name}: it goes into that HEARTBEAT.md\n"
-        f"  data      {home}  (TRIAGE_HOME={home} triage status)\n"
+        f"  watch     a heartbeat alert waits in {ANA.name.title()}'s direct messages: Acknowledge it;\n"
+        f"            it is resolved once {REPAIRED} stands in\n"
+        f"            {home / 'watched' / SESSION / FAULTY}\n"
+        f"  accept    a check that {MASTER} suggests to {WORKER}, in #{OPS.name}:\n"
+        f"            it goes into that HEARTBEAT.md\n"
+        f"  data      {home}\n"
+        f"            TRIAGE_HOME={home} {shlex.quote(sys.argv[0])} status\n"
         "\n  Ctrl-C ends it and leaves nothing behind.",
         flush=True,
     )

@@ -40,7 +40,7 @@ def main(argv: list[str]) -> int:
     args = parser().parse_args(argv)
     environment = read_environment(dotenv=Path(".env"))
     settings = _settings(args, environment.home)
-    heard, bad = _heard(args.events, args.bot_id)
+    heard, bad = _heard(args.events or environment.home, args.bot_id)
     bot_id = args.bot_id or (settings.classifier.bot_id if settings else None) or likely_bot_id(heard)
     rules = Rules(**settings.classifier.model_dump()) if settings else Rules()
     allowed = settings.watcher.allow_bots if settings else ()
@@ -170,7 +170,12 @@ def _count(number: int, one: str) -> str:
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
     found = Parser(prog="triage replay", description="Today's rules over past events; nothing is posted.")
-    found.add_argument("events", type=Path, help="an events.ndjson (or -classified), or the folder of a Slack export")
+    found.add_argument(
+        "events",
+        type=Path,
+        nargs="?",
+        help="an events.ndjson (or -classified), a data directory or a Slack export (default: TRIAGE_HOME)",
+    )
     found.add_argument("--shadow", type=_shadow, default=0, metavar="N", help="draft the first N questions, offline")
     found.add_argument(
         "--bot-id", metavar="U…", help="the bot's user id (default: classifier.bot_id, else as recorded)"

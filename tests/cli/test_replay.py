@@ -56,8 +56,11 @@ def test_what_changed_is_counted_and_shown(home: Path, capsys: pytest.CaptureFix
     path = journal(home / "events-classified.ndjson", LINES)
     with Path(path).open("a") as file:
         file.write("nonsense\n[]\n{}\n")
+    assert main(["replay"]) == 0
+    default = capsys.readouterr().out
     assert main(["replay", path]) == 0
     out = capsys.readouterr().out
+    assert out == default
     assert "5 events, 1 of bots or edits, 3 unreadable" in out
     assert "actionable 1 (25 %, within the target: 30%), ack 1, ambient 2" in out
     assert "1 question would open a thread" in out

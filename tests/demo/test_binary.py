@@ -48,7 +48,9 @@ def _script(path: Path, text: str) -> None:
 
 def test_the_first_start_fetches_a_binary_that_can_be_run(npm: Path, tmp_path: Path) -> None:
     """What npm installed is moved to the cache and made executable; nothing else is left there."""
-    binary = ensure_binary(tmp_path / "cache")
+    told: list[str] = []
+    binary = ensure_binary(tmp_path / "cache", on_fetch=told.append)
+    assert told == [f"{binary.name}@0.1.8"]
     assert os.access(binary, os.X_OK)
     assert binary.read_text() == f"{binary.name}@0.1.8\n"
     assert list((tmp_path / "cache").iterdir()) == [binary]
@@ -58,7 +60,7 @@ def test_the_second_start_needs_no_npm(npm: Path, tmp_path: Path) -> None:
     """With the binary in the cache, npm is not asked: a failing one makes no difference."""
     first = ensure_binary(tmp_path / "cache")
     _script(npm / "npm", "#!/bin/sh\nexit 1\n")
-    assert ensure_binary(tmp_path / "cache") == first
+    assert ensure_binary(tmp_path / "cache", on_fetch=pytest.fail) == first
 
 
 def test_concurrent_first_starts_agree_on_one_whole_file(npm: Path, tmp_path: Path) -> None:
