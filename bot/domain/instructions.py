@@ -54,7 +54,7 @@ _COURTESY: Final = re.compile(
 )
 _CLOSING: Final = (
     r"\b(?:please|pls|plz|thanks|thank you|thx|ty|asap|when you can|for (?:me|us)|now|quickly)\b"
-    r"|:[\w+'-]+:|[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f]"
+    r"|:(?:-1|[\w+][\w+'-]*):|[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f]"
 )
 _END: Final = re.compile(rf"(?:[\s,;.!:…-]|{_CLOSING})+$", re.IGNORECASE)
 _ASKING_END: Final = re.compile(rf"(?:[\s,;.!:…?-]|{_CLOSING})+$", re.IGNORECASE)

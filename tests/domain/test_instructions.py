@@ -170,3 +170,15 @@ def test_any_words_are_read_at_once(words: str) -> None:
 def test_words_without_blanks_are_read_at_once() -> None:
     """Listed pieces overlap, and a message of nothing but these must not be tried in every way."""
     assert kind("看" + "有没有" * 60 + "x") is Kind.QUESTION
+
+
+@pytest.mark.parametrize("words", [":-" * 90 + "x", ":+-1" * 45 + "x", "thanks:a:-" * 18 + "x"])
+def test_signs_that_may_be_pictures_are_read_at_once(words: str) -> None:
+    """One message must not keep the whole bot busy for ever."""
+    assert kind(words) is Kind.QUESTION
+
+
+@pytest.mark.parametrize("picture", [":-1:", ":+1:", ":pray::skin-tone-2:", ":man-bowing:"])
+def test_a_picture_after_an_instruction_is_no_word_of_its_own(picture: str) -> None:
+    """Whatever signs its name holds."""
+    assert kind(f"look into this {picture}") is Kind.LOOK
