@@ -73,6 +73,11 @@ def _run(arguments: list[str]) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except OSError as error:
+        if error.filename is None:
+            raise
+        _complain(f"triage: cannot use {error.filename}: {error.strerror}; run this as the user who runs triage")
+        return 1
     return code
 
 

@@ -160,12 +160,15 @@ def find_config(given: Path | None, home: Path) -> Path:
     """Return the config file to read: the one given, else ./triage.yml, else triage.yml in the data directory.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: there is none, or the system does not say.
     """
     candidates = [given] if given else [Path("triage.yml"), home / "triage.yml"]
     for path in candidates:
-        if path.is_file():
-            return path
+        try:
+            if path.is_file():
+                return path
+        except OSError as error:
+            raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
     places = " or ".join(map(str, candidates))
     raise ConfigError(f"no config at {places}; `triage init` writes one, or copy triage.example.yml there")
 

@@ -575,3 +575,9 @@ def test_working_hours_are_read_with_their_days_and_their_zone(folder: Path) -> 
 def test_working_hours_that_are_none_are_refused_by_their_key(folder: Path, block: str, said: str) -> None:
     found = problems(folder, f"codebase: shop\nops_channel: C0OPS\nworking_hours: {block}\n")
     assert found[0].startswith(said)
+
+
+def test_a_home_that_the_system_refuses_is_named() -> None:
+    """As one of another user is; a name that no disk takes is refused to root, too."""
+    with pytest.raises(ConfigError, match=r"cannot read .*run this as the user who runs triage"):
+        find_config(Path("x" * 300), Path("home"))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.__main__ import COMMANDS
+from bot.__main__ import COMMANDS, main
 from demo.watched import SESSION
 from tests.gitrepo import make_repo
 from tests.journeys.shop import SHOP, TIMEOUTS
@@ -158,3 +158,13 @@ def test_whoever_reads_only_the_beginning_is_told_nothing(desk: Desk, words: str
     done = desk.type(words.split(), pipe="true")
     assert done.returncode in (0, 141)
     assert done.stderr == ""
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With what to do; as root no mode refuses, so that a folder stands in the file's place."""
+    (tmp_path / "events-classified.ndjson").mkdir()
+    assert main(["metrics", "--sample", "3", "--home", str(tmp_path)]) == 1
+    said = capsys.readouterr()
+    assert "events-classified.ndjson" in said.err
+    assert "run this as the user who runs triage" in said.err.replace("\n", " ")
+    assert said.out == ""
