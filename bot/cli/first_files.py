@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -37,7 +38,7 @@ def write_files(folder: Path, settings: Mapping[str, Any], secrets: Mapping[str,
         StoreError: the disk refuses; nothing is left behind.
     """
     config = _HEADER + yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True)
-    env = "".join(f"{name}='{value}'\n" for name, value in secrets.items())
+    env = "".join(f"{name}={shlex.quote(value)}\n" for name, value in secrets.items())  # Docker keeps needless quotes
     new = {folder / CONFIG: config, folder / SECRETS: env}
     drafts = {path: path.with_name(f".tmp-{os.getpid()}-{path.name}") for path in new}
     done: list[Path] = []

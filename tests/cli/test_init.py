@@ -54,6 +54,7 @@ def test_answers_become_files_the_bot_can_use(place: Path) -> None:
     assert settings.approvers is None
     assert require_tokens(read_environment({}, dotenv=place / ".env")) == ("xoxb-1a", "xapp-1a")
     assert stat.S_IMODE((place / ".env").stat().st_mode) == 0o600
+    assert (place / ".env").read_text() == "SLACK_BOT_TOKEN=xoxb-1a\nSLACK_APP_TOKEN=xapp-1a\n"
     assert "api.slack.com" not in done.stdout
     assert [line[:4] for line in done.stdout.splitlines()[-5:] if line[2:3].isdigit()] == ["  1.", "  2.", "  3."]
     assert written(place) == {"triage.yml", ".env"}
@@ -62,14 +63,14 @@ def test_answers_become_files_the_bot_can_use(place: Path) -> None:
 def test_an_answer_is_checked_as_it_is_typed(place: Path) -> None:
     """And asked for again, with what would be right."""
     wrong = ["", "nowhere", "code", "ops", "C0123OPS", "help", "", "alice", "U0123ALICE", "german", "de"]
-    done = init(place, typed=[*wrong, "xapp-1a", "xoxb-1a", "", "sk ant", "", "it's", "~/data"])
+    done = init(place, typed=[*wrong, "xapp-1a", "xoxb-1a", "", "sk ant", "", "it's", "~/my data #1"])
     assert done.returncode == 0, done.stderr
     for words in ("is no git checkout", "'ops' is no channel id", "'alice' is no user", "two small letters"):
         assert words in " ".join(done.stdout.split())
     assert "SLACK_BOT_TOKEN does not start with xoxb-" in done.stdout
     settings = load_settings(place / "triage.yml")
     assert (settings.approvers, settings.team_language) == (("U0123ALICE",), "de")
-    assert read_environment({}, dotenv=place / ".env").home == place / "data"
+    assert read_environment({}, dotenv=place / ".env").home == place / "my data #1"
     assert "put its two tokens into .env" in done.stdout
     assert "https://api.slack.com/apps?new_app=1&manifest_json=%7B" in done.stdout
 
