@@ -19,7 +19,7 @@ from bot.domain.note_facts import CITES
 from bot.domain.notes import note_text
 from bot.domain.secrets import find_secrets
 from bot.domain.threads import ThreadState
-from bot.errors import Conflict, InputError, ProviderError
+from bot.errors import Conflict, InputError, ProviderError, Unavailable
 from bot.ports import NoteShelf, Slate
 
 log = logging.getLogger(__name__)
@@ -119,9 +119,11 @@ class Lessons:
         for thread_id in behind:
             try:
                 self._show(str(thread_id))
-            except ProviderError:
+            except ProviderError as error:
                 log.info("a remembered card waits", extra={"action": "lesson_card_waits", "thread_id": thread_id})
-                return
+                if isinstance(error, Unavailable):
+                    return
+                continue  # this one is refused for good; the others are not
             self._note(drop=str(thread_id))
 
     def _show(self, thread_id: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from bot.casework.checks import ref_marks
 from bot.casework.desk import Desk
 from bot.domain.note_facts import CITES, NoteKind, cites_of
 from bot.domain.notes import note_text, safe_name
@@ -47,9 +48,13 @@ def save_note(desk: Desk, state: ThreadState, *, by: str) -> str:
 
 
 def cited_lines(desk: Desk, state: ThreadState) -> list[dict[str, str]]:
-    """Return the lines of code that the thread's draft rests on, as they stand above the words of a note."""
+    """Return the lines of code that the thread's draft rests on, as they stand above the words of a note.
+
+    A citation that no check has proved is none: its lines may never have stood there.
+    """
     refs = state.investigator_return.evidence_refs if state.investigator_return else ()
-    return [cite.model_dump() for cite in cites_of(refs, desk.known_secrets)]
+    proved = [ref for ref, mark in zip(refs, ref_marks(state.checks, len(refs)), strict=True) if mark]
+    return [cite.model_dump() for cite in cites_of(proved, desk.known_secrets)]
 
 
 def note_with_approval(desk: Desk, state: ThreadState) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from bot.adapters.memory_index import MemoryNotes
 from bot.casework.decisions import Click
 from bot.casework.lessons import LessonMark, lesson_marks
 from bot.domain.note_facts import NoteFacts, NoteKind
-from bot.errors import Conflict, InputError, StoreError, Unavailable
+from bot.domain.returns import Verdict
+from bot.errors import Conflict, InputError, ProviderError, StoreError, Unavailable
 from tests.builders import REF, THREAD_ID
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import MemoryJournal, unchanged
@@ -48,6 +49,13 @@ def test_a_kept_lesson_says_what_it_is_and_what_it_rests_on(tmp_path: Path) -> N
     for fact in (f'thread: "{THREAD_ID}"', f'decided_by: "{BEN}"', 'decided_at: "2026-11-20T', 'permalink: "https://'):
         assert fact in text
     assert "was dismissed on 2026-11-20: the client is gone" in text
+
+
+def test_a_citation_that_was_refuted_is_none_of_its_lines(tmp_path: Path) -> None:
+    """Made up, its lines never stood there, and nobody is to be told that they changed."""
+    office, click = dismissed(tmp_path, verdicts=[Verdict.ESCALATE])
+    office.lessons.remember(click, None, by=ANN)
+    assert NoteFacts.read(kept(office)[0].read_text()).cites == ()
 
 
 def test_the_words_are_whose_who_kept_them(tmp_path: Path) -> None:
@@ -133,6 +141,16 @@ def test_the_card_is_shown_anew_once(tmp_path: Path) -> None:
         office.lessons.tick()
     assert len(office.messenger.cards[-1].shown) == shown + 1
     assert len(office.messenger.cards) == 1
+
+
+def test_a_card_that_is_refused_for_good_holds_up_no_other(tmp_path: Path) -> None:
+    """The chat is there, and takes the rest."""
+    office, click = dismissed(tmp_path)
+    office.lessons.remember(click, None, by=BEN)
+    office.lesson_slate.write({"cards_behind": [THREAD_ID, "T1.C1.1.1"]})
+    office.messenger.card_refused = ProviderError("Slack could not update the card: invalid_blocks")
+    office.lessons.tick()
+    assert office.lesson_slate.read() == {"cards_behind": [THREAD_ID]}
 
 
 def test_a_full_disk_is_told_to_whoever_asked(tmp_path: Path) -> None:
