@@ -19,7 +19,7 @@ from slack_sdk import WebClient
 
 from blocks.home import Home, Notice, home_view
 from bot.casework.approvers import Approvers
-from bot.errors import TriageError
+from bot.errors import TriageError, Unavailable
 from bot.ports import Clock
 from handlers.transport import translated
 from handlers.who import who
@@ -34,6 +34,8 @@ KEPT_FRESH: Final = timedelta(hours=1)
 """How long after it was opened or clicked a page is kept up to date; Slack does not say when it is closed."""
 NOTICE_KEPT: Final = timedelta(minutes=5)
 MAX_VIEWERS: Final = 50
+TRIES_IN_VAIN: Final = 2
+"""After so many pages for which Slack could not be reached the rest waits for the next look: each may take a minute."""
 
 
 @dataclass(slots=True)
@@ -132,11 +134,15 @@ class HomeTab:
         except TriageError:
             log.warning("a home cannot be read", extra={"action": "home_unread"}, exc_info=True)
             return
+        in_vain = 0
         for user, page in pages:
             try:
                 self._publish(user, page, home, now)
-            except TriageError:
+            except TriageError as error:
                 log.warning("a home was not published", extra={"action": "home_unpublished"}, exc_info=True)
+                in_vain += isinstance(error, Unavailable)
+            if in_vain == TRIES_IN_VAIN:
+                return
 
     def _publish(self, user: str, page: _Page, home: Home, now: datetime) -> None:
         notice = page.notice if page.notice and now - page.notice.at < NOTICE_KEPT else None

@@ -47,7 +47,7 @@ class OldRuns:
         met = list(islice(self._walk, LOOKS_PER_TICK))
         if not met:
             self._walk, self._rested_since = None, now
-        self._remove([path for path in met if _last_touched(path) < now - self._keep or _is_doomed(path)])
+        self._remove([path for path in met if now - _last_touched(path) > self._keep or _is_doomed(path)])
 
     def _remove(self, old: list[Path]) -> None:
         needed = tuple(state.thread_id for state in self._open_threads()) if old else ()

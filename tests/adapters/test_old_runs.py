@@ -130,6 +130,14 @@ def test_what_a_crash_left_half_removed_goes_first(attic: Attic) -> None:
     assert attic.left == []
 
 
+def test_more_years_than_there_were_keep_everything(tmp_path: Path) -> None:
+    """The settings take them."""
+    attic = Attic(tmp_path, timedelta(days=999_999))
+    attic.run("beat-shop-1", days_old=9_000)
+    attic.walk()
+    assert attic.left == ["beat-shop-1"]
+
+
 def test_null_keeps_everything(tmp_path: Path) -> None:
     """For whom the law says so."""
     attic = Attic(tmp_path, keep=None)

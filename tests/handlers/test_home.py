@@ -178,6 +178,21 @@ def test_who_is_no_approver_any_more_loses_the_drafts(page: Page) -> None:
     assert QUESTION not in json.dumps(page.published()[-1])
 
 
+def test_a_slack_that_cannot_be_reached_is_not_asked_for_every_page(page: Page, slack: SlackStub) -> None:
+    """Each may take a minute, and beats wait for whoever asks; the next look begins again."""
+    users = [f"U{number}" for number in range(10, 20)]
+    for user in users:
+        page.open(user)
+    page.home = replace(page.home, overview=an_overview(QUESTION, "another one"))
+    before = len(page.published())
+    slack.will("views.publish", refusal("internal_error"))
+    page.tab.tick()
+    assert len(page.published()) - before == 2
+    slack.script.clear()
+    page.tab.tick()
+    assert {view["user_id"] for view in page.published()[before + 2 :]} == set(users)
+
+
 @pytest.mark.parametrize("flaw", ["is_bot", "is_guest", "is_external", "is_deactivated"])
 def test_who_never_may_approve_sees_no_draft_though_they_are_listed(page: Page, flaw: str) -> None:
     """Neither when they open the page nor when it is brought up to date."""
