@@ -25,7 +25,7 @@ from bot.errors import InputError
 WIDTH: Final = 80
 Read = Callable[[str], str]
 _WELCOME: Final = f"""{len(QUESTIONS)} questions. Enter takes what stands in [brackets]; Ctrl-C writes nothing.
-No Slack app yet? Leave its tokens empty; a link that makes it follows at the end.
+No Slack app yet? Leave its tokens empty; a link that makes it comes at the end.
 
 """
 
