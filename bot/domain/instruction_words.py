@@ -111,4 +111,4 @@ def _is_only(lists: _Lists, words: Sequence[str]) -> bool:
     if lists.has_blanks:
         return not set(words).isdisjoint(looks) and set(words) <= {*looks, *little}
     pieces = "|".join(sorted({*looks, *little}, key=len, reverse=True))
-    return any(look in words[0] for look in looks) and bool(re.fullmatch(f"(?:{pieces})++", words[0]))
+    return any(look in words[0] for look in looks) and bool(re.fullmatch(f"(?>(?:{pieces})+)", words[0]))

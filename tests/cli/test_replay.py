@@ -125,7 +125,7 @@ def test_what_is_neither_is_said(home: Path, capsys: pytest.CaptureFixture[str],
     """A file that is not there, a folder that is no export."""
     (home / "folder").mkdir()
     assert main(["replay", str(home / name)]) == 1
-    assert "triage: " in capsys.readouterr().err
+    assert "triage:" in capsys.readouterr().err
 
 
 def test_shadow_drafts_are_made_offline_and_nothing_is_posted(home: Path) -> None:
