@@ -76,7 +76,7 @@ class Briefs:
     def _slot(self, at: time, now: datetime) -> datetime | None:
         """Return the latest slot that could be said by now, None where that was long ago."""
         local = now.astimezone(self._zone)
-        for days in range(1 if self._hours is None else HELD_BACK.days):
+        for days in range(2 if self._hours is None else HELD_BACK.days):
             slot = _slot(at, local - timedelta(days=days))
             may_be_said_at = slot if self._hours is None else self._hours.next_opening(slot)
             if may_be_said_at <= now:

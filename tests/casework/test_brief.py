@@ -14,7 +14,7 @@ from bot.casework.brief import Brief, brief_line, gather
 from bot.casework.briefs import Briefs
 from bot.domain.hours import ActiveHours
 from bot.domain.threads import PendingReason, Status
-from bot.errors import ProviderError, StoreError, Unconfirmed
+from bot.errors import ProviderError, StoreError, Unavailable, Unconfirmed
 from tests.builders import NOW, in_status
 from tests.casework.office import Office
 from tests.fakes import MemorySlate, RecordingPictures
@@ -144,6 +144,18 @@ def test_a_start_on_sunday_says_nothing_of_friday_evening_before_monday(days: Da
 def test_a_morning_that_is_long_over_has_no_brief(days: Days) -> None:
     """A bot that starts at noon does not say good morning."""
     assert days.tick(hours=4) == 0
+
+
+def test_a_late_report_that_slack_refused_is_said_after_midnight(days: Days) -> None:
+    """Still the one of the day before, and once."""
+    days.settings = {"evening": "23:30"}
+    days.restart()
+    days.refuse = Unavailable("down")
+    assert days.tick(hours=15, minutes=15) == 0
+    days.refuse = None
+    assert days.tick(minutes=20) == 1
+    assert days.tick(hours=1) == 1
+    assert days.tick(hours=22, minutes=31) == 2
 
 
 def test_a_brief_that_may_have_been_said_is_not_said_again(days: Days) -> None:
