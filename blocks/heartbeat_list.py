@@ -31,7 +31,11 @@ INDICATORS: Final = {
 def list_blocks(rows: Sequence[Row], now: datetime) -> list[Block]:
     """Return the sessions, a section for each."""
     if not rows:
-        return [section("No sessions are configured. Add one under `sessions:` in triage.yml and restart triage.")]
+        return [
+            section(
+                "No sessions are configured. Add one under `sessions:` in triage.yml, then reload or restart triage."
+            )
+        ]
     shown: list[Block] = [section(row_text(row, now)) for row in rows[:MAX_ROWS]]
     more = f"{len(rows) - MAX_ROWS} more: `triage heartbeat list` on the terminal. " if len(rows) > MAX_ROWS else ""
     return [*shown, context(f"{more}Next: `/triage heartbeat why {rows[0].id}`")]

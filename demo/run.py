@@ -203,7 +203,7 @@ def _interactive(args: argparse.Namespace, control: Control, url: str, home: Pat
     print(
         f"\n  open      {url}\n"
         f"  act as    {ANA.real_name} (top right), she may approve\n"
-        f"  click     #{OPS.name}, then Approve on a draft; the reply appears in its thread\n"
+        f"  click     #{OPS.name}, then Approve on a draft; its thread has the reply\n"
         f"  ask       anything about the codebase in #{HELP.name}; try /triage status\n"
         f"  watch     a heartbeat alert waits in {ANA.name.title()}'s direct messages: Acknowledge it;\n"
         f"            it is resolved once {REPAIRED} stands in\n"
