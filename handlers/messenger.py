@@ -77,8 +77,10 @@ class SlackMessenger:
         )
         return self._ops_channel, str(answer["ts"])
 
-    def find_card(self, state: ThreadState) -> tuple[str, str] | None:
+    def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
         """Return where the thread's card stands, if it was posted and nobody knows; it is newer than the question.
+
+        A question that is taken up again is older than the card it had before, whose ts is `after`.
 
         Raises:
             Unavailable: it stands nowhere, and may yet come.
@@ -88,7 +90,7 @@ class SlackMessenger:
             ids.card_block_id(state.thread_id),
             what="look for the card",
             recorded_at=state.started_at,
-            since=float(state.original_message_id),
+            since=max(float(state.original_message_id), float(after or 0)),
         )
         return (self._ops_channel, found) if found is not None else None
 

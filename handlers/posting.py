@@ -92,7 +92,7 @@ class Poster:
                 raise ProviderError(f"Slack could not {what}: it did not take the file; nothing was posted") from error
 
     def find(self, channel: str, mark: str, *, what: str, recorded_at: datetime, since: float) -> str | None:
-        """Return the ts of the newest post with this mark, if one was made since a Slack time.
+        """Return the ts of the newest post with this mark, if one was made after a Slack time.
 
         `recorded_at` is when what it shows was first on file: what began in this process, and was not posted by it,
         stands nowhere, and Slack is not asked. A time in the future is that of a clock that was put back since.
@@ -117,7 +117,9 @@ class Poster:
             pages = self._reader.conversations_history(channel=channel, oldest=f"{since:.6f}", limit=PAGE)
             for page in pages:
                 for message in page.get("messages") or []:  # the newest first
-                    if any(block.get("block_id") == mark for block in message.get("blocks") or []):
+                    if float(message["ts"]) > since and any(
+                        block.get("block_id") == mark for block in message.get("blocks") or []
+                    ):
                         return str(message["ts"])
         return None
 

@@ -458,9 +458,9 @@ class RecordingMessenger:
         self._faults.point("messenger: after the card")
         return self.ops_channel, card.ts
 
-    def find_card(self, state: ThreadState) -> tuple[str, str] | None:
+    def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
         for card in reversed(self.cards):
-            if card.shown[0].original_message_id == state.original_message_id:
+            if card.shown[0].original_message_id == state.original_message_id and card.ts != after:
                 return self.ops_channel, card.ts
         return None
 

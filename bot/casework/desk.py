@@ -92,7 +92,8 @@ class Desk:
 
     def _with_its_card(self, state: ThreadState) -> ThreadState:
         """Return the thread with the card that was posted for it and is not on file, if there is one."""
-        place = self.messenger.find_card(state)
+        closed = self.store.last_closed(state.thread_id)
+        place = self.messenger.find_card(state, after=closed.card_ts if closed else None)
         if place is None:
             return state
         return self.amend(state.thread_id, lambda now: now.evolve(card_channel=place[0], card_ts=place[1])) or state

@@ -108,8 +108,10 @@ class Messenger(Protocol):
         """
         ...
 
-    def find_card(self, state: ThreadState) -> tuple[str, str] | None:
+    def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
         """Return `(channel id, ts)` of the thread's card if it stands in the ops channel already.
+
+        `after` is the ts of the card that the thread had when it was last closed: that one is not looked for.
 
         Raises Unavailable if there is none and one may yet come: whoever posted it last cannot tell.
         """

@@ -11,6 +11,7 @@ from bot.casework.approvers import Approvers
 from bot.casework.mentions import DECIDE, GONE, GUESTS, HOW, NOT_YOURS, OWN, WHAT, WORDLESS, Mentions
 from bot.domain.events import Sender
 from bot.domain.jobs import JobKind
+from bot.domain.threads import Resolution
 from bot.errors import ProviderError
 from bot.intake.classifier import asks, classify
 from bot.intake.handover import job_payload
@@ -109,6 +110,9 @@ def test_a_closed_question_is_taken_up_again_with_its_own_words(desk: Desk) -> N
     state = desk.office.store.get(THREAD_ID)
     assert state is not None
     assert state.question == "why do we retry five times?"
+    old, new = desk.office.messenger.cards
+    assert old.shown[-1].resolution is Resolution.DISMISSED
+    assert state.card_ts == new.ts
 
 
 @pytest.mark.parametrize(

@@ -70,16 +70,19 @@ def test_a_channel_is_written_to_as_it_is_named(slack: SlackStub, surface: Slack
 
 def test_a_card_that_a_crash_left_is_found_and_not_posted_again(slack: SlackStub, surface: SlackAlerts) -> None:
     """It is brought up to date where it stands."""
-    slack.will("conversations.history", Answer({"messages": [{"ts": "9.0", "text": "hi"}, card("7.0")]}))
-    assert surface.send(ANA, alert()) == Posted(DM, "7.0")
+    slack.will(
+        "conversations.history",
+        Answer({"messages": [{"ts": "1795231000.000009", "text": "hi"}, card("1795231000.000007")]}),
+    )
+    assert surface.send(ANA, alert()) == Posted(DM, "1795231000.000007")
     assert slack.of("chat.postMessage") == []
-    assert [call["ts"] for call in slack.of("chat.update")] == ["7.0"]
+    assert [call["ts"] for call in slack.of("chat.update")] == ["1795231000.000007"]
 
 
 def test_a_card_that_may_yet_come_from_a_dead_process_is_waited_for(slack: SlackStub, surface: SlackAlerts) -> None:
     """The beat that it tells of was paid; looked for once more after ten seconds, it is found."""
-    slack.will("conversations.history", Answer({"messages": []}), Answer({"messages": [card("7.0")]}))
-    assert surface.send(ANA, alert()) == Posted(DM, "7.0")
+    slack.will("conversations.history", Answer({"messages": []}), Answer({"messages": [card("1795231000.000007")]}))
+    assert surface.send(ANA, alert()) == Posted(DM, "1795231000.000007")
     assert slack.of("chat.postMessage") == []
 
 
@@ -96,8 +99,8 @@ def test_a_post_nobody_can_tell_of_is_looked_for_before_the_next(slack: SlackStu
     slack.will("chat.postMessage", HangUp)
     with pytest.raises(Unconfirmed):
         surface.send(ANA, new)
-    slack.will("conversations.history", Answer({"messages": [card("7.0", new)]}))
-    assert surface.send(ANA, new) == Posted(DM, "7.0")
+    slack.will("conversations.history", Answer({"messages": [card("1795231000.000007", new)]}))
+    assert surface.send(ANA, new) == Posted(DM, "1795231000.000007")
 
 
 def test_a_finding_that_is_said_again_rings_and_its_old_card_loses_its_buttons(
@@ -105,28 +108,28 @@ def test_a_finding_that_is_said_again_rings_and_its_old_card_loses_its_buttons(
 ) -> None:
     """An update rings nobody's phone, so a new card is posted; the old one points to it."""
     slack.will("conversations.history", Answer({"messages": []}))
-    posted = surface.send(ANA, alert(FINDING.evolve(place=DM, reference="7.0", sent_at=AT)))
-    assert {asked["oldest"] for asked in slack.of("conversations.history")} == {"7.000000"}
+    posted = surface.send(ANA, alert(FINDING.evolve(place=DM, reference="1795231000.000007", sent_at=AT)))
+    assert {asked["oldest"] for asked in slack.of("conversations.history")} == {"1795231000.000007"}
     assert len(slack.of("chat.postMessage")) == 1
-    assert posted.reference != "7.0"
+    assert posted.reference != "1795231000.000007"
     (retired,) = slack.of("chat.update")
-    assert retired["ts"] == "7.0"
+    assert retired["ts"] == "1795231000.000007"
     assert "said again below" in str(retired["blocks"])
     assert ids.ACKNOWLEDGE not in str(retired["blocks"])
 
 
 def test_a_crash_after_it_was_said_again_posts_no_third_card(slack: SlackStub, surface: SlackAlerts) -> None:
     """The newer card is found, though the finding is known by the old one."""
-    slack.will("conversations.history", Answer({"messages": [card("10.0"), card("7.0")]}))
-    posted = surface.send(ANA, alert(FINDING.evolve(place=DM, reference="7.0", sent_at=AT)))
-    assert posted == Posted(DM, "10.0")
+    slack.will("conversations.history", Answer({"messages": [card("1795231000.000010"), card("1795231000.000007")]}))
+    posted = surface.send(ANA, alert(FINDING.evolve(place=DM, reference="1795231000.000007", sent_at=AT)))
+    assert posted == Posted(DM, "1795231000.000010")
     assert slack.of("chat.postMessage") == []
 
 
 def test_an_old_card_that_cannot_be_retired_fails_nothing(slack: SlackStub, surface: SlackAlerts) -> None:
     """Somebody deleted it."""
     slack.will("chat.update", refusal("message_not_found"))
-    assert surface.send(ANA, alert(FINDING.evolve(place=DM, reference="7.0"))).place == DM
+    assert surface.send(ANA, alert(FINDING.evolve(place=DM, reference="1795231000.000007"))).place == DM
 
 
 def test_a_list_that_a_crash_left_is_found_and_its_ends_are_said_in_its_thread(
@@ -135,13 +138,16 @@ def test_a_list_that_a_crash_left_is_found_and_its_ends_are_said_in_its_thread(
     """Like a card; what is gone is named there, once."""
     listed = tuple(FINDING.evolve(key=f"shop/ci/n{n}", text=f"Number {n} is red.") for n in range(3))
     the_list = alert(None).model_copy(update={"listed": listed})
-    slack.will("conversations.history", Answer({"messages": [card("7.0", the_list)]}))
-    assert surface.send(ANA, the_list) == Posted(DM, "7.0")
+    slack.will("conversations.history", Answer({"messages": [card("1795231000.000007", the_list)]}))
+    assert surface.send(ANA, the_list) == Posted(DM, "1795231000.000007")
     assert slack.of("chat.postMessage") == []
     gone = (listed[0].evolve(resolved_at=AT), *listed[1:])
-    surface.update(ANA, Posted(DM, "7.0"), the_list.model_copy(update={"listed": gone}))
+    surface.update(ANA, Posted(DM, "1795231000.000007"), the_list.model_copy(update={"listed": gone}))
     (said,) = slack.of("chat.postMessage")
-    assert (said["thread_ts"], said["text"]) == ("7.0", ":white_check_mark: Resolved:\n• Number 0 is red.")
+    assert (said["thread_ts"], said["text"]) == (
+        "1795231000.000007",
+        ":white_check_mark: Resolved:\n• Number 0 is red.",
+    )
 
 
 def test_a_line_about_no_finding_is_posted_without_looking(slack: SlackStub, surface: SlackAlerts) -> None:
@@ -154,11 +160,11 @@ def test_a_line_about_no_finding_is_posted_without_looking(slack: SlackStub, sur
 
 def test_an_update_is_quiet_and_the_end_is_said_once_in_the_thread(slack: SlackStub, surface: SlackAlerts) -> None:
     """While it stands the card alone changes."""
-    surface.update(ANA, Posted(DM, "7.0"), alert())
+    surface.update(ANA, Posted(DM, "1795231000.000007"), alert())
     assert slack.of("chat.postMessage") == []
-    surface.update(ANA, Posted(DM, "7.0"), alert(FINDING.evolve(resolved_at=AT)))
+    surface.update(ANA, Posted(DM, "1795231000.000007"), alert(FINDING.evolve(resolved_at=AT)))
     (said,) = slack.of("chat.postMessage")
-    assert (said["thread_ts"], said["text"]) == ("7.0", ":white_check_mark: Resolved.")
+    assert (said["thread_ts"], said["text"]) == ("1795231000.000007", ":white_check_mark: Resolved.")
 
 
 @pytest.mark.parametrize("method", ["conversations.open", "conversations.history", "chat.postMessage"])

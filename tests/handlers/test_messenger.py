@@ -93,12 +93,12 @@ class TestCard:
     def test_a_card_of_an_earlier_run_is_found_by_its_mark(self, slack: SlackStub, messenger: SlackMessenger) -> None:
         """Whatever else stands in the channel since the question, with or without blocks."""
         messages = [
-            {"ts": "3.3", "text": "chatter"},
-            {"ts": "2.2", "blocks": [{"type": "section", "block_id": ids.card_block_id("T1.C1.9.9")}]},
-            {"ts": "1.1", "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]},
+            {"ts": "1800000000.000013", "text": "chatter"},
+            {"ts": "1800000000.000012", "blocks": [{"type": "section", "block_id": ids.card_block_id("T1.C1.9.9")}]},
+            {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]},
         ]
         slack.will("conversations.history", Answer({"messages": messages}))
-        assert messenger.find_card(STATE) == ("C0OPS", "1.1")
+        assert messenger.find_card(STATE) == ("C0OPS", CARD_TS)
         [asked] = slack.of("conversations.history")
         assert asked["oldest"] == QUESTION_TS
 
@@ -135,16 +135,27 @@ class TestCard:
         self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
     ) -> None:
         """As a machine that starts with a wrong time is: its thread seems younger than this run."""
-        card = {"ts": "1.1", "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
+        card = {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
         slack.will("conversations.history", Answer({"messages": [card]}))
-        assert messenger.find_card(STATE.evolve(started_at=clock.now() + timedelta(hours=1))) == ("C0OPS", "1.1")
+        assert messenger.find_card(STATE.evolve(started_at=clock.now() + timedelta(hours=1))) == ("C0OPS", CARD_TS)
+
+    def test_a_question_taken_up_again_leaves_the_card_it_had(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """That one is newer than the question, too."""
+        card = {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
+        slack.will("conversations.history", Answer({"messages": [card]}))
+        with pytest.raises(Unavailable, match="on its way"):
+            messenger.find_card(STATE, after=CARD_TS)
+        [asked] = slack.of("conversations.history")
+        assert asked["oldest"] == CARD_TS
 
     def test_a_card_far_up_the_channel_is_found(self, slack: SlackStub, messenger: SlackMessenger) -> None:
         """Page after page, back to the question."""
-        card = {"ts": "1.1", "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
-        first = Answer({"messages": [{"ts": "2.2"}], "response_metadata": {"next_cursor": "more"}})
+        card = {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
+        first = Answer({"messages": [{"ts": "1800000000.000012"}], "response_metadata": {"next_cursor": "more"}})
         slack.will("conversations.history", first, Answer({"messages": [card]}))
-        assert messenger.find_card(STATE) == ("C0OPS", "1.1")
+        assert messenger.find_card(STATE) == ("C0OPS", CARD_TS)
 
 
 class TestPace:

@@ -51,6 +51,9 @@ def test_look_into_this_investigates_what_the_thread_asked(office: Office) -> No
     office.click(card, ids.APPROVE)
     office.reply(root)
     assert len(office.cards(root)) == 1
+    office.card(root, "approved")
+    office.ask(f"{AT_TRIAGE} look again please", user=BEN.user_id, thread=root)
+    office.control.wait_for(lambda: len(office.cards(root)) == 2, "a card of its own", timeout_s=LIMIT_S)
 
 
 def test_the_name_alone_points_to_a_question_in_a_channel_that_nobody_watches(office: Office) -> None:
