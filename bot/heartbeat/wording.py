@@ -10,6 +10,7 @@ from bot.domain.distance import ago, span
 from bot.domain.hidden import without_hidden
 from bot.heartbeat.overview import Row, Standing
 from bot.heartbeat.path import Mark, PathLine, path_of
+from bot.heartbeat.steps import Step, step_of
 
 SIGNS: Final = {Mark.PASSED: "✓", Mark.NOT_ASKED: "–", Mark.ENDED: "■"}
 """What stands before a step; the last one is where the beat ended."""
@@ -48,7 +49,8 @@ def describe(row: Row, now: datetime) -> tuple[str, ...]:
 
 def beat_line(beat: Envelope, *, may_read: bool) -> str:
     """Return a beat on one line; what it found is for those who may read it."""
-    said = beat.why or beat.error or (beat.preview if may_read else "")
+    beat = beat if may_read else _without_findings(beat)
+    said = beat.why or beat.error or beat.preview
     tier = f" {beat.tier}" if beat.tier else ""
     line = f"{beat.ts:%d %b %H:%M}  {beat.reason}{tier}  {beat.result}  {_flat(said)}"
     return line.rstrip()
@@ -56,9 +58,16 @@ def beat_line(beat: Envelope, *, may_read: bool) -> str:
 
 def path_lines(beat: Envelope, *, may_read: bool) -> list[str]:
     """Return the way a beat went, a line for each step, aligned."""
+    beat = beat if may_read else _without_findings(beat)
     lines = [_line(step) for step in path_of(beat)]
     preview = _flat(beat.preview)
-    return [*lines, f"  said: {preview}"] if preview and may_read else lines
+    return [*lines, f"  said: {preview}"] if preview else lines
+
+
+def _without_findings(beat: Envelope) -> Envelope:
+    """Return a beat without what a model said of it: its message, and why its pre-screen saw nothing to do."""
+    is_screened = step_of(beat.why)[0] is Step.PRESCREEN
+    return beat.model_copy(update={"preview": "", "why": str(Step.PRESCREEN) if is_screened else beat.why})
 
 
 def heading(beat: Envelope) -> str:

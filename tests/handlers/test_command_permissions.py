@@ -66,6 +66,8 @@ class Everything:
         )
         beat = {"ts": START, "session_id": "shop", "workspace_dir": "/x", "reason": Wake.INTERVAL, "preview": SECRET}
         works.record.append(Envelope(**beat, result=BeatResult.SENT, indicator=Indicator.ALERT))
+        screened = {"prescreen": "none", "why": f"pre-screen: {SECRET} is quiet again"}
+        works.record.append(Envelope(**beat, **screened, result=BeatResult.OK_EMPTY, indicator=Indicator.OK))
         works.workspace.groups["C0OPS"] = frozenset({APPROVER, GUEST})
         works.workspace.people[GUEST] = Person(user_id=GUEST, name="guest", is_guest=True)
         self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=works.workspace)
