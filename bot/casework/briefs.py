@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 
 FILE: Final = "brief.json"
 STILL_WORTH_SAYING: Final = timedelta(hours=2)
+A_DAY: Final = WINDOW + timedelta(hours=1) + STILL_WORTH_SAYING
+"""What a brief looks back on where nothing holds it back: a day of 25 hours, and as late as it may be said."""
 HELD_BACK: Final = timedelta(days=8)
 """How long a brief may wait for working hours: a week, and the day it was meant for."""
 Say = Callable[[Brief, str], None]
@@ -86,7 +88,7 @@ class Briefs:
     def _say(self, due: Mapping[str, datetime], now: datetime) -> None:
         """Say the latest of what is due; it covers the others."""
         before, name = self._slate.read(), max(due, key=lambda each: due[each])
-        last, longest = time_of(before.get("said_at")), WINDOW if self._hours is None else HELD_BACK
+        last, longest = time_of(before.get("said_at")), A_DAY if self._hours is None else HELD_BACK
         since = last if last is not None and now - longest < last < now else now - WINDOW
         try:
             brief = gather(self._home, since, now)

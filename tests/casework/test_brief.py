@@ -89,6 +89,7 @@ class Days:
         if self.refuse is not None:
             raise self.refuse
         self.said.append(brief_line(brief, title))
+        self.since = brief.since
 
     def tick(self, **later: float) -> int:
         """Tick after some time, twice, with a restart between; return how many briefs have been said."""
@@ -144,6 +145,13 @@ def test_a_start_on_sunday_says_nothing_of_friday_evening_before_monday(days: Da
 def test_a_morning_that_is_long_over_has_no_brief(days: Days) -> None:
     """A bot that starts at noon does not say good morning."""
     assert days.tick(hours=4) == 0
+
+
+def test_a_brief_begins_where_the_last_one_ended(days: Days) -> None:
+    """Said late, on a look a minute later or where the clock was set back, it leaves nothing out."""
+    assert days.tick(minutes=1) == 1
+    assert days.tick(hours=25, minutes=30) == 2
+    assert days.since == AT_830
 
 
 def test_a_late_report_that_slack_refused_is_said_after_midnight(days: Days) -> None:
