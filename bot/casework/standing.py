@@ -1,19 +1,21 @@
 """Whether the lines that notes cite still stand at HEAD, wherever in their file.
 
 Reads blobs of HEAD, writes nothing. The test is the one a draft meets before it is posted (bot/domain/citations.py).
-Each file is read once for as long as HEAD stays where it is.
+The tree is listed once for each HEAD, and a file is read again only once it has changed: thousands of citations cost
+next to nothing at most commits.
 """
 
 from __future__ import annotations
 
+import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from bot.agent.git import GitRepo
+from bot.agent.git import GitRepo, split_lines
 from bot.domain.citations import stands_in
 from bot.domain.note_facts import Cite
 
-MAX_KEPT = 5_000
+MAX_KEPT = 50_000
 
 
 def stands_at(repo: GitRepo, commit: str, path: str, quote: str) -> bool:
@@ -28,6 +30,7 @@ class Standing:
         self._repo = repo
         self._lock = threading.Lock()
         self._head = ""
+        self._blobs: dict[str, str] = {}
         self._known: dict[tuple[str, str], bool] = {}
 
     def changed(self, cites: Sequence[Cite]) -> tuple[Cite, ...]:
@@ -39,18 +42,29 @@ class Standing:
         """
         if not cites:
             return ()
-        head = self._repo.head()
-        return tuple(cite for cite in cites if not self._stands(head, cite))
+        blobs = self._blobs_at(self._repo.head())
+        return tuple(cite for cite in cites if not self._stands(blobs.get(cite.path), cite.quote))
 
-    def _stands(self, head: str, cite: Cite) -> bool:
-        key = (cite.path, cite.quote)
-        with self._lock:
-            if head != self._head or len(self._known) >= MAX_KEPT:
-                self._head, self._known = head, {}
-            if key in self._known:
-                return self._known[key]
-        stands = stands_at(self._repo, head, cite.path, cite.quote)
+    def _blobs_at(self, head: str) -> Mapping[str, str]:
+        """Return the id of every file's content."""
         with self._lock:
             if head == self._head:
-                self._known[key] = stands
+                return self._blobs
+        blobs = {entry.path: entry.blob for entry in self._repo.tree(head)}
+        with self._lock:
+            self._head, self._blobs = head, blobs
+        return blobs
+
+    def _stands(self, blob: str | None, quote: str) -> bool:
+        if blob is None:
+            return False
+        key = (blob, hashlib.sha256(quote.encode("utf-8", "replace")).hexdigest())
+        with self._lock:
+            if key in self._known:
+                return self._known[key]
+        _, content = next(iter(self._repo.blobs([blob])))
+        stands = stands_in(quote, split_lines(content))
+        with self._lock:
+            self._known = self._known if len(self._known) < MAX_KEPT else {}
+            self._known[key] = stands
         return stands

@@ -9,8 +9,8 @@ import pytest
 from bot.agent.git import GitRepo
 from bot.casework.standing import Standing
 from bot.domain.note_facts import Cite
-from bot.errors import ConfigError
-from tests.gitrepo import commit_files, make_repo
+from bot.errors import ConfigError, ProviderError
+from tests.gitrepo import commit_files, git, make_repo
 
 
 def cite(quote: str, path: str = "a.py") -> Cite:
@@ -37,3 +37,20 @@ def test_who_cites_nothing_costs_nothing(tmp_path: Path) -> None:
     assert standing.changed(()) == ()
     with pytest.raises(ConfigError):
         standing.changed([cite("A = 1")])
+
+
+def test_a_file_that_did_not_change_is_not_read_again(tmp_path: Path) -> None:
+    """Its content is gone from git meanwhile, and nobody notices; that of the one that changed is missed."""
+    code = make_repo(tmp_path / "code", {"a.py": "A = 1\n", "b.py": "B = 2\n"})
+    standing = Standing(GitRepo(code))
+    cites = [cite("A = 1"), cite("B = 2", "b.py")]
+    assert standing.changed(cites) == ()
+    commit_files(code, {"b.py": "B = 3\n"}, "second")
+    blobs = {path: git(code, "rev-parse", f"HEAD:{path}") for path in ("a.py", "b.py")}
+    (code / ".git" / "objects" / blobs["a.py"][:2] / blobs["a.py"][2:]).rename(tmp_path / "kept")
+    assert standing.changed(cites) == (cites[1],)
+    commit_files(code, {"b.py": "B = 4\n"}, "third")
+    blob = git(code, "rev-parse", "HEAD:b.py")
+    (code / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(ProviderError):
+        standing.changed(cites)
