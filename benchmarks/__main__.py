@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from importlib import import_module
 
@@ -19,8 +20,13 @@ BENCHMARKS = (
 )
 
 
-def main(names: list[str]) -> int:
+def main(argv: list[str]) -> int:
     """Run the benchmarks and return 0 if all met their targets."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHMARKS))
+    names = parser.parse_args(argv).names
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        parser.error(f"no benchmark is called {unknown[0]}; there are {', '.join(BENCHMARKS)}")
     missed = []
     for name in names or BENCHMARKS:
         print(f"\n== {name} ==", flush=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.casework.overview import tail
-from bot.casework.pausing import read_pause
+from bot.casework.pause_file import read_pause
 from bot.casework.presence import describe, read_presence, state_of
 from bot.domain.distance import ago
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bot.casework.pausing import read_pause
+from bot.casework.pause_file import read_pause
 from bot.casework.presence import describe, read_presence
 from bot.domain.distance import ago
 from bot.domain.escalation import watch_line

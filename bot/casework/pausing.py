@@ -1,27 +1,19 @@
 """Pause and resume: while paused messages are heard and get their cards, and nothing that costs money begins.
 
 Writes paused.json, an empty object when not paused; the queue keeps what waits, so resuming has nothing to find again.
-A file that is there and cannot be read is a pause by somebody: spending goes on only where nobody objected.
 """
 
 from __future__ import annotations
 
-import json
 import logging
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
-from pydantic import ValidationError
-
+from bot.casework.pause_file import read_pause
 from bot.domain.jobs import Job
 from bot.domain.pause import Pause
-from bot.errors import ConfigError
 from bot.ports import Clock, Slate
 
 log = logging.getLogger(__name__)
-
-FILE: Final = "paused.json"
 
 
 class Pausing:
@@ -63,28 +55,3 @@ class Pausing:
         self._pause = None
         log.warning("resumed by %s", by, extra={"action": "resumed"})
         return True
-
-
-def read_pause(home: Path) -> Pause | None:
-    """Return the pause of a data directory, also beside a running bot; None where there is none.
-
-    Raises:
-        ConfigError: the file may not be read.
-    """
-    path = home / FILE
-    try:
-        document = json.loads(path.read_bytes())
-        return Pause.model_validate(document) if document else None
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (ValueError, ValidationError, RecursionError):
-        return Pause(by="", name="somebody (paused.json cannot be read)", at=_written_at(path))
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
-
-
-def _written_at(path: Path) -> datetime:
-    try:
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except OSError:  # gone meanwhile
-        return datetime.fromtimestamp(0, UTC)

@@ -21,7 +21,7 @@ from bot.casework.approvers import Approvers
 from bot.casework.desk import Desk
 from bot.casework.lessons import lesson_marks
 from bot.casework.ops_lines import OpsLines
-from bot.casework.pausing import FILE as PAUSE
+from bot.casework.pause_file import FILE as PAUSE
 from bot.casework.pausing import Pausing
 from bot.casework.standing import Standing
 from bot.domain.links import code_links

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.json_file import JsonFile
-from bot.casework.pausing import FILE, Pausing, read_pause
+from bot.casework.pause_file import FILE, read_pause
+from bot.casework.pausing import Pausing
 from bot.domain.threads import Status
 from bot.errors import StoreError
 from tests.builders import NOW, an_event

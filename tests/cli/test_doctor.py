@@ -12,7 +12,7 @@ import pytest
 from bot.adapters.json_file import JsonFile
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.casework.checkup import Finding, connection_check, journal_check, pause_check, process_check
-from bot.casework.pausing import FILE as PAUSE
+from bot.casework.pause_file import FILE as PAUSE
 from bot.casework.presence import FILE
 from bot.cli import doctor
 from bot.cli.doctor import BOT, CHECKS, Patient, examine, render

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bot.adapters.json_file import JsonFile
 from bot.adapters.tinydb_store import TinyThreadStore
 from bot.casework.approvers import Approvers
-from bot.casework.pausing import FILE as PAUSE
+from bot.casework.pause_file import FILE as PAUSE
 from bot.casework.pausing import Pausing
 from bot.domain.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.manual import APPROVERS, APPROVERS_OR_OWNER, MANUAL, NOTHING

@@ -18,7 +18,7 @@ from bot.adapters.json_file import JsonFile
 from bot.adapters.tinydb_store import TinyThreadStore
 from bot.casework.approvers import Approvers
 from bot.casework.overview import ThreadLine
-from bot.casework.pausing import FILE as PAUSE
+from bot.casework.pause_file import FILE as PAUSE
 from bot.casework.pausing import Pausing
 from bot.domain.manual import MANUAL
 from bot.domain.threads import PendingReason, Status, ThreadState
