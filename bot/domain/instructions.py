@@ -81,7 +81,7 @@ _DECISION: Final = re.compile(
     r"(?: (?:it|this|that|one|(?:the |this |that )?(?:draft|reply|answer|card)))?",
     re.IGNORECASE,
 )
-_ALL_OF_IT: Final = re.compile(r"^(pause|resume|stop)(?: (?:triage|yourself|everything|it all|all|the bot))?$")
+_ALL_OF_IT: Final = re.compile(r"^(pause|resume|stop)(?: (?:triage|yourself|everything|it all|it|all|the bot))?$")
 _SAME: Final = {"stop": "pause", "paused": "status", "resumed": "status", "stopped": "status"}
 _ALONE: Final = frozenset(entry.path for entry in commands() if " " not in entry.form or entry.path == "help")
 
@@ -120,6 +120,8 @@ def _command(said: str, sessions: Collection[str]) -> str:
     """Return the command that a mention is, word for word; "" for anything that may be a question."""
     line = read_line(said.rstrip("?! "))
     first = line.word(0)
+    if not line.words and said.startswith("/"):
+        return "help"
     if whole := _ALL_OF_IT.match(" ".join(line.words).lower()):
         return _SAME.get(whole[1], whole[1])
     if len(line.words) == 1:
