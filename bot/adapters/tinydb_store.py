@@ -7,6 +7,7 @@ changed, each document atomically. What it hands out is parsed and shares nothin
 from __future__ import annotations
 
 import copy
+import logging
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,8 @@ from bot.adapters.thread_archive import ThreadArchive
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import Conflict
 from bot.ports import Damage
+
+log = logging.getLogger(__name__)
 
 _TABLE = "threads"
 Documents = dict[str, dict[str, Any]]
@@ -113,7 +116,8 @@ class TinyThreadStore:
             stored = state.evolve(version=state.version + 1)
             document = Document(stored.model_dump(mode="json"), doc_id=state.thread_id)  # type: ignore[arg-type]
             self._threads.upsert(document)
-            return stored
+        _log_step(current, stored)
+        return stored
 
     def threads(self) -> list[ThreadState]:
         """Return every thread in state/, oldest first."""
@@ -149,3 +153,15 @@ def _is_thread(document: dict[str, Any], stem: str) -> bool:
         return ThreadState.model_validate(document).thread_id == stem
     except ValidationError:
         return False
+
+
+def _log_step(before: ThreadState | None, now: ThreadState) -> None:
+    """Log that a thread was opened or took a step; what people or models wrote stays out of the log."""
+    if before is None:
+        says = "a question is taken up"
+    elif len(now.status_history) > len(before.status_history):
+        reason = now.resolution or now.pending_reason
+        says = f"{before.status} → {now.status}" + (f" ({reason})" if reason else "")
+    else:
+        return
+    log.info("%s", says, extra={"action": "thread_step", "thread_id": now.thread_id})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final
@@ -12,6 +13,8 @@ from bot.domain.beats import BeatResult, Envelope, Wake, indicator_of
 from bot.heartbeat.gate import Refusal
 from bot.heartbeat.session import Session
 from bot.ports import Journal
+
+log = logging.getLogger(__name__)
 
 FIRST_LOOK_BYTES: Final = 256 * 1024
 LOOK_FACTOR: Final = 16
@@ -27,6 +30,8 @@ class BeatLog:
     def append(self, envelope: Envelope) -> None:
         """Write one beat's line and return once it is on disk; raises StoreError when the disk refuses."""
         self._journal.append(envelope.model_dump(mode="json"))
+        level = logging.DEBUG if envelope.result is BeatResult.SKIPPED else logging.INFO
+        log.log(level, "beat: %s", envelope.result, extra={"action": "beat_recorded", "session": envelope.session_id})
 
     def refused(self, session: Session, wake: Wake, refusal: Refusal, at: datetime) -> Envelope:
         """Write the line of a beat that did not run; raises StoreError when the disk refuses."""

@@ -191,6 +191,18 @@ class TestOnDisk:
         assert document["thread_id"] == THREAD_ID
         assert document["version"] == 1
 
+    def test_the_log_follows_a_thread_and_quotes_nobody(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+        """One line when it is taken up and one for each step; an edit of its draft is no step."""
+        caplog.set_level("INFO")
+        store = TinyThreadStore(tmp_path)
+        state = store.put(store.put(a_thread(question="what is pw hunter2?")).with_draft("hunter2"))
+        store.put(closed(state))
+        assert [record.getMessage() for record in caplog.records] == [
+            "a question is taken up",
+            f"investigating → closed ({closed(state).resolution})",
+        ]
+        assert "hunter2" not in caplog.text
+
     def test_the_archive_is_by_month_and_named_by_the_moment_of_closing(self, tmp_path: Path) -> None:
         """A closed thread lies in closed/<yyyy-mm>/<thread_id>.<closed_at>.json and nowhere else."""
         store = TinyThreadStore(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from typing import Any
 
@@ -122,6 +123,15 @@ def test_the_latest_beats_are_found_behind_any_number_of_others() -> None:
     assert len(log.recent("shop", 100)) == 8
     assert log.recent("web", 3) == []
     assert set(log.latest(lambda b: b.result is not BeatResult.SKIPPED)) == {"shop"}
+
+
+def test_the_log_has_a_line_for_each_beat_that_ran(caplog: pytest.LogCaptureFixture) -> None:
+    """A refused slot is for whoever looks closer, and what was found is nobody's who reads logs."""
+    caplog.set_level(logging.INFO)
+    log = BeatLog(MemoryJournal())
+    log.append(beat(BeatResult.SENT, preview="CI is red"))
+    log.append(beat(BeatResult.SKIPPED, why="outside hours"))
+    assert [record.getMessage() for record in caplog.records] == ["beat: sent"]
 
 
 def test_a_pre_screen_that_fails_is_told_of_whatever_became_of_the_beat() -> None:
