@@ -7,6 +7,7 @@ thread's status allows. A closed thread keeps its card; its one button offers to
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from slack_sdk.models.blocks import (
@@ -146,8 +147,9 @@ def _doubts(state: ThreadState) -> list[Block]:
     count = len(state.stale_reasons)
     since = "this draft" if state.status is Status.PENDING_USER else "this investigation began"
     title = f":warning: *{count} thing{'s' * (count > 1)} changed since {since}*"
-    newest_first = "".join(f"\n• {_doubt(reason)}" for reason in reversed(state.stale_reasons))
-    return [section(truncate(title + newest_first, TEXT_CHARS))]
+    newest_first = Counter(reversed(state.stale_reasons)).items()
+    lines = [f"\n• {_doubt(reason)}{f' ({times} times)' if times > 1 else ''}" for reason, times in newest_first]
+    return [section(truncate(title + "".join(lines), TEXT_CHARS))]
 
 
 def _doubt(reason: str) -> str:

@@ -331,3 +331,16 @@ def test_an_open_card_says_who_paused_all_work(state: ThreadState) -> None:
     seen = shown(blocks)
     assert ("since 09:12 UTC* · what has not begun waits" in seen) == state.is_open
     assert "<!here>" not in seen
+
+
+def test_an_alert_that_is_edited_again_and_again_is_one_line() -> None:
+    """Bots update their message in place; the newest doubt stays the first."""
+    doubts = ("edited", "a reply", *["edited"] * 98)
+    said = str(
+        [
+            block.to_dict()
+            for block in card(in_status(Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=doubts))
+        ]
+    )
+    assert "100 things changed" in said
+    assert "• edited (99 times)\\n• a reply" in said
