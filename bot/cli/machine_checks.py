@@ -14,7 +14,10 @@ from bot.adapters.tmux import choose_terminal
 from bot.agent.git import GitRepo
 from bot.casework.checkup import Finding
 from bot.cli.patient import PATIENCE_S, Patient, Unsettled
+from bot.errors import StoreError
+from bot.heartbeat.plain_file import read_plain
 from bot.heartbeat.playbook_file import PlaybookFile
+from bot.heartbeat.session import PLAYBOOK
 from bot.session_settings import SessionSettings
 from bot.settings import find_config
 
@@ -66,15 +69,25 @@ def tmux(patient: Patient) -> Finding:
 
 def gh(patient: Patient) -> Finding:
     """Whether beats can look at pull requests and issues."""
-    sessions = patient.settings().sessions
-    if not sessions:
-        return Finding(ok=True, says="not needed: no sessions")
+    names = [name for name, session in patient.settings().sessions.items() if _takes_gh(session.cwd)]
+    if not names:
+        return Finding(ok=True, says="not needed: no session has a task for it")
     if shutil.which("gh") is None:
-        says = "not installed; tasks about pull requests and issues will be findings"
-        return Finding(ok=False, says=says, fix="install gh (https://cli.github.com), then gh auth login")
+        says = f"not installed; tasks of {', '.join(names)} about pull requests and issues will be findings"
+        fix = "install gh (https://cli.github.com), then gh auth login; or take those tasks out of HEARTBEAT.md"
+        return Finding(ok=False, says=says, fix=fix)
     if _run("gh", "auth", "status") is None:
         return Finding(ok=False, says="gh is not logged in", fix="as the bot's user: gh auth login, or set GH_TOKEN")
     return Finding(ok=True, says="logged in")
+
+
+def _takes_gh(cwd: Path) -> bool:
+    """Whether a session's tasks name a command of gh; a playbook that is still to be made has such tasks."""
+    try:
+        text = read_plain(cwd / PLAYBOOK)
+    except StoreError:  # the check of sessions says so
+        return False
+    return text is None or "`gh " in text
 
 
 def disk(patient: Patient) -> Finding:

@@ -139,6 +139,21 @@ def test_programs_that_are_missing_are_said(tmp_path: Path, monkeypatch: pytest.
         assert machine_checks.gh(watching).ok is ok
 
 
+def test_gh_is_needed_where_a_task_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A playbook that is still to be made will; one that cannot be read is the business of another check."""
+    watching = patient(tmp_path, sessions={"shop": {"cwd": str(tmp_path / "code"), "owner": "U0123ANA"}})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    playbook = tmp_path / "code" / "HEARTBEAT.md"
+    assert "tasks of shop" in machine_checks.gh(watching).says
+    playbook.write_text("## Quick\n- [ ] Status: `git status --porcelain`\n")
+    assert machine_checks.gh(watching).ok
+    playbook.write_text("## Quick\n- [ ] PRs: `gh pr status`\n")
+    assert not machine_checks.gh(watching).ok
+    playbook.unlink()
+    playbook.symlink_to(tmp_path / "elsewhere")
+    assert machine_checks.gh(watching).ok
+
+
 def test_a_data_directory_that_others_may_read_is_found(tmp_path: Path) -> None:
     """As an administrator makes one; its group may be let in on purpose."""
     home = tmp_path / "home"
