@@ -6,6 +6,7 @@ who was first. Who may decide is asked by the caller, at the click and again at 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NoReturn
@@ -40,6 +41,7 @@ class Decisions:
     def __init__(self, desk: Desk, replies: Replies, still_stands: StillStands, escalations: Escalations) -> None:
         self._desk, self._replies, self._still_stands = desk, replies, still_stands
         self._escalations = escalations
+        self._saving = threading.Lock()
 
     def approve(self, click: Click, *, by: str) -> str:
         """Post the draft, unless something changed that the card did not show; returns what happened."""
@@ -91,10 +93,11 @@ class Decisions:
 
     def save_note(self, click: Click, *, by: str) -> str:
         """Keep the note that the investigation proposes in memory/, where the next one finds it."""
-        state = self._bound(click)
         if self._desk.settings.save_notes == "never":
             raise InputError("Notes are switched off (`save_notes: never`).")
-        saved = self._put(state.evolve(triage_file_path=save_note(self._desk, state, by=by)))
+        with self._saving:  # the file comes before the state, so a second click would make a second one
+            state = self._bound(click)
+            saved = self._put(state.evolve(triage_file_path=save_note(self._desk, state, by=by)))
         self._desk.show(state.thread_id)
         return f"Saved as {saved.triage_file_path}."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,31 @@ def test_a_note_is_saved_once_and_for_the_draft_that_was_shown(tmp_path: Path) -
     with pytest.raises(InputError, match=r"saved already, as memory/retries\.md"):
         office.decisions.save_note(office.click(), by=BEN)
     assert len(office.memory.notes) == 1
+
+
+def test_two_who_save_at_once_make_one_note(tmp_path: Path) -> None:
+    """The second click comes between the file and the state of the first, a second later."""
+    office = office_with(tmp_path)
+    said: list[str] = []
+
+    def second() -> None:
+        try:
+            office.decisions.save_note(office.click(), by="U0ANA")
+        except InputError as error:
+            said.append(str(error))
+
+    other = threading.Thread(target=second)
+
+    def in_between() -> None:
+        office.clock.advance(1)
+        other.start()
+        other.join(timeout=0.2)  # it is held up until the first is done
+
+    office.store.meanwhile = in_between
+    office.decisions.save_note(office.click(), by=BEN)
+    other.join()
+    assert list(office.memory.notes) == ["retries"]
+    assert said == ["The note is saved already, as memory/retries.md."]
 
 
 def test_no_note_replaces_another(tmp_path: Path) -> None:
