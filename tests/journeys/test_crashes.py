@@ -203,6 +203,7 @@ def test_a_record_torn_by_a_power_cut_is_rebuilt_on_its_card(
     with running(slack, control, home, config):
         ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
         card = _draft(control, ts)
+        control.wait_for(lambda: not list((home / "queue").rglob("user_*.json")), "its job to be done")
     (record,) = (home / "state").glob("*.json")
     record.write_bytes(record.read_bytes()[:500])
     with running(slack, control, home, config):
