@@ -83,6 +83,10 @@ _DIGEST = re.compile(r"[0-9a-f]{16}")
 _VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})")
 
 
+def _foreign() -> InputError:
+    return InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+
+
 def card_block_id(thread_id: str) -> str:
     """Return the block id that marks the card of a thread in the ops channel."""
     return f"{_CARD}{thread_id}"
@@ -106,7 +110,7 @@ def decode_click(value: object) -> Click:
     thread_id, _, rest = str(value).partition("|")
     match = _VERSION_AND_HASH.fullmatch(rest)
     if match is None:
-        raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+        raise _foreign()
     return Click(thread_id=check_thread_id(thread_id), version=int(match[1]), draft_hash=match[2], seen=int(match[3]))
 
 
@@ -186,7 +190,7 @@ def decode_finding(value: object) -> tuple[str, str]:
     """Return `(session id, digest)` of a button; raises InputError as `decode_click` does."""
     session_id, _, digest = str(value).partition("|")
     if not _DIGEST.fullmatch(digest):
-        raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+        raise _foreign()
     return check_session_id(session_id), digest
 
 
@@ -204,7 +208,7 @@ def decode_tier(value: object) -> tuple[str, Tier, str]:
     session_id, _, rest = str(value).partition("|")
     tier, _, base = rest.partition("|")
     if tier not in tuple(Tier) or not (base == "" or _DIGEST.fullmatch(base)):
-        raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+        raise _foreign()
     return check_session_id(session_id), Tier(tier), base
 
 
@@ -222,7 +226,7 @@ def decode_proposal(value: object) -> tuple[str, str]:
     """Return `(proposal id, session id or "")`; raises InputError as `decode_click` does."""
     proposal_id, _, session_id = str(value).partition("|")
     if not _DIGEST.fullmatch(proposal_id):
-        raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+        raise _foreign()
     return proposal_id, check_session_id(session_id) if session_id else ""
 
 
@@ -240,7 +244,7 @@ def recheck_block_id(recheck_id: str) -> str:
 def decode_recheck(value: object) -> str:
     """Return the recheck's id that a button carries; raises InputError as `decode_click` does."""
     if not RECHECK_ID.fullmatch(str(value)):
-        raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+        raise _foreign()
     return str(value)
 
 
@@ -252,5 +256,5 @@ def suggestion_block_id(suggestion_id: str) -> str:
 def decode_suggestion(value: object) -> str:
     """Return the suggestion's id that a button or a dialogue carries; raises InputError as `decode_click` does."""
     if not SUGGESTION_ID.fullmatch(str(value)):
-        raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+        raise _foreign()
     return str(value)

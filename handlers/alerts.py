@@ -20,15 +20,16 @@ from bot.casework.approvers import Approvers
 from bot.domain.alerts import Alert, Posted
 from bot.domain.beats import Wake
 from bot.domain.session import OpenFinding, check_session_id
-from bot.errors import Conflict, InputError, ProviderError, TriageError
+from bot.errors import Conflict, InputError, TriageError
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
 from bot.ports import Clock
-from handlers.messenger import Ephemeral
+from handlers.messenger import Ephemeral, answer
 from handlers.ops_questions import Ask
 from handlers.transport import translated
+from handlers.who import who
 
 log = logging.getLogger(__name__)
 
@@ -103,7 +104,7 @@ class AlertButtons:
         def asked() -> str:
             session_id, digest = ids.decode_finding(action.get("value"))
             session = self._permitted(body, session_id)
-            by = _user(body)
+            by = who(body)[0]
             return self._desk.findings.investigate(
                 session_id,
                 digest,
@@ -119,7 +120,7 @@ class AlertButtons:
         try:
             session_id, _ = ids.decode_finding(action.get("value"))
             session = self._session(session_id)
-            if not self._is_owner(body, session) and not self._approvers.probably(_user(body), _team(body)):
+            if not self._is_owner(body, session) and not self._approvers.probably(*who(body)):
                 raise InputError(NOT_YOURS)
             playbook = playbook_of(session).peek()
             if playbook is None:
@@ -133,7 +134,7 @@ class AlertButtons:
         def changed() -> str:
             session_id, digest = ids.decode_finding(action.get("value"))
             session = self._permitted(body, session_id)
-            self._carry_out(body, session, digest, lambda: change(session_id, digest, _user(body)))
+            self._carry_out(body, session, digest, lambda: change(session_id, digest, who(body)[0]))
             return ""
 
         self._answer_with(body, changed)
@@ -166,7 +167,7 @@ class AlertButtons:
 
     def _permitted(self, body: Body, session_id: str) -> Session:
         session = self._session(session_id)
-        if not self._is_owner(body, session) and not self._approvers.allow(_user(body), _team(body)):
+        if not self._is_owner(body, session) and not self._approvers.allow(*who(body)):
             raise InputError(NOT_YOURS)
         return session
 
@@ -176,7 +177,7 @@ class AlertButtons:
             self._desk.findings.owner_acted(session.id, session.owner)
 
     def _is_owner(self, body: Body, session: Session) -> bool:
-        return bool(session.owner) and (_user(body), _team(body)) == (session.owner, self._desk.team_id)
+        return bool(session.owner) and who(body) == (session.owner, self._desk.team_id)
 
     def _session(self, session_id: str) -> Session:
         return self._desk.sessions.get(session_id)
@@ -191,23 +192,12 @@ class AlertButtons:
             self._answer(body, said)
 
     def _answer(self, body: Body, text: str) -> None:
-        try:
-            self._tell(_channel(body), _user(body), text)
-        except ProviderError:
-            log.exception("could not answer a click", extra={"action": "answer_failed"})
+        answer(self._tell, _channel(body), who(body)[0], text)
 
 
 def question_about(session_name: str, text: str) -> str:
     """Return the question an alert becomes in the ops channel."""
     return f"A heartbeat of {session_name} reports: {text.strip()}\n\nWhat is the cause, and what should be done?"
-
-
-def _user(body: Body) -> str:
-    return str((body.get("user") or {}).get("id") or "")
-
-
-def _team(body: Body) -> str:
-    return str((body.get("user") or {}).get("team_id") or (body.get("team") or {}).get("id") or "")
 
 
 def _channel(body: Body) -> str:

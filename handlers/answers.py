@@ -6,9 +6,8 @@ import logging
 from typing import Any
 
 from blocks import ids
-from bot.errors import ProviderError
 from handlers.home import HomeTab
-from handlers.messenger import Ephemeral
+from handlers.messenger import Ephemeral, answer
 from handlers.who import who
 
 log = logging.getLogger(__name__)
@@ -31,8 +30,5 @@ class Answers:
         if ids.is_from_home(body):
             self._home.say(user, team, text, about)
             return
-        try:
-            self._tell(self._ops_channel, user, text)
-        except ProviderError:
-            log.exception("could not answer a click", extra={"action": "answer_failed"})
+        answer(self._tell, self._ops_channel, user, text)
         self._home.refresh()

@@ -18,10 +18,11 @@ from bot.casework.approvers import Approvers
 from bot.casework.lessons import Lessons
 from bot.casework.rechecks import Rechecks
 from bot.domain.rechecks import Outcome
-from bot.errors import Conflict, InputError, ProviderError, TriageError
+from bot.errors import Conflict, InputError, TriageError
 from handlers.approvals import NOT_YOURS
-from handlers.messenger import Ephemeral
+from handlers.messenger import Ephemeral, answer
 from handlers.transport import translated
+from handlers.who import who
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ class LessonButtons:
         """Show what would be kept, to be changed."""
         ack()
         try:
-            if not self._approvers.probably(*_who(body)):
+            if not self._approvers.probably(*who(body)):
                 raise InputError(NOT_YOURS)
             click = ids.decode_click(action.get("value"))
             view = remember_modal(click, *self._lessons.proposed(click))
@@ -56,10 +57,10 @@ class LessonButtons:
         """Keep the words as they were submitted; what is wrong with them is said in the dialogue."""
         typed = view.get("state", {}).get("values", {}).get(ids.LESSON, {}).get(ids.INPUT, {}).get("value")
         try:
-            if not self._approvers.allow(*_who(body)):
+            if not self._approvers.allow(*who(body)):
                 raise InputError(NOT_YOURS)
             click = ids.decode_click(view.get("private_metadata"))
-            self._lessons.remember(click, typed if isinstance(typed, str) else None, by=_who(body)[0])
+            self._lessons.remember(click, typed if isinstance(typed, str) else None, by=who(body)[0])
         except Conflict as error:
             ack()
             self._answer(body, str(error))
@@ -82,21 +83,12 @@ class LessonButtons:
 
     def _decide(self, body: Body, action: Body, outcome: Outcome) -> None:
         try:
-            if not self._approvers.allow(*_who(body)):
+            if not self._approvers.allow(*who(body)):
                 raise InputError(NOT_YOURS)
-            self._rechecks.decide(ids.decode_recheck(action.get("value")), outcome, by=_who(body)[0])
+            self._rechecks.decide(ids.decode_recheck(action.get("value")), outcome, by=who(body)[0])
         except TriageError as error:
             log.info("a click was refused: %s", error, extra={"action": "click_refused"})
             self._answer(body, str(error))
 
     def _answer(self, body: Body, text: str) -> None:
-        try:
-            self._tell(self._ops_channel, _who(body)[0], text)
-        except ProviderError:
-            log.exception("could not answer a click", extra={"action": "answer_failed"})
-
-
-def _who(body: Body) -> tuple[str, str]:
-    """Return the user and the team a click or submit comes from."""
-    user = body.get("user") or {}
-    return str(user.get("id")), str(user.get("team_id") or (body.get("team") or {}).get("id") or "")
+        answer(self._tell, self._ops_channel, who(body)[0], text)

@@ -6,6 +6,7 @@ where metadata is not kept, the text decides.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -22,6 +23,8 @@ from bot.errors import ProviderError
 from handlers.pacing import CARD, LINE, REPLY, UPDATE_BURST, Pacer, paced
 from handlers.posting import Poster, slack_time
 from handlers.transport import translated
+
+log = logging.getLogger(__name__)
 
 REPLY_EVENT = "triage_reply"
 LAST_UPDATE_PATIENCE_S = 3.0
@@ -174,9 +177,13 @@ def whisper(client: WebClient) -> Whisper:
 
 def ephemeral(client: WebClient) -> Ephemeral:
     """Return a way to tell one user in one channel something only they see."""
+    tell = whisper(client)
+    return lambda channel, user, text: tell(channel, user, text, None)
 
-    def tell(channel: str, user: str, text: str) -> None:
-        with translated("answer you"):
-            client.chat_postEphemeral(channel=channel, user=user, text=text)
 
-    return tell
+def answer(tell: Ephemeral, channel: str, user: str, text: str) -> None:
+    """Answer a click; a chat that does not take the answer is logged, for what was clicked is done."""
+    try:
+        tell(channel, user, text)
+    except ProviderError:
+        log.exception("could not answer a click", extra={"action": "answer_failed"})

@@ -10,10 +10,11 @@ from slack_bolt import Ack
 
 from blocks import ids
 from bot.casework.approvers import Approvers
-from bot.errors import InputError, ProviderError, TriageError
+from bot.errors import InputError, TriageError
 from bot.heartbeat.proposals import Proposals
 from bot.heartbeat.registry import Sessions
-from handlers.messenger import Ephemeral
+from handlers.messenger import Ephemeral, answer
+from handlers.who import who
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ class ProposalButtons:
 
     def _require(self, body: Body, session_id: str | None) -> None:
         """Refuse whoever is neither the owner of the proposal's session nor an approver."""
-        user, team = _user(body), _team(body)
+        user, team = who(body)
         owner = self._sessions.get(session_id).owner if session_id else ""
         if owner and (user, team) == (owner, self._team_id):
             return
@@ -81,21 +82,10 @@ class ProposalButtons:
 
     def _answer_with(self, body: Body, work: Callable[[str], str]) -> None:
         try:
-            said = work(_user(body))
+            said = work(who(body)[0])
         except TriageError as error:
             log.info("a click was refused: %s", error, extra={"action": "click_refused"})
             said = str(error)
         if not said:
             return
-        try:
-            self._tell(self._ops_channel, _user(body), said[:1_900])
-        except ProviderError:
-            log.exception("could not answer a click", extra={"action": "answer_failed"})
-
-
-def _user(body: Body) -> str:
-    return str((body.get("user") or {}).get("id") or "")
-
-
-def _team(body: Body) -> str:
-    return str((body.get("user") or {}).get("team_id") or (body.get("team") or {}).get("id") or "")
+        answer(self._tell, self._ops_channel, who(body)[0], said[:1_900])

@@ -23,9 +23,10 @@ from bot.errors import InputError, ProviderError, TriageError
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.suggestion_desk import SuggestionDesk
 from bot.ports import SuggestionStore
-from handlers.messenger import Ephemeral
+from handlers.messenger import Ephemeral, answer
 from handlers.suggestion_cards import SuggestionCards
 from handlers.transport import translated
+from handlers.who import who
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +97,7 @@ class SuggestionButtons:
         self._decide(body, view.get("private_metadata"), lambda one, by: self._office.desk.reject(one, by, said))
 
     def _decide(self, body: Body, value: object, decide: Callable[[str, By], Suggestion]) -> None:
-        user, team = _who(body)
+        user, team = who(body)
         try:
             suggestion = self._office.store.get(ids.decode_suggestion(value))
             if not self._office.may(user, team, suggestion, asks=True):
@@ -108,7 +109,7 @@ class SuggestionButtons:
 
     def _open(self, body: Body, client: WebClient, value: object, build: Callable[[Suggestion], View]) -> None:
         """Open a dialogue without a request before it; the submit asks for good who may."""
-        user, team = _who(body)
+        user, team = who(body)
         try:
             suggestion = self._office.store.get(ids.decode_suggestion(value))
             if not self._office.may(user, team, suggestion, asks=False):
@@ -121,15 +122,7 @@ class SuggestionButtons:
             self._answer(body, str(error))
 
     def _answer(self, body: Body, text: str) -> None:
-        try:
-            self._tell(self._ops_channel, _who(body)[0], text)
-        except ProviderError:
-            log.exception("could not answer a click", extra={"action": "answer_failed"})
-
-
-def _who(body: Body) -> tuple[str, str]:
-    user = body.get("user") or {}
-    return str(user.get("id") or ""), str(user.get("team_id") or (body.get("team") or {}).get("id") or "")
+        answer(self._tell, self._ops_channel, who(body)[0], text)
 
 
 def _name(body: Body) -> str:

@@ -12,4 +12,4 @@ def who(body: dict[str, Any]) -> tuple[str, str]:
     ('U1', 'T1')
     """
     user = body.get("user") or {}
-    return str(user.get("id")), str(user.get("team_id") or (body.get("team") or {}).get("id") or "")
+    return str(user.get("id") or ""), str(user.get("team_id") or (body.get("team") or {}).get("id") or "")

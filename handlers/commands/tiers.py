@@ -32,14 +32,14 @@ from bot.domain.manual import verbs
 from bot.domain.nearness import near_ones
 from bot.domain.playbook_numbers import ListChanged
 from bot.domain.tiers import Tier
-from bot.errors import InputError, ProviderError, TriageError
+from bot.errors import InputError, TriageError
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
 from bot.heartbeat.task_desk import Answer, TaskDesk, TextChanged
 from bot.heartbeat.task_words import parse_number, parse_tier
 from handlers.commands.typed import Typed
 from handlers.commands.words import refuse_more
-from handlers.messenger import Ephemeral
+from handlers.messenger import Ephemeral, answer
 from handlers.transport import translated
 
 log = logging.getLogger(__name__)
@@ -179,10 +179,7 @@ class Tiers:
 
     def _tell(self, body: Body, text: str) -> None:
         channel = str((body.get("channel") or {}).get("id") or (body.get("container") or {}).get("channel_id") or "")
-        try:
-            self.tell(channel, _who(body), text)
-        except ProviderError:
-            log.exception("could not answer a click", extra={"action": "answer_failed"})
+        answer(self.tell, channel, _who(body), text)
 
 
 def _typed(view: Body) -> tuple[str, str]:
