@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bot.adapters.memory_files import MemoryFiles
 from bot.adapters.memory_index import MemoryNotes
 from bot.adapters.passage_index import CodePassages
 from bot.agent.git import GitRepo
@@ -32,7 +33,7 @@ def hired(folder: Path, variables: dict[str, str], **settings: Any) -> Staff:
             environment=read_environment({"TRIAGE_HOME": str(folder), **variables}),
             repo=repo,
             index=CodePassages(repo, folder / "index.sqlite"),
-            memory=MemoryNotes(folder / "memory", MemoryJournal(), unchanged),
+            memory=MemoryNotes(MemoryFiles(folder / "memory"), MemoryJournal(), unchanged),
             clock=FakeClock(),
         )
     )

@@ -27,20 +27,20 @@ _Stamp = tuple[Path, int, int]
 
 
 class MemoryFiles:
-    """The notes of one folder, read again when one of them changes."""
+    """The notes of one folder, read again when one of them changes; `folder` need not be there yet."""
 
     def __init__(self, memory: Path) -> None:
-        self._memory = memory
+        self.folder = memory
         self._lock = threading.RLock()
         self._signature: list[_Stamp] | None = None
         self._notes: tuple[KeptNote, ...] = ()
 
     def all(self) -> Sequence[KeptNote]:
         """Return every note that is not retired, by name."""
-        found = sorted(_note_files(self._memory))
+        found = sorted(_note_files(self.folder))
         with self._lock:
             if found != self._signature:
-                self._notes = tuple(note for path, _, _ in found if (note := _read(path, self._memory)) is not None)
+                self._notes = tuple(note for path, _, _ in found if (note := _read(path, self.folder)) is not None)
                 self._signature = found
             return self._notes
 
@@ -54,15 +54,15 @@ class MemoryFiles:
             if self.find(name) is not None:
                 return None
             try:
-                self._memory.mkdir(parents=True, exist_ok=True, mode=0o700)
-                return f"memory/{name}.md" if create_file(self._memory / f"{name}.md", text) else None
+                self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                return f"memory/{name}.md" if create_file(self.folder / f"{name}.md", text) else None
             except OSError as error:
                 raise refusal(f"cannot save the note {name}", error, "check the disk and the folder's owner") from error
 
     def find(self, name: str) -> str | None:
         """Return the ref of the note of that name, retired ones too; None if there is none."""
         for place in (f"{name}.md", f"{RETIRED}/{name}.md"):
-            path = self._memory / place
+            path = self.folder / place
             if path.is_file() or path.is_symlink():
                 return f"memory/{place}"
         return None
@@ -96,7 +96,7 @@ class MemoryFiles:
             return None
         with self._lock:
             try:
-                folder = self._memory / RETIRED
+                folder = self.folder / RETIRED
                 folder.mkdir(exist_ok=True, mode=0o700)
                 target = next(free for free in _names(folder, path.stem) if not (free.exists() or free.is_symlink()))
                 path.rename(target)
@@ -108,7 +108,7 @@ class MemoryFiles:
 
     def _path(self, ref: str) -> Path | None:
         """Return the file of a note that is on the shelf."""
-        return next((self._memory / note.ref.removeprefix("memory/") for note in self.all() if note.ref == ref), None)
+        return next((self.folder / note.ref.removeprefix("memory/") for note in self.all() if note.ref == ref), None)
 
 
 def _names(folder: Path, name: str) -> Iterator[Path]:

@@ -51,9 +51,8 @@ class _Entry:
 class MemoryNotes:
     """Port MemoryIndex; a hit's score is the share of the question's words it holds, rare ones weighing more."""
 
-    def __init__(self, memory: Path, replies: Journal, changed: Changed) -> None:
-        self._memory, self._replies, self._changed = memory, replies, changed
-        self._files = MemoryFiles(memory)
+    def __init__(self, files: MemoryFiles, replies: Journal, changed: Changed) -> None:
+        self._files, self._replies, self._changed = files, replies, changed
         self._known: tuple[Sequence[object], list[_Entry]] = ((), [])
 
     def search(self, question: str, *, limit: int = 3) -> list[MemoryHit]:
@@ -81,9 +80,9 @@ class MemoryNotes:
             StoreError: the disk refuses, or there are too many notes of that name.
         """
         for number in range(1, MAX_SAME_NAME):
-            path = self._memory / (f"{name}.md" if number == 1 else f"{name}-{number}.md")
+            path = self._files.folder / (f"{name}.md" if number == 1 else f"{name}-{number}.md")
             try:
-                make_folder(self._memory)
+                make_folder(self._files.folder)
                 if create_file(path, text) or _holds(path, text):
                     return f"memory/{path.name}"
             except OSError as error:

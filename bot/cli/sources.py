@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.adapters.clock import SystemClock
+from bot.adapters.memory_files import MemoryFiles
 from bot.adapters.memory_index import MemoryNotes
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.passage_index import CodePassages
@@ -21,7 +22,9 @@ def open_sources(settings: Settings, environment: Environment, *, is_long: bool 
         environment=environment,
         repo=repo,
         index=CodePassages(repo, home / "index" / "passages.sqlite", environment.secrets()),
-        memory=MemoryNotes(home / "memory", NdjsonJournal(home / "replies.ndjson"), Standing(repo).changed),
+        memory=MemoryNotes(
+            MemoryFiles(home / "memory"), NdjsonJournal(home / "replies.ndjson"), Standing(repo).changed
+        ),
         clock=SystemClock(),
         is_long=is_long,
     )

@@ -120,7 +120,7 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str,
     jobs = SpoolQueue(home / "queue", clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S)
     store = TinyThreadStore(home)
     journals = _journals(home)
-    memory = MemoryNotes(home / "memory", journals.replies, standing.changed)
+    memory = MemoryNotes(shelf, journals.replies, standing.changed)
     workspace = SlackWorkspace(client, team_id=me.team_id)
     desk = Desk(
         settings=settings,

@@ -47,7 +47,7 @@ def test_other_pins_leave_every_word(shelf: MemoryFiles) -> None:
 def test_a_retired_note_is_not_searched_and_not_lost(shelf: MemoryFiles, tmp_path: Path) -> None:
     """Two of one name stand side by side; a human may bring one back."""
     memory = tmp_path / "memory"
-    index = MemoryNotes(memory, MemoryJournal(), unchanged)
+    index = MemoryNotes(MemoryFiles(memory), MemoryJournal(), unchanged)
     for folder in ("", "ops/"):
         (memory / folder).mkdir(parents=True, exist_ok=True)
         (memory / folder / "retries.md").write_text(WORDS)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bot.adapters.memory_files import MemoryFiles
 from bot.adapters.memory_index import MemoryNotes
 from bot.casework.decisions import Click
 from bot.casework.lessons import LessonMark, lesson_marks
@@ -62,7 +63,7 @@ def test_the_words_are_whose_who_kept_them(tmp_path: Path) -> None:
     """The kind is not: however they read, it stays a lesson."""
     office, click = dismissed(tmp_path)
     office.lessons.remember(click, "The payment client retries five times.", by=BEN)
-    [hit] = MemoryNotes(tmp_path / "memory", MemoryJournal(), unchanged).search(
+    [hit] = MemoryNotes(MemoryFiles(tmp_path / "memory"), MemoryJournal(), unchanged).search(
         "how often does the payment client retry"
     )
     assert (hit.is_lesson, hit.is_settled) == (True, False)

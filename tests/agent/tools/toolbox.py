@@ -6,6 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from bot.adapters.memory_files import MemoryFiles
 from bot.adapters.memory_index import MemoryNotes
 from bot.adapters.passage_index import CodePassages
 from bot.agent.git import GitRepo
@@ -35,7 +36,7 @@ class Toolbox:
         repo = GitRepo(self.code)
         self.ledger = Ledger()
         self.head = git(self.code, "rev-parse", "HEAD")
-        notes = MemoryNotes(self.memory, MemoryJournal(), Standing(repo).changed)
+        notes = MemoryNotes(MemoryFiles(self.memory), MemoryJournal(), Standing(repo).changed)
         index = CodePassages(repo, self.base / "passages.db")
         tools = code_tools(repo, index, notes, self.memory, self.ledger, known_secrets=self.known_secrets)
         self.tools = {tool.name: tool for tool in tools}
