@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+import re
 from typing import Final
 
 from slack_sdk.models.blocks import (
@@ -17,8 +17,11 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, escape, fence, plain, split, to_mrkdwn, truncate
+from blocks.times import local_time
 from bot.domain.alerts import Alert, finding_digest, headline_of
+from bot.domain.distance import ordinal
 from bot.domain.session import OpenFinding
+from bot.domain.severity import SIGNS, WORDS
 from bot.heartbeat.findings import SNOOZES
 
 TEXT_CHARS: Final = 2_600
@@ -26,37 +29,38 @@ LIST_CHARS: Final = 8_000
 REASONING_CHARS: Final = 1_500
 NOTES_CHARS: Final = 900
 SHOWN_SECTIONS: Final = 20
+LEAD_CHARS: Final = 200
+"""What still reads as a heading; a longer first line stands below its beginning."""
+
+_BLOCK_MARK: Final = re.compile(r"^(?:#{1,6}|[-*+>])\s+")
 
 
 def alert_blocks(alert: Alert) -> list[Block]:
-    """Return the card of a finding, or the lines of an alert that is about none."""
+    """Return the card of a finding, or the lines of an alert that is about none; the problem leads."""
     finding = alert.finding
-    said = truncate(to_mrkdwn(alert.text), LIST_CHARS if alert.listed else TEXT_CHARS)
-    first, *rest = split(
-        f"{_sign(alert)} *{escape(plain(alert.session_name, 60))}*{_over(finding)}\n{said}", SECTION_CHARS
-    )
+    first, *rest = split(_said(alert), SECTION_CHARS)
     parts: list[Block] = [section(first, block_id=mark_of(alert)), *map(section, rest)]
     if alert.reasoning and (finding is None or finding.is_open):
         parts.append(context(truncate(f"_Why:_ {escape(alert.reasoning)}", REASONING_CHARS)))
     if alert.notes and (finding is None or finding.is_open):
         parts.append(context(truncate("\n".join(escape(note) for note in alert.notes), NOTES_CHARS)))
-    if finding is not None:
-        parts.append(context(_standing(finding)))
-        if finding.is_open:
-            parts.append(_buttons(alert.session_id, finding))
+    parts.append(context(_standing(alert)))
+    if finding is not None and finding.is_open:
+        parts.append(_buttons(alert.session_id, finding))
     return parts
 
 
 def retired_blocks(alert: Alert) -> list[Block]:
     """Return what is left of the card of a finding that was said again on a new one."""
     name = escape(plain(alert.session_name, 60))
-    return [context(f"*{name}* · {escape(plain(alert.headline, 250))}"), context("Still so; said again below.")]
+    return [context(f"*{escape(plain(alert.headline, 250))}* · {name}"), context("Still so; said again below.")]
 
 
 def alert_text(alert: Alert) -> str:
     """Return the one line for notifications and screen readers."""
-    state = "Resolved: " if alert.finding is not None and not alert.finding.is_open else ""
-    return truncate(escape(plain(f"{alert.session_name}: {state}{alert.headline}", 250)), 300)
+    over = alert.finding is not None and not alert.finding.is_open
+    lead = "Resolved: " if over else f"{WORDS[alert.severity]}: " if alert.severity else ""
+    return truncate(escape(plain(f"{lead}{alert.headline} · {alert.session_name}", 250)), 300)
 
 
 def playbook_modal(session_name: str, text: str) -> View:
@@ -80,17 +84,42 @@ def resolved_text(alert: Alert) -> str:
     return truncate("\n".join([":white_check_mark: Resolved:", *gone]), TEXT_CHARS) if gone else ""
 
 
+def _said(alert: Alert) -> str:
+    """Return what an alert says: the problem in bold after its severity, then the rest."""
+    first, rest = _parted(alert.text)
+    room = LIST_CHARS if alert.listed else TEXT_CHARS
+    below = truncate(to_mrkdwn(rest), room) if rest.strip() else ""
+    if alert.finding is None and not alert.listed:
+        return truncate(f"{_sign(alert)} {to_mrkdwn(alert.text)}", room)
+    word = f"{WORDS[alert.severity]}: " if alert.severity else ""
+    lead = f"{_sign(alert)} {to_mrkdwn(f'# {word}{first}')}{_over(alert.finding)}"
+    return "\n".join(filter(None, [lead, below]))
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Return the first line that says something, without the mark of a list or heading, and what follows it.
+
+    A first line that is too long for a heading, or opens a block of code, leaves the text whole below its beginning.
+    """
+    before, first, rest = text.strip().partition(_first_line(text))
+    if before.strip() or len(first) > LEAD_CHARS or first.startswith(("```", "~~~", "|")):
+        return headline_of(text).strip("`~| ") or "A finding", text
+    return _BLOCK_MARK.sub("", first) or first, rest.lstrip("\n")
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "A finding")
+
+
 def _sign(alert: Alert) -> str:
     finding = alert.finding
-    if finding is None:
-        if not alert.listed:
-            return ":information_source:"
-        return ":rotating_light:" if any(each.is_open for each in alert.listed) else ":white_check_mark:"
-    if not finding.is_open:
+    if finding is None and not alert.listed:
+        return ":information_source:"
+    if alert.severity is None:
         return ":white_check_mark:"
-    if finding.snoozed_until is not None and alert.at < finding.snoozed_until:
+    if finding is not None and finding.snoozed_until is not None and alert.at < finding.snoozed_until:
         return ":zzz:"
-    return ":eyes:" if finding.acknowledged_by else ":rotating_light:"
+    return ":eyes:" if finding is not None and finding.acknowledged_by else SIGNS[alert.severity]
 
 
 def _over(finding: OpenFinding | None) -> str:
@@ -98,24 +127,26 @@ def _over(finding: OpenFinding | None) -> str:
     return "" if finding is None or finding.is_open else " · no longer so" if finding.resolved_at else " · fixed"
 
 
-def _standing(finding: OpenFinding) -> str:
-    """Return where a finding stands: since when, who has it, what became of it."""
-    since = f"since {_when(finding.first_at)}"
+def _standing(alert: Alert) -> str:
+    """Return whose it is and where it stands: since when, how often today, who has it, what became of it."""
+    name, finding = f"*{escape(plain(alert.session_name, 60))}*", alert.finding
+    if finding is None:
+        return name
+    since = f"since {local_time(finding.first_at)}"
     if finding.resolved_at is not None:
-        return f"*Resolved* {_when(finding.resolved_at)} · {since}"
+        return f"{name} · *Resolved* {local_time(finding.resolved_at)} · {since}"
     if finding.fixed_by:
-        return f"*Fixed*, says <@{finding.fixed_by}> · {since}"
-    parts = [since, f"last seen {_when(finding.last_at)}" if finding.last_at != finding.first_at else ""]
-    if finding.acknowledged_by:
-        parts.append(f"<@{finding.acknowledged_by}> has it")
-    if finding.snoozed_until is not None:
-        parts.append(f"snoozed until {_when(finding.snoozed_until)}")
+        return f"{name} · *Fixed*, says <@{finding.fixed_by}> · {since}"
+    times = alert.times_today
+    parts = [
+        name,
+        f"*{ordinal(times)} time today*" if times > 1 else "",
+        since,
+        f"last seen {local_time(finding.last_at)}" if finding.last_at != finding.first_at else "",
+        f"<@{finding.acknowledged_by}> has it" if finding.acknowledged_by else "",
+        f"snoozed until {local_time(finding.snoozed_until)}" if finding.snoozed_until is not None else "",
+    ]
     return " · ".join(part for part in parts if part)
-
-
-def _when(at: datetime) -> str:
-    """Return a moment as the other cards show it."""
-    return f"{at:%a %H:%M} UTC"
 
 
 def _buttons(session_id: str, finding: OpenFinding) -> ActionsBlock:

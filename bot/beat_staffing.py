@@ -112,7 +112,7 @@ def heartbeats(around: Surroundings) -> Heartbeats:
     sessions = Sessions(around.settings.sessions, overrides)
     zones = Zones(around.workspace, clock, local=local_zone(around.environment.variables))
     log = BeatLog(NdjsonJournal(home / "heartbeats.ndjson"))
-    delivery = Delivery(around.surfaces, store)
+    delivery = Delivery(around.surfaces, store, zone_of=zones.name)
     admission = Admission(store, zones, clock, route=delivery.route, is_busy=lambda _: False, halted=around.halted)
     alert_owner = owner_or_ops(delivery, clock, around.say)
     scheduler = Scheduler(

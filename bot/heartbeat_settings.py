@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from bot.domain.command_templates import parse_template
 from bot.domain.default_commands import DEFAULT_COMMANDS
+from bot.domain.severity import Severity
 from bot.errors import ConfigError
 from bot.heartbeat_blocks import DeliverSettings, HoursSettings, VisibilitySettings
 from bot.model_settings import DEFAULT_MODEL, MODEL_ID, Usd
@@ -87,6 +88,10 @@ class BeatSettings(BaseModel):
     """What follows the token up to this length is logged and not sent."""
     include_reasoning: bool = False
     """Show the summary of the run's reasoning under its alert."""
+    severity: Annotated[Severity, WithJsonSchema({"type": "string", "enum": [str(each) for each in Severity]})] = (
+        Severity.ACT
+    )
+    """How urgent a finding is where nothing says more: no `!` before its task, no alarm word, no command that fails."""
     dedupe_window: Interval = timedelta(hours=24)
     """The same finding is not sent to the same place again within it."""
     heartbeat_model: Annotated[str, AfterValidator(_model_or_none), reads('model id, or ""')] = ""

@@ -50,6 +50,7 @@ class AlertDesk:
     show: Show
     wake: WakeUp
     ask: Ask
+    zone_of: Callable[[Session], str]
     clock: Clock
     team_id: str
 
@@ -162,6 +163,7 @@ class AlertButtons:
             notes=finding.notes,
             at=at,
             wake=Wake.ON_DEMAND,
+            zone=self._desk.zone_of(session),
         )
         self._desk.show(place, alert)
 

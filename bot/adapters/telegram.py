@@ -12,6 +12,8 @@ import requests
 from pydantic import SecretStr
 
 from bot.domain.alerts import Alert, Posted
+from bot.domain.distance import ordinal
+from bot.domain.severity import SIGNS, WORDS
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 
 API_URL: Final = "https://api.telegram.org"
@@ -61,10 +63,12 @@ class TelegramSurface:
 
 def text_of(alert: Alert) -> str:
     """Return an alert as plain text, at most 4,096 characters."""
-    finding = alert.finding
-    is_finding = finding is not None or bool(alert.listed)
-    state = "✅ Resolved" if finding is not None and not finding.is_open else "🚨" if is_finding else "ℹ️"
-    parts = [f"{state} {alert.session_name}", alert.text, alert.reasoning or "", *alert.notes]
+    is_finding = alert.finding is not None or bool(alert.listed)
+    severity = alert.severity
+    lead = f"{SIGNS[severity]} {WORDS[severity]}: " if severity else "✅ Resolved: " if is_finding else "ℹ️ "
+    times = f" · {ordinal(alert.times_today)} time today" if severity and alert.times_today > 1 else ""
+    about = f"{alert.session_name}{times}"
+    parts = [f"{lead}{alert.text.lstrip()}", alert.reasoning or "", *alert.notes, about]
     text = "\n\n".join(part for part in parts if part)
     return text if len(text) <= MESSAGE_CHARS else text[: MESSAGE_CHARS - 1] + "…"
 

@@ -52,7 +52,7 @@ class WebhookSurface:
 
 
 def payload_of(alert: Alert) -> dict[str, Any]:
-    """Return an alert as JSON: `{id, session, status, text, headline, task, first_at, at, wake, tier, …}`."""
+    """Return an alert as JSON: `{id, session, status, severity, text, headline, task, first_at, at, wake, tier, …}`."""
     finding = alert.finding
     status = "ok" if finding is None else "open" if finding.is_open else "resolved"
     return {
@@ -60,6 +60,8 @@ def payload_of(alert: Alert) -> dict[str, Any]:
         "session": alert.session_id,
         "session_name": alert.session_name,
         "status": status,
+        "severity": alert.severity,
+        "times_today": alert.times_today,
         "headline": alert.headline,
         "text": alert.text,
         "task": finding.task if finding else None,

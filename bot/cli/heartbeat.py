@@ -180,6 +180,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "last": row.last.model_dump(mode="json") if row.last else None,
         "next_at": row.next_at,
         "open_findings": row.open_findings,
+        "open_pages": row.open_pages,
         "notes": row.notes,
     }
 

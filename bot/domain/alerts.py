@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from bot.domain.beats import Wake
 from bot.domain.session import OpenFinding
+from bot.domain.severity import Severity, highest
 from bot.domain.tiers import Tier
 
 HEADLINE_CHARS = 120
@@ -32,6 +34,20 @@ class Alert(BaseModel):
     at: AwareDatetime
     wake: Wake
     tier: Tier | None = None
+    zone: str = "UTC"
+    """IANA name of the zone whose day "today" is: the reader's, or the session's."""
+
+    @property
+    def severity(self) -> Severity | None:
+        """How urgent it is: of a list, its most urgent open finding; None where nothing is open."""
+        about = (self.finding,) if self.finding else self.listed
+        still = [each.severity for each in about if each.is_open]
+        return highest(still) if still else None
+
+    @property
+    def times_today(self) -> int:
+        """How often its finding was opened today."""
+        return self.finding.times_on_day_of(self.at, ZoneInfo(self.zone)) if self.finding else 0
 
     @property
     def headline(self) -> str:

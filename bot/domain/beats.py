@@ -12,6 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from bot.domain.returns import Usage
+from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
 
 MAX_PREVIEW_CHARS = 200
@@ -76,6 +77,7 @@ class Finding(_Value):
     key: str
     text: str
     task: str | None = None
+    severity: Severity = Severity.ACT
 
 
 class Delivered(_Value):

@@ -28,3 +28,13 @@ def span(time: timedelta) -> str:
         if seconds >= size:
             return f"{seconds // size} {unit}"
     return f"{seconds} s"
+
+
+def ordinal(number: int) -> str:
+    """Return a number as a place in an order.
+
+    >>> [ordinal(number) for number in (1, 2, 3, 11, 22, 113)]
+    ['1st', '2nd', '3rd', '11th', '22nd', '113th']
+    """
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"

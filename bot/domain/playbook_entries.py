@@ -66,13 +66,35 @@ class Entry:
         return task_id(self.text)
 
 
+_URGENT: Final = re.compile(r"\s*!+(?!\[)\s*")
+"""The mark before a task that is to page; `![` begins a picture."""
+
+
+def is_marked_urgent(text: str) -> bool:
+    """Whether a task or flag begins with `!`: what it finds pages.
+
+    >>> is_marked_urgent("! Checkout answers"), is_marked_urgent("Checkout answers!"), is_marked_urgent("![x](y)")
+    (True, False, False)
+    """
+    return _URGENT.match(text) is not None
+
+
+def unmarked(text: str) -> str:
+    """Return a task's text without the mark `!`.
+
+    >>> unmarked("! Checkout answers"), unmarked("!"), unmarked("CI")
+    ('Checkout answers', '!', 'CI')
+    """
+    return (_URGENT.sub("", text, count=1) or text) if is_marked_urgent(text) else text
+
+
 def task_id(text: str) -> str:
-    """Return a short id of a task's text; case and spacing make no difference.
+    """Return a short id of a task's text; case, spacing and the mark `!` make no difference.
 
     >>> task_id("Open PRs and their CI") == task_id(" open PRs  and their ci"), len(task_id("x"))
     (True, 8)
     """
-    return hashlib.sha256(" ".join(text.casefold().split()).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return hashlib.sha256(" ".join(unmarked(text).casefold().split()).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def section_of(title: str) -> Section | None:

@@ -7,7 +7,7 @@ is updated in place as long as it is open.
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
 from typing import Any, Self
 
@@ -18,8 +18,10 @@ from bot.domain.dedupe import Dedupe
 from bot.domain.field_names import WITHOUT_UNDERSCORE
 from bot.domain.measured import TaskHistory
 from bot.domain.paid_run import PaidRun
+from bot.domain.severity import Severity
 from bot.errors import InputError
 
+KEPT_OPENINGS = 50
 KEPT_FINDINGS = 200
 SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
@@ -63,6 +65,9 @@ class OpenFinding(_Value):
     key: str
     task: str
     text: str
+    severity: Severity = Severity.ACT
+    opened: tuple[AwareDatetime, ...] = ()
+    """When it was opened, the newest last; at most `KEPT_OPENINGS`."""
     first_at: AwareDatetime
     last_at: AwareDatetime
     place: str | None = None
@@ -77,6 +82,11 @@ class OpenFinding(_Value):
     snoozed_until: AwareDatetime | None = None
     fixed_by: str | None = None
     resolved_at: AwareDatetime | None = None
+
+    def times_on_day_of(self, at: datetime, zone: tzinfo) -> int:
+        """Return how often it was opened on the local day of a moment; 0 where it was not."""
+        day = at.astimezone(zone).date()
+        return sum(opened.astimezone(zone).date() == day for opened in self.opened or (self.first_at,))
 
     @property
     def is_open(self) -> bool:

@@ -25,8 +25,14 @@ log = logging.getLogger(__name__)
 class Delivery:
     """Takes an outcome to the session's owner over `surfaces` (by the names of the settings)."""
 
-    def __init__(self, surfaces: Mapping[str, Surface], store: SessionStore) -> None:
-        self._surfaces, self._store = surfaces, store
+    def __init__(
+        self,
+        surfaces: Mapping[str, Surface],
+        store: SessionStore,
+        *,
+        zone_of: Callable[[Session], str] = lambda _: "UTC",
+    ) -> None:
+        self._surfaces, self._store, self._zone_of = surfaces, store, zone_of
         self._elsewhere = surfaces.keys() - {"slack"}  # in Slack an owner is reached by their id, whoever was before
 
     def route(self, session: Session, state: SessionState) -> Delivered | None:
@@ -52,7 +58,8 @@ class Delivery:
         if route is None or route.mode == "none":
             self._remember(session, outcome)
             return Sent(preview=preview_of(outcome))
-        return Telling(session, outcome, route, self._surfaces[str(route.channel)], self._store).carry_out()
+        surface, zone = self._surfaces[str(route.channel)], self._zone_of(session)
+        return Telling(session, outcome, route, surface, self._store, zone=zone).carry_out()
 
     def tell_owner(self, session: Session, text: str, *, at: datetime) -> None:
         """Say one line to the owner about the beats themselves.

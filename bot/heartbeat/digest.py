@@ -7,6 +7,7 @@ from typing import Final
 
 from bot.domain.alerts import headline_of
 from bot.domain.session import OpenFinding
+from bot.domain.severity import SIGNS
 from bot.heartbeat.verdict import FLAGS
 
 ALERTS_AT_ONCE: Final = 5
@@ -16,7 +17,7 @@ LISTED: Final = 30
 
 
 def shared_out(ringing: Sequence[OpenFinding]) -> tuple[list[OpenFinding], list[OpenFinding]]:
-    """Return the findings with an alert of their own, urgent flags first, and those for the list: none, or two or more.
+    """Return the findings with an alert of their own, the most urgent first, and those for the list: none, or two up.
 
     >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 3, 1, tzinfo=UTC)
@@ -24,9 +25,9 @@ def shared_out(ringing: Sequence[OpenFinding]) -> tuple[list[OpenFinding], list[
     >>> [len(part) for part in shared_out(many)], [len(part) for part in shared_out(many[:5])]
     ([4, 3], [5, 0])
     """
-    if len(ringing) <= ALERTS_AT_ONCE:
-        return list(ringing), []
-    ordered = sorted(ringing, key=lambda each: each.task != FLAGS)
+    ordered = sorted(ringing, key=lambda each: (each.severity.rank, each.task != FLAGS))
+    if len(ordered) <= ALERTS_AT_ONCE:
+        return ordered, []
     return ordered[: ALERTS_AT_ONCE - 1], ordered[ALERTS_AT_ONCE - 1 :]
 
 
@@ -35,7 +36,10 @@ def digest_text(session_id: str, listed: Sequence[OpenFinding]) -> str:
     left = sum(each.is_open for each in listed)
     count = f"{len(listed)} findings" if left == len(listed) else f"{left} of {len(listed)} findings left"
     said = "More at once than ring one by one; said again like any other, and ticked off here once gone."
-    lines = [f"- {'🚨' if each.is_open else '✅'} {headline_of(each.text)}" for each in listed[:LISTED]]
+    ordered = sorted(listed, key=lambda each: each.severity.rank)
+    lines = [
+        f"- {SIGNS[each.severity] if each.is_open else '✅'} {headline_of(each.text)}" for each in ordered[:LISTED]
+    ]
     if rest := len(listed[LISTED:]):
         lines.append(f"\n… and {rest} more: `/triage heartbeat why {session_id}` names the run that reported them.")
     return "\n".join([f"{count} on one list", said, "", *lines])

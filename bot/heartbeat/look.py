@@ -93,7 +93,11 @@ def still_standing(view: BeatView) -> tuple[Finding, ...]:
     long as the playbook says so.
     """
     once = {MESSAGE, *abandoned(view)}
-    flags = flags_up(view.session.id, view.playbook)
+    flags = flags_up(view)
     known = [each for each in view.open_findings if each.task not in once or each.sent_at is None]
-    again = [Finding(key=each.key, text=each.text, task=each.task) for each in known if each.task != FLAGS]
+    again = [
+        Finding(key=each.key, text=each.text, task=each.task, severity=each.severity)
+        for each in known
+        if each.task != FLAGS
+    ]
     return tuple({each.key: each for each in (*again, *flags)}.values())

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from bot.domain.beats import Receipt
-from bot.domain.playbook_entries import Entry
+from bot.domain.playbook_entries import Entry, unmarked
 from bot.heartbeat.probes import ProbeResult
 from bot.heartbeat.view import BeatReport, BeatView
 
@@ -65,7 +65,7 @@ def _receipt(task: Entry, view: BeatView, broken: list[ProbeResult]) -> Receipt:
     if not seen:
         works = all(result not in broken for result in results)
         return Receipt(task=task.id, status="ok" if works else "skipped", evidence=results[0].command)
-    text = "\n\n".join(f"{task.text.partition('`')[0].rstrip(' :')}: {each.text}" for each in seen)
+    text = "\n\n".join(f"{unmarked(task.text).partition('`')[0].rstrip(' :')}: {each.text}" for each in seen)
     return Receipt(task=task.id, status="finding", evidence=text, finding="+".join(each.finding for each in seen))
 
 

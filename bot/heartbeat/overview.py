@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -11,6 +12,7 @@ from bot.domain.beats import BeatResult, Envelope, Indicator
 from bot.domain.cadence import next_slot
 from bot.domain.hours import ActiveHours
 from bot.domain.intervals import format_interval
+from bot.domain.severity import Severity, highest
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
@@ -47,12 +49,17 @@ class Row:
     """The next slot inside the hours, if the session is on."""
     open_findings: int
     notes: tuple[str, ...]
+    open_pages: int = 0
+    """Of the open findings, how many page."""
+    most_urgent: Severity | None = None
+    """The severity of the most urgent open finding."""
 
 
 def rows(sessions: Sessions, store: SessionStore, zones: Zones, record: BeatLog, now: datetime) -> list[Row]:
-    """Return every session as it stands, in the order of triage.yml."""
+    """Return every session as it stands: those with a page first, then in the order of triage.yml."""
     ran = record.latest(lambda beat: beat.result is not BeatResult.SKIPPED)
-    return [_row(session, sessions, store, zones, ran.get(session.id), now) for session in sessions.all()]
+    found = [_row(session, sessions, store, zones, ran.get(session.id), now) for session in sessions.all()]
+    return sorted(found, key=lambda row: row.most_urgent is not Severity.PAGE)
 
 
 def _row(
@@ -62,6 +69,7 @@ def _row(
     paused = state.failures.paused_until
     is_paused = paused is not None and now < paused
     standing = Standing.OFF if not session.beat.enabled else Standing.PAUSED if is_paused else Standing.ON
+    still = [finding.severity for finding in state.findings.values() if finding.is_open]
     failing = [f"paused after {state.failures.count} failures: {state.failures.key}"] if is_paused else []
     return Row(
         id=session.id,
@@ -69,14 +77,22 @@ def _row(
         owner=session.owner,
         is_master=session.is_master,
         standing=standing,
-        indicator=(last.indicator if last else Indicator.NONE) if session.beat.visibility.use_indicator else None,
+        indicator=_indicator(last, still) if session.beat.visibility.use_indicator else None,
         every=pace(session, sessions),
         hours=f"{hours.start}-{hours.end} {hours.timezone}",
         last=last,
         next_at=next_beat(session, hours, now) if standing is Standing.ON else None,
-        open_findings=sum(finding.is_open for finding in state.findings.values()),
+        open_findings=len(still),
+        open_pages=still.count(Severity.PAGE),
+        most_urgent=highest(still) if still else None,
         notes=tuple(note for note in [*failing, _screening(last), *_switched(session), zones.note(session)] if note),
     )
+
+
+def _indicator(last: Envelope | None, still: Sequence[Severity]) -> Indicator:
+    """Return what the last beat showed; while a finding is open all is not well, though that beat said nothing new."""
+    shown = last.indicator if last else Indicator.NONE
+    return Indicator.ALERT if still and shown is not Indicator.ERROR else shown
 
 
 def pace(session: Session, sessions: Sessions) -> str:

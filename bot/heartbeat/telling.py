@@ -27,10 +27,17 @@ class Telling:
     """One outcome on its way over one surface."""
 
     def __init__(
-        self, session: Session, outcome: Outcome, route: Delivered, surface: Surface, store: SessionStore
+        self,
+        session: Session,
+        outcome: Outcome,
+        route: Delivered,
+        surface: Surface,
+        store: SessionStore,
+        *,
+        zone: str = "UTC",
     ) -> None:
         self._session, self._outcome, self._route = session, outcome, route
-        self._surface, self._store = surface, store
+        self._surface, self._store, self._zone = surface, store, zone
         self._said: list[str] = []
         self._told = False
         self._suppressed: list[str] = []
@@ -172,6 +179,7 @@ class Telling:
             at=self._outcome.at,
             wake=self._outcome.wake,
             tier=self._outcome.tier,
+            zone=self._zone,
         )
 
     def _list(self, listed: list[OpenFinding]) -> Alert:

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from bot.domain.beats import Delivered, Finding, Wake
-from bot.domain.session import OpenFinding
+from bot.domain.session import KEPT_OPENINGS, OpenFinding
+from bot.domain.severity import highest
 from bot.domain.tiers import Tier
 
 REASONING_CHARS = 1_500
@@ -56,8 +57,24 @@ def seen(known: OpenFinding | None, found: Finding, outcome: Outcome, *, reasone
     """
     at, print_ = outcome.at, _small_print(outcome, reasoned=reasoned)
     if known is None or not known.is_open:
-        return OpenFinding(key=found.key, task=found.task or "", text=found.text, first_at=at, last_at=at, **print_)
-    return known.evolve(text=found.text, last_at=max(at, known.last_at), **print_)
+        opened = (*(_openings(known) if known else ()), at)[-KEPT_OPENINGS:]
+        return OpenFinding(
+            key=found.key,
+            task=found.task or "",
+            text=found.text,
+            severity=found.severity,
+            opened=opened,
+            first_at=at,
+            last_at=at,
+            **print_,
+        )
+    severity = highest([known.severity, found.severity])  # other words make it no less urgent
+    return known.evolve(text=found.text, severity=severity, last_at=max(at, known.last_at), **print_)
+
+
+def _openings(known: OpenFinding) -> tuple[datetime, ...]:
+    """Return when a finding was opened before; a record of an older version knows the last time only."""
+    return known.opened or (known.first_at,)
 
 
 def _small_print(outcome: Outcome, *, reasoned: bool) -> dict[str, Any]:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from bot.domain.ack import Ack, read_ack
 from bot.domain.beats import Finding, Receipt
 from bot.domain.dedupe import finding_key
-from bot.domain.playbook import Playbook
-from bot.domain.playbook_entries import Entry
+from bot.domain.playbook_entries import Entry, unmarked
 from bot.domain.tiers import Tier
 from bot.heartbeat.remarks import remarks
+from bot.heartbeat.severity import severity_of, severity_of_flag
 from bot.heartbeat.view import BeatReport, BeatView
 
 FLAGS = "flags"
@@ -52,11 +52,11 @@ def judge(view: BeatView, report: BeatReport) -> Judged:
     receipts = [receipt for receipt in report.receipts if receipt.task in due]  # a task may have found two things
     have = {receipt.task for receipt in receipts}
     missing = tuple(task for task in view.tasks if task.id not in have)
-    findings = [*_found(view, report.receipts), *flags_up(view.session.id, view.playbook)]
+    findings = [*_found(view, report.receipts), *flags_up(view)]
     if missing:
         findings.append(_unreceipted(view.session.id, missing))
     if ack.kind == "alert" and not findings:
-        findings.append(_said(view.session.id, ack.text))
+        findings.append(_said(view, ack.text))
     checked = {receipt.task for receipt in receipts if receipt.status != "skipped"}
     return Judged(
         ack=ack,
@@ -92,34 +92,42 @@ def notes(view: BeatView, report: BeatReport, judged: Judged) -> tuple[str, ...]
     return (*said, *report.notes, *remarks(view))
 
 
-def flags_up(session_id: str, playbook: Playbook) -> list[Finding]:
+def flags_up(view: BeatView) -> list[Finding]:
     """Return the urgent flags as findings; a flag that is taken down is a finding that is gone."""
     return [
-        Finding(key=finding_key(session_id, FLAGS, flag.text), task=FLAGS, text=f"Urgent flag: {flag.text}")
-        for flag in playbook.flags
+        Finding(
+            key=finding_key(view.session.id, FLAGS, flag.text),
+            task=FLAGS,
+            text=f"Urgent flag: {unmarked(flag.text)}",
+            severity=severity_of_flag(view, flag.text),
+        )
+        for flag in view.playbook.flags
     ]
 
 
 def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
     """Return what the receipts report; those of no due task too, for a model that mistook an id saw something."""
     kept = [task for tier in Tier for task in view.playbook.tasks(tier)]
-    known = {task.id: task.text for task in (*kept, *view.tasks)}
-    return [
-        Finding(
-            key=finding_key(view.session.id, task, receipt.evidence, receipt.finding),
-            task=MESSAGE if (receipt.finding or "").startswith(EVENT) else task,
-            text=receipt.evidence.strip()
-            or known.get(receipt.task)
-            or f"{receipt.task}: {receipt.finding or 'a finding'}",
-        )
-        for receipt in receipts
-        for task in [receipt.task if receipt.task in known else MESSAGE]
-        if receipt.status == "finding"
-    ]
+    known = {task.id: task for task in (*kept, *view.tasks)}
+    return [_finding(view, receipt, known.get(receipt.task)) for receipt in receipts if receipt.status == "finding"]
 
 
-def _said(session_id: str, text: str) -> Finding:
-    return Finding(key=finding_key(session_id, MESSAGE, text), task=MESSAGE, text=text)
+def _finding(view: BeatView, receipt: Receipt, task: Entry | None) -> Finding:
+    """Return what one receipt reports; `task` is the playbook's, None where it names none."""
+    is_event = (receipt.finding or "").startswith(EVENT)
+    said = receipt.evidence.strip() or (task.text if task else f"{receipt.task}: {receipt.finding or 'a finding'}")
+    about = task.id if task else MESSAGE
+    return Finding(
+        key=finding_key(view.session.id, about, receipt.evidence, receipt.finding),
+        task=MESSAGE if is_event else about,
+        text=said,
+        severity=severity_of(view, said, task, is_event=is_event),
+    )
+
+
+def _said(view: BeatView, text: str) -> Finding:
+    key = finding_key(view.session.id, MESSAGE, text)
+    return Finding(key=key, task=MESSAGE, text=text, severity=severity_of(view, text, None))
 
 
 def _unreceipted(session_id: str, missing: tuple[Entry, ...]) -> Finding:

@@ -28,23 +28,38 @@ STATUS: Final = {Indicator.OK: "ok", Indicator.ALERT: "alert", Indicator.ERROR: 
 
 
 def status_of(row: Row) -> str:
-    """Return one word for how a session stands."""
+    """Return one word for how a session stands; one with an open finding is never ok."""
     if row.standing is not Standing.ON:
         return str(row.standing)
     return STATUS[row.indicator] if row.indicator is not None else str(Standing.ON)
 
 
+def open_findings(row: Row) -> str:
+    """Return how many findings of a session are open, the number of pages first.
+
+    `2 open findings, 1 page`
+    """
+    pages = f", {row.open_pages} page{'s' * (row.open_pages != 1)}" if row.open_pages else ""
+    return f"{row.open_findings} open finding{'s' * (row.open_findings != 1)}{pages}"
+
+
 def describe(row: Row, now: datetime) -> tuple[str, ...]:
     """Return what a list says of a session: its settings, how it goes, then what is out of the ordinary."""
-    last = f"last beat {ago(now, row.last.ts)}: {ENDED[row.last.result]}" if row.last else "no beat yet"
+    last = f"last beat {ago(now, row.last.ts)}: {_ended(row, row.last)}" if row.last else "no beat yet"
     coming = [f"next in {span(row.next_at - now)}"] if row.next_at else []
-    found = [f"{row.open_findings} open finding{'s' * (row.open_findings != 1)}"] if row.open_findings else []
+    found = [open_findings(row)] if row.open_findings else []
     master = ["master"] if row.is_master else []
     return (
         " · ".join([row.every, row.hours, *master]),
         " · ".join([last, *coming, *found]),
         *map(_flat, row.notes),
     )
+
+
+def _ended(row: Row, last: Envelope) -> str:
+    """Return how the last beat ended; nothing is well while a finding is open."""
+    is_well = last.result is BeatResult.OK_TOKEN
+    return ENDED[BeatResult.OK_EMPTY] if is_well and row.open_findings else ENDED[last.result]
 
 
 def beat_line(beat: Envelope, *, may_read: bool) -> str:

@@ -51,6 +51,10 @@ class Zones:
         except ConfigError:  # the chat knows a zone that this machine's tables do not
             return hours.in_zone(self._local)
 
+    def name(self, session: Session) -> str:
+        """Return the IANA name of the zone whose day is the session's."""
+        return self.hours(session).timezone
+
     def note(self, session: Session) -> str | None:
         """Return what a list has to say of the zone, if it is not the one that was meant."""
         if session.beat.active_hours.timezone != "user" or self.hours(session).timezone == self._of_owner(

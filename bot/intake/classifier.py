@@ -69,6 +69,16 @@ def asks(content: str, rules: Rules) -> bool:
     return (question or alarm) and not ack
 
 
+def is_alarm(content: str, rules: Rules) -> bool:
+    """Whether the words alone raise an alarm, whoever wrote them.
+
+    >>> is_alarm("prod is down!!", Rules()), is_alarm("deployed", Rules())
+    (True, False)
+    """
+    _, ack, alarm, _ = _read(content, rules.matchers)
+    return alarm and not ack
+
+
 def judge(event: Event, rules: Rules, inflight: bool) -> Verdict:
     """Return the verdict on one event as a plain tuple; `classify` without the model."""
     content = event.content

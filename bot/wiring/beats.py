@@ -95,6 +95,7 @@ def _alert_buttons(on: Foundation, beats: Heartbeats, surface: SlackAlerts) -> A
         show=surface.show,
         wake=beats.scheduler.wake,
         ask=on.ask(),
+        zone_of=beats.zones.name,
         clock=on.clock,
         team_id=on.me.team_id,
     )

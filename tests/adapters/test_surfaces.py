@@ -38,7 +38,7 @@ def test_telegram_gets_plain_text_and_says_where_it_stands(telegram: TelegramSur
     assert telegram.send("77", ALERT) == Posted(place="77", reference="42")
     body = json.loads(responses.calls[0].request.body)
     assert body["chat_id"] == "77"
-    assert body["text"] == "🚨 Shop\n\nMain is red."
+    assert body["text"] == "🟠 Act: Main is red.\n\nShop"
     assert "parse_mode" not in body
 
 
@@ -58,7 +58,7 @@ def test_telegram_changes_a_message_in_place(telegram: TelegramSurface) -> None:
     gone = ALERT.model_copy(update={"finding": FINDING.evolve(resolved_at=AT)})
     telegram.update("77", Posted("77", "42"), gone)
     body = json.loads(responses.calls[0].request.body)
-    assert (body["message_id"], body["text"].splitlines()[0]) == ("42", "✅ Resolved Shop")
+    assert (body["message_id"], body["text"].splitlines()[0]) == ("42", "✅ Resolved: Main is red.")
 
 
 @responses.activate

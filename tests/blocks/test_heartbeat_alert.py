@@ -10,9 +10,11 @@ import pytest
 from blocks import ids
 from blocks.heartbeat_alert import alert_blocks, alert_text, mark_of, playbook_modal, resolved_text
 from blocks.limits import SECTION_CHARS
+from blocks.times import local_time
 from bot.domain.alerts import Alert, finding_digest
 from bot.domain.beats import Wake
 from bot.domain.session import OpenFinding
+from bot.domain.severity import Severity
 from bot.errors import InputError
 from bot.heartbeat.digest import digest_text
 
@@ -44,8 +46,8 @@ def test_an_open_finding_offers_every_button() -> None:
         ids.RUN_NOW,
         ids.OPEN_PLAYBOOK,
     ]
-    assert "*Main* is red." in shown(alert())
-    assert "since Sat 03:12 UTC" in shown(alert())
+    assert "🟠 *Act: Main is red.*" in shown(alert())
+    assert f"*Shop* · since {local_time(AT)}" in shown(alert())
 
 
 def test_an_acknowledged_finding_says_who_has_it_and_offers_no_second_acknowledgement() -> None:
@@ -53,20 +55,21 @@ def test_an_acknowledged_finding_says_who_has_it_and_offers_no_second_acknowledg
     has_it = FINDING.evolve(acknowledged_by="U0ANA", snoozed_until=AT + timedelta(hours=1))
     assert ids.ACKNOWLEDGE not in offered(alert(has_it))
     assert "<@U0ANA> has it" in shown(alert(has_it))
-    assert "snoozed until Sat 04:12 UTC" in shown(alert(has_it))
-    assert ":zzz: *Shop*" in shown(alert(has_it))
-    assert ":eyes: *Shop*" in shown(alert(has_it, at=AT + timedelta(hours=2)))
+    assert f"snoozed until {local_time(AT + timedelta(hours=1))}" in shown(alert(has_it))
+    assert ":zzz: *Act: Main" in shown(alert(has_it))
+    assert ":eyes: *Act: Main" in shown(alert(has_it, at=AT + timedelta(hours=2)))
 
 
 @pytest.mark.parametrize(
-    ("ended", "says"), [({"resolved_at": AT}, "*Resolved* Sat 03:12 UTC"), ({"fixed_by": "U0BEN"}, "says <@U0BEN>")]
+    ("ended", "says"), [({"resolved_at": AT}, f"*Resolved* {local_time(AT)}"), ({"fixed_by": "U0BEN"}, "says <@U0BEN>")]
 )
 def test_a_closed_finding_offers_nothing(ended: dict[str, Any], says: str) -> None:
     """It says how it ended, in the notification too."""
     closed = alert(FINDING.evolve(**ended))
     assert offered(closed) == []
     assert says in shown(closed)
-    assert alert_text(closed).startswith("Shop: Resolved: ")
+    assert alert_text(closed).startswith("Resolved: ")
+    assert alert_text(closed).endswith(" · Shop")
 
 
 def test_a_line_about_no_finding_has_no_buttons() -> None:
@@ -116,8 +119,8 @@ def a_list(count: int, **changes: Any) -> Alert:
 def test_a_list_of_findings_fits_a_message_and_notifies_nobody() -> None:
     """Ticked off is what is gone; there is nothing to click, for each click is about one finding."""
     blocks = [block.to_dict() for block in alert_blocks(a_list(60))]
-    assert all(len(block["text"]["text"]) <= SECTION_CHARS for block in blocks)
-    assert len(blocks) <= 4
+    assert all(len(block["text"]["text"]) <= SECTION_CHARS for block in blocks if block["type"] == "section")
+    assert len(blocks) <= 5
     drawn = repr(blocks)
     assert "59 of 60 findings left" in drawn
     assert "… and 30 more" in drawn
@@ -140,3 +143,51 @@ def test_what_is_gone_from_a_list_is_named_once() -> None:
     assert resolved_text(a_list(3)).startswith(":white_check_mark: Resolved:\n• ")
     assert resolved_text(a_list(3)).count("•") == 1
     assert resolved_text(a_list(3, at=AT + timedelta(hours=1))) == ""
+
+
+@pytest.mark.parametrize(
+    ("severity", "leads"),
+    [(Severity.PAGE, "🚨 *Page: Main"), (Severity.ACT, "🟠 *Act: Main"), (Severity.KNOW, "🔵 *Know: Main")],
+)
+def test_the_severity_leads_and_the_problem_is_bold(severity: Severity, leads: str) -> None:
+    """The session's name stands small below; the notification leads with the same word."""
+    blocks = [block.to_dict() for block in alert_blocks(alert(FINDING.evolve(severity=severity)))]
+    assert blocks[0]["text"]["text"].startswith(leads)
+    assert "Shop" not in blocks[0]["text"]["text"]
+    assert blocks[1]["elements"][0]["text"].startswith("*Shop* · ")
+    assert alert_text(alert(FINDING.evolve(severity=severity))).startswith(f"{leads.partition('*')[2][:4]}")
+
+
+@pytest.mark.parametrize(
+    ("text", "bold", "below"),
+    [
+        ("- **Disk** of `db` is full\n- `df`: 99 %", "*Act: Disk of `db` is full*", "• `df`: 99 %"),
+        ("```\nTraceback\n```", "*Act: A finding*", "```\nTraceback\n```"),
+        ("word " * 100, "*Act: word word", "word " * 30),
+    ],
+)
+def test_the_first_line_is_the_heading_whatever_it_is_made_of(text: str, bold: str, below: str) -> None:
+    """Nothing of the text is lost."""
+    first = alert_blocks(alert(text=text))[0].to_dict()["text"]["text"]
+    assert first.startswith(f"🟠 {bold}")
+    assert below.strip() in first
+
+
+def test_a_list_leads_with_its_most_urgent_finding() -> None:
+    """What pages stands first on it."""
+    calm, page = FINDING.evolve(text="calm"), FINDING.evolve(key="k", text="prod down", severity=Severity.PAGE)
+    listed = (calm, page)
+    drawn = shown(alert(None, text=digest_text("shop", listed), listed=listed))
+    assert "🚨 *Page: 2 findings" in drawn
+    assert drawn.index("prod down") < drawn.index("calm")
+
+
+def test_how_often_it_came_back_today_is_said_in_the_readers_day() -> None:
+    """Of yesterday nothing is said; whose midnight counts is the zone's matter."""
+    late = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
+    opened = (AT - timedelta(days=1), AT, late - timedelta(hours=1), late)
+    back = FINDING.evolve(opened=opened, first_at=late)
+    assert "*3rd time today*" in shown(alert(back, at=late))
+    assert "*2nd time today*" in shown(alert(back, at=late, zone="America/New_York"))
+    assert "time today" not in shown(alert(FINDING))
+    assert "time today" not in shown(alert(back, at=late + timedelta(days=1)))

@@ -58,7 +58,7 @@ def test_a_person_is_written_to_in_their_direct_messages(slack: SlackStub, surfa
     posted = surface.send(ANA, alert())
     (sent,) = slack.of("chat.postMessage")
     assert slack.of("conversations.open")[0]["users"] == ANA
-    assert (posted.place, sent["channel"], sent["text"]) == (DM, DM, "Shop: Main is red.")
+    assert (posted.place, sent["channel"], sent["text"]) == (DM, DM, "Act: Main is red. · Shop")
     assert ids.alert_block_id("shop", FINDING) in str(sent["blocks"])
 
 

@@ -57,6 +57,7 @@ class Edge:
             show=self._show,
             wake=self._wake,
             ask=self._ask,
+            zone_of=lambda _: "UTC",
             clock=self.clock,
             team_id="T1",
         )

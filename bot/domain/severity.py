@@ -1,0 +1,68 @@
+"""How urgent something is, and what of that its words say. Pure.
+
+`page` wakes somebody, `act` wants to be done today, `know` wants to be read. Words alone make a page only where they
+speak of an outage, or of trouble in production; a negated word counts for nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final
+
+from bot.domain.alarm_words import has_alarm_word
+
+MAX_READ_CHARS: Final = 4_000
+"""What is read of a text; urgency stands at its beginning."""
+
+
+class Severity(StrEnum):
+    """How urgent something is, most urgent first."""
+
+    PAGE = "page"
+    ACT = "act"
+    KNOW = "know"
+
+    @property
+    def rank(self) -> int:
+        """Where it stands in a list: 0 for `page`."""
+        return list(Severity).index(self)
+
+
+SIGNS: Final = {Severity.PAGE: "🚨", Severity.ACT: "🟠", Severity.KNOW: "🔵"}
+WORDS: Final = {Severity.PAGE: "Page", Severity.ACT: "Act", Severity.KNOW: "Know"}
+"""What leads a message, by its severity."""
+
+_PAGE: Final = re.compile(
+    r"\b(?:critical|emergenc(?:y|ies)|outages?|data loss|losing data|breach(?:ed)?|compromised|on fire|sev-?[01]|p[01]"
+    r"|notfall|ausgefallen|emergencia|emergência|urgence|darurat)\b|🚨|🆘|🔥|緊急|紧急|障害|宕机",
+    re.IGNORECASE,
+)
+_PRODUCTION: Final = re.compile(
+    r"\b(?:prod(?:uction)?|producción|produção|produktion|produksi|customers?|clientes|kunden|clients|pelanggan)\b"
+    r"|本番|生产|客户|顧客",
+    re.IGNORECASE,
+)
+_SENTENCE: Final = re.compile(r"[\n\r\u2028\u2029\x85]+|(?<=[.!?。！？])\s")
+
+
+def highest(severities: Iterable[Severity]) -> Severity:
+    """Return the most urgent of some; `know` of none.
+
+    >>> str(highest([Severity.KNOW, Severity.PAGE, Severity.ACT])), str(highest([]))
+    ('page', 'know')
+    """
+    return min(severities, key=lambda each: each.rank, default=Severity.KNOW)
+
+
+def severity_of_words(text: str) -> Severity:
+    """Return what words alone say.
+
+    >>> [str(severity_of_words(text)) for text in ("Production is down.", "Main is red.", "No outage.")]
+    ['page', 'act', 'know']
+    """
+    sentences = [each for each in _SENTENCE.split(text[:MAX_READ_CHARS]) if has_alarm_word(each)]
+    if any(_PAGE.search(each) or _PRODUCTION.search(each) for each in sentences):
+        return Severity.PAGE
+    return Severity.ACT if sentences else Severity.KNOW
