@@ -94,8 +94,7 @@ class Triage:
         """Settle what the last run left, then take work and listen."""
         self._report.say()
         self.ground.approvers.refresh()
-        self._recover("the restart")
-        self.ground.desk.show_all_again()
+        self._recover()
         self.casework.escalation_watch.poll()
         self.beats.proposals.settle()
         self.beats.heartbeats.learn_zones()
@@ -171,19 +170,19 @@ class Triage:
             interrupt=casework.staff.models.stop.set if casework.staff.models else None,
         )
 
-    def _recover(self, what: str) -> None:
-        self._say_unsettled(self.casework.recovery.recover(), what)
+    def _recover(self) -> None:
+        self._say_of_threads(self.casework.recovery.recover())
 
     def _settle_late(self) -> None:
         """Post on a listener's thread, which a stop waits for."""
         if self.casework.recovery.is_due():
-            self._listeners.submit(lambda: self._say_unsettled(self.casework.recovery.settle_late(), "the restart"))
+            self._listeners.submit(lambda: self._say_of_threads(self.casework.recovery.settle_late()))
 
-    def _say_unsettled(self, problems: list[str], what: str) -> None:
-        for problem in problems:
-            self.ground.ops.say(f"A thread could not be settled after {what}: {problem}")
+    def _say_of_threads(self, lines: list[str]) -> None:
+        for line in lines:
+            self.ground.ops.say(f"Thread {line}")
 
     def _disk_is_back(self, since: datetime) -> None:
         """Take up what the disk refused: messages that were not journaled, steps that were not saved."""
         self.edge.backfill.open(since)
-        self._recover("the disk's refusal")
+        self._recover()

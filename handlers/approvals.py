@@ -231,7 +231,7 @@ def _text(view: Body, block: str) -> str | None:
 def _for_a_person(error: TriageError) -> str:
     if isinstance(error, Unconfirmed):
         return (
-            "Slack did not confirm the post, so it may stand in the thread or not. "
-            "Click Approve again in 10 s: triage looks there first and posts only what is missing."
+            "Slack did not confirm the post, so it may stand in the thread or not. You need not click again: within a "
+            "minute triage looks there, then posts what is missing, or gives you the card back and says why."
         )
     return str(error)[:1_900]

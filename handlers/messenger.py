@@ -1,24 +1,25 @@
 """Port Messenger: everything the bot says leaves here.
 
-Replies carry metadata that names thread and draft, so that after a crash our post is recognised before posting again;
-where metadata is not kept, the text decides.
+Every reply carries a mark made of its question alone, so that whichever process posted it, it is recognised before
+anything is posted again. Replies of older versions are recognised by their metadata, or else by their text.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 from slack_sdk import WebClient
+from slack_sdk.models.blocks import Block
 
 from blocks import ids
 from blocks.draft_card import LinkTo, card_blocks, card_text
 from blocks.reply import reply_sections, reply_text
 from blocks.text import escape
 from bot.casework.lessons import NO_LESSON, LessonMark
-from bot.domain.threads import ThreadState, hash_draft
+from bot.domain.threads import ThreadState, hash_draft, reply_mark
 from bot.errors import ProviderError
 from handlers.pacing import CARD, LINE, REPLY, UPDATE_BURST, Pacer, paced
 from handlers.posting import Poster, slack_time
@@ -78,7 +79,23 @@ class SlackMessenger:
         answer = self._poster.post(
             self._ops_channel, text, blocks, what="post the card", rank=CARD, mark=ids.card_block_id(state.thread_id)
         )
-        return self._ops_channel, str(answer["ts"])
+        return self._ops_channel, self._first_card(state, str(answer["ts"]), text, blocks)
+
+    def _first_card(self, state: ThreadState, posted: str, text: str, blocks: Sequence[Block]) -> str:
+        """Return the ts of the one card: where another process posted one in the same moment, the older one stays."""
+        try:
+            with translated("look for a second card"):
+                first = self._poster.first(
+                    self._ops_channel, ids.card_block_id(state.thread_id), since=_asked_at(state)
+                )
+                if first is None or float(first) >= float(posted):
+                    return posted
+                self._client.chat_delete(channel=self._ops_channel, ts=posted)
+                self._client.chat_update(channel=self._ops_channel, ts=first, text=text, blocks=blocks)
+        except ProviderError:
+            log.warning("a second card may stand", extra={"action": "second_card"}, exc_info=True)
+            return posted
+        return first
 
     def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
         """Return where the thread's card stands, if it was posted and nobody knows; it is newer than the question.
@@ -93,7 +110,8 @@ class SlackMessenger:
             ids.card_block_id(state.thread_id),
             what="look for the card",
             recorded_at=state.started_at,
-            since=max(float(state.original_message_id), float(after or 0)),
+            by_others=True,
+            since=max(_asked_at(state), float(after or 0)),
         )
         return (self._ops_channel, found) if found is not None else None
 
@@ -106,6 +124,7 @@ class SlackMessenger:
         """
         metadata = {"event_type": REPLY_EVENT, "event_payload": _payload(state, text)}
         blocks = reply_sections(text)
+        blocks[0].block_id = f"{reply_mark(state)}:{hash_draft(text)}"
         answer = self._poster.post(
             state.chat_id,
             reply_text(text),
@@ -131,6 +150,11 @@ class SlackMessenger:
             raise
         return next((m["ts"] for m in ours if _is_reply(m, state, text)), None)
 
+    def delete_reply(self, state: ThreadState, ts: str) -> None:
+        """Delete a reply that was posted beside another one; raises ProviderError where Slack refuses."""
+        with translated("delete the second reply"):
+            self._client.chat_delete(channel=state.chat_id, ts=ts)
+
     def tell_ops(self, text: str) -> None:
         """Say one line in the ops channel."""
         self._poster.post(self._ops_channel, escape(text), what="tell the ops channel", rank=LINE)
@@ -146,6 +170,11 @@ class SlackMessenger:
         )
 
 
+def _asked_at(state: ThreadState) -> float:
+    """Return the Slack time after which the card of this state was posted."""
+    return max(float(state.original_message_id), float(state.opened_by_message_id or 0))
+
+
 def _payload(state: ThreadState, text: str) -> dict[str, Any]:
     """Return what names one reply: an earlier answer in the same words had another draft version."""
     return {"thread_id": state.thread_id, "draft_version": state.draft_version, "draft_hash": hash_draft(text)}
@@ -153,6 +182,8 @@ def _payload(state: ThreadState, text: str) -> dict[str, Any]:
 
 def _is_reply(message: dict[str, Any], state: ThreadState, text: str) -> bool:
     metadata = message.get("metadata") or {}
+    if any(str(block.get("block_id")).startswith(f"{reply_mark(state)}:") for block in message.get("blocks") or []):
+        return True
     if metadata.get("event_type") == REPLY_EVENT:
         return bool(metadata.get("event_payload") == _payload(state, text))
     since = slack_time(state.post_intent.at) if state.post_intent else 0.0

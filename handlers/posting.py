@@ -91,11 +91,14 @@ class Poster:
             except (SlackRequestError, HTTPError) as error:
                 raise ProviderError(f"Slack could not {what}: it did not take the file; nothing was posted") from error
 
-    def find(self, channel: str, mark: str, *, what: str, recorded_at: datetime, since: float) -> str | None:
+    def find(
+        self, channel: str, mark: str, *, what: str, recorded_at: datetime, since: float, by_others: bool = False
+    ) -> str | None:
         """Return the ts of the newest post with this mark, if one was made after a Slack time.
 
         `recorded_at` is when what it shows was first on file: what began in this process, and was not posted by it,
         stands nowhere, and Slack is not asked. A time in the future is that of a clock that was put back since.
+        `by_others`: it may also have been posted by a process with another data directory, so Slack is asked always.
 
         Raises:
             InFlight: it stands nowhere, and may yet come.
@@ -103,25 +106,30 @@ class Poster:
         """
         is_older = not self._began_at <= recorded_at <= self._clock.now()
         sent_at = self._sent.get(mark) or (self._began_at if is_older else None)
-        if sent_at is None:
+        if sent_at is None and not by_others:
             return None
         found = self._found(channel, mark, what, since)
         now = self._clock.now()
-        if found is None and may_still_come(sent_at, now):
+        if found is None and sent_at is not None and may_still_come(sent_at, now):
             left_s = (IN_FLIGHT - (now - sent_at)).total_seconds()
             raise InFlight(f"What was posted last may still be on its way; went to {what} in vain.", left_s=left_s)
         return found
 
+    def first(self, channel: str, mark: str, *, since: float) -> str | None:
+        """Return the ts of the oldest post with this mark after a Slack time; raises what Slack's client raises."""
+        return min(self._marked(channel, mark, since), key=float, default=None)
+
     def _found(self, channel: str, mark: str, what: str, since: float) -> str | None:
         with translated(what):
-            pages = self._reader.conversations_history(channel=channel, oldest=f"{since:.6f}", limit=PAGE)
-            for page in pages:
-                for message in page.get("messages") or []:  # the newest first
-                    if float(message["ts"]) > since and any(
-                        block.get("block_id") == mark for block in message.get("blocks") or []
-                    ):
-                        return str(message["ts"])
-        return None
+            return next(self._marked(channel, mark, since), None)
+
+    def _marked(self, channel: str, mark: str, since: float) -> Iterator[str]:
+        """Yield the ts of each post with this mark, the newest first."""
+        for page in self._reader.conversations_history(channel=channel, oldest=f"{since:.6f}", limit=PAGE):
+            for message in page.get("messages") or []:
+                blocks = message.get("blocks") or []
+                if float(message["ts"]) > since and any(block.get("block_id") == mark for block in blocks):
+                    yield str(message["ts"])
 
     @contextmanager
     def _noted(self, mark: str | None) -> Iterator[None]:

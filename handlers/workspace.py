@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from slack_sdk import WebClient
 
+from bot.domain.threads import REPLY_MARK
 from bot.errors import ProviderError
 from bot.intake.said import words_of
 from bot.ports import Channel, ChatMessage, Person
@@ -23,9 +24,16 @@ T = TypeVar("T")
 class SlackWorkspace:
     """What the bot may ask Slack."""
 
-    def __init__(self, client: WebClient, *, team_id: str, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        client: WebClient,
+        *,
+        team_id: str,
+        bot_user_id: str | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._client = client
-        self._team_id = team_id
+        self._team_id, self._bot_user_id = team_id, bot_user_id
         self._monotonic = monotonic
         self._cache: dict[tuple[str, str], tuple[float, Any]] = {}
 
@@ -53,7 +61,7 @@ class SlackWorkspace:
                 return []
             raise
         alive = [m for m in messages if m.get("subtype") != "tombstone"]
-        return [_message(m) for m in alive if m.get("ts")]
+        return [self._message(m) for m in alive if m.get("ts")]
 
     def channel(self, chat_id: str) -> Channel:
         """Return how a channel stands; raises ProviderError if Slack cannot say."""
@@ -71,6 +79,17 @@ class SlackWorkspace:
                 return frozenset(self._client.usergroups_users_list(usergroup=place_id)["users"])
             pages = self._client.conversations_members(channel=place_id, limit=PAGE)
             return frozenset(member for page in pages for member in page["members"])
+
+    def _message(self, message: dict[str, Any]) -> ChatMessage:
+        is_ours = self._bot_user_id is not None and message.get("user") == self._bot_user_id
+        return ChatMessage(
+            message_id=message["ts"],
+            sender_id=str(message.get("user") or message.get("bot_id") or ""),
+            text=words_of(message),
+            is_bot=bool(message.get("bot_id")),
+            edited=bool(message.get("edited")),
+            reply_mark=_reply_mark(message) if is_ours else None,
+        )
 
     def _person(self, user_id: str) -> Person:
         with translated("look up a user"):
@@ -100,11 +119,7 @@ class SlackWorkspace:
         return answer
 
 
-def _message(message: dict[str, Any]) -> ChatMessage:
-    return ChatMessage(
-        message_id=message["ts"],
-        sender_id=str(message.get("user") or message.get("bot_id") or ""),
-        text=words_of(message),
-        is_bot=bool(message.get("bot_id")),
-        edited=bool(message.get("edited")),
-    )
+def _reply_mark(message: dict[str, Any]) -> str | None:
+    """Return the block id that marks a reply; an id may be made of anything, so only its beginning is believed."""
+    found = (block.get("block_id") for block in message.get("blocks") or [] if isinstance(block, dict))
+    return next((mark for mark in found if isinstance(mark, str) and mark.startswith(REPLY_MARK)), None)

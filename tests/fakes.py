@@ -488,6 +488,9 @@ class RecordingMessenger:
         posts = {(p.chat_id, p.thread_ts, p.text, p.draft_version): p.ts for p in self.posts}
         return posts.get(sought)
 
+    def delete_reply(self, state: ThreadState, ts: str) -> None:
+        self.posts = [post for post in self.posts if post.ts != ts]
+
     def tell_ops(self, text: str) -> None:
         if self.line_refused is not None:
             raise self.line_refused

@@ -7,7 +7,7 @@ who was first. Who may decide is asked by the caller, at the click and again at 
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -16,11 +16,12 @@ from bot.casework.escalation import Escalations
 from bot.casework.freshness import StillStands, find_changes, with_doubts
 from bot.casework.notes import save_note
 from bot.casework.orchestrator import reopen
-from bot.casework.replies import Replies
+from bot.casework.replies import Replies, standing_reply
 from bot.domain.jobs import JobKind
 from bot.domain.secrets import find_secrets
 from bot.domain.threads import HumanContext, Resolution, Status, ThreadState
 from bot.errors import Conflict, InputError
+from bot.ports import ChatMessage
 
 MAX_REPLY_CHARS = 12_000
 
@@ -45,10 +46,14 @@ class Decisions:
 
     def approve(self, click: Click, *, by: str) -> str:
         """Post the draft, unless something changed that the card did not show; returns what happened."""
-        if self._settled(click):
+        if self._settled(click, by):
             return "Posted."
         state = self._bound(click)
-        doubts = self._doubts(state)
+        messages = self._desk.workspace.thread(state.chat_id, state.thread_ts)
+        if (reply := standing_reply(state, messages)) is not None:
+            self._replies.adopt(state, reply)
+            return "This reply stood in the thread already, so nothing more was posted. The card shows it."
+        doubts = self._doubts(state, messages)
         if len(doubts) > click.seen:
             self._desk.amend(state.thread_id, lambda now: with_doubts(now, doubts))
             self._desk.show(state.thread_id)
@@ -162,16 +167,16 @@ class Decisions:
             "This card was out of date, so nothing happened. It has been refreshed: read it and click again."
         )
 
-    def _doubts(self, state: ThreadState) -> tuple[str, ...]:
+    def _doubts(self, state: ThreadState, messages: Sequence[ChatMessage]) -> tuple[str, ...]:
         if state.draft_pending is None:
             raise InputError("There is no draft to post; add context, or write the reply with Edit.")
         check_outbound(state.draft_pending, self._desk.known_secrets)
-        changes = find_changes(self._desk, state, self._still_stands)
+        changes = find_changes(self._desk, state, self._still_stands, messages)
         if any(change.hard for change in changes):
             raise InputError(f"Not posted: {changes[0].text}. Dismiss the card, or fix that first.")
         return with_doubts(state, [change.text for change in changes]).stale_reasons
 
-    def _settled(self, click: Click) -> bool:
+    def _settled(self, click: Click, by: str) -> bool:
         """Whether the click brought an unconfirmed post of this very draft to its end."""
         state = self._desk.store.get(click.thread_id)
         if state is None or not state.is_open or state.post_intent is None:
@@ -179,7 +184,7 @@ class Decisions:
         if state.post_intent.draft_hash != click.draft_hash:
             return False
         try:
-            self._replies.settle(state)
+            self._replies.settle(state, clicked_by=by)
         except Conflict as error:
             raise Conflict(self._who_decided(click.thread_id)) from error
         return True
@@ -205,7 +210,10 @@ class Decisions:
         if state is None:
             return "This thread is not open any more."
         if state.is_open and state.post_intent:
-            return f"<@{state.approved_by}> approved this draft a moment ago; it is being posted."
+            return (
+                f"<@{state.approved_by}> approved this draft a moment ago; it is being posted. If Slack does not "
+                "confirm it, triage looks within a minute, then posts it or gives the card back."
+            )
         if state.is_open:
             return "Somebody changed this thread a moment ago. The card shows how it stands."
         return f"Already closed: {state.status_history[-1].why}{_when(state)}. Your click changed nothing."

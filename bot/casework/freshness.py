@@ -58,15 +58,18 @@ class Staleness:
     hard: bool = False
 
 
-def find_changes(desk: Desk, state: ThreadState, still_stands: StillStands) -> list[Staleness]:
+def find_changes(
+    desk: Desk, state: ThreadState, still_stands: StillStands, messages: Sequence[ChatMessage] | None = None
+) -> list[Staleness]:
     """Return everything that changed since the draft was made, hard stops first.
 
-    `still_stands` says whether a file citation's quote is still at HEAD.
+    `still_stands` says whether a file citation's quote is still at HEAD; `messages` is the thread, if it was just read.
 
     Raises:
         ProviderError: the chat cannot say; posting would be a guess.
     """
-    messages = desk.workspace.thread(state.chat_id, state.thread_ts)
+    if messages is None:
+        messages = desk.workspace.thread(state.chat_id, state.thread_ts)
     if not any(message.message_id == state.thread_ts for message in messages):
         return [Staleness(text="the message to answer is gone", hard=True)]
     if not desk.privacy.is_private_now():

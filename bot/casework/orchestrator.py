@@ -107,6 +107,7 @@ class Orchestrator:
             chat_id=event.chat_id,
             chat_name=event.chat_name,
             original_message_id=asked.message_id,
+            opened_by_message_id=None if asked is event else event.message_id,
             original_sender_id=asked.sender.id,
             original_sender_name=person.name,
             question=asked.content,

@@ -2,41 +2,52 @@
 
 The intent is on disk before the post. `settle` can be called again after a crash anywhere: it looks for our post in the
 thread before it posts, and for our line in the log before it writes one. A post that died with its sender may still be
-on its way to the thread, so not finding it counts only after a while.
+on its way to the thread, so not finding it counts only after a while. What is posted late is posted only while nothing
+changed since the approval and the approval is young; else the draft waits for a human again. A reply that another
+process posted (a second replica, the time before a restored backup) is adopted: it is logged and the thread closes.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from bot.casework.desk import Desk
+from bot.casework.freshness import StillStands, find_changes, with_doubts
 from bot.casework.notes import note_with_approval
 from bot.domain.in_flight import may_still_come
 from bot.domain.returns import Verdict
-from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState
+from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, hash_draft, reply_mark
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
+from bot.ports import ChatMessage
 
 log = logging.getLogger(__name__)
 
 LOG_TAIL_BYTES = 1024 * 1024
+POST_WITHIN: Final = timedelta(minutes=5)
+"""How old an approval may be when its reply is posted without another click."""
 
 
 class ReplyInFlight(Unconfirmed):
     """A reply is not in its thread, and may yet come."""
 
 
-class Replies:
-    """The only way a reply reaches a thread."""
+class GivenBack(InputError):
+    """A reply was not posted in time, or something changed meanwhile: its draft waits for a human again."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+
+class Replies:
+    """The only way a reply reaches a thread; `still_stands` is what `find_changes` asks about citations."""
+
+    def __init__(self, desk: Desk, still_stands: StillStands) -> None:
+        self._desk, self._still_stands = desk, still_stands
         self._lock = threading.Lock()
         self._under_way: set[str] = set()
+        self._unsettled: set[str] = set()
 
     def post(self, state: ThreadState, *, by: str) -> ThreadState:
         """Claim the draft for `by`, post it, log it, close the thread; returns the closed state.
@@ -44,11 +55,11 @@ class Replies:
         Raises:
             Conflict: somebody else claimed it first.
             ProviderError: the chat refused; the claim is withdrawn and the draft waits as before.
-            Unconfirmed: nobody can tell whether it was posted; the claim stays for `settle`.
+            Unconfirmed: nobody can tell whether it was posted; the claim stays for `settle`, the thread is `unsettled`.
         """
         assert state.draft_hash is not None
         at = self._desk.clock.now()
-        intent = PostIntent(at=at, draft_hash=state.draft_hash)
+        intent = PostIntent(at=at, draft_hash=state.draft_hash, doubts=len(state.stale_reasons))
 
         def claim(now: ThreadState) -> ThreadState | None:
             if now.status is not state.status or now.post_intent or _draft(now) != _draft(state):
@@ -61,11 +72,14 @@ class Replies:
                 raise Conflict("Somebody else decided first.")
             return self._finish(claimed, posted=None)
 
-    def settle(self, state: ThreadState) -> ThreadState:
+    def settle(self, state: ThreadState, *, clicked_by: str | None = None) -> ThreadState:
         """Carry a claim that a crash or a broken connection interrupted to its end.
+
+        `clicked_by` is who asks for the same post once more, so that its first approval may be old.
 
         Raises:
             Conflict: it is being posted right now, or is no longer claimed.
+            GivenBack: it is not in the thread, and may not be posted any more without a human.
             InputError: the message to answer is gone; the thread is closed without a reply.
             ReplyInFlight: it is not in the thread, and may yet come.
             ProviderError, Unconfirmed: as `post` does.
@@ -73,17 +87,37 @@ class Replies:
         with self._alone(state.thread_id):
             now = self._desk.store.get(state.thread_id)
             if now is None or now.post_intent is None or now.draft_pending is None or not now.is_open:
+                self._unsettled.discard(state.thread_id)
                 raise Conflict("Nothing is left to settle.")
-            posted = now.posted_message_id or self._desk.messenger.find_reply(now, now.draft_pending)
-            if posted is None and not self._parent_stands(now):
-                self._withdraw(now)
-                raise InputError("The message to answer is gone; the thread was closed and nothing was posted.")
-            if posted is None and self.is_in_flight(now):
-                raise ReplyInFlight("The reply may still be on its way to the thread.")
-            if posted is None:  # whoever starts after us counts from this post
-                again = PostIntent(at=self._desk.clock.now(), draft_hash=now.post_intent.draft_hash)
-                now = self._must_amend(now, post_intent=again)
+            if now.posted_message_id is not None:
+                return self._finish(now, posted=now.posted_message_id)
+            messages = self._desk.workspace.thread(now.chat_id, now.thread_ts)
+            if (reply := standing_reply(now, messages)) is not None:
+                return self._adopt(now, reply)
+            posted = self._desk.messenger.find_reply(now, now.draft_pending)  # of a version that set no marks
+            if posted is None:
+                now = self._claim_again(now, messages, clicked_by)
             return self._finish(now, posted=posted)
+
+    def adopt(self, state: ThreadState, reply: ChatMessage) -> ThreadState:
+        """Close an open thread whose reply stands in it already, with the words that stand there; logs it.
+
+        Raises:
+            Conflict: it is being posted right now, or the thread was closed meanwhile.
+        """
+        log.warning("a reply stood in its thread already", extra={"action": "adopted", "thread_id": state.thread_id})
+        with self._alone(state.thread_id):
+            return self._adopt(state, reply)
+
+    def unsettled(self) -> frozenset[str]:
+        """Return the ids of threads whose post nobody can confirm, of this process and of those `recall` named."""
+        with self._lock:
+            return frozenset(self._unsettled)
+
+    def recall(self, thread_id: str) -> None:
+        """Name a thread whose post an earlier process left unconfirmed."""
+        with self._lock:
+            self._unsettled.add(thread_id)
 
     def is_in_flight(self, state: ThreadState) -> bool:
         """Whether a reply was sent so lately that it may yet come; an intent from the future says nothing."""
@@ -101,25 +135,66 @@ class Replies:
             self._under_way.add(thread_id)
         try:
             yield
+        except Unconfirmed:
+            self.recall(thread_id)
+            raise
         finally:
             with self._lock:
                 self._under_way.discard(thread_id)
 
-    def _parent_stands(self, state: ThreadState) -> bool:
-        """Whether there is a thread to post to: a reply without a parent would land in the channel."""
-        messages = self._desk.workspace.thread(state.chat_id, state.thread_ts)
-        return any(message.message_id == state.thread_ts for message in messages)
+    def _adopt(self, state: ThreadState, reply: ChatMessage) -> ThreadState:
+        now = self._desk.amend(state.thread_id, lambda now: _with_posted(now, reply) if now.is_open else None)
+        if now is None:
+            raise Conflict("The thread was closed meanwhile.")
+        return self._finish(now, posted=reply.message_id)
+
+    def _claim_again(self, state: ThreadState, messages: Sequence[ChatMessage], clicked_by: str | None) -> ThreadState:
+        """Return the thread with a new intent if its reply, which stands nowhere, may be posted now; raises if not."""
+        assert state.post_intent is not None
+        if not any(message.message_id == state.thread_ts for message in messages):  # it would land in the channel
+            self._withdraw(state)
+            raise InputError("The message to answer is gone; the thread was closed and nothing was posted.")
+        if self.is_in_flight(state):
+            raise ReplyInFlight("The reply may still be on its way to the thread.")
+        at = self._desk.clock.now()
+        approved_at = state.user_approved_at or state.post_intent.at
+        changes = find_changes(self._desk, state, self._still_stands, messages)
+        doubts = with_doubts(state, [change.text for change in changes]).stale_reasons
+        if len(doubts) > state.post_intent.doubts:
+            self._give_back(state, next((change.text for change in changes if change.hard), doubts[-1]), doubts)
+        again = state.post_intent.model_copy(update={"at": at})  # whoever starts after us counts from it
+        if timedelta() <= at - approved_at <= POST_WITHIN:
+            return self._must_amend(state, post_intent=again)
+        if clicked_by is None:
+            self._give_back(state, f"it was approved more than {POST_WITHIN.seconds // 60} minutes ago", doubts)
+        return self._must_amend(state, post_intent=again, approved_by=clicked_by, user_approved_at=at)
+
+    def _give_back(self, state: ThreadState, why: str, doubts: Sequence[str]) -> None:
+        """Let the draft wait for a human again, who reads on the card what happened; raises GivenBack."""
+        approved_at = state.user_approved_at or self._desk.clock.now()
+        told = f"<@{state.approved_by}> approved this at {approved_at:%H:%M:%S} UTC; it was not posted: {why}"
+        self._must_amend(
+            state, post_intent=None, approved_by=None, user_approved_at=None, stale_reasons=(*doubts, told)
+        )
+        self._unsettled.discard(state.thread_id)
+        self._desk.turns.later(state.thread_id, 0)
+        raise GivenBack(
+            f"Not posted: {why}. The draft waits on its card again: read it, then post, edit or dismiss it."
+        )
 
     def _withdraw(self, state: ThreadState) -> None:
         at = self._desk.clock.now()
         self._desk.amend(
             state.thread_id, lambda now: now.close(Resolution.WITHDRAWN, at=at, why="the question was deleted")
         )
+        self._unsettled.discard(state.thread_id)
         self._desk.finish(state.thread_id)
 
     def _finish(self, state: ThreadState, *, posted: str | None) -> ThreadState:
         if posted is None:
             posted = self._send(state)
+            if (first := self._first_reply(state, posted)) is not None:
+                return self._adopt(state, first)
         if state.posted_message_id is None:
             state = self._must_amend(state, posted_message_id=posted)
         if not is_edited(state) and (kept := note_with_approval(self._desk, state)):
@@ -127,6 +202,7 @@ class Replies:
         if not self._is_logged(state):
             self._desk.replies.append(reply_record(state, at=self._desk.clock.now()))
         closed = self._close(state)
+        self._unsettled.discard(state.thread_id)
         self._desk.try_to_finish(state.thread_id)
         return closed
 
@@ -134,14 +210,30 @@ class Replies:
         assert state.draft_pending is not None
         try:
             return self._desk.messenger.post_reply(state, state.draft_pending)
-        except Unconfirmed:
-            found = self._desk.messenger.find_reply(state, state.draft_pending)
+        except Unconfirmed as error:
+            try:
+                found = self._desk.messenger.find_reply(state, state.draft_pending)
+            except ProviderError:
+                raise error from None  # nobody can tell, and that is what the caller must know
             if found is None:
                 raise
             return found
         except ProviderError:
             self._must_amend(state, post_intent=None, approved_by=None, user_approved_at=None)
+            self._unsettled.discard(state.thread_id)
             raise
+
+    def _first_reply(self, state: ThreadState, posted: str) -> ChatMessage | None:
+        """Return the older reply that another process posted in the same moment, if any; ours is deleted then."""
+        try:
+            first = standing_reply(state, self._desk.workspace.thread(state.chat_id, state.thread_ts))
+            if first is None or float(first.message_id) >= float(posted):
+                return None
+            self._desk.messenger.delete_reply(state, posted)
+        except ProviderError:
+            log.warning("a second reply may stand", extra={"action": "second_reply"}, exc_info=True)
+            return None
+        return first
 
     def _close(self, state: ThreadState) -> ThreadState:
         edited = is_edited(state)
@@ -150,7 +242,7 @@ class Replies:
             lambda now: now.close(
                 Resolution.EDITED if edited else Resolution.APPROVED,
                 at=self._desk.clock.now(),
-                why=f"{'edited and posted' if edited else 'approved'} by <@{state.approved_by}>",
+                why=_why_closed(state, edited=edited),
             ),
         )
         if closed is None:
@@ -169,6 +261,26 @@ class Replies:
             record.get("thread_id") == state.thread_id and record.get("posted_message_id") == state.posted_message_id
             for record in records
         )
+
+
+def standing_reply(state: ThreadState, messages: Sequence[ChatMessage]) -> ChatMessage | None:
+    """Return the reply to this very question among a thread's messages, whichever process of the bot posted it."""
+    mark = reply_mark(state)
+    return next((m for m in messages if m.reply_mark and m.reply_mark.rpartition(":")[0] == mark), None)
+
+
+def _with_posted(state: ThreadState, reply: ChatMessage) -> ThreadState:
+    """Return the thread with a reply as its draft: with the words that were posted, if they are not the draft's."""
+    posted_hash = (reply.reply_mark or "").rpartition(":")[2]
+    if state.draft_pending is None or hash_draft(state.draft_pending) != posted_hash:
+        state = state.with_draft(reply.text)
+    return state.evolve(posted_message_id=reply.message_id)
+
+
+def _why_closed(state: ThreadState, *, edited: bool) -> str:
+    if state.approved_by is None:
+        return "its reply stood in the thread already, posted by another process or before a restore"
+    return f"{'edited and posted' if edited else 'approved'} by <@{state.approved_by}>"
 
 
 def _draft(state: ThreadState) -> tuple[int, str | None, tuple[str, ...]]:

@@ -18,6 +18,7 @@ from bot.casework.desk import Desk
 from bot.casework.escalation import Escalations
 from bot.casework.investigator import Investigation, Investigator
 from bot.casework.progress import shown_progress
+from bot.casework.replies import Replies, standing_reply
 from bot.casework.runs import RunRecorder
 from bot.casework.validator import Validation, Validator
 from bot.domain.returns import Usage, ValidatorReturn, Verdict
@@ -39,8 +40,9 @@ class Rounds:
         validator: Validator,
         runs: RunRecorder,
         escalations: Escalations,
+        replies: Replies,
     ) -> None:
-        self._desk = desk
+        self._desk, self._replies = desk, replies
         self._investigator = investigator
         self._validator = validator
         self._runs = runs
@@ -61,6 +63,9 @@ class Rounds:
     def _investigate(self, state: ThreadState) -> None:
         """One run of the investigator; what it could not do goes to the human, never to silence."""
         thread = read_thread(self._desk, state)
+        if (reply := standing_reply(state, thread)) is not None:
+            self._replies.adopt(state, reply)
+            return
         state = self._as_asked_now(state, thread)
         if (why := self._escalations.expected(state)) is not None:
             self._save(state, partial(self._escalations.escalated, why=why))

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
@@ -25,6 +25,9 @@ from bot.domain.events import Event
 from bot.domain.field_names import WITHOUT_UNDERSCORE
 from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn
 from bot.errors import IllegalTransition, InputError
+
+REPLY_MARK: Final = "triage_reply:"
+"""How the id of the first block of every reply begins."""
 
 
 class Status(StrEnum):
@@ -152,6 +155,8 @@ class PostIntent(_Value):
 
     at: AwareDatetime
     draft_hash: str
+    doubts: int = 0
+    """How many `stale_reasons` the approver had seen; more by now, and the reply is not posted late."""
 
 
 class ThreadState(_Value):
@@ -162,6 +167,8 @@ class ThreadState(_Value):
     chat_id: str
     chat_name: str | None = None
     original_message_id: str
+    opened_by_message_id: str | None = None
+    """The message that opened this state, where that is not the question itself: a mention that points to it."""
     original_sender_id: str
     original_sender_name: str | None = None
     question: str
@@ -255,6 +262,16 @@ class ThreadState(_Value):
     def close(self, resolution: Resolution, *, at: datetime, why: str, **changes: Any) -> Self:
         """Return the thread closed, with how and when; raises IllegalTransition if it is closed already."""
         return self.transition(Status.CLOSED, at=at, why=why, resolution=resolution, closed_at=at, **changes)
+
+
+def reply_mark(state: ThreadState) -> str:
+    """Return the mark of the reply to a question, the same in every process that answers it.
+
+    It names the thread and the message that opened it, so a question asked later in the same thread has another mark.
+    The hash of the posted words follows it, after a colon.
+    """
+    opened_by = state.opened_by_message_id or state.original_message_id
+    return f"{REPLY_MARK}{hash_draft(f'{state.thread_id} {opened_by}')}"
 
 
 def hash_draft(text: str) -> str:

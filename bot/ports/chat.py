@@ -37,6 +37,8 @@ class ChatMessage:
     text: str
     is_bot: bool = False
     edited: bool = False
+    reply_mark: str | None = None
+    """The mark of an approved reply, if our bot posted this as one (`bot.domain.threads.reply_mark`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,6 +128,10 @@ class Messenger(Protocol):
 
     def find_reply(self, state: ThreadState, text: str) -> str | None:
         """Return the ts of our reply if it already stands in the thread."""
+        ...
+
+    def delete_reply(self, state: ThreadState, ts: str) -> None:
+        """Delete a reply of ours, because the same question was answered a moment before; raises ProviderError."""
         ...
 
     def tell_ops(self, text: str) -> None:

@@ -59,7 +59,8 @@ class Casework:
 
 def wire_casework(on: Foundation) -> Casework:
     """Return casework over the foundation; nothing runs yet."""
-    hired, replies = _hire(on), Replies(on.desk)
+    still_stands = quotes_at_head(on.settings.codebase)
+    hired, replies = _hire(on), Replies(on.desk, still_stands)
     bulletin = Bulletin(on.poster, ops_channel=on.ops_channel, expire_after=on.settings.expire_after)
     briefs = _briefs(on, bulletin)
     runs = long_runs(on.settings, on.environment, hired.models.spending if hired.models else None)
@@ -67,12 +68,12 @@ def wire_casework(on: Foundation) -> Casework:
     lost = frozenset(damage.thread_id for damage in on.store.damage())
     orchestrator = Orchestrator(
         on.desk,
-        Rounds(on.desk, hired.investigator, hired.validator, hired.runs, escalations),
+        Rounds(on.desk, hired.investigator, hired.validator, hired.runs, escalations, replies),
         bot_user_id=on.me.user_id,
         lost=lost,
         is_paused=lambda: on.pausing.is_paused,
     )
-    decisions = Decisions(on.desk, replies, quotes_at_head(on.settings.codebase), escalations)
+    decisions = Decisions(on.desk, replies, still_stands, escalations)
     lessons, rechecks = Lessons(on.desk, on.shelf, JsonFile(on.home / LESSONS)), _rechecks(on)
     return Casework(
         staff=hired,

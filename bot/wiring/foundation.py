@@ -121,7 +121,7 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str,
     store = TinyThreadStore(home)
     journals = _journals(home)
     memory = MemoryNotes(shelf, journals.replies, standing.changed)
-    workspace = SlackWorkspace(client, team_id=me.team_id)
+    workspace = SlackWorkspace(client, team_id=me.team_id, bot_user_id=me.user_id)
     desk = Desk(
         settings=settings,
         store=store,

@@ -141,12 +141,12 @@ class Office:
         runs = RunRecorder(self.folder / "runs", self.clock)
         self.escalations = Escalations(self.desk, self.long_runs)
         self.watch = EscalationWatch(self.desk, self.long_runs, runs)
-        rounds = Rounds(self.desk, self.investigator, self.validator, runs, self.escalations)
+        self.replies = Replies(self.desk, self._still_stands)
+        rounds = Rounds(self.desk, self.investigator, self.validator, runs, self.escalations, self.replies)
         self.orchestrator = Orchestrator(
             self.desk, rounds, bot_user_id="U0BOT", lost=self.lost, is_paused=lambda: self.pausing.is_paused
         )
         self.rebuilding = Rebuilding(self.desk, self.orchestrator, self.events, _opens, bot_user_id="U0BOT")
-        self.replies = Replies(self.desk)
         self.lessons = Lessons(self.desk, self.shelf, self.lesson_slate)
         self.decisions = Decisions(self.desk, self.replies, self._still_stands, self.escalations)
 

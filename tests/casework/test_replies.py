@@ -12,8 +12,9 @@ from bot.casework.recovery import Recovery
 from bot.casework.replies import Replies, reply_record
 from bot.domain.in_flight import IN_FLIGHT
 from bot.domain.returns import Usage, Verdict
-from bot.domain.threads import PendingReason, PostIntent, Resolution, Status
+from bot.domain.threads import PendingReason, PostIntent, Resolution, Status, ThreadState, hash_draft, reply_mark
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
+from bot.ports import ChatMessage
 from tests.builders import NOW, QUESTION_TS, REF, THREAD_ID, a_return, in_status
 from tests.casework.office import BEN, Office, crash_everywhere
 from tests.fakes import Crash, Faults
@@ -174,8 +175,9 @@ def test_a_reply_that_arrives_after_its_sender_died_is_not_posted_again(tmp_path
     office.messenger.meanwhile = die
     with pytest.raises(Crash):
         approve(office)
-    recovery = Recovery(office.desk, Replies(office.desk))
+    recovery = Recovery(office.desk, Replies(office.desk, office._still_stands))
     assert recovery.recover() == []
+    assert recovery.settle_late() == []
     assert (office.messenger.posts, recovery.is_due()) == ([], False)
     office.messenger.post_reply(office.state, a_return().draft_reply)
     office.clock.advance(IN_FLIGHT.total_seconds())
@@ -190,25 +192,215 @@ def test_each_start_counts_from_the_last_post_that_may_be_on_its_way(tmp_path: P
     office = Office(tmp_path).asked()
     intent = PostIntent(at=office.clock.now(), draft_hash=office.state.draft_hash or "")
     office.store.put(office.state.evolve(post_intent=intent, approved_by=BEN))
-    office.clock.advance(3600)
+    office.clock.advance(60)
 
     def die() -> None:
         raise Crash("mid-post")
 
     office.messenger.meanwhile = die
     with pytest.raises(Crash):
-        Recovery(office.desk, Replies(office.desk)).recover()
-    assert Recovery(office.desk, Replies(office.desk)).recover() == []
+        Recovery(office.desk, Replies(office.desk, office._still_stands)).recover()
+    assert Recovery(office.desk, Replies(office.desk, office._still_stands)).recover() == []
     assert office.messenger.posts == []
 
 
-def test_an_intent_from_the_future_delays_nothing(tmp_path: Path) -> None:
-    """The clock went back an hour since: the reply is looked for and posted, not put off for an hour."""
+def test_an_intent_from_the_future_is_given_back_at_once(tmp_path: Path) -> None:
+    """The clock went back an hour since: nobody can say how old the approval is, and nobody waits an hour."""
     office = Office(tmp_path).asked()
     intent = PostIntent(at=office.clock.now() + timedelta(hours=1), draft_hash=office.state.draft_hash or "")
     office.store.put(office.state.evolve(post_intent=intent, approved_by=BEN))
-    assert Recovery(office.desk, Replies(office.desk)).recover() == []
-    posted_once(office)
+    [line] = Recovery(office.desk, Replies(office.desk, office._still_stands)).recover()
+    assert "Not posted" in line
+    assert (office.messenger.posts, office.state.post_intent) == ([], None)
+
+
+class TestLate:
+    """A post that was cut before the chat read it: settled by the running bot, and never posted late unseen."""
+
+    @pytest.fixture
+    def office(self, tmp_path: Path) -> Office:
+        """A draft that Ben approved, and whose post nobody can confirm."""
+        office = Office(tmp_path).asked()
+        office.messenger.lose, office.messenger.lost_before_posting = Unconfirmed("lost"), True
+        with pytest.raises(Unconfirmed):
+            approve(office)
+        office.messenger.lose = None
+        return office
+
+    @staticmethod
+    def settle(office: Office, *, after_s: float = IN_FLIGHT.total_seconds()) -> list[str]:
+        """Let the running bot settle what is due after some time."""
+        office.clock.advance(after_s)
+        recovery = Recovery(office.desk, office.replies)
+        return recovery.settle_late() if recovery.is_due() else []
+
+    def test_the_running_bot_posts_it_within_a_minute(self, office: Office) -> None:
+        """Nobody clicks again; not before it had its time to arrive."""
+        assert self.settle(office, after_s=5) == []
+        assert office.messenger.posts == []
+        assert self.settle(office) == []
+        posted_once(office)
+
+    def test_a_second_cut_is_settled_as_well(self, office: Office) -> None:
+        """Looked for again after its own time."""
+        office.messenger.lose = Unconfirmed("lost")
+        assert self.settle(office) == []
+        office.messenger.lose = None
+        assert self.settle(office, after_s=3) == []
+        assert office.messenger.posts == []
+        assert self.settle(office) == []
+        posted_once(office)
+
+    def test_a_reply_of_a_human_meanwhile_gives_the_card_back(self, office: Office) -> None:
+        """The draft waits again, with what changed and what happened, and can be approved, edited, dismissed."""
+        ts = f"{office.clock.now().timestamp() + 2:.6f}"
+        office.workspace.say("C1", QUESTION_TS, ChatMessage(message_id=ts, sender_id="U3", text="it is 3"))
+        [line] = self.settle(office)
+        assert "Not posted: <@U3> wrote in the thread" in line
+        assert (office.messenger.posts, office.state.post_intent, office.state.approved_by) == ([], None, None)
+        assert "was not posted" in office.state.stale_reasons[-1]
+        office.desk.catch_up(at_once=True)
+        assert office.decisions.dismiss(office.click(), by=BEN, reason=None).startswith("Dismissed")
+
+    def test_a_reply_of_a_human_that_was_heard_meanwhile_counts_too(self, office: Office) -> None:
+        """It is a follow-up of the thread by then, and a doubt that nobody has seen who approved."""
+        office.says("it is 3", sender="U3")
+        [line] = self.settle(office)
+        assert "Not posted: <@U3> wrote in the thread" in line
+        assert office.messenger.posts == []
+
+    @pytest.mark.parametrize("change", ["edited", "public", "archived", "code"])
+    def test_whatever_changed_meanwhile_gives_the_card_back(self, office: Office, change: str) -> None:
+        """The same gate as at the click."""
+        if change == "edited":
+            office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "Something else?")
+        elif change == "public":
+            office.workspace.private.clear()
+        elif change == "archived":
+            office.workspace.archived.add("C1")
+        else:
+            office.changed_refs.add(REF.ref)
+        assert len(self.settle(office)) == 1
+        assert (office.messenger.posts, office.state.post_intent) == ([], None)
+
+    def test_an_old_approval_needs_another_click(self, office: Office) -> None:
+        """Six minutes of outage: the card is back and says so; the next click posts it, once."""
+        [line] = self.settle(office, after_s=360)
+        assert "approved more than 5 minutes ago" in line
+        assert office.messenger.posts == []
+        office.desk.catch_up(at_once=True)
+        approve(office)
+        posted_once(office)
+
+    def test_a_restart_hours_later_posts_nothing_unasked(self, office: Office) -> None:
+        """The same after a crash."""
+        office.clock.advance(7200)
+        [line] = office.restart()
+        assert "Not posted" in line
+        assert (office.messenger.posts, office.state.post_intent) == ([], None)
+
+    def test_a_new_click_counts_as_a_new_approval(self, office: Office) -> None:
+        """Whoever clicks the unconfirmed draft hours later has it posted in their own name."""
+        office.clock.advance(7200)
+        assert office.decisions.approve(office.click(), by="U3") == "Posted."
+        assert office.ended.approved_by == "U3"
+        assert len(office.messenger.posts) == 1
+
+    def test_while_the_chat_is_down_it_is_tried_every_ten_seconds(self, office: Office) -> None:
+        """Kept as it is until the chat can say, and told once."""
+        office.messenger.unreadable = True
+        recovery = Recovery(office.desk, office.replies)
+        office.clock.advance(IN_FLIGHT.total_seconds())
+        assert len(recovery.settle_late()) == 1
+        assert not recovery.is_due()
+        office.clock.advance(IN_FLIGHT.total_seconds())
+        assert recovery.is_due()
+        assert recovery.settle_late() == []
+        office.messenger.unreadable = False
+        office.clock.advance(IN_FLIGHT.total_seconds())
+        assert recovery.settle_late() == []
+        posted_once(office)
+
+
+class TestAdopted:
+    """Our reply stands in the thread, and this data directory knows nothing of it."""
+
+    @staticmethod
+    def reply_of(state: ThreadState, text: str = "Three times.", ts: str = "1795165300.000100") -> ChatMessage:
+        """Return a reply as another process posted it."""
+        mark = f"{reply_mark(state)}:{hash_draft(text)}"
+        return ChatMessage(message_id=ts, sender_id="U0BOT", text=text, is_bot=True, reply_mark=mark)
+
+    def adopted(self, office: Office, text: str) -> None:
+        """Check that nothing more was posted, and that it is on record with the words that stand there."""
+        [record] = office.log.records()
+        assert (office.messenger.posts, record["posted_message_id"]) == ([], "1795165300.000100")
+        assert record["reply_text"] == text
+        assert office.ended.posted_message_id == "1795165300.000100"
+        assert office.shown.status is Status.CLOSED
+
+    def test_a_restored_card_is_closed_before_it_is_shown_again(self, tmp_path: Path) -> None:
+        """The backup was made while the card waited; its thread was answered since."""
+        office = Office(tmp_path).asked()
+        office.workspace.say("C1", QUESTION_TS, self.reply_of(office.state, a_return().draft_reply))
+        shown = len(office.messenger.cards[-1].shown)
+        [line] = office.restart()
+        assert "stood in the thread already" in line
+        self.adopted(office, a_return().draft_reply)
+        assert all(not state.is_open for state in office.messenger.cards[-1].shown[shown:])
+
+    def test_a_click_on_an_answered_thread_posts_nothing(self, tmp_path: Path) -> None:
+        """A second replica answered; the click finds its reply, also where the words are others."""
+        office = Office(tmp_path).asked()
+        office.workspace.say("C1", QUESTION_TS, self.reply_of(office.state))
+        assert "nothing more was posted" in office.decisions.approve(office.click(), by=BEN)
+        self.adopted(office, "Three times.")
+
+    def test_of_two_replies_posted_in_the_same_moment_the_older_one_stays(self, tmp_path: Path) -> None:
+        """Two processes got the same click; whoever posted second takes its reply back."""
+        office = Office(tmp_path).asked()
+        state = office.state
+
+        def somebody_else_posts() -> None:
+            office.workspace.say("C1", QUESTION_TS, self.reply_of(state))
+
+        office.messenger.meanwhile = somebody_else_posts
+        approve(office)
+        self.adopted(office, "Three times.")
+
+    def test_a_question_answered_before_it_was_known_is_not_investigated(self, tmp_path: Path) -> None:
+        """The backup is older than the question, which is read back from the channel."""
+        office = Office(tmp_path)
+        state = in_status(Status.INVESTIGATING)
+        office.workspace.say("C1", QUESTION_TS, self.reply_of(state))
+        office.asked()
+        assert office.investigator.assignments == []
+        self.adopted(office, "Three times.")
+
+    def test_a_question_asked_again_gets_its_second_reply(self, tmp_path: Path) -> None:
+        """The reply to the first question has another mark than that to the second one."""
+        office = Office(tmp_path).asked()
+        first = office.state
+        approve(office)
+        office.workspace.say("C1", QUESTION_TS, self.reply_of(first, a_return().draft_reply))
+        office.says("and how often do we retry uploads?", seconds=600)
+        assert reply_mark(office.state) != reply_mark(first)
+        approve(office)
+        assert len(office.messenger.posts) == 2
+
+    def test_a_mention_that_points_to_the_same_question_again_gets_a_reply(self) -> None:
+        """What opened the state counts, not only what is asked."""
+        state = in_status(Status.INVESTIGATING)
+        assert reply_mark(state.evolve(opened_by_message_id="1795169999.000100")) != reply_mark(state)
+
+    def test_an_interrupted_post_is_recognised_in_other_words(self, tmp_path: Path) -> None:
+        """Posted by another process with its own draft while ours was claimed here."""
+        office = Office(tmp_path).asked()
+        intent = PostIntent(at=office.clock.now(), draft_hash=office.state.draft_hash or "")
+        office.store.put(office.state.evolve(post_intent=intent, approved_by=BEN, user_approved_at=intent.at))
+        office.workspace.say("C1", QUESTION_TS, self.reply_of(office.state))
+        office.restart()
+        self.adopted(office, "Three times.")
 
 
 def test_nothing_is_settled_that_was_not_claimed(tmp_path: Path) -> None:

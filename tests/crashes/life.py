@@ -72,11 +72,16 @@ class Life:
             self.process.wait(LIMIT_S)
         assert self.process.poll() == 0, f"no orderly end within {LIMIT_S:g} s\n{self.log[-4000:]}"
 
-    def bury(self) -> None:
-        """Make sure that nothing of the bot is left, whatever happened."""
+    def end(self) -> None:
+        """Kill this bot; others of the same app may live on."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()
+
+    def bury(self) -> None:
+        """Make sure that nothing of the bot is left, whatever happened."""
+        self.end()
+        if self.process is not None:
             self.control.wait_for(lambda: not self.control.modals.is_bot_connected(), "the bot's socket to close")
 
     @property

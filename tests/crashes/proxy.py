@@ -30,6 +30,7 @@ class WithholdingProxy(ThreadingHTTPServer):
         self._lock = threading.Lock()
         self._trap: tuple[re.Pattern[str], Deed] | None = None
         self._held: tuple[re.Pattern[str], Deed] | None = None
+        self._cut: re.Pattern[str] | None = None
         self._released = threading.Event()
 
     @property
@@ -55,6 +56,19 @@ class WithholdingProxy(ThreadingHTTPServer):
         with self._lock:
             self._held = (re.compile(pattern, re.DOTALL), deed)
 
+    def cut(self, pattern: str) -> None:
+        """Hang up on the next call that matches before Slack gets it."""
+        with self._lock:
+            self._cut = re.compile(pattern, re.DOTALL)
+
+    def is_cut(self, described: str) -> bool:
+        """Return whether this call is the one to hang up on, once."""
+        with self._lock:
+            if self._cut is None or not self._cut.match(described):
+                return False
+            self._cut = None
+            return True
+
     def release(self) -> None:
         """Let through what is held."""
         self._released.set()
@@ -79,6 +93,9 @@ class _Handler(BaseHTTPRequestHandler):
         method = self.path.rpartition("/")[2]
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         headers = {name: self.headers[name] for name in ("Authorization", "Content-Type") if name in self.headers}
+        if self.server.is_cut(f"call {method} {body.decode()}"):
+            self.close_connection = True
+            return
         self.server.delay(f"call {method} {body.decode()}")
         answer = requests.post(self.server.api_url + method, data=body, headers=headers, timeout=30)
         deed = self.server.sprung(f"call {method} {body.decode()}")

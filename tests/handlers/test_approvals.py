@@ -218,7 +218,7 @@ class TestApprove:
         """What happened, and what the next click will do."""
         edge.office.messenger.lose, edge.office.messenger.lost_before_posting = Unconfirmed("x"), True
         edge.press("approve", edge.value())
-        assert "Click Approve again" in edge.last_word
+        assert "You need not click again" in edge.last_word
         edge.office.messenger.lose = None
         edge.office.clock.advance(IN_FLIGHT.total_seconds())
         edge.press("approve", edge.value())

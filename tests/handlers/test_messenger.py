@@ -11,7 +11,7 @@ import pytest
 from blocks import ids
 from bot.domain.in_flight import IN_FLIGHT
 from bot.domain.links import code_links
-from bot.domain.threads import PendingReason, PostIntent, Status, ThreadState, hash_draft
+from bot.domain.threads import PendingReason, PostIntent, Status, ThreadState, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.messenger import SlackMessenger, ephemeral
 from handlers.pacing import UPDATE_BURST, Pacing
@@ -23,6 +23,8 @@ from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refus
 STATE = in_status(Status.PENDING_USER, PendingReason.APPROVAL)
 CARD_TS = "1800000000.000001"
 TEXT = "The limit is **5**."
+LATER = STATE.evolve(original_message_id="1795168800.000100")
+"""A question asked later in the same thread."""
 
 
 @pytest.fixture
@@ -113,21 +115,20 @@ class TestCard:
         clock.advance(1)
         assert messenger.find_card(STATE) is None
 
-    def test_a_card_of_this_run_is_looked_for_only_if_it_was_posted(
+    def test_a_card_of_this_run_is_waited_for_only_if_it_was_posted(
         self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
     ) -> None:
         """Not before, nor after Slack refused it; but where nobody can tell, though that was the only trouble."""
+        slack.will("conversations.history", Answer({"messages": []}))
         state = STATE.evolve(started_at=clock.now())
         assert messenger.find_card(state) is None
         slack.will("chat.postMessage", refusal("invalid_blocks"))
         with pytest.raises(ProviderError):
             messenger.show_card(state)
         assert messenger.find_card(state) is None
-        assert slack.of("conversations.history") == []
         slack.will("chat.postMessage", HangUp)
         with pytest.raises(Unconfirmed):
             messenger.show_card(state)
-        slack.will("conversations.history", Answer({"messages": []}))
         with pytest.raises(Unavailable, match="on its way"):
             messenger.find_card(state)
 
@@ -138,6 +139,14 @@ class TestCard:
         card = {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
         slack.will("conversations.history", Answer({"messages": [card]}))
         assert messenger.find_card(STATE.evolve(started_at=clock.now() + timedelta(hours=1))) == ("C0OPS", CARD_TS)
+
+    def test_a_card_that_another_process_posted_is_found(
+        self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
+    ) -> None:
+        """The question is new to this data directory, but not to the time before its backup, nor to a replica."""
+        card = {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
+        slack.will("conversations.history", Answer({"messages": [card]}))
+        assert messenger.find_card(STATE.evolve(started_at=clock.now())) == ("C0OPS", CARD_TS)
 
     def test_a_question_taken_up_again_leaves_the_card_it_had(
         self, slack: SlackStub, messenger: SlackMessenger
@@ -256,9 +265,12 @@ def metadata(draft: str = TEXT, thread_id: str = THREAD_ID, version: int = STATE
         (reply(metadata=metadata(version=STATE.draft_version - 1)), False),
         (reply("U1", text="The limit is *5*."), False),
         (reply("U1", metadata=metadata()), False),
+        (reply(blocks=[{"type": "section", "block_id": f"{reply_mark(STATE)}:0011223344556677"}]), True),
+        (reply(blocks=[{"type": "section", "block_id": f"{reply_mark(LATER)}:0011223344556677"}]), False),
+        (reply("U1", blocks=[{"type": "section", "block_id": f"{reply_mark(STATE)}:0011223344556677"}]), False),
     ],
 )
-def test_our_reply_is_known_by_its_metadata_and_else_by_its_text(
+def test_our_reply_is_known_by_its_mark_its_metadata_and_else_by_its_text(
     slack: SlackStub, messenger: SlackMessenger, message: dict[str, Any], ours: bool
 ) -> None:
     """Somebody who repeats our words has not posted our reply."""

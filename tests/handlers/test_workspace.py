@@ -30,7 +30,7 @@ def watch() -> Watch:
 @pytest.fixture
 def workspace(slack: SlackStub, watch: Watch) -> SlackWorkspace:
     """The real workspace over the stub."""
-    return SlackWorkspace(repeatable_client("xoxb-1", slack.url), team_id="T1", monotonic=watch)
+    return SlackWorkspace(repeatable_client("xoxb-1", slack.url), team_id="T1", bot_user_id="U0BOT", monotonic=watch)
 
 
 @pytest.mark.parametrize(
@@ -164,3 +164,22 @@ def test_a_link_that_is_not_to_be_had_is_none(slack: SlackStub, workspace: Slack
     slack.will("chat.getPermalink", Answer({"permalink": "https://x"}), refusal("message_not_found"))
     assert workspace.permalink("C1", "1.1") == "https://x"
     assert workspace.permalink("C1", "1.1") is None
+
+
+@pytest.mark.parametrize(
+    ("user", "block_id", "mark"),
+    [
+        ("U0BOT", "triage_reply:0011:2233", "triage_reply:0011:2233"),
+        ("U0BOT", "triage_card:T1.C1.1.2", None),
+        ("U0BOT", 7, None),
+        ("U9", "triage_reply:0011:2233", None),
+    ],
+)
+def test_only_our_own_replies_carry_a_mark(
+    slack: SlackStub, workspace: SlackWorkspace, user: str, block_id: object, mark: str | None
+) -> None:
+    """Whoever copies a block id has not posted a reply of ours."""
+    message = {"ts": "2.0", "user": user, "bot_id": "B1", "text": "5", "blocks": [{"block_id": block_id}]}
+    slack.will("conversations.replies", Answer({"messages": [message]}))
+    [read] = workspace.thread("C1", "1.0")
+    assert read.reply_mark == mark

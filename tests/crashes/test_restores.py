@@ -1,0 +1,185 @@
+"""A restored backup, a second process, a post that Slack never read: counted at Slack's end, nothing stands twice."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from demo.control import Control
+from demo.headless import shown_text
+from demo.slack_server import LocalSlack
+from demo.workspace import BEN, HELP, OPS
+from tests.crashes.life import Life
+from tests.crashes.proxy import withholding_proxy
+from tests.crashes.steps import POSTED
+from tests.gitrepo import make_repo
+from tests.journeys.office import write_config
+from tests.journeys.shop import RETRIES, SESSIONS, SHOP
+
+NewLife = Callable[[str], Life]
+
+
+@pytest.fixture
+def new_life(slack: LocalSlack, control: Control, tmp_path: Path) -> Iterator[NewLife]:
+    """A maker of bots on one codebase and one Slack app, each with a data directory of its own."""
+    shop = make_repo(tmp_path / "shop", SHOP)
+    lives: list[Life] = []
+    with withholding_proxy(slack.api_url) as proxy:
+
+        def make(name: str) -> Life:
+            config = write_config(tmp_path / name / "home", shop)
+            lives.append(Life(slack, control, proxy, config, log=tmp_path / name / "bot.log"))
+            return lives[-1]
+
+        yield make
+        for life in lives:
+            life.end()
+
+
+@pytest.fixture
+def life(new_life: NewLife) -> Life:
+    """One bot."""
+    return new_life("one")
+
+
+def backup(life: Life) -> Path:
+    """Copy the data directory as it is."""
+    copy = life.home.with_name("backup")
+    shutil.copytree(life.home, copy)
+    return copy
+
+
+def restore(life: Life, copy: Path) -> None:
+    """Put a copy in the place of the data directory."""
+    shutil.rmtree(life.home)
+    shutil.copytree(copy, life.home)
+
+
+def answered_once(life: Life) -> None:
+    """Check what stands at Slack's end and on record."""
+    left = life.left()
+    assert (left["cards"], left["replies"], left["logged"], left["archived"]) == (1, 1, 1, 1)
+    assert (left["offered"], left["jobs"], left["corrupt"]) == (False, 0, [])
+    assert life.archived()[0]["posted_message_id"] == life.replies()[0]["ts"]
+
+
+def test_a_backup_made_while_a_card_waited_posts_nothing_again(life: Life, control: Control) -> None:
+    """Approved, killed, put back: the reply is found and adopted, and the card offers nothing."""
+    life.start()
+    life.ask(SESSIONS)
+    control.wait_for(life.offer, "the draft", timeout_s=20)
+    copy = backup(life)
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
+    life.bury()
+    restore(life, copy)
+    life.start()
+    life.carry_on(life.is_settled, "the reply to be adopted", decision="none")
+    life.stop()
+    answered_once(life)
+
+
+def test_a_backup_from_before_the_question_makes_no_second_card(life: Life, control: Control) -> None:
+    """The question is read back from the channel; its card is adopted, and so is its reply."""
+    life.start()
+    first = life.beside(RETRIES)
+    first.carry_on(first.is_settled, "the first to be settled", decision="approve")
+    copy = backup(life)
+    life.ask(SESSIONS)
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
+    life.bury()
+    restore(life, copy)
+    life.start()
+    life.carry_on(life.is_settled, "the thread to be settled again", decision="approve")
+    life.stop()
+    assert [(len(each.cards()), len(each.replies()), len(each.archived())) for each in (first, life)] == [(1, 1, 1)] * 2
+    assert life.left()["logged"] == 2
+
+
+def test_a_backup_from_before_a_waiting_card_adopts_it(life: Life, control: Control) -> None:
+    """Nobody has decided yet: the one card goes on, with one decision and one reply."""
+    life.start()
+    first = life.beside(RETRIES)
+    first.carry_on(first.is_settled, "the first to be settled", decision="approve")
+    copy = backup(life)
+    life.ask(SESSIONS)
+    control.wait_for(life.offer, "the draft", timeout_s=20)
+    life.bury()
+    restore(life, copy)
+    life.start()
+    control.wait_for(lambda: life.left()["version"] == 1, "the question to be read back", timeout_s=30)
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
+    life.stop()
+    assert (len(life.cards()), len(life.replies()), len(life.archived())) == (1, 1, 1)
+
+
+def test_a_question_asked_again_after_a_restore_gets_its_own_reply(life: Life, control: Control) -> None:
+    """The adopted reply belongs to the first question of the thread alone."""
+    life.start()
+    life.ask(SESSIONS)
+    control.wait_for(life.offer, "the draft", timeout_s=20)
+    copy = backup(life)
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
+    life.bury()
+    restore(life, copy)
+    life.start()
+    life.carry_on(life.is_settled, "the reply to be adopted", decision="none")
+    control.say(HELP.channel_id, BEN.user_id, RETRIES, life.ts)
+    life.carry_on(lambda: len(life.replies()) == 2, "the second reply", decision="approve")
+    life.carry_on(lambda: len(life.archived()) == 2, "both to be archived", decision="none")
+    life.stop()
+    assert life.left()["logged"] == 2
+
+
+def test_two_bots_on_one_app_answer_each_question_once(new_life: NewLife, control: Control) -> None:
+    """Each with its own data directory, both started again: one card, one reply for each question."""
+    one, two = new_life("one"), new_life("two")
+    one.start()
+    two.launch()
+    control.wait_for(lambda: "connected to Slack" in two.log, "the second to connect", timeout_s=30)
+    threads = [one.beside(f"{text} ({n})") for n in range(2) for text in (SESSIONS, RETRIES)]
+    for thread in threads:
+        thread.carry_on(lambda thread=thread: bool(thread.replies()), "a reply", decision="approve", timeout_s=60)
+    for bot in (one, two):
+        bot.end()
+    one.start()
+    two.launch()
+    for thread in threads:
+        control.wait_for(lambda thread=thread: thread.offer() is None, "no card to be offered", timeout_s=60)
+    settled = [(1, 1)] * len(threads)  # Slack gives an event to one of the two; local-slack gives it to both at once
+    control.wait_for(lambda: [(len(t.cards()), len(t.replies())) for t in threads] == settled, "one each", timeout_s=20)
+
+
+def test_a_post_that_slack_never_read_is_made_by_the_running_bot(life: Life) -> None:
+    """Cut before Slack read it: nobody clicks again, nobody restarts."""
+    life.start()
+    life.ask(SESSIONS)
+    life.proxy.cut(POSTED)
+    life.carry_on(lambda: life.left()["intent"], "the intent", decision="approve")
+    life.carry_on(life.is_settled, "the reply", decision="none", timeout_s=60)
+    life.stop()
+    answered_once(life)
+
+
+def test_a_post_that_slack_never_read_is_not_made_after_somebody_answered(life: Life, control: Control) -> None:
+    """Killed at once; a human answers; the next start gives the card back, and it can be dismissed."""
+    life.start()
+    life.ask(SESSIONS)
+    life.proxy.cut(POSTED)
+    life.carry_on(lambda: life.left()["intent"], "the intent", decision="approve")
+    life.bury()
+    control.say(HELP.channel_id, BEN.user_id, "It is HMAC-SHA256.", life.ts)
+    life.start()
+    control.wait_for(lambda: not life.left()["intent"], "the card to be given back", timeout_s=40)
+    control.wait_for(
+        lambda: (card := life.offer()) is not None and "was not posted" in shown_text(card),
+        "the card to say so",
+        timeout_s=20,
+        channel=OPS.channel_id,
+    )
+    assert life.replies() == []
+    life.carry_on(life.is_settled, "the thread to be settled", decision="dismiss")
+    life.stop()
+    assert (len(life.cards()), life.replies()) == (1, [])
