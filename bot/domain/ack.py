@@ -2,7 +2,7 @@
 
 The token counts at the very start or the very end, as a whole word in its own case, whatever markup is wrapped around
 it; anywhere else it is text. A short remark beside it is suppressed, unless it stands in a paragraph of its own or
-holds an alarm word: "3 urgent emails. HEARTBEAT_OK" must reach somebody.
+tells of trouble (bot/domain/alarm_words.py): "3 urgent emails. HEARTBEAT_OK" must reach somebody.
 """
 
 from __future__ import annotations
@@ -16,14 +16,20 @@ from bot.domain.alarm_words import has_alarm_word
 _TAG: Final = r"</?[A-Za-z][^<>]{0,99}>|&nbsp;"
 _CLOSING: Final = r"</[A-Za-z][^<>]{0,99}>|&nbsp;|\s{0,9}-->|\s{0,9}`{3,}|[*_~`\"'”’»)\]|]|[.,!?;:…]"
 _BEFORE_TEXT: Final = re.compile(rf"(?>(?:<!--|{_TAG}|`{{3,}}\w*|[\s*_~`\"'“”‘’«(\[>#|+•-])*)")
-_AFTER_TEXT: Final = re.compile(rf"(?>(?:{_CLOSING}|{_TAG}|[\s。！？、，；：])*)")
-_AFTER_TOKEN: Final = re.compile(rf"(?![\w/@\\=-])(?:(?>(?:{_CLOSING})*)(?!\w)|(?>(?:{_CLOSING})*)[。！？、，；：])")
+_AFTER_TEXT: Final = re.compile(rf"(?>(?:{_CLOSING}|{_TAG}|[\s。！？、，；：=–—-])*)")
+_AFTER_TOKEN: Final = re.compile(
+    rf"(?![\w/@\\=]|-{{1,99}}\w)(?:(?>(?:{_CLOSING})*)(?!\w)|(?>(?:{_CLOSING})*)[。！？、，；：])"
+)
 _BEFORE_TOKEN: Final = re.compile(
     r"(?>(?:<[A-Za-z][^<>]{0,99}>|<!--[ \t]*|`{3,}\w*\s*|^>[ \t]*|[*_~`\"'“‘«(\[|])*)\Z", re.MULTILINE
 )
 _WRAPPED_BEFORE: Final = 400
 """Markup before a token at the end is looked for in this many characters."""
-_BLANK_LINE: Final = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t]{0,99}[\r\n]")
+_BLANK_LINE: Final = re.compile(
+    r"(?:\r\n|\n|\r(?!\n))[ \t]{0,99}(?:[\r\n]|(?:-{3,99}|\*{3,99}|_{3,99}|={3,99})[ \t]{0,99}[\r\n])"
+    r"|[\v\f\x1c-\x1e\x85\u2028\u2029]"
+)
+"""A line of nothing, a rule, or a character that ends more than a line."""
 _BLOCK_TAG: Final = r"</?(?:p|div|li|ul|ol|h[1-6]|hr)\b[^<>]{0,99}>|(?:<br[ \t]{0,9}/?>\s{0,9}){2}"
 _PARAGRAPH: Final = re.compile(f"{_BLANK_LINE.pattern}|{_BLOCK_TAG}", re.IGNORECASE)
 
@@ -54,7 +60,7 @@ def read_ack(text: str | None, *, token: str = "HEARTBEAT_OK", max_chars: int = 
     rest, at_end, apart_above = _without_last(rest, token)
     if not (at_start or at_end):
         return Ack("alert", said)
-    apart = bool(rest) and (apart_below or apart_above or _BLANK_LINE.search(rest) is not None)
+    apart = bool(rest) and (apart_below or apart_above or _BLANK_LINE.search(f"\n{rest}") is not None)
     alert = apart or len(rest) > max_chars or has_alarm_word(rest)
     return Ack("alert" if alert else "ok-token", rest)
 

@@ -57,6 +57,7 @@ def test_nothing_said_is_ok_and_empty(said: str | None) -> None:
         *("```\nHEARTBEAT_OK\n```", "```text\nHEARTBEAT_OK\n```", "> HEARTBEAT_OK", "# HEARTBEAT_OK", "- HEARTBEAT_OK"),
         *("<b>HEARTBEAT_OK</b>", "<p><strong>HEARTBEAT_OK</strong></p>\n", "<!-- HEARTBEAT_OK -->", '"HEARTBEAT_OK"'),
         *("HEARTBEAT_OK.", "HEARTBEAT_OK!!!", "HEARTBEAT_OK…", "HEARTBEAT_OK。", "(HEARTBEAT_OK)", "**HEARTBEAT_OK.**"),
+        *("HEARTBEAT_OK---", "---HEARTBEAT_OK---", "HEARTBEAT_OK ===", "---\nHEARTBEAT_OK\n---", "HEARTBEAT_OK –"),
         *("<b>HEARTBEAT_OK</b>&nbsp;", "&nbsp;HEARTBEAT_OK"),
         *("HEARTBEAT_OK\nHEARTBEAT_OK", "HEARTBEAT_OK HEARTBEAT_OK.", '<span class="x">HEARTBEAT_OK</span>.'),
     ],
@@ -92,6 +93,13 @@ def test_what_is_not_the_token_at_an_edge_is_an_alert_word_for_word(said: str) -
         ("Two PRs wait.\n\nAll quiet else. HEARTBEAT_OK", "Two PRs wait.\n\nAll quiet else."),
         ("HEARTBEAT_OK All quiet.\n\nTwo PRs wait.", "All quiet.\n\nTwo PRs wait."),
         ("```\nHEARTBEAT_OK\n```\n\nTwo PRs wait.", "Two PRs wait."),
+        ("HEARTBEAT_OK\u2028Two PRs wait.", "Two PRs wait."),
+        ("HEARTBEAT_OK\u2029Two PRs wait.", "Two PRs wait."),
+        ("HEARTBEAT_OK\x85Two PRs wait.", "Two PRs wait."),
+        ("HEARTBEAT_OK\vTwo PRs wait.", "Two PRs wait."),
+        ("Two PRs wait.\fHEARTBEAT_OK", "Two PRs wait."),
+        ("HEARTBEAT_OK All quiet.\u2028Two PRs wait.", "All quiet.\u2028Two PRs wait."),
+        ("HEARTBEAT_OK\n---\nTwo PRs wait.", "---\nTwo PRs wait."),
     ],
 )
 def test_a_remark_in_a_paragraph_of_its_own_is_an_alert(said: str, text: str) -> None:
