@@ -96,6 +96,23 @@ def saved_modal(session_id: str, tier: Tier, changes: Changes) -> View:
     return View(type="modal", title=plain("Saved", 24), close="Close", blocks=[section(said), *shown, *next_step])
 
 
+def saving_modal(session_id: str, tier: Tier, typed: str) -> View:
+    """Return what stands there while Slack is asked who may: the text is not saved yet, and in sight."""
+    said = f"Saving the {tier} tasks of {escape(session_id)} …"
+    return View(type="modal", title=plain("Saving", 24), close="Close", blocks=[section(said), *_shown(typed)])
+
+
+def refused_modal(session_id: str, tier: Tier, why: str, typed: str) -> View:
+    """Return why nothing was saved, with what was typed, to copy it from."""
+    said = f"The {tier} tasks of {escape(session_id)} were not saved: {escape(why)}"
+    shown = [section(truncate(said, SECTION_CHARS)), *_shown(typed)]
+    return View(type="modal", title=plain("Not saved", 24), close="Close", blocks=shown)
+
+
+def _shown(typed: str) -> list[Block]:
+    return [section(truncate(fence(typed), SECTION_CHARS))] if typed.strip() else []
+
+
 def _both(editing: Editing) -> list[Block]:
     now = truncate(fence(editing.text or "(no task)"), SECTION_CHARS)
     told = ":warning: Somebody changed these tasks while you wrote; nothing was saved. They read now:"

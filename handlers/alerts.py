@@ -43,7 +43,7 @@ Show = Callable[[Posted, Alert], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AlertDesk:
-    """What the buttons act on; the bot's own team is the only one whose people are anybody here."""
+    """What the buttons act on."""
 
     sessions: Sessions
     findings: Findings
@@ -52,7 +52,6 @@ class AlertDesk:
     ask: Ask
     zone_of: Callable[[Session], str]
     clock: Clock
-    team_id: str
 
 
 class AlertButtons:
@@ -121,8 +120,7 @@ class AlertButtons:
         try:
             session_id, _ = ids.decode_finding(action.get("value"))
             session = self._session(session_id)
-            if not self._is_owner(body, session) and not self._approvers.probably(*who(body)):
-                raise InputError(NOT_YOURS)
+            self._approvers.require_probably(*who(body), NOT_YOURS, owner=session.owner)
             playbook = playbook_of(session).peek()
             if playbook is None:
                 raise InputError("There is no HEARTBEAT.md; the next beat creates it.")
@@ -169,8 +167,7 @@ class AlertButtons:
 
     def _permitted(self, body: Body, session_id: str) -> Session:
         session = self._session(session_id)
-        if not self._is_owner(body, session) and not self._approvers.allow(*who(body)):
-            raise InputError(NOT_YOURS)
+        self._approvers.require(*who(body), NOT_YOURS, owner=session.owner)
         return session
 
     def _note_place(self, body: Body, session: Session) -> None:
@@ -179,7 +176,7 @@ class AlertButtons:
             self._desk.findings.owner_acted(session.id, session.owner)
 
     def _is_owner(self, body: Body, session: Session) -> bool:
-        return bool(session.owner) and who(body) == (session.owner, self._desk.team_id)
+        return bool(session.owner) and who(body)[0] == session.owner
 
     def _session(self, session_id: str) -> Session:
         return self._desk.sessions.get(session_id)

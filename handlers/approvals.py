@@ -1,7 +1,7 @@
 """Clicks on a draft, on its card or on App Home, and submits of its dialogues: who may, then what they decided.
 
-Dialogues open before any request, because a trigger expires after 3 s; the submit is where permission is checked for
-good.  Source: https://docs.slack.dev/interactivity/handling-user-interaction
+Dialogues open before any request, because a trigger expires after 3 s, and close before any; then permission is asked
+for good.  Source: https://docs.slack.dev/interactivity/handling-user-interaction
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.modals import context_modal, dismiss_modal, edit_modal, prefill
 from bot.casework.approvers import Approvers
-from bot.casework.decisions import Click, Decisions
+from bot.casework.decisions import Click, Decisions, check_context
+from bot.domain.hidden import check_whole
 from bot.errors import InputError, ProviderError, TriageError, Unconfirmed
 from bot.ports import ThreadStore
 from handlers.answers import Answers
+from handlers.dialogues import errors_in, field_of, text_of
 from handlers.evidence import EvidenceDialogue
 from handlers.transport import translated
 from handlers.who import who
@@ -94,42 +96,72 @@ class Approvals:
             self._answer(body, "This entry is from another version of triage; nothing happened.")
 
     def submit_edit(self, ack: Ack, body: Body, view: Body) -> None:
-        """Keep the edited words, then post them unless asked not to; what is wrong is said in the dialogue."""
-        only_save = bool((_field(view, ids.ONLY_SAVE) or {}).get("selected_options"))
-        text = _text(view, ids.REPLY)
+        """Keep the edited words, then post them unless asked not to; words that must not leave stay in the dialogue."""
+        only_save = bool((field_of(view, ids.ONLY_SAVE) or {}).get("selected_options"))
+        text = text_of(view, ids.REPLY)
         try:
-            click, by = self._authorised(body, view)
-            edited = self._decisions.edit(click, self._words(click, text))
+            click = ids.decode_dialogue(view.get("private_metadata"))
+            words = self._words(click, text)
+            self._decisions.check_reply(words)
         except TriageError as error:
-            ack(response_action="errors", errors={ids.REPLY: _for_a_person(error)})
+            ack(**errors_in(ids.REPLY, error))
             return
         ack()
-        if only_save:
-            self._decide(body, lambda _: self._decisions.show(edited))
-        else:
-            self._decide(body, lambda _: self._post_edited(edited, by))
+        self._edit(body, click, words, only_save=only_save)
 
     def submit_dismiss(self, ack: Ack, body: Body, view: Body) -> None:
         """Dismiss the draft, with the reason if there is one."""
-        reason = _text(view, ids.REASON)
+        reason = text_of(view, ids.REASON)
         self._submit(
-            ack, body, view, ids.REASON, lambda click, by: self._decisions.dismiss(click, by=by, reason=reason)
+            ack,
+            body,
+            view,
+            ids.REASON,
+            check_whole,
+            lambda click, by: self._decisions.dismiss(click, by=by, reason=reason),
         )
 
     def submit_context(self, ack: Ack, body: Body, view: Body) -> None:
         """Hand the context to the investigator."""
-        text = _text(view, ids.CONTEXT) or ""
-        self._submit(ack, body, view, ids.CONTEXT, lambda click, by: self._decisions.add_context(click, text, by=by))
+        text = text_of(view, ids.CONTEXT) or ""
+        self._submit(
+            ack,
+            body,
+            view,
+            ids.CONTEXT,
+            check_context,
+            lambda click, by: self._decisions.add_context(click, text, by=by),
+        )
 
-    def _submit(self, ack: Ack, body: Body, view: Body, block: str, decide: Callable[[Click, str], str]) -> None:
-        """Check permission for good and close the dialogue, then decide; Slack waits 3 s for the first part."""
+    def _submit(
+        self,
+        ack: Ack,
+        body: Body,
+        view: Body,
+        block: str,
+        check: Callable[[str], object],
+        decide: Callable[[Click, str], str],
+    ) -> None:
+        """Close the dialogue unless its words alone are refused; then ask who may, and decide."""
+        typed = text_of(view, block)
         try:
-            click, by = self._authorised(body, view)
+            click = ids.decode_dialogue(view.get("private_metadata"))
+            check(typed or "")
         except TriageError as error:
-            ack(response_action="errors", errors={block: _for_a_person(error)})
+            ack(**errors_in(block, error))
             return
         ack()
-        self._decide(body, lambda _: decide(click, by), typed=_text(view, block))
+        self._decide(body, lambda by: decide(click, by), typed=typed)
+
+    def _edit(self, body: Body, click: Click, words: str, *, only_save: bool) -> None:
+        """Keep the words if whoever submitted them may, else give them back; then show or post what was kept."""
+        try:
+            by = self._permitted(body)
+            edited = self._decisions.edit(click, words)
+        except TriageError as error:
+            self._refuse(body, error, typed=words)
+            return
+        self._carry_out(body, lambda: self._decisions.show(edited) if only_save else self._post_edited(edited, by))
 
     def _post_edited(self, edited: Click, by: str) -> str:
         """Post the edited draft; where that fails the card shows it, so that the words are not lost from sight."""
@@ -140,21 +172,26 @@ class Approvals:
                 self._decisions.show(edited)
             raise
 
-    def _authorised(self, body: Body, view: Body) -> tuple[Click, str]:
-        if not self._may(body):
-            raise InputError(NOT_YOURS)
-        return ids.decode_dialogue(view.get("private_metadata")), body["user"]["id"]
+    def _permitted(self, body: Body) -> str:
+        """Return who clicked or submitted, if they may, asked of Slack now; raises InputError."""
+        self._approvers.require(*who(body), NOT_YOURS)
+        return who(body)[0]
 
     def _decide(self, body: Body, decide: Callable[[str], str], *, typed: str | None = None) -> None:
-        if not self._may(body):
-            self._answer(body, NOT_YOURS)
-            return
+        """Ask who may, then do what they decided; `typed` goes back to them where it is refused."""
+        self._carry_out(body, lambda: decide(self._permitted(body)), typed=typed)
+
+    def _carry_out(self, body: Body, work: Callable[[], str], *, typed: str | None = None) -> None:
         try:
-            self._answer(body, decide(body["user"]["id"]))
+            said = work()
         except TriageError as error:
-            log.info("a click was refused: %s", error, extra={"action": "click_refused"})
-            kept = f"\nYou wrote: {typed}" if typed else ""
-            self._answer(body, _for_a_person(error) + kept)
+            self._refuse(body, error, typed=typed)
+        else:
+            self._answer(body, said)
+
+    def _refuse(self, body: Body, error: TriageError, *, typed: str | None) -> None:
+        log.info("a click was refused: %s", error, extra={"action": "click_refused"})
+        self._answer(body, _for_a_person(error), typed=typed)
 
     def _open(self, body: Body, client: WebClient, value: object, build: Callable[..., View]) -> None:
         """Open a dialogue without a request before it; a dialogue that shows a draft opens for approvers only."""
@@ -169,8 +206,7 @@ class Approvals:
 
     def _require_probably(self, body: Body) -> None:
         """Refuse, without a request, whoever did not seem allowed when last asked."""
-        if not self._approvers.probably(*who(body)):
-            raise InputError(NOT_YOURS)
+        self._approvers.require_probably(*who(body), NOT_YOURS)
 
     def _show_evidence(self, body: Body, client: WebClient, click: Click) -> None:
         """Show the citations; there is no submit to check permission at, so it is asked in full before any is shown."""
@@ -181,10 +217,12 @@ class Approvals:
             log.info("the evidence did not open: %s", error, extra={"action": "dialogue_refused"})
             self._answer(body, _for_a_person(error))
             return
-        if self._may(body):
-            self._evidence.fill(client, view_id, click.thread_id)
+        try:
+            self._permitted(body)
+        except InputError as error:
+            self._evidence.refuse(client, view_id, str(error))
         else:
-            self._evidence.refuse(client, view_id, NOT_YOURS)
+            self._evidence.fill(client, view_id, click.thread_id)
 
     def _editor(self, click: Click, *, from_home: bool) -> View:
         return edit_modal(click, self._draft_of(click), from_home=from_home)
@@ -201,11 +239,8 @@ class Approvals:
             raise InputError("This thread is closed; there is nothing left to edit.")
         return state.draft_pending or ""
 
-    def _may(self, body: Body) -> bool:
-        return self._approvers.allow(*who(body))
-
-    def _answer(self, body: Body, text: str) -> None:
-        self._answers.say(body, text, self._question_of(body))
+    def _answer(self, body: Body, text: str, *, typed: str | None = None) -> None:
+        self._answers.say(body, text, self._question_of(body), typed=typed)
 
     def _question_of(self, body: Body) -> str:
         """Return the question that a click is about; nothing to who may not read it."""
@@ -214,18 +249,6 @@ class Approvals:
             return ""
         state = self._store.get(thread_id) or self._store.last_closed(thread_id)
         return state.question if state else ""
-
-
-def _field(view: Body, block: str) -> Body | None:
-    """Return the state of a dialogue's input, or None if the dialogue has no such input."""
-    found = view.get("state", {}).get("values", {}).get(block, {}).get(ids.INPUT)
-    return found if isinstance(found, dict) else None
-
-
-def _text(view: Body, block: str) -> str | None:
-    """Return what was typed, or None where the input was left as it was."""
-    value = (_field(view, block) or {}).get("value")
-    return value if isinstance(value, str) else None
 
 
 def _for_a_person(error: TriageError) -> str:

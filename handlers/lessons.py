@@ -18,8 +18,9 @@ from bot.casework.approvers import Approvers
 from bot.casework.lessons import Lessons
 from bot.casework.rechecks import Rechecks
 from bot.domain.rechecks import Outcome
-from bot.errors import Conflict, InputError, TriageError
+from bot.errors import TriageError
 from handlers.approvals import NOT_YOURS
+from handlers.dialogues import errors_in, give_back, text_of
 from handlers.messenger import Ephemeral, answer
 from handlers.transport import translated
 from handlers.who import who
@@ -42,8 +43,7 @@ class LessonButtons:
         """Show what would be kept, to be changed."""
         ack()
         try:
-            if not self._approvers.probably(*who(body)):
-                raise InputError(NOT_YOURS)
+            self._approvers.require_probably(*who(body), NOT_YOURS)
             click = ids.decode_click(action.get("value"))
             view = remember_modal(click, *self._lessons.proposed(click))
             with translated("open the dialogue"):
@@ -54,21 +54,22 @@ class LessonButtons:
         self._lessons.tick()
 
     def submit_remember(self, ack: Ack, body: Body, view: Body) -> None:
-        """Keep the words as they were submitted; what is wrong with them is said in the dialogue."""
-        typed = view.get("state", {}).get("values", {}).get(ids.LESSON, {}).get(ids.INPUT, {}).get("value")
+        """Keep the words as they were submitted; what is wrong with the words alone is said in the dialogue."""
+        typed = text_of(view, ids.LESSON)
         try:
-            if not self._approvers.allow(*who(body)):
-                raise InputError(NOT_YOURS)
             click = ids.decode_click(view.get("private_metadata"))
-            self._lessons.remember(click, typed if isinstance(typed, str) else None, by=who(body)[0])
-        except Conflict as error:
-            ack()
-            self._answer(body, str(error))
+            if typed is not None:
+                self._lessons.check_words(typed)
         except TriageError as error:
-            ack(response_action="errors", errors={ids.LESSON: str(error)[:1_900]})
+            ack(**errors_in(ids.LESSON, error))
             return
-        else:
-            ack()
+        ack()
+        try:
+            self._approvers.require(*who(body), NOT_YOURS)
+            self._lessons.remember(click, typed, by=who(body)[0])
+        except TriageError as error:
+            log.info("a lesson was refused: %s", error, extra={"action": "click_refused"})
+            give_back(self._tell, self._ops_channel, who(body)[0], str(error), typed)
         self._lessons.tick()
 
     def still_true(self, ack: Ack, body: Body, action: Body) -> None:
@@ -83,8 +84,7 @@ class LessonButtons:
 
     def _decide(self, body: Body, action: Body, outcome: Outcome) -> None:
         try:
-            if not self._approvers.allow(*who(body)):
-                raise InputError(NOT_YOURS)
+            self._approvers.require(*who(body), NOT_YOURS)
             self._rechecks.decide(ids.decode_recheck(action.get("value")), outcome, by=who(body)[0])
         except TriageError as error:
             log.info("a click was refused: %s", error, extra={"action": "click_refused"})

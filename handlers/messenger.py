@@ -20,7 +20,7 @@ from blocks.reply import reply_sections, reply_text
 from blocks.text import escape
 from bot.casework.lessons import NO_LESSON, LessonMark
 from bot.domain.threads import ThreadState, hash_draft, reply_mark
-from bot.errors import ProviderError
+from bot.errors import ProviderError, Unavailable
 from handlers.pacing import CARD, LINE, REPLY, UPDATE_BURST, Pacer, paced
 from handlers.posting import Poster, slack_time
 from handlers.transport import translated
@@ -206,10 +206,26 @@ def whisper(client: WebClient) -> Whisper:
     return tell
 
 
-def ephemeral(client: WebClient) -> Ephemeral:
-    """Return a way to tell one user in one channel something only they see."""
-    tell = whisper(client)
-    return lambda channel, user, text: tell(channel, user, text, None)
+def ephemeral(client: WebClient, poster: Poster) -> Ephemeral:
+    """Return a way to tell one user something only they see: in a channel, or in private if they are not there."""
+    whispered = whisper(client)
+
+    def tell(channel: str, user: str, text: str) -> None:
+        try:
+            whispered(channel, user, text, None)
+        except Unavailable:
+            raise
+        except ProviderError:
+            log.info("answering in private instead", extra={"action": "answered_in_private"}, exc_info=True)
+            _in_private(client, poster, user, text)
+
+    return tell
+
+
+def _in_private(client: WebClient, poster: Poster, user: str, text: str) -> None:
+    with translated("open a direct message"):
+        channel = str(client.conversations_open(users=user)["channel"]["id"])
+    poster.post(channel, text, what="answer you", rank=LINE)
 
 
 def answer(tell: Ephemeral, channel: str, user: str, text: str) -> None:

@@ -10,7 +10,7 @@ from slack_bolt import Ack
 
 from blocks import ids
 from bot.casework.approvers import Approvers
-from bot.errors import InputError, TriageError
+from bot.errors import TriageError
 from bot.heartbeat.proposals import Proposals
 from bot.heartbeat.registry import Sessions
 from handlers.messenger import Ephemeral, answer
@@ -31,12 +31,11 @@ class ProposalButtons:
         sessions: Sessions,
         approvers: Approvers,
         *,
-        team_id: str,
         ops_channel: str,
         tell: Ephemeral,
     ) -> None:
         self._proposals, self._sessions, self._approvers = proposals, sessions, approvers
-        self._team_id, self._ops_channel, self._tell = team_id, ops_channel, tell
+        self._ops_channel, self._tell = ops_channel, tell
 
     def accept(self, ack: Ack, body: Body, action: Body) -> None:
         """Carry it out."""
@@ -75,10 +74,7 @@ class ProposalButtons:
         """Refuse whoever is neither the owner of the proposal's session nor an approver."""
         user, team = who(body)
         owner = self._sessions.get(session_id).owner if session_id else ""
-        if owner and (user, team) == (owner, self._team_id):
-            return
-        if not self._approvers.allow(user, team):
-            raise InputError(NOT_YOURS)
+        self._approvers.require(user, team, NOT_YOURS, owner=owner)
 
     def _answer_with(self, body: Body, work: Callable[[str], str]) -> None:
         try:

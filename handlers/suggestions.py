@@ -18,11 +18,13 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.suggestion import read_modal, reject_modal
 from bot.casework.approvers import Approvers
+from bot.domain.hidden import check_whole
 from bot.domain.suggestions import By, Suggestion
 from bot.errors import InputError, ProviderError, TriageError
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.suggestion_desk import SuggestionDesk
 from bot.ports import SuggestionStore
+from handlers.dialogues import errors_in, give_back, text_of
 from handlers.messenger import Ephemeral, answer
 from handlers.suggestion_cards import SuggestionCards
 from handlers.transport import translated
@@ -43,17 +45,15 @@ class SuggestionOffice:
     desk: SuggestionDesk
     cards: SuggestionCards
     approvers: Approvers
-    team_id: str
 
-    def may(self, user: str, team: str, suggestion: Suggestion, *, asks: bool) -> bool:
-        """Whether a user may decide; `asks` asks the chat, else what was last known counts."""
+    def require(self, user: str, team: str, suggestion: Suggestion, *, asks: bool) -> None:
+        """Return if a user may decide; `asks` asks the chat, else what was last known counts. Raises InputError."""
         try:
             owner = self.sessions.get(suggestion.to).owner
         except InputError:
             owner = ""
-        if owner and (user, team) == (owner, self.team_id):
-            return True
-        return self.approvers.allow(user, team) if asks else self.approvers.probably(user, team)
+        require = self.approvers.require if asks else self.approvers.require_probably
+        require(user, team, NOT_YOURS, owner=owner)
 
     def show(self, suggestion: Suggestion) -> None:
         """Bring the card after a decision; where the chat refuses, the next tick does."""
@@ -90,30 +90,33 @@ class SuggestionButtons:
 
     def submit_reject(self, ack: Ack, body: Body, view: Body) -> None:
         """Reject it, with the reason if there is one."""
+        said = text_of(view, ids.REASON)
+        try:
+            check_whole(said or "")
+        except InputError as error:
+            ack(**errors_in(ids.REASON, error))
+            return
         ack()
-        field = view.get("state", {}).get("values", {}).get(ids.REASON, {}).get(ids.INPUT) or {}
-        reason = field.get("value")
-        said = reason if isinstance(reason, str) else None
-        self._decide(body, view.get("private_metadata"), lambda one, by: self._office.desk.reject(one, by, said))
+        self._decide(body, view.get("private_metadata"), lambda one, by: self._office.desk.reject(one, by, said), said)
 
-    def _decide(self, body: Body, value: object, decide: Callable[[str, By], Suggestion]) -> None:
+    def _decide(
+        self, body: Body, value: object, decide: Callable[[str, By], Suggestion], typed: str | None = None
+    ) -> None:
         user, team = who(body)
         try:
             suggestion = self._office.store.get(ids.decode_suggestion(value))
-            if not self._office.may(user, team, suggestion, asks=True):
-                raise InputError(NOT_YOURS)
+            self._office.require(user, team, suggestion, asks=True)
             self._office.show(decide(suggestion.id, By(user, _name(body))))
         except TriageError as error:
             log.info("a click was refused: %s", error, extra={"action": "click_refused"})
-            self._answer(body, str(error))
+            give_back(self._tell, self._ops_channel, user, str(error), typed)
 
     def _open(self, body: Body, client: WebClient, value: object, build: Callable[[Suggestion], View]) -> None:
         """Open a dialogue without a request before it; the submit asks for good who may."""
         user, team = who(body)
         try:
             suggestion = self._office.store.get(ids.decode_suggestion(value))
-            if not self._office.may(user, team, suggestion, asks=False):
-                raise InputError(NOT_YOURS)
+            self._office.require(user, team, suggestion, asks=False)
             if not suggestion.is_waiting:
                 raise InputError(f"{suggestion.decided_by_name} {suggestion.status} {suggestion.id} already.")
             with translated("open the dialogue"):

@@ -1,4 +1,4 @@
-"""Port Workspace over Slack's Web API; people are remembered for a minute, memberships never."""
+"""Port Workspace over Slack's Web API; people are remembered for a minute unless asked afresh, memberships never."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class SlackWorkspace:
         self._monotonic = monotonic
         self._cache: dict[tuple[str, str], tuple[float, Any]] = {}
 
-    def person(self, user_id: str) -> Person:
-        """Return who a user is; raises ProviderError if Slack cannot say."""
-        return self._cached("person", user_id, lambda: self._person(user_id))
+    def person(self, user_id: str, *, fresh: bool = False) -> Person:
+        """Return who a user is; `fresh` asks Slack whatever is remembered. Raises ProviderError if Slack cannot say."""
+        return self._cached("person", user_id, lambda: self._person(user_id), fresh=fresh)
 
     def permalink(self, chat_id: str, message_id: str) -> str | None:
         """Return a link to a message, or None if there is none to be had."""
@@ -107,10 +107,10 @@ class SlackWorkspace:
             timezone=user.get("tz") or None,
         )
 
-    def _cached(self, kind: str, key: str, ask: Callable[[], T]) -> T:
+    def _cached(self, kind: str, key: str, ask: Callable[[], T], *, fresh: bool) -> T:
         now = self._monotonic()
         known = self._cache.get((kind, key))
-        if known is not None and now - known[0] < CACHE_S:
+        if not fresh and known is not None and now - known[0] < CACHE_S:
             return known[1]  # type: ignore[no-any-return]
         answer = ask()
         if len(self._cache) >= MAX_CACHED:

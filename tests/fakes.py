@@ -545,10 +545,13 @@ class FakeWorkspace:
         self.archived: set[str] = set()
         self.groups: dict[str, frozenset[str]] = {}
         self.unreadable: set[str] = set()
+        self.asked: list[str] = []
+        self.asked_fresh: list[str] = []
         self.down = False
 
-    def person(self, user_id: str) -> Person:
-        self._answer()
+    def person(self, user_id: str, *, fresh: bool = False) -> Person:
+        self._answer(user_id)
+        self.asked_fresh += [user_id] * fresh
         if user_id.startswith("B"):
             raise ProviderError("Slack could not look up a user: user_not_found")
         return self.people.get(user_id) or Person(user_id=user_id, name=f"name of {user_id}", team_id="T1")
@@ -557,17 +560,17 @@ class FakeWorkspace:
         return None if self.down else f"https://acme.slack.com/archives/{chat_id}/p{message_id.replace('.', '')}"
 
     def thread(self, chat_id: str, thread_ts: str) -> Sequence[ChatMessage]:
-        self._answer()
+        self._answer(chat_id)
         if chat_id in self.unreadable:
             raise ProviderError("Slack could not read the thread: channel_not_found")
         return list(self.threads.get((chat_id, thread_ts), []))
 
     def channel(self, chat_id: str) -> Channel:
-        self._answer()
+        self._answer(chat_id)
         return Channel(is_private=chat_id in self.private, is_archived=chat_id in self.archived)
 
     def members(self, place_id: str) -> frozenset[str]:
-        self._answer()
+        self._answer(place_id)
         if place_id not in self.groups:
             raise ProviderError("Slack could not list who may approve: no_such_subteam")
         return self.groups[place_id]
@@ -588,7 +591,8 @@ class FakeWorkspace:
         place = (chat_id, thread_ts)
         self.threads[place] = [m for m in self.threads[place] if m.message_id != message_id]
 
-    def _answer(self) -> None:
+    def _answer(self, about: str) -> None:
+        self.asked.append(about)
         if self.down:
             raise ProviderError("Slack could not be reached; trying again may help")
 

@@ -10,13 +10,17 @@ import logging
 from dataclasses import dataclass
 from typing import Final
 
-from bot.errors import ProviderError
+from bot.errors import InputError, ProviderError
 from bot.ports import Person, Workspace
 
 log = logging.getLogger(__name__)
 
 ROLL_CALL: Final = 50
 """How many people a list is checked for, a request each at most once a minute."""
+
+
+UNKNOWN: Final = "Slack does not say now who may do this, so nothing was done. Try again in a minute."
+"""What somebody is told whose permission nobody could look up."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,27 +43,45 @@ class Approvers:
         self._known: frozenset[str] = frozenset()
         self._barred: frozenset[str] = frozenset()
 
-    def allow(self, user_id: str, team_id: str) -> bool:
-        """Whether this user of this team may decide, asked of the chat now."""
-        if team_id != self._team_id:
-            return False
-        try:
-            if _never_may(self._workspace.person(user_id)):
-                self._barred |= {user_id}
-                return False
-            self._barred -= {user_id}
-            self._known = self._everybody()
-        except ProviderError:
-            log.exception("cannot tell who may approve; nobody may", extra={"action": "approvers_unknown"})
-            return False
-        return user_id in self._known
+    def require(self, user_id: str, team_id: str, refusal: str, *, owner: str = "") -> None:
+        """Return if this user of this team may decide, asked of the chat now and never from memory.
 
-    def probably(self, user_id: str, team_id: str) -> bool:
+        `owner` is the user id of a session's owner, who may decide on what is theirs; "" for nobody.
+
+        Raises:
+            InputError: they may not (`refusal`), or the chat cannot say.
+        """
+        try:
+            allowed = self._asked(user_id, team_id, owner)
+        except ProviderError as error:
+            log.exception("cannot tell who may approve; nobody may", extra={"action": "approvers_unknown"})
+            raise InputError(UNKNOWN) from error
+        if not allowed:
+            raise InputError(refusal)
+
+    def allow(self, user_id: str, team_id: str, *, owner: str = "") -> bool:
+        """Whether `require` would return; False where the chat cannot say."""
+        try:
+            self.require(user_id, team_id, "", owner=owner)
+        except InputError:
+            return False
+        return True
+
+    def require_probably(self, user_id: str, team_id: str, refusal: str, *, owner: str = "") -> None:
+        """Return at once if this user seemed allowed when last asked, else as `require` does; to open a dialogue with.
+
+        Whoever was not known a minute ago pays with a request that the dialogue opens later, and seldom too late.
+        """
+        if not self.probably(user_id, team_id, owner=owner):
+            self.require(user_id, team_id, refusal, owner=owner)
+
+    def probably(self, user_id: str, team_id: str, *, owner: str = "") -> bool:
         """Whether this user seemed allowed when last asked, without a request: enough to open a dialogue, no more.
 
-        That a listed person is a guest, say, is known from `allow` only.
+        That a listed person is a guest, say, is known from `require` only.
         """
-        return team_id == self._team_id and user_id in self._known - self._barred
+        known = self._known | ({owner} if owner else frozenset())
+        return team_id == self._team_id and user_id in known - self._barred
 
     def roll(self) -> Roll:
         """Return who may decide, for a list; of the first `ROLL_CALL` of them those who never may are left out."""
@@ -74,6 +96,18 @@ class Approvers:
         except ProviderError:
             log.warning("cannot list who may approve", extra={"action": "approvers_unknown"}, exc_info=True)
 
+    def _asked(self, user_id: str, team_id: str, owner: str) -> bool:
+        """Ask the chat; raises ProviderError if it cannot say."""
+        person = self._workspace.person(user_id, fresh=True)
+        if not is_colleague(person, team_id, self._team_id) or _never_may(person):
+            self._barred |= {user_id}
+            return False
+        self._barred -= {user_id}
+        if owner and user_id == owner:
+            return True
+        self._known = self._everybody()
+        return user_id in self._known
+
     def _never(self, user_id: str) -> bool:
         """Whether a person is known never to decide; one the chat cannot tell of is not."""
         try:
@@ -87,6 +121,14 @@ class Approvers:
         groups = [name for name in self._configured if name.startswith("S")]
         people = frozenset(self._configured) - frozenset(groups)
         return people.union(*(self._workspace.members(group) for group in groups))
+
+
+def is_colleague(person: Person, team_id: str, our_team_id: str) -> bool:
+    """Whether a click of `team_id` is this person's, and they belong to us: an id is unique in its team only.
+
+    A sister workspace of an Enterprise Grid is another team and the same company.
+    """
+    return not person.is_external and (team_id == our_team_id or team_id in person.team_ids)
 
 
 def _never_may(person: Person) -> bool:

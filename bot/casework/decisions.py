@@ -17,6 +17,7 @@ from bot.casework.freshness import StillStands, find_changes, with_doubts
 from bot.casework.notes import save_note
 from bot.casework.orchestrator import reopen
 from bot.casework.replies import Replies, standing_reply
+from bot.domain.hidden import check_whole, has_visible
 from bot.domain.jobs import JobKind
 from bot.domain.secrets import find_secrets
 from bot.domain.threads import HumanContext, Resolution, Status, ThreadState
@@ -65,10 +66,14 @@ class Decisions:
             raise Conflict(self._who_decided(state.thread_id)) from error
         return "Posted."
 
+    def check_reply(self, text: str) -> None:
+        """Refuse words that must not leave, from the words alone; raises InputError."""
+        check_outbound(text, self._desk.known_secrets)
+
     def edit(self, click: Click, text: str) -> Click:
         """Replace the draft's words; returns the click that stands for the new draft. Touches nothing but the disk."""
+        self.check_reply(text)
         state = self._bound(click)
-        check_outbound(text, self._desk.known_secrets)
         if text != state.draft_pending:
             state = self._put(state.with_draft(text).evolve(last_event_at=self._desk.clock.now()))
         assert state.draft_hash is not None
@@ -84,6 +89,7 @@ class Decisions:
     def dismiss(self, click: Click, *, by: str, reason: str | None) -> str:
         """Close the thread without a reply, also from under an investigation: what it finds is dropped."""
         state = self._bound(click, running=True)
+        reason = reason if reason and has_visible(check_whole(reason)) else None
         at = self._desk.clock.now()
         closed = state.close(Resolution.DISMISSED, at=at, why=f"dismissed by <@{by}>", dismiss_reason=reason)
         self._put(closed)
@@ -118,9 +124,7 @@ class Decisions:
 
         Context typed while a run was under way counts also when its draft has come meanwhile.
         """
-        if not text.strip():
-            raise InputError("The context is empty; write what the investigator should know.")
-        note = HumanContext(by=by, at=self._desk.clock.now(), text=text.strip())
+        note = HumanContext(by=by, at=self._desk.clock.now(), text=check_context(text))
 
         def record(now: ThreadState) -> ThreadState | None:
             if not now.is_open or now.post_intent or not _is_about(click, now):
@@ -230,14 +234,27 @@ def _when(state: ThreadState) -> str:
     return f" at {state.closed_at:%H:%M} UTC" if state.closed_at else ""
 
 
+def check_context(text: str) -> str:
+    """Return what somebody added, without the blanks around it.
+
+    Raises:
+        InputError: there is nothing to read in it, or it cannot be stored.
+    """
+    if not has_visible(check_whole(text)):
+        raise InputError("The context is empty; write what the investigator should know.")
+    return text.strip()
+
+
 def check_outbound(text: str, known_secrets: Collection[str] = ()) -> None:
     """Refuse a reply that must not leave.
 
     Raises:
-        InputError: it is empty, too long for a chat, or holds what looks like a secret.
+        InputError: nothing of it can be seen, it cannot be sent, is too long, or holds what looks like a secret.
     """
     if not text.strip():
         raise InputError("The reply is empty; write one, or dismiss the draft.")
+    if not has_visible(check_whole(text)):
+        raise InputError("The reply has nothing to see, only invisible characters; write one, or dismiss the draft.")
     if len(text) > MAX_REPLY_CHARS:
         raise InputError(f"The reply has {len(text):,} characters; shorten it to {MAX_REPLY_CHARS:,}.")
     if kinds := find_secrets(text, known_secrets):

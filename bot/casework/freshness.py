@@ -6,6 +6,7 @@ has seen them may post anyway.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,7 +24,17 @@ SAID_CHARS = 100
 
 StillStands = Callable[[EvidenceRef], bool]
 
-QUESTION_EDITED = "the question was edited; the draft answers its earlier wording"
+WORDING_CHARS = 6
+
+
+def question_edited(wording: str) -> str:
+    """Return the doubt that an edit casts on a draft: one for each wording, so that a second edit is asked about, too.
+
+    >>> question_edited("six?") == question_edited("six?"), question_edited("six?") == question_edited("five?")
+    (True, False)
+    """
+    digest = hashlib.sha256(wording.encode("utf-8", "replace")).hexdigest()[:WORDING_CHARS]
+    return f"the question was edited (to wording {digest}); the draft answers its earlier wording"
 
 
 def wrote_in_thread(user_id: str, at: datetime) -> str:
@@ -83,7 +94,7 @@ def _in_chat(state: ThreadState, messages: Sequence[ChatMessage]) -> list[Stalen
     original = next((m for m in messages if m.message_id == state.original_message_id), None)
     if original is None:
         return [Staleness(text="the question was deleted", hard=True)]
-    texts = [QUESTION_EDITED] if original.text != state.question else []
+    texts = [question_edited(original.text)] if original.text != state.question else []
     known = {state.original_message_id, *(followup.message_id for followup in state.followups)}
     since = int(state.status_history[-1].at.timestamp())
     newer = [m for m in messages if not m.is_bot and m.message_id not in known and float(m.message_id) >= since]

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from bot.casework.decisions import Click
 from bot.casework.desk import Desk
 from bot.casework.notes import cited_lines
+from bot.domain.hidden import check_whole, has_visible
 from bot.domain.lessons import MAX_WORDS_CHARS, Lesson, decided_by, lesson_of
 from bot.domain.note_facts import CITES
 from bot.domain.notes import note_text
@@ -88,10 +89,7 @@ class Lessons:
         """
         state, lesson = self.proposed(click)
         words = lesson.words if typed is None else typed
-        if len(words) > MAX_WORDS_CHARS:
-            raise InputError(f"This has {len(words):,} characters; at most {MAX_WORDS_CHARS:,} are kept.")
-        if kinds := find_secrets(words, self._desk.known_secrets):
-            raise InputError(f"This holds what looks like a secret ({', '.join(kinds)}); take it out.")
+        self.check_words(words)
         text = note_text(
             words,
             {
@@ -111,6 +109,15 @@ class Lessons:
         if ref is None:
             raise Conflict("Somebody was faster: this is remembered already.")
         return ref
+
+    def check_words(self, words: str) -> None:
+        """Refuse words that must not be kept, from the words alone; raises InputError."""
+        if not has_visible(check_whole(words)):
+            raise InputError("This is empty; write what the next investigation should know.")
+        if len(words) > MAX_WORDS_CHARS:
+            raise InputError(f"This has {len(words):,} characters; at most {MAX_WORDS_CHARS:,} are kept.")
+        if kinds := find_secrets(words, self._desk.known_secrets):
+            raise InputError(f"This holds what looks like a secret ({', '.join(kinds)}); take it out.")
 
     def tick(self) -> None:
         """Bring the cards in line of which a lesson was remembered; what the chat refuses is tried again."""

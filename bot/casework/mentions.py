@@ -138,10 +138,8 @@ class Mentions:
 
     def _add_to(self, card: ThreadState, event: Event, read: Instruction) -> None:
         """Take a word under a card as context for its investigation, from an approver."""
-        if not self.approvers.allow(event.sender.id, event.team_id):
-            self._say(event, NOT_YOURS)
-            return
         try:
+            self.approvers.require(event.sender.id, event.team_id, NOT_YOURS)
             self._say(event, self._carried_out(card, event, read))
         except InputError as refused:
             self._say(event, str(refused))

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from bot.casework.desk import Desk
-from bot.casework.freshness import QUESTION_EDITED, settled_by, with_doubts, wrote_in_thread
+from bot.casework.freshness import question_edited, settled_by, with_doubts, wrote_in_thread
 from bot.casework.rounds import Rounds
 from bot.domain.events import Event, MessageType
 from bot.domain.jobs import JobKind
@@ -183,10 +183,9 @@ class Orchestrator:
             return
         self._desk.amend(
             state.thread_id,
-            lambda now: now.evolve(
-                question=event.content,
-                last_event_at=self._desk.clock.now(),
-                stale_reasons=(*now.stale_reasons, QUESTION_EDITED),
+            lambda now: with_doubts(
+                now.evolve(question=event.content, last_event_at=self._desk.clock.now()),
+                [question_edited(event.content)],
             ),
         )
         self._work_on(state.thread_id)

@@ -8,13 +8,24 @@ Source: Unicode 16, general categories Cc and Cf, and Default_Ignorable_Code_Poi
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
+from bot.errors import InputError
+
+HALVES: Final = (
+    "The text holds half a character (a lone surrogate), which can be neither stored nor sent; "
+    "delete it, it shows as a box or a question mark, and type it again."
+)
 _HIDDEN: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff]"
 )
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_UNSEEN: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and symbols, says Unicode, that show nothing."""
+_UNSEEN_KINDS: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Mc", "Me", "Mn", "Zl", "Zp", "Zs"})
 _LINE_ENDS: Final = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
 
@@ -24,8 +35,45 @@ def without_hidden(text: str) -> tuple[str, int]:
     >>> without_hidden("Is it\u202e 5?\r\n\U000e0041\U000e0042")
     ('Is it 5?\n', 3)
     """
-    encodable = text.encode("utf-8", "replace").decode()
-    return _HIDDEN.subn("", _LINE_ENDS.sub("\n", encodable))
+    return _HIDDEN.subn("", _LINE_ENDS.sub("\n", storable(text)))
+
+
+def has_visible(text: str) -> bool:
+    r"""Whether a reader sees anything of a text: neither blanks nor hidden characters nor loose marks count.
+
+    >>> has_visible("ok"), has_visible("\u200b\u2060\u00a0\u200d\ufe0f\u2800")
+    (True, False)
+    """
+    return any(char not in _UNSEEN and unicodedata.category(char) not in _UNSEEN_KINDS for char in text)
+
+
+def has_halves(text: str) -> bool:
+    r"""Whether a text holds half a character (a lone surrogate), which no file and no request can hold.
+
+    >>> has_halves("5 \ud83d"), has_halves("5 \U0001f44d")
+    (True, False)
+    """
+    return _HALF.search(text) is not None
+
+
+def storable(text: str) -> str:
+    r"""Return a text with each half of a character replaced by `?`.
+
+    >>> storable("5 \ud83d")
+    '5 ?'
+    """
+    return text.encode("utf-8", "replace").decode()
+
+
+def check_whole(text: str) -> str:
+    """Return `text` if every character of it is whole.
+
+    Raises:
+        InputError: it holds half a character, which can be neither stored nor sent.
+    """
+    if has_halves(text):
+        raise InputError(HALVES)
+    return text
 
 
 def one_line(text: str, width: int) -> str:

@@ -142,6 +142,10 @@ class TaskDesk:
         """Return a tier's text to edit; raises InputError where there is no playbook."""
         return Editing(session_id=session_id, tier=tier, text=tier_text(self._playbook(session_id), tier))
 
+    def check_edit(self, session_id: str, tier: Tier, text: str, base: str) -> None:
+        """Raise what `edit` would raise, and change nothing."""
+        _edited(self._playbook(session_id), session_id, tier, text, base)
+
     def edit(self, session_id: str, tier: Tier, text: str, base: str) -> Changes:
         """Put the edited text in the tier's place; lines that did not change keep every byte.
 
@@ -152,10 +156,7 @@ class TaskDesk:
         done: list[Changes] = []
 
         def edit(now: Playbook) -> Playbook:
-            current = Editing(session_id=session_id, tier=tier, text=tier_text(now, tier))
-            if current.base != base:
-                raise TextChanged(current)
-            done[:] = [with_tier_text(now, tier, text)]
+            done[:] = [_edited(now, session_id, tier, text, base)]
             return done[0].playbook
 
         self._change(session_id, edit)
@@ -191,6 +192,13 @@ class TaskDesk:
     def _shown_to(self, session_id: str, by: str) -> str | None:
         digest = self._shown.read().get(_key(session_id, by))
         return digest if isinstance(digest, str) else None
+
+
+def _edited(now: Playbook, session_id: str, tier: Tier, text: str, base: str) -> Changes:
+    current = Editing(session_id=session_id, tier=tier, text=tier_text(now, tier))
+    if current.base != base:
+        raise TextChanged(current)
+    return with_tier_text(now, tier, text)
 
 
 def _is_plain(text: str) -> bool:

@@ -20,6 +20,8 @@ class Person:
     user_id: str
     name: str
     team_id: str | None = None
+    team_ids: frozenset[str] = frozenset()
+    """The ids under which a colleague of a sister workspace may come: all their workspaces, and the company's."""
     is_bot: bool = False
     is_guest: bool = False
     is_external: bool = False
@@ -52,8 +54,8 @@ class Channel:
 class Workspace(Protocol):
     """What the bot may ask the chat about itself; every call is a network request unless cached."""
 
-    def person(self, user_id: str) -> Person:
-        """Return who a user is; raises ProviderError if the chat cannot say."""
+    def person(self, user_id: str, *, fresh: bool = False) -> Person:
+        """Return who a user is; `fresh` asks even where the answer is known. Raises ProviderError if it cannot say."""
         ...
 
     def permalink(self, chat_id: str, message_id: str) -> str | None:

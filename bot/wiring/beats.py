@@ -19,7 +19,7 @@ from handlers.alert_surface import SlackAlerts
 from handlers.alerts import AlertButtons, AlertDesk
 from handlers.commands.heartbeat import HeartbeatCommand
 from handlers.commands.pollinate import PollinateCommand
-from handlers.commands.tiers import Tiers, view_opener
+from handlers.commands.tiers import Tiers, view_opener, view_updater
 from handlers.proposal_cards import SlackProposals
 from handlers.proposals import ProposalButtons
 from handlers.suggestion_cards import SuggestionCards
@@ -56,7 +56,6 @@ def wire_beats(on: Foundation, models: Models | None) -> Beats:
             proposals,
             beats.sessions,
             on.approvers,
-            team_id=on.me.team_id,
             ops_channel=on.ops_channel,
             tell=on.tell(),
         ),
@@ -97,7 +96,6 @@ def _alert_buttons(on: Foundation, beats: Heartbeats, surface: SlackAlerts) -> A
         ask=on.ask(),
         zone_of=beats.zones.name,
         clock=on.clock,
-        team_id=on.me.team_id,
     )
     return AlertButtons(desk, on.approvers, tell=on.tell())
 
@@ -109,7 +107,6 @@ def _suggestion_office(on: Foundation, beats: Heartbeats) -> SuggestionOffice:
         desk=beats.desk,
         cards=SuggestionCards(on.client, on.poster, beats.suggestions, ops_channel=on.ops_channel),
         approvers=on.approvers,
-        team_id=on.me.team_id,
     )
 
 
@@ -142,7 +139,6 @@ def _heartbeat_command(on: Foundation, beats: Heartbeats) -> HeartbeatCommand:
         zones=beats.zones,
         approvers=on.approvers,
         clock=on.clock,
-        team_id=on.me.team_id,
     )
 
 
@@ -152,7 +148,8 @@ def _tiers(on: Foundation, beats: Heartbeats) -> Tiers:
         sessions=beats.sessions,
         desk=TaskDesk(beats.sessions, beats.store, beats.zones, on.clock, listed),
         approvers=on.approvers,
-        team_id=on.me.team_id,
         open_view=view_opener(on.posting),
+        update_view=view_updater(on.client),
         tell=on.tell(),
+        ops_channel=on.ops_channel,
     )

@@ -91,7 +91,7 @@ class Foundation:
 
     def tell(self) -> Callable[[str, str, str], None]:
         """Return a way to tell one person something only they see."""
-        return ephemeral(self.client)
+        return ephemeral(self.client, self.poster)
 
     def ask(self) -> Ask:
         """Return a way to ask a question in the ops channel."""

@@ -116,8 +116,7 @@ class CaseworkCommands:
         return approver_blocks(self.approvers.roll(), is_one=self._may(typed))
 
     def _require(self, typed: Typed) -> None:
-        if not self._may(typed):
-            raise InputError(ONLY_APPROVERS)
+        self.approvers.require(*typed.who, ONLY_APPROVERS)
 
     def _may(self, typed: Typed) -> bool:
         return self.approvers.allow(*typed.who)

@@ -44,7 +44,6 @@ class HeartbeatCommand:
     zones: Zones
     approvers: Approvers
     clock: Clock
-    team_id: str
 
     def __call__(self, typed: Typed) -> list[Block]:
         """Return the answer; raises InputError and StoreError."""
@@ -57,8 +56,8 @@ class HeartbeatCommand:
         session = self.sessions.get(typed.line.word(2))
         if verb in ("log", "why"):
             return self._told(verb, session, may_read=self._may(session, typed))
-        if not self._may(session, typed):
-            raise InputError(f"Only approvers and the owner of {session.id} may do that. See /triage heartbeat list")
+        refusal = f"Only approvers and the owner of {session.id} may do that. See /triage heartbeat list"
+        self.approvers.require(*typed.who, refusal, owner=session.owner)
         refuse_more(f"{NAME} {verb}", typed.line.words[2:])
         return said_blocks(self._done(verb, session, "".join(typed.line.words[3:]), typed))
 
@@ -86,4 +85,4 @@ class HeartbeatCommand:
         return self.controls.switch(session.id, by, on=verb == "on")
 
     def _may(self, session: Session, typed: Typed) -> bool:
-        return typed.who == (session.owner, self.team_id) or self.approvers.allow(*typed.who)
+        return self.approvers.allow(*typed.who, owner=session.owner)

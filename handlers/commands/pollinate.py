@@ -45,8 +45,9 @@ class PollinateCommand:
         if verb == "list":
             return self._list(typed)
         if verb == "run":
-            if not self.office.approvers.allow(*typed.who):
-                raise InputError("Only approvers may send suggestions. Who they are: /triage approve-list")
+            self.office.approvers.require(
+                *typed.who, "Only approvers may send suggestions. Who they are: /triage approve-list"
+            )
             return said_blocks(ran(self.pollination.run()))
         return self._decided(verb, typed)
 
@@ -61,11 +62,10 @@ class PollinateCommand:
 
     def _decided(self, verb: str, typed: Typed) -> list[Block]:
         desk, line = self.office.desk, typed.line
-        if not self._owned(typed) and not self.office.approvers.allow(*typed.who):
-            raise InputError(NOT_YOURS)  # before any id is named: the near ones are not for everybody
+        if not self._owned(typed):  # before any id is named: the near ones are not for everybody
+            self.office.approvers.require(*typed.who, NOT_YOURS)
         found = desk.find(line.word(2))
-        if not self.office.may(*typed.who, found, asks=True):
-            raise InputError(NOT_YOURS)
+        self.office.require(*typed.who, found, asks=True)
         by = By(typed.user_id, typed.user_name)
         if verb == "reject":
             return said_blocks(rejected(desk.reject(found.id, by, line.after(3) or None)))
@@ -78,6 +78,6 @@ class PollinateCommand:
         return said_blocks(accepted(desk.accept(found.id, by, has_read=bool(found.quarantine))))
 
     def _owned(self, typed: Typed) -> frozenset[str]:
-        """Return the sessions that belong to whoever typed."""
-        mine = (one for one in self.office.sessions.all() if one.owner)
-        return frozenset(one.id for one in mine if typed.who == (one.owner, self.office.team_id))
+        """Return the sessions that belong to whoever typed; none to an owner who has become a guest, say."""
+        mine = frozenset(one.id for one in self.office.sessions.all() if one.owner and one.owner == typed.user_id)
+        return mine if mine and self.office.approvers.allow(*typed.who, owner=typed.user_id) else frozenset()

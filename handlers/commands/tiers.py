@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from slack_bolt import Ack
 from slack_sdk import WebClient
@@ -23,24 +23,29 @@ from blocks.tiers import (
     EDITOR_CHARS,
     answer_blocks,
     due_blocks,
+    refused_modal,
     saved_modal,
+    saving_modal,
     tasks_blocks,
     tier_modal,
 )
 from bot.casework.approvers import Approvers
+from bot.domain.hidden import check_whole
 from bot.domain.manual import verbs
 from bot.domain.nearness import near_ones
 from bot.domain.playbook_numbers import ListChanged
 from bot.domain.tiers import Tier
-from bot.errors import InputError, TriageError
+from bot.errors import InputError, ProviderError, TriageError
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
 from bot.heartbeat.task_desk import Answer, TaskDesk, TextChanged
 from bot.heartbeat.task_words import parse_number, parse_tier
 from handlers.commands.typed import Typed
 from handlers.commands.words import refuse_more
+from handlers.dialogues import errors_in, give_back
 from handlers.messenger import Ephemeral, answer
 from handlers.transport import translated
+from handlers.who import who
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +55,7 @@ MAX_NAMED: Final = 10
 NOT_YOURS: Final = "Only approvers and the session's owner may see and change its tasks."
 
 OpenView = Callable[[str, View], None]
+UpdateView = Callable[[str, View], None]
 
 
 def view_opener(client: WebClient) -> OpenView:
@@ -62,6 +68,24 @@ def view_opener(client: WebClient) -> OpenView:
     return open_view
 
 
+def view_updater(client: WebClient) -> UpdateView:
+    """Return what changes an open dialogue by its id; it raises ProviderError where Slack refuses."""
+
+    def update_view(view_id: str, view: View) -> None:
+        with translated("update the dialogue"):
+            client.views_update(view_id=view_id, view=view)
+
+    return update_view
+
+
+class Edit(NamedTuple):
+    """What was submitted: the text of a tier, and the mark of the text it replaces."""
+
+    tier: Tier
+    text: str
+    base: str
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tiers:
     """Answers `/triage tiers …` (a Command of handlers/commands) and listens to its buttons and its dialogue."""
@@ -69,9 +93,10 @@ class Tiers:
     sessions: Sessions
     desk: TaskDesk
     approvers: Approvers
-    team_id: str
     open_view: OpenView
+    update_view: UpdateView
     tell: Ephemeral
+    ops_channel: str
 
     def __call__(self, typed: Typed) -> list[Block]:
         """Return the answer; raises TriageError for what cannot be done."""
@@ -88,8 +113,8 @@ class Tiers:
         if verb and verb not in verbs(NAME):
             near = [f"{NAME} {session.id} {one}" for one in near_ones(verb, verbs(NAME))]
             return usage_blocks(NAME, unknown_text(verb, near, after=f"{NAME} {session.id}"))
-        if not self._may(session, typed.who, asks=True):
-            raise InputError(f"{NOT_YOURS} What is due: /triage tiers {session.id} due")
+        require = self.approvers.require_probably if verb == "edit" else self.approvers.require
+        require(*typed.who, f"{NOT_YOURS} What is due: /triage tiers {session.id} due", owner=session.owner)
         return self._answer(session, verb, typed)
 
     def open_edit(self, ack: Ack, body: Body, action: Body) -> None:
@@ -103,21 +128,44 @@ class Tiers:
             self._tell(body, str(error))
 
     def submit(self, ack: Ack, body: Body, view: Body) -> None:
-        """Save the edited tier; what is wrong is said in the dialogue, where what was typed still stands."""
+        """Save the edited tier: acknowledged with the text still in sight, then Slack is asked who may.
+
+        What is wrong with the text is said in the dialogue, to whoever seemed allowed to see the tier.
+        """
         block, text = _typed(view)
         try:
             session_id, tier, base = ids.decode_tier(view.get("private_metadata"))
             session = self.sessions.get(session_id)
-            if not self._may(session, (_who(body), _team(body)), asks=True):
-                raise InputError(NOT_YOURS)
-            changes = self.desk.edit(session.id, tier, text, base)
+            check_whole(text)
+            if self.approvers.probably(*who(body), owner=session.owner):
+                self.desk.check_edit(session.id, tier, text, base)
         except TextChanged as changed:
             self._show_both(ack, changed, block, text)
         except TriageError as error:
-            ack(response_action="errors", errors={block: str(error)[:1_900]})
+            ack(**errors_in(block, error))
         else:
-            log.info("a tier was edited", extra={"action": "tier_edited", "session": session.id, "tier": tier})
-            ack(response_action="update", view=saved_modal(session.id, tier, changes).to_dict())
+            ack(response_action="update", view=saving_modal(session.id, tier, text).to_dict())
+            self._save(body, view, session, Edit(tier, text, base))
+
+    def _save(self, body: Body, view: Body, session: Session, edit: Edit) -> None:
+        """Change the playbook if whoever submitted may; the text goes back to them if not."""
+        try:
+            self.approvers.require(*who(body), NOT_YOURS, owner=session.owner)
+            changes = self.desk.edit(session.id, edit.tier, edit.text, edit.base)
+        except TriageError as error:
+            log.info("an edited tier was refused: %s", error, extra={"action": "click_refused"})
+            self._turn(view, refused_modal(session.id, edit.tier, str(error), edit.text))
+            give_back(self.tell, self.ops_channel, who(body)[0], str(error), edit.text)
+        else:
+            log.info("a tier was edited", extra={"action": "tier_edited", "session": session.id, "tier": edit.tier})
+            self._turn(view, saved_modal(session.id, edit.tier, changes))
+
+    def _turn(self, view: Body, shown: View) -> None:
+        """Show what became of it in the dialogue, unless it was closed meanwhile."""
+        try:
+            self.update_view(str(view.get("id") or ""), shown)
+        except ProviderError:
+            log.info("a dialogue was not updated", extra={"action": "dialogue_unfilled"}, exc_info=True)
 
     def _which_session(self) -> str:
         known = [session.id for session in self.sessions.all()]
@@ -151,8 +199,7 @@ class Tiers:
         return self.desk.move(session.id, number, parse_tier(typed.line.word(4), session.id), by)
 
     def _open(self, session: Session, tier: Tier, body: Body) -> None:
-        if not self._may(session, (_who(body), _team(body)), asks=False):
-            raise InputError(NOT_YOURS)
+        self.approvers.require_probably(*who(body), NOT_YOURS, owner=session.owner)
         self._show_editor(session, tier, str(body.get("trigger_id")))
 
     def _show_editor(self, session: Session, tier: Tier, trigger_id: str) -> None:
@@ -167,19 +214,13 @@ class Tiers:
     def _show_both(self, ack: Ack, changed: TextChanged, block: str, text: str) -> None:
         """Show how the tier reads now above what was typed; where it is too long for the editor, only say so."""
         if len(changed.now.text) > EDITOR_CHARS:
-            ack(response_action="errors", errors={block: f"{changed} Copy your text, and open the list again."})
+            ack(**errors_in(block, InputError(f"{changed} Copy your text, and open the list again.")))
             return
         ack(response_action="update", view=tier_modal(changed.now, typed=text).to_dict())
 
-    def _may(self, session: Session, who: tuple[str, str], *, asks: bool) -> bool:
-        """Whether somebody may read and change a session's tasks; `asks` asks the chat, else what was heard counts."""
-        if session.owner and who == (session.owner, self.team_id):
-            return True
-        return self.approvers.allow(*who) if asks else self.approvers.probably(*who)
-
     def _tell(self, body: Body, text: str) -> None:
         channel = str((body.get("channel") or {}).get("id") or (body.get("container") or {}).get("channel_id") or "")
-        answer(self.tell, channel, _who(body), text)
+        answer(self.tell, channel, who(body)[0], text)
 
 
 def _typed(view: Body) -> tuple[str, str]:
@@ -188,15 +229,3 @@ def _typed(view: Body) -> tuple[str, str]:
     block = next((name for name in values if str(name).startswith(ids.TIER_TEXT)), ids.TIER_TEXT)
     value = ((values.get(block) or {}).get(ids.INPUT) or {}).get("value")
     return block, value if isinstance(value, str) else ""
-
-
-def _who(body: Body) -> str:
-    user = body.get("user")
-    return str((user.get("id") if isinstance(user, dict) else None) or body.get("user_id") or "")
-
-
-def _team(body: Body) -> str:
-    """Return the team of whoever typed or clicked."""
-    user, team = body.get("user"), body.get("team")
-    of_user = user.get("team_id") if isinstance(user, dict) else None
-    return str(of_user or (team.get("id") if isinstance(team, dict) else None) or body.get("team_id") or "")

@@ -8,7 +8,7 @@ import pytest
 
 from blocks.draft_card import click_of
 from bot.casework.decisions import Click
-from bot.casework.freshness import is_settled
+from bot.casework.freshness import is_settled, question_edited
 from bot.domain.events import MessageType
 from bot.domain.jobs import JobKind
 from bot.domain.returns import InvestigatorReturn, Verdict
@@ -184,7 +184,7 @@ def test_an_edited_question_makes_the_draft_doubtful(office: Office) -> None:
     office.queue(an_event("How often do we retry refunds?", msg_type=MessageType.EDIT))
     office.work()
     assert office.state.question == "How often do we retry refunds?"
-    assert office.state.stale_reasons == ("the question was edited; the draft answers its earlier wording",)
+    assert office.state.stale_reasons == (question_edited("How often do we retry refunds?"),)
     assert office.shown.question == "How often do we retry refunds?"
     office.decisions.reinvestigate(office.click(), by=BEN)
     office.work()

@@ -8,7 +8,7 @@ from typing import Any
 from slack_sdk.models.blocks import Block
 
 from blocks.draft_card import card_blocks
-from bot.casework.freshness import QUESTION_EDITED, settled_by, wrote_in_thread
+from bot.casework.freshness import question_edited, settled_by, wrote_in_thread
 from bot.casework.lessons import LessonMark
 from bot.casework.verdict import CODE_CHECKS
 from bot.domain.escalation import session_name
@@ -239,7 +239,7 @@ CARDS = Chapter(
             shows=card(
                 drafted(
                     stale_reasons=(
-                        QUESTION_EDITED,
+                        question_edited("How often do we retry, and why?"),
                         wrote_in_thread(BEN.user_id, NOW + timedelta(minutes=3, seconds=12)),
                         "`config/warehouse.toml:3-7` changed in the codebase",
                     )

@@ -59,7 +59,6 @@ class Edge:
             ask=self._ask,
             zone_of=lambda _: "UTC",
             clock=self.clock,
-            team_id="T1",
         )
         self.listeners = AlertButtons(desk, approvers, tell=self._tell)
 

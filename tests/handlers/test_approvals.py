@@ -12,7 +12,7 @@ import pytest
 from slack_sdk.errors import SlackApiError
 
 from blocks import ids
-from bot.casework.approvers import Approvers
+from bot.casework.approvers import UNKNOWN, Approvers
 from bot.casework.decisions import Click
 from bot.casework.evidence import Citation, NothingToShow
 from bot.domain.in_flight import IN_FLIGHT
@@ -33,11 +33,12 @@ CARL = "U3"
 class RecordedAck:
     """What Slack was answered."""
 
-    def __init__(self, order: list[str]) -> None:
+    def __init__(self, order: list[str], on_ack: Callable[[], object] = lambda: None) -> None:
         self.answers: list[dict[str, Any]] = []
-        self._order = order
+        self._order, self._on_ack = order, on_ack
 
     def __call__(self, **answer: Any) -> None:
+        self._on_ack()
         self.answers.append(answer)
         self._order.append("ack")
 
@@ -142,14 +143,24 @@ class Edge:
         self.listeners.more(ack, body, action, self.client)  # type: ignore[arg-type]
         return ack
 
-    def submit(self, name: str, click: Click, *, by: str = BEN, at_home: bool = False, **typed: Any) -> RecordedAck:
+    def submit(
+        self,
+        name: str,
+        click: Click,
+        *,
+        by: str = BEN,
+        at_home: bool = False,
+        on_ack: Callable[[], object] = lambda: None,
+        **typed: Any,
+    ) -> RecordedAck:
         """Submit a dialogue with what was typed into its inputs."""
+        self.office.workspace.asked.clear()
         body = payload("view_submission")
         body["user"] = {**body["user"], "id": by}
         view = body["view"]
         view["private_metadata"] = ids.encode_dialogue(click, from_home=at_home)
         view["state"]["values"] = {block: {ids.INPUT: value} for block, value in typed.items()}
-        ack = RecordedAck(self.order)
+        ack = RecordedAck(self.order, on_ack)
         getattr(self.listeners, name)(ack, body, view)
         return ack
 
@@ -160,6 +171,11 @@ class Edge:
 
 def words(text: str | None) -> dict[str, Any]:
     return {"type": "plain_text_input", "value": text}
+
+
+def given_back_as(typed: str, why: str = NOT_YOURS) -> str:
+    """Return what is said where something was submitted in vain."""
+    return f"{why}\nYou wrote:\n```\n{typed}\n```"
 
 
 def home_click() -> dict[str, Any]:
@@ -236,7 +252,7 @@ class TestApprove:
         edge.office.workspace.down = True
         edge.press("approve", edge.value())
         assert edge.office.messenger.posts == []
-        assert edge.last_word == NOT_YOURS
+        assert edge.last_word == UNKNOWN
 
 
 class TestDialogues:
@@ -300,7 +316,10 @@ class TestSubmitEdit:
         edge.submit("submit_edit", edge.office.click(), reply=words(None))
         assert edge.office.messenger.posts[0].text == a_return().draft_reply
 
-    @pytest.mark.parametrize("text", ["", "   ", "key ghp_" + "aB3dE5" * 6])
+    @pytest.mark.parametrize(
+        "text",
+        ["", "   ", "key ghp_" + "aB3dE5" * 6, "\u200b\u2060", "\u200d\ufe0f\u2800", "It is \ud83d five.", "\udc4d"],
+    )
     def test_what_must_not_leave_is_said_in_the_dialogue(self, edge: Edge, text: str) -> None:
         """The dialogue stays open with what was typed."""
         ack = edge.submit("submit_edit", edge.office.click(), reply=words(text), only_save=POST)
@@ -312,7 +331,8 @@ class TestSubmitEdit:
     def test_who_may_not_is_refused_at_the_submit(self, edge: Edge) -> None:
         """Opening the editor gave no right."""
         ack = edge.submit("submit_edit", edge.office.click(), by=CARL, reply=words("Mine."), only_save=POST)
-        assert ack.answers[0]["errors"] == {ids.REPLY: NOT_YOURS}
+        assert ack.answers == [{}]
+        assert edge.told == [("C0OPS", CARL, given_back_as("Mine."))]
         assert edge.office.state.draft_pending == a_return().draft_reply
 
     def test_who_lost_the_right_meanwhile_is_refused(self, edge: Edge) -> None:
@@ -320,14 +340,17 @@ class TestSubmitEdit:
         edge.press("open_edit", edge.value())
         edge.office.workspace.groups["C0OPS"] = frozenset()
         ack = edge.submit("submit_edit", edge.office.click(), reply=words("Mine."), only_save=POST)
-        assert ack.answers[0]["response_action"] == "errors"
+        assert ack.answers == [{}]
+        assert edge.last_word == given_back_as("Mine.")
+        assert edge.office.messenger.posts == []
 
     def test_a_submit_after_the_thread_closed_says_who_closed_it(self, edge: Edge) -> None:
-        """In the dialogue, where the words still are."""
+        """With the words given back."""
         click = edge.office.click()
         edge.press("approve", edge.value())
-        ack = edge.submit("submit_edit", click, reply=words("Late."), only_save=POST)
-        assert f"approved by <@{BEN}>" in ack.answers[0]["errors"][ids.REPLY]
+        edge.submit("submit_edit", click, reply=words("Late."), only_save=POST)
+        assert f"approved by <@{BEN}>" in edge.last_word
+        assert "```\nLate.\n```" in edge.last_word
         assert len(edge.office.messenger.posts) == 1
 
     def test_words_that_could_not_be_posted_are_on_the_card(self, edge: Edge) -> None:
@@ -350,6 +373,51 @@ class TestSubmitEdit:
 class TestOtherSubmits:
     """Dismiss and context."""
 
+    @pytest.mark.parametrize(
+        ("name", "block", "text"),
+        [
+            ("submit_dismiss", ids.REASON, "no \ud800"),
+            ("submit_context", ids.CONTEXT, "we mean v2 \udfff"),
+            ("submit_context", ids.CONTEXT, "\u200b\u200e"),
+        ],
+    )
+    def test_what_cannot_be_stored_or_seen_is_said_in_the_dialogue(
+        self, edge: Edge, name: str, block: str, text: str
+    ) -> None:
+        """Half a character, or nothing but invisible ones: the dialogue stays open and nothing changes."""
+        before = edge.office.state
+        ack = edge.submit(name, edge.office.click(), **{block: words(text)})
+        assert list(ack.answers[0]["errors"]) == [block]
+        assert edge.office.state == before
+
+    def test_an_invisible_reason_is_none(self, edge: Edge) -> None:
+        """It may stay empty, and that is what it is."""
+        edge.submit("submit_dismiss", edge.office.click(), reason=words("\u200b"))
+        assert edge.office.ended.dismiss_reason is None
+
+    @pytest.mark.parametrize("name", ["submit_edit", "submit_dismiss", "submit_context"])
+    def test_a_submit_is_acknowledged_before_slack_is_asked_anything(self, edge: Edge, name: str) -> None:
+        """Slack waits 3 s, and who may is up to three requests."""
+        asked: list[int] = []
+        click, workspace = edge.office.click(), edge.office.workspace
+        ack = edge.submit(
+            name,
+            click,
+            on_ack=lambda: asked.append(len(workspace.asked)),
+            reply=words("Mine."),
+            reason=words("no"),
+            context=words("we mean v2"),
+        )
+        assert ack.answers == [{}]
+        assert asked == [0]
+        assert workspace.asked_fresh == [BEN]
+
+    def test_words_refused_on_the_home_come_back_in_full(self, edge: Edge) -> None:
+        """The page says why; the text comes as a message, for a page is drawn anew every minute."""
+        edge.submit("submit_context", edge.office.click(), by=CARL, at_home=True, context=words("a\nb"))
+        assert edge.home.said == [(CARL, "T1", NOT_YOURS)]
+        assert edge.told == [("C0OPS", CARL, given_back_as("a\nb"))]
+
     def test_a_reason_is_kept(self, edge: Edge) -> None:
         """With or without words."""
         edge.submit("submit_dismiss", edge.office.click(), reason=words("by phone"))
@@ -368,10 +436,11 @@ class TestOtherSubmits:
 
     @pytest.mark.parametrize("name", ["submit_dismiss", "submit_context"])
     def test_who_may_not_is_refused_at_the_submit(self, edge: Edge, name: str) -> None:
-        """In the dialogue, and nothing changes."""
+        """Nothing changes, and what was typed comes back."""
         before = edge.office.state
         ack = edge.submit(name, edge.office.click(), by=CARL, context=words("x"), reason=words("x"))
-        assert ack.answers[0]["response_action"] == "errors"
+        assert ack.answers == [{}]
+        assert edge.last_word == given_back_as("x")
         assert edge.office.state == before
 
     def test_words_that_came_too_late_are_given_back(self, edge: Edge) -> None:
@@ -379,7 +448,7 @@ class TestOtherSubmits:
         click = edge.office.click()
         edge.press("approve", edge.value())
         edge.submit("submit_context", click, context=words("a long explanation"))
-        assert "You wrote: a long explanation" in edge.last_word
+        assert "You wrote:\n```\na long explanation\n```" in edge.last_word
 
 
 class TestMenu:
@@ -609,16 +678,17 @@ class TestPermission:
         click, before = edge.office.click(), edge.office.state
         edge.office.workspace.down = True
         edge.press("approve", ids.encode_click(click))
-        assert edge.last_word == NOT_YOURS
+        assert edge.last_word == UNKNOWN
         edge.choose(ids.encode_option(ids.REINVESTIGATE, click))
-        assert edge.last_word == NOT_YOURS
+        assert edge.last_word == UNKNOWN
         for name, block in (
             ("submit_edit", ids.REPLY),
             ("submit_dismiss", ids.REASON),
             ("submit_context", ids.CONTEXT),
         ):
             ack = edge.submit(name, click, **{block: {"type": "plain_text_input", "value": "mine"}})
-            assert ack.answers[0]["errors"][block] == NOT_YOURS
+            assert ack.answers == [{}]
+            assert edge.last_word == given_back_as("mine", UNKNOWN)
         assert edge.office.state == before
 
     @pytest.mark.parametrize("flaw", ["is_guest", "is_external", "is_deactivated"])
@@ -629,7 +699,8 @@ class TestPermission:
         edge.press("open_edit", ids.encode_click(click))
         edge.office.workspace.people[BEN] = Person(user_id=BEN, name="b", **{flaw: True})  # type: ignore[arg-type]
         ack = edge.submit("submit_edit", click, reply={"type": "plain_text_input", "value": "mine"})
-        assert ack.answers[0]["errors"][ids.REPLY] == NOT_YOURS
+        assert ack.answers == [{}]
+        assert edge.last_word == given_back_as("mine")
         assert edge.office.messenger.posts == []
 
     def test_permission_withdrawn_while_the_dialogue_was_open_counts(self, tmp_path: Path) -> None:
@@ -639,7 +710,8 @@ class TestPermission:
         edge.press("open_edit", ids.encode_click(click))
         edge.office.workspace.groups["C0OPS"] = frozenset()
         ack = edge.submit("submit_edit", click, reply={"type": "plain_text_input", "value": "mine"})
-        assert ack.answers[0]["errors"][ids.REPLY] == NOT_YOURS
+        assert ack.answers == [{}]
+        assert edge.last_word == given_back_as("mine")
         assert edge.office.messenger.posts == []
 
 

@@ -96,14 +96,14 @@ class Everything:
             zones=works.zones,
             approvers=self.approvers,
             clock=works.clock,
-            team_id="T1",
         )
         tiers = Tiers(
             sessions=works.sessions,
             desk=TaskDesk(works.sessions, works.store, works.zones, works.clock, MemorySlate()),
             approvers=self.approvers,
-            team_id="T1",
             open_view=lambda _, view: self.opened.append(view),
+            update_view=lambda *_: None,
+            ops_channel="C0OPS",
             tell=lambda *_: None,
         )
         office = SuggestionOffice(
@@ -112,7 +112,6 @@ class Everything:
             desk=garden.desk,
             cards=None,  # type: ignore[arg-type]  # a tick shows the cards, not the command
             approvers=self.approvers,
-            team_id="T1",
         )
         return {
             "status": status_command(self.home, self.approvers, works.clock),

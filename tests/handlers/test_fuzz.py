@@ -196,7 +196,6 @@ class World:
             proposals,
             sessions,
             approvers,
-            team_id="T1",
             ops_channel="C0OPS",
             tell=lambda *words: self.told.append(words),
         )
@@ -209,7 +208,6 @@ class World:
             desk=SuggestionDesk(sessions, store, MemoryDecisionLog(), self.office.clock),
             cards=None,  # type: ignore[arg-type]  # there is no suggestion to show
             approvers=approvers,
-            team_id="T1",
         )
 
     def _tiers(self, approvers: Approvers) -> Tiers:
@@ -219,8 +217,9 @@ class World:
             sessions=sessions,
             desk=TaskDesk(sessions, store, zones, clock, MemorySlate()),
             approvers=approvers,
-            team_id="T1",
             open_view=lambda *_: None,
+            update_view=lambda *_: None,
+            ops_channel="C0OPS",
             tell=lambda *words: self.told.append(words),
         )
 
@@ -233,7 +232,6 @@ class World:
             wake=lambda session_id, _: session_id,
             ask=lambda question, _: question,
             clock=self.office.clock,
-            team_id="T1",
         )
 
     def deliver(self, body: Any) -> bool:

@@ -46,7 +46,6 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1", ru
         zones=works.zones,
         approvers=approvers,
         clock=works.clock,
-        team_id="T1",
     )
     answers: list[dict[str, Any]] = []
     body = {**payload("slash_command"), "text": text, "user_id": by, "user_name": "ana", "team_id": team}

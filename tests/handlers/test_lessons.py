@@ -12,7 +12,7 @@ from handlers.approvals import NOT_YOURS
 from handlers.lessons import LessonButtons
 from tests.casework.office import ANN, BEN, Office
 from tests.casework.recheck_room import SEVEN, Room
-from tests.handlers.test_approvals import CARL, Edge, words
+from tests.handlers.test_approvals import CARL, Edge, given_back_as, words
 
 
 class LessonEdge(Edge):
@@ -71,21 +71,25 @@ def test_who_may_not_approve_neither_sees_nor_keeps(edge: LessonEdge) -> None:
     edge.press("open_remember", edge.value(), team="T2")
     assert edge.client.opened == []
     ack = edge.submit("submit_remember", edge.office.click(), by=CARL, lesson=words("mine"))
-    assert ack.answers[0]["errors"] == {ids.LESSON: NOT_YOURS}
+    assert ack.answers == [{}]
+    assert edge.last_word == given_back_as("mine")
     edge.office.workspace.groups["C0OPS"] = frozenset({ANN})
     ack = edge.submit("submit_remember", edge.office.click(), lesson=words("mine"))
-    assert ack.answers[0]["response_action"] == "errors"
+    assert ack.answers == [{}]
+    assert edge.last_word == given_back_as("mine")
     assert edge.kept == []
 
 
 def test_a_refusal_is_said_in_the_dialogue_and_a_lost_race_to_the_loser(edge: LessonEdge) -> None:
     """Words can be mended; a race is over."""
-    ack = edge.submit("submit_remember", edge.office.click(), lesson=words(""))
-    assert "empty" in ack.answers[0]["errors"][ids.LESSON]
+    for typed in ("", "\u200b", "half a \ud83d"):
+        ack = edge.submit("submit_remember", edge.office.click(), lesson=words(typed))
+        assert list(ack.answers[0]["errors"]) == [ids.LESSON]
     edge.submit("submit_remember", edge.office.click(), lesson=words("one"))
     ack = edge.submit("submit_remember", edge.office.click(), lesson=words("two"))
     assert ack.answers == [{}]
     assert "remembered as memory/" in edge.last_word
+    assert "```\ntwo\n```" in edge.last_word
     edge.press("open_remember", edge.value())
     assert edge.client.opened == []
     assert len(edge.kept) == 1

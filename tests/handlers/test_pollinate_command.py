@@ -39,7 +39,6 @@ def answer(garden: Garden, text: str, by: str = APPROVER, team: str = "T1") -> s
         desk=garden.desk,
         cards=None,  # type: ignore[arg-type]  # a tick shows the cards, not the command
         approvers=approvers,
-        team_id="T1",
     )
     command = PollinateCommand(office=office, pollination=garden.pollination)
     body = {**payload("slash_command"), "text": f"pollinate {text}", "user_id": by, "user_name": "ana", "team_id": team}

@@ -38,7 +38,6 @@ class Edge:
             self.world.proposals,
             self.world.works.sessions,
             approvers,
-            team_id="T1",
             ops_channel="C0OPS",
             tell=lambda _channel, _user, text: self.told.append(text),
         )

@@ -13,6 +13,7 @@ from bot.casework.approvers import Approvers
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError
 from bot.heartbeat.task_desk import TaskDesk
+from bot.ports import Person
 from handlers.commands import OTHER_TEAM, Commands
 from handlers.commands.tiers import NOT_YOURS, Tiers
 from tests.blocks.limits import texts
@@ -52,6 +53,7 @@ class Edge:
         self.opened: list[dict[str, Any]] = []
         self.told: list[str] = []
         self.acks: list[dict[str, Any]] = []
+        self.shown: list[dict[str, Any]] = []
         self.expired = False
         self.start()
 
@@ -62,10 +64,17 @@ class Edge:
             sessions=works.sessions,
             desk=TaskDesk(works.sessions, works.store, works.zones, works.clock, self.slate),
             approvers=self.approvers,
-            team_id="T1",
             open_view=self._open,
+            update_view=self._update,
+            ops_channel="C0OPS",
             tell=lambda _channel, _user, text: self.told.append(text),
         )
+
+    def _update(self, view_id: str, view: Any) -> None:
+        if self.expired:
+            raise ProviderError("Slack could not update the dialogue: not_found")
+        assert view_id == "V1"
+        self.shown.append(view.to_dict())
 
     def _open(self, trigger_id: str, view: Any) -> None:
         if self.expired:
@@ -90,7 +99,8 @@ class Edge:
         self.tiers.open_edit(lambda **_: None, body, {"value": value})  # type: ignore[arg-type]
 
     def submit(self, text: str | None, *, metadata: object = None, by: str = APPROVER, team: str = "T1") -> Any:
-        """Submit the dialogue that was opened last."""
+        """Submit the dialogue that was opened last; return what it shows in the end, or the answer that kept it."""
+        self.shown.clear()
         view = self.opened[-1]
         block = next(each["block_id"] for each in view["blocks"] if each["type"] == "input")
         body = payload("view_submission")
@@ -98,9 +108,9 @@ class Edge:
         values = {block: {ids.INPUT: {"type": "plain_text_input", "value": text}}}
         sent = {"private_metadata": view["private_metadata"] if metadata is None else metadata}
         self.tiers.submit(  # type: ignore[arg-type]
-            lambda **answer: self.acks.append(answer), body, {**sent, "state": {"values": values}}
+            lambda **answer: self.acks.append(answer), body, {**sent, "id": "V1", "state": {"values": values}}
         )
-        return self.acks[-1]
+        return {"response_action": "update", "view": self.shown[-1]} if self.shown else self.acks[-1]
 
     @property
     def text(self) -> str:
@@ -286,7 +296,7 @@ def test_a_beat_that_ticks_boxes_is_no_conflict(edge: Edge) -> None:
     assert "- [ ] One more" in edge.text
 
 
-@pytest.mark.parametrize("text", ["# Notes", "- a\n```", "x" * 400])
+@pytest.mark.parametrize("text", ["# Notes", "- a\n```", "x" * 400, "- half a \ud83d smile"])
 def test_what_is_no_task_is_said_in_the_dialogue(edge: Edge, text: str) -> None:
     """It stays open with what was typed."""
     edge.press(ids.encode_tier("shop", Tier.DAILY))
@@ -300,8 +310,32 @@ def test_permission_is_asked_again_at_the_submit(edge: Edge) -> None:
     edge.press(ids.encode_tier("shop", Tier.DAILY))
     for by, team in [(OTHER, "T1"), (APPROVER, "T0OTHER"), (OWNER, "T0OTHER")]:
         assert NOT_YOURS in str(edge.submit("- x", by=by, team=team))
+        assert edge.told[-1] == f"{NOT_YOURS}\nYou wrote:\n```\n- x\n```"
     edge.works.workspace.groups["C0OPS"] = frozenset()
     assert NOT_YOURS in str(edge.submit("- x"))
+    assert edge.text == PLAYBOOK
+
+
+def test_a_submit_is_acknowledged_before_slack_is_asked_with_the_text_in_sight(edge: Edge) -> None:
+    """Slack waits 3 s; what was typed stands in the dialogue until it is saved, and comes back if it is not."""
+    edge.press(ids.encode_tier("shop", Tier.DAILY))
+    edge.works.workspace.down = True
+    assert "Slack does not say now" in str(edge.submit("- Mine"))
+    assert edge.acks[-1]["response_action"] == "update"
+    assert "- Mine" in str(edge.acks[-1]["view"])
+    assert "```\n- Mine\n```" in edge.told[-1]
+    edge.expired = True  # the dialogue was closed meanwhile
+    edge.submit("- Mine too")
+    assert "```\n- Mine too\n```" in edge.told[-1]
+    assert edge.text == PLAYBOOK
+
+
+def test_an_owner_who_became_a_guest_changes_nothing(edge: Edge) -> None:
+    """The right to a session ends with that to anything."""
+    edge.press(ids.encode_tier("shop", Tier.DAILY), by=OWNER)
+    edge.works.workspace.people[OWNER] = Person(user_id=OWNER, name="o", team_id="T1", is_guest=True)
+    assert NOT_YOURS in str(edge.submit("- x", by=OWNER))
+    assert NOT_YOURS in edge.types("shop add daily x", OWNER)
     assert edge.text == PLAYBOOK
 
 
