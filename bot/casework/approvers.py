@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.errors import InputError, ProviderError
-from bot.ports import Person, Workspace
+from bot.ports import Person, Workspace, is_stranger
 
 log = logging.getLogger(__name__)
 
@@ -132,4 +132,4 @@ def is_colleague(person: Person, team_id: str, our_team_id: str) -> bool:
 
 
 def _never_may(person: Person) -> bool:
-    return person.is_bot or person.is_guest or person.is_external or person.is_deactivated
+    return is_stranger(person) or person.is_bot or person.is_deactivated

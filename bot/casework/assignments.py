@@ -14,7 +14,7 @@ from bot.casework.investigator import Assignment, Said
 from bot.domain.passages import MemoryHit
 from bot.domain.threads import ThreadState
 from bot.errors import ProviderError
-from bot.ports import ChatMessage
+from bot.ports import ChatMessage, is_stranger
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ def assign(desk: Desk, state: ThreadState, number: int, thread: Sequence[ChatMes
         question_type=state.question_type,
         rubric=state.rubric or "",
         round=number,
-        thread_context=_conversation(state, thread),
+        thread_context=_conversation(desk, state, thread),
         human_context=context,
         summaries=lines,
         memory_hits=tuple(hits),
@@ -68,13 +68,22 @@ def read_thread(desk: Desk, state: ThreadState) -> Sequence[ChatMessage]:
         return ()
 
 
-def _conversation(state: ThreadState, thread: Sequence[ChatMessage]) -> tuple[Said, ...]:
-    """Return what people said in the thread besides the question, oldest first."""
-    return tuple(
-        Said(message.sender_id, message.text)
-        for message in thread
-        if message.message_id != state.original_message_id and not message.is_bot
-    )
+def _conversation(desk: Desk, state: ThreadState, thread: Sequence[ChatMessage]) -> tuple[Said, ...]:
+    """Return what people whom triage listens to said in the thread besides the question, oldest first."""
+    others = [one for one in thread if one.message_id != state.original_message_id and not one.is_bot]
+    heard = {sender for sender in dict.fromkeys(one.sender_id for one in others) if _is_heard(desk, sender)}
+    return tuple(Said(one.sender_id, one.text) for one in others if one.sender_id in heard)
+
+
+def _is_heard(desk: Desk, user_id: str) -> bool:
+    """Whether what somebody writes may reach an investigator; nobody's words do whom the chat cannot tell of."""
+    if desk.settings.watcher.allow_external:
+        return True
+    try:
+        return bool(user_id) and not is_stranger(desk.workspace.person(user_id))
+    except ProviderError:
+        log.warning("left out of a thread: nobody can say who wrote", extra={"action": "sender_unknown"}, exc_info=True)
+        return False
 
 
 def _name_of(state: ThreadState) -> str:

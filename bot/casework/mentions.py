@@ -18,7 +18,7 @@ from bot.domain.events import Event, MessageType
 from bot.domain.instructions import Instruction, Kind, read_instruction
 from bot.domain.threads import ThreadState, thread_key
 from bot.errors import InputError, ProviderError
-from bot.ports import ChatMessage
+from bot.ports import ChatMessage, is_stranger
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +107,7 @@ class Mentions:
 
     def _is_ignored(self, user_id: str) -> bool:
         person = self.desk.workspace.person(user_id)
-        return (person.is_guest or person.is_external) and not self.desk.settings.watcher.allow_external
+        return is_stranger(person) and not self.desk.settings.watcher.allow_external
 
     def _look_at_thread(self, event: Event, thread_ts: str, payload: Mapping[str, Any]) -> None:
         """Have the thread's question worked on, in the name of who asked it, with what was said since as context."""

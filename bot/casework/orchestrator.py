@@ -19,7 +19,7 @@ from bot.domain.events import Event, MessageType
 from bot.domain.jobs import JobKind
 from bot.domain.rubrics import question_type_of, rubric_for
 from bot.domain.threads import Followup, Resolution, Status, ThreadState, thread_key
-from bot.ports import Person
+from bot.ports import Person, is_stranger
 
 log = logging.getLogger(__name__)
 
@@ -123,7 +123,7 @@ class Orchestrator:
 
     def _is_stranger(self, person: Person, thread_id: str) -> bool:
         """Whether what somebody writes starts no work: Slack's event does not say who is a guest."""
-        if self._desk.settings.watcher.allow_external or not (person.is_guest or person.is_external):
+        if self._desk.settings.watcher.allow_external or not is_stranger(person):
             return False
         log.info("ignored a guest's message", extra={"action": "guest_ignored", "thread_id": thread_id})
         return True

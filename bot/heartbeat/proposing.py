@@ -16,7 +16,7 @@ from bot.errors import InputError, StoreError
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.task_wording import flat
-from bot.ports import Clock, Person, Workspace
+from bot.ports import Clock, Person, Workspace, is_stranger
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class Proposing:
             ProviderError: the chat cannot say who asks.
         """
         wish, person = self.wish_in(event), self.workspace.person(event.sender.id)
-        if wish is None or ((person.is_guest or person.is_external) and not self.allow_external):
+        if wish is None or (is_stranger(person) and not self.allow_external):
             log.info("ignored a guest's wish", extra={"action": "guest_ignored"})
             return None
         choices = self._candidates(event, wish)

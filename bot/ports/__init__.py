@@ -16,6 +16,7 @@ from bot.ports.chat import (
     RecheckChat,
     Surface,
     Workspace,
+    is_stranger,
 )
 from bot.ports.knowledge import MemoryIndex, NoteShelf, PassageIndex
 from bot.ports.machine import Clock, Terminal
@@ -52,4 +53,5 @@ __all__ = [
     "WakeBox",
     "Workspace",
     "any_job",
+    "is_stranger",
 ]

@@ -30,6 +30,11 @@ class Person:
     """The IANA zone of their profile, as the chat gives it; None where it gives none."""
 
 
+def is_stranger(person: Person) -> bool:
+    """Whether somebody is a guest or of another company, whose words count with `watcher.allow_external` only."""
+    return person.is_guest or person.is_external
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChatMessage:
     """One message read back from a chat."""

@@ -160,6 +160,21 @@ class TestDoubts:
         office.store.put(once.evolve(stale_reasons=("the question was edited", "the question was edited")))
         assert office.decisions.approve(seen_one, by=BEN).startswith("Not posted yet")
 
+    def test_a_second_edit_whose_event_has_not_come_is_asked_about_again(self, office: Office) -> None:
+        """The first edit was seen and overruled, whoever brought it; each further wording is one more doubt, once."""
+        office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "How often do we retry refunds?")
+        assert "1 thing changed" in office.decisions.approve(office.click(), by=BEN)
+        office.queue(an_event("How often do we retry refunds?", msg_type="edit"))
+        office.work()
+        seen = office.click()
+        assert seen.seen == 1
+        office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "Shall we stop to retry refunds?")
+        assert "1 thing changed" in office.decisions.approve(seen, by=BEN)
+        assert office.messenger.posts == []
+        assert len(office.shown.stale_reasons) == 2
+        office.decisions.approve(office.click(), by=BEN)
+        assert len(office.messenger.posts) == 1
+
     def test_an_edited_question_is_noticed_without_its_event(self, office: Office) -> None:
         """The chat is read at the click, so a missed event does no harm."""
         office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "How often do we retry refunds?")

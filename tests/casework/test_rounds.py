@@ -13,6 +13,7 @@ from bot.domain.passages import MemoryHit
 from bot.domain.returns import Check, Usage, Verdict
 from bot.domain.threads import PendingReason, Resolution, Status
 from bot.errors import ProviderError, StoreError
+from bot.ports import ChatMessage, Person
 from tests.builders import QUESTION_TS, a_return, a_verdict, an_event
 from tests.casework.office import ANN, BEN, Office
 
@@ -319,3 +320,19 @@ def test_a_run_the_stop_interrupted_is_made_again_and_paid_for(tmp_path: Path) -
     assert office.state.usage.cost_usd == 0.5
     assert office.restart() == []
     assert office.state.pending_reason is PendingReason.APPROVAL
+
+
+@pytest.mark.parametrize("flaw", ["is_guest", "is_external"])
+def test_what_a_guest_writes_in_a_thread_reaches_no_investigator_unless_allowed(tmp_path: Path, flaw: str) -> None:
+    """Neither the first look nor one made again has it; a message of somebody Slack cannot tell of is left out, too."""
+    for allowed in (False, True):
+        office = Office(tmp_path, watcher={"allow_external": allowed})
+        for number, sender in enumerate((ANN, "U0GUS", "B0GONE", BEN)):
+            message = ChatMessage(message_id=f"1795165201.00000{number}", sender_id=sender, text=f"says {sender}")
+            office.workspace.say("C1", QUESTION_TS, message)
+        office.workspace.people["U0GUS"] = Person(user_id="U0GUS", name="gus", **{flaw: True})  # type: ignore[arg-type]
+        office.asked()
+        office.decisions.reinvestigate(office.click(), by=BEN)
+        office.work()
+        heard = [[said.sender for said in given.thread_context] for given in office.investigator.assignments]
+        assert heard == [[ANN, "U0GUS", "B0GONE", BEN] if allowed else [ANN, BEN]] * 2
