@@ -113,8 +113,8 @@ class Tiers:
         if verb and verb not in verbs(NAME):
             near = [f"{NAME} {session.id} {one}" for one in near_ones(verb, verbs(NAME))]
             return usage_blocks(NAME, unknown_text(verb, near, after=f"{NAME} {session.id}"))
-        require = self.approvers.require_probably if verb == "edit" else self.approvers.require
-        require(*typed.who, f"{NOT_YOURS} What is due: /triage tiers {session.id} due", owner=session.owner)
+        refusal = f"{NOT_YOURS} What is due: /triage tiers {session.id} due"
+        self.approvers.require(*typed.who, refusal, owner=session.owner)
         return self._answer(session, verb, typed)
 
     def open_edit(self, ack: Ack, body: Body, action: Body) -> None:
