@@ -70,7 +70,7 @@ class Triage:
             self.ground, self.casework, self.beats, self._listeners, bot_token=bot_token, ear_secret=ear_secret
         )
         self.reload = self._reload()
-        self._report = StartReport(self.ground, self.casework.rebuilding)
+        self._report = StartReport(self.ground, self.casework.rebuilding, self.casework.giving_up)
         self._workers = self._work()
         self._ticker = Ticker()
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
@@ -167,6 +167,7 @@ class Triage:
             threads=self.ground.settings.max_concurrent_sessions,
             wanted=self.ground.pausing.allows,
             on_given_up=self._report.given_up,
+            on_deadly=casework.giving_up.deadly,
             interrupt=casework.staff.models.stop.set if casework.staff.models else None,
         )
 

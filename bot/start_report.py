@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.casework.giving_up import GivingUp
 from bot.casework.rebuilding import Rebuilding
 from bot.domain.jobs import Job
 from bot.intake.lost_jobs import queue_lost
@@ -11,8 +12,8 @@ from bot.wiring.foundation import Foundation
 class StartReport:
     """Says what was found, and sees to it that what was lost is taken up."""
 
-    def __init__(self, on: Foundation, rebuilding: Rebuilding) -> None:
-        self._on, self._rebuilding = on, rebuilding
+    def __init__(self, on: Foundation, rebuilding: Rebuilding, giving_up: GivingUp) -> None:
+        self._on, self._rebuilding, self._giving_up = on, rebuilding, giving_up
 
     def say(self) -> None:
         """Tell of unreadable records, jobs and lines; raises StoreError where the disk refuses what follows."""
@@ -28,7 +29,9 @@ class StartReport:
                 self._on.ops.say(f"{journal.bad_lines} unreadable lines in {name}.ndjson were skipped.")
 
     def given_up(self, job: Job) -> None:
-        """Tell of a job that was tried for the last time."""
+        """Tell of a job that was tried for the last time; a thread that it leaves behind is a human's."""
+        if self._giving_up.given_up(job):
+            return
         why = job.failures[-1] if job.failures else "the bot died while it ran"
         self._on.ops.say(
             f"Gave up on the job for {job.key} after {job.attempts} attempts: {why}. "

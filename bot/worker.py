@@ -1,8 +1,8 @@
 """The pool that works off the queue: the one place, beside the entry points, where any error is caught.
 
-A job that fails goes back to its place; after its last attempt the ops channel is told. While an outside service is
-down the attempt does not count and the pauses grow. Stopping lets running jobs end for a while, interrupts the models'
-runs of the others, and hands them back uncounted.
+A job that fails goes back to its place; after its last attempt it is given up. One that the process died of again and
+again is given up without being run. While an outside service is down the attempt does not count and the pauses grow.
+Stopping lets running jobs end for a while, interrupts the models' runs of the others, and hands them back uncounted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from bot.agent.run import RunStopped
-from bot.domain.jobs import Job
+from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job
 from bot.errors import DiskRefused, StoreError, TriageError, Unavailable
 from bot.ports import JobQueue, any_job
 
@@ -29,6 +29,7 @@ PAUSE_AFTER_ERROR_S = 1.0
 MAX_OUTAGE_DOUBLINGS = 6
 MAX_PAUSE_S = 64.0
 PAUSE_FOR_DISK_S = 5.0
+DEADLY = f"the bot died {DEADLY_DEATHS} times while it did this and nothing else"
 
 Handler = Callable[[Mapping[str, Any]], None]
 
@@ -61,7 +62,10 @@ def unless(takes: Callable[[Mapping[str, Any]], bool], taker: Handler, otherwise
 
 
 class WorkerPool:
-    """Runs `handle` on the payload of every claimed job, on `threads` threads; claims only what is `wanted` by then."""
+    """Runs `handle` on the payload of every claimed job, on `threads` threads; claims only what is `wanted` by then.
+
+    `on_deadly` gets a job that is not to be run any more, and says whether that settled it; else it is given up.
+    """
 
     def __init__(
         self,
@@ -69,7 +73,8 @@ class WorkerPool:
         handle: Handler,
         *,
         threads: int,
-        on_given_up: Callable[[Job], None],
+        on_given_up: Callable[[Job], object],
+        on_deadly: Callable[[Job], bool] = lambda _: False,
         wanted: Callable[[Job], bool] = any_job,
         interrupt: Callable[[], object] | None = None,
         finish_s: float = FINISH_S,
@@ -77,7 +82,8 @@ class WorkerPool:
         pause_after_error_s: float = PAUSE_AFTER_ERROR_S,
         pause_for_disk_s: float = PAUSE_FOR_DISK_S,
     ) -> None:
-        self._jobs, self._handle, self._on_given_up = jobs, handle, on_given_up
+        self._jobs, self._handle = jobs, handle
+        self._on_given_up, self._on_deadly = on_given_up, on_deadly
         self._wanted = wanted
         self._interrupt, self._finish_s = interrupt, finish_s
         self._grace_s, self._pause_after_error_s = grace_s, pause_after_error_s
@@ -126,7 +132,11 @@ class WorkerPool:
     def _do(self, job: Job) -> None:
         self._running[job.name] = job
         try:
-            self._handle(job.payload)
+            if job.is_deadly and not self._on_deadly(job):
+                self._give_up(job, DEADLY)
+                return
+            if not job.is_deadly:
+                self._handle(job.payload)
         except RunStopped:
             log.info("job interrupted", extra={"action": "job_interrupted", "job": job.name})
             self._jobs.give_back(job, why="the bot stopped", count=False)
@@ -138,6 +148,11 @@ class WorkerPool:
             self._jobs.done(job)
         finally:
             self._running.pop(job.name, None)
+
+    def _give_up(self, job: Job, why: str) -> None:
+        """Put a job where it is not claimed any more, and tell of it."""
+        self._jobs.give_back(job.model_copy(update={"attempts": MAX_ATTEMPTS}), why=why)
+        self._on_given_up(job.model_copy(update={"failures": (*job.failures, why)}))
 
     def _failed(self, job: Job, error: Exception) -> None:
         why = str(error) if isinstance(error, TriageError) else f"unexpected {type(error).__name__}"

@@ -230,7 +230,7 @@ class MemoryJobQueue:
             returned = job.model_copy(update=change if count else {"attempts": job.attempts - 1})
             self.running.pop(job.name, None)
             (self._put_off.discard if count else self._put_off.add)(job.key)
-            again = returned.attempts < MAX_ATTEMPTS
+            again = not returned.has_failed
             (self.waiting if again else self.failed)[job.name] = returned
             return again
 
@@ -242,8 +242,9 @@ class MemoryJobQueue:
         again = MemoryJobQueue(self._clock, max_running=self._max_running, faults=self._faults)
         again._sequence, again._last_ms = self._sequence, self._last_ms
         again.waiting, again.failed = dict(self.waiting), dict(self.failed)
-        for name, job in self.running.items():
-            if job.attempts < MAX_ATTEMPTS:
+        for name, running in self.running.items():
+            job = running.died(alone=len(self.running) == 1)
+            if not job.has_failed:
                 again.waiting[name] = job
             else:
                 again.failed[name] = job
@@ -251,7 +252,7 @@ class MemoryJobQueue:
         return again
 
     def _next(self, wanted: Callable[[Job], bool]) -> Job | None:
-        if len(self.running) >= self._max_running:
+        if len(self.running) >= self._max_running or any(job.runs_alone for job in self.running.values()):
             return None
         busy = {job.key for job in self.running.values()}
         beats = any(job.kind is JobKind.HEARTBEAT for job in self.running.values())
@@ -259,7 +260,7 @@ class MemoryJobQueue:
             filter(wanted, self.waiting.values()), key=lambda job: (job.key in self._put_off, queue_order(job.name))
         ):
             if job.key not in busy and not (beats and job.kind is JobKind.HEARTBEAT):
-                return job
+                return job if not (job.runs_alone and self.running) else None
             busy.add(job.key)
         return None
 

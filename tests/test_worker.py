@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from bot import worker
-from bot.adapters.spool_queue import MAX_ATTEMPTS, SpoolQueue
+from bot.adapters.spool_queue import SpoolQueue
 from bot.agent.run import RunStopped
-from bot.domain.jobs import Job, JobKind
+from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job, JobKind
 from bot.domain.returns import Usage
 from bot.errors import DiskRefused, ProviderError, Unavailable
 from bot.ports import any_job
@@ -252,3 +252,33 @@ def test_a_disk_that_refuses_is_left_alone_for_a_while() -> None:
     jobs = MemoryJobQueue(FakeClock(), max_running=1)
     pool = WorkerPool(jobs, lambda _: None, threads=1, on_given_up=lambda _: None, pause_for_disk_s=7)
     assert [pool.pause_s(DiskRefused("no space")) for _ in range(5)] == [7.0] * 5
+
+
+def test_a_deadly_job_is_not_run_but_settled_or_given_up() -> None:
+    """Whoever knows what to do with it is asked; what nobody settles lies with the failed ones, and is told of."""
+    jobs = MemoryJobQueue(FakeClock())
+    for key in ("thread", "beat"):
+        jobs.put(JobKind.USER, key, {key: 1})
+        for _ in range(DEADLY_DEATHS):
+            while (job := jobs.claim(lambda job, key=key: job.key == key)) is None:  # type: ignore[misc]
+                pass
+            assert job.key == key
+            jobs = jobs.reopened()
+    asked, given_up, handled = [], [], []
+    ended = threading.Event()
+
+    def settle(job: Job) -> bool:
+        asked.append(job.key)
+        return job.key == "thread"
+
+    def tell(job: Job) -> None:
+        given_up.append((job.key, job.failures[-1]))
+        ended.set()
+
+    pool = WorkerPool(jobs, handled.append, threads=1, on_given_up=tell, on_deadly=settle)
+    pool.start()
+    assert ended.wait(WAIT_S)
+    pool.stop()
+    assert (asked, handled) == (["thread", "beat"], [])
+    assert [key for key, why in given_up if "died 3 times" in why] == ["beat"]
+    assert ([job.key for job in jobs.failed.values()], jobs.waiting) == (["beat"], {})

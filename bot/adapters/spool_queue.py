@@ -1,7 +1,8 @@
 """Waiting work as files: queue/ waits, queue/running/ is claimed, queue/failed/ is given up.
 
 A claim is a rename, so a job is in exactly one folder whatever happens; what a crash left in running/ goes back to its
-place at the next start, its attempt counted. One process owns the spool (see bot/adapters/lock.py).
+place at the next start. That counts as a death and not as an attempt: a job that the process died of again and again
+runs alone, and then no more. One process owns the spool (see bot/adapters/lock.py).
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from bot.ports import Clock, any_job
 
 log = logging.getLogger(__name__)
 
-MAX_ATTEMPTS = 3
 _USER_JOB = re.compile(rf"{JobKind.USER}_(\d{{1,15}})_")
 MAX_HEARTBEATS = 1
 
@@ -102,7 +102,7 @@ class SpoolQueue:
         """Return a claimed job to its place, or to failed/ after its last attempt; True if it will run again."""
         with self._changed:
             returned = _returned(job, why, count=count)
-            again = returned.attempts < MAX_ATTEMPTS
+            again = not returned.has_failed
             self._owed[job.name] = lambda: self._put_back(returned, again=again, count=count)
             self._settle()
             return again
@@ -138,13 +138,13 @@ class SpoolQueue:
             self._waiting[returned.name] = returned
 
     def _next(self, wanted: Callable[[Job], bool]) -> Job | None:
-        if len(self._running) >= self._max_running:
+        if len(self._running) >= self._max_running or any(job.runs_alone for job in self._running.values()):
             return None
         busy = {job.key for job in self._running.values()}
         heartbeats = sum(job.kind is JobKind.HEARTBEAT for job in self._running.values())
         for job in sorted(filter(wanted, self._waiting.values()), key=self._order):
             if job.key not in busy and (job.kind is JobKind.USER or heartbeats < MAX_HEARTBEATS):
-                return job
+                return job if not (job.runs_alone and self._running) else None
             busy.add(job.key)
         return None
 
@@ -153,10 +153,12 @@ class SpoolQueue:
         return job.key in self._put_off, queue_order(job.name)
 
     def _recover(self) -> None:
-        for job in self._load(self._running_dir):
-            again = job.attempts < MAX_ATTEMPTS
+        left = self._load(self._running_dir)
+        for job in (job.died(alone=len(left) == 1) for job in left):
+            again = not job.has_failed
             if not again:
                 self.given_up.append(job)
+            replace_json(self._running_dir / job.name, job.model_dump(mode="json"))
             self._move(job.name, self._running_dir, self._waiting_dir if again else self._failed_dir)
 
     def _load(self, folder: Path) -> list[Job]:

@@ -59,6 +59,14 @@ class Orchestrator:
         else:
             self._work_on(payload["investigate"])
 
+    def open_unworked(self, payload: Mapping[str, Any]) -> None:
+        """Open the thread of a job as `handle` does, if it is not open yet, and investigate nothing."""
+        if "event" not in payload or not payload.get("opens", True):
+            return
+        event = Event.model_validate(payload["event"])
+        if self._desk.store.get(thread_key(event)) is None:
+            self._opened(thread_key(event), event, payload)
+
     def hear(self, payload: Mapping[str, Any]) -> None:
         """Note at once what should not wait for the end of its thread's run: the asker's "never mind".
 
@@ -91,15 +99,20 @@ class Orchestrator:
 
     def _open(self, thread_id: str, event: Event, heard: Mapping[str, Any]) -> None:
         """Start a thread for a question: state first, then the card, then the work."""
+        if self._opened(thread_id, event, heard):
+            self._work_on(thread_id)
+
+    def _opened(self, thread_id: str, event: Event, heard: Mapping[str, Any]) -> bool:
+        """Put the state of a new thread on disk; False where the event opens none."""
         if event.msg_type in (MessageType.EDIT, MessageType.DELETE):
-            return
+            return False
         asked = Event.model_validate(heard["question"]) if "question" in heard else event
         person = self._asker(asked)
         if self._is_stranger(person, thread_id):
-            return
+            return False
         closed = self._desk.store.last_closed(thread_id)
         if closed is not None and event.message_id in _messages_of(closed):
-            return
+            return False
         kind = question_type_of(asked.content)
         state = ThreadState(
             thread_id=thread_id,
@@ -119,7 +132,7 @@ class Orchestrator:
             last_event_at=event.create_time,
         )
         self._desk.store.put(state if asked is event else _with_followup(state, event))
-        self._work_on(thread_id)
+        return True
 
     def _is_stranger(self, person: Person, thread_id: str) -> bool:
         """Whether what somebody writes starts no work: Slack's event does not say who is a guest."""

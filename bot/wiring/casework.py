@@ -13,6 +13,7 @@ from bot.casework.decisions import Decisions
 from bot.casework.escalation import Escalations
 from bot.casework.escalation_watch import EscalationWatch
 from bot.casework.freshness import quotes_at_head
+from bot.casework.giving_up import GivingUp
 from bot.casework.lessons import FILE as LESSONS
 from bot.casework.lessons import Lessons
 from bot.casework.mentions import Mentions
@@ -49,6 +50,7 @@ class Casework:
     orchestrator: Orchestrator
     mentions: Mentions
     rebuilding: Rebuilding
+    giving_up: GivingUp
     watcher: Watcher
     decisions: Decisions
     lessons: Lessons
@@ -84,6 +86,7 @@ def wire_casework(on: Foundation) -> Casework:
         orchestrator=orchestrator,
         mentions=_mentions(on, orchestrator, decisions),
         rebuilding=_rebuilding(on, orchestrator),
+        giving_up=GivingUp(on.desk, orchestrator, on.ops.say),
         watcher=_watcher(on, orchestrator),
         decisions=decisions,
         lessons=lessons,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.adapters.spool_queue import MAX_ATTEMPTS, SpoolQueue
-from bot.domain.jobs import Job, JobKind
+from bot.adapters.spool_queue import SpoolQueue
+from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, SUSPECT_DEATHS, Job, JobKind
 from bot.errors import StoreError
 from bot.ports import JobQueue
 from tests.fakes import FakeClock, MemoryJobQueue
@@ -239,25 +239,63 @@ def test_stopping_does_not_count_as_an_attempt(backing: Backing) -> None:
 
 
 def test_a_claimed_job_survives_a_crash_and_is_claimed_again(backing: Backing) -> None:
-    """What ran when the process died comes back in its place, with the attempt counted."""
+    """What ran when the process died comes back in its place; a death is no failed attempt."""
     queue = backing.open()
     queue.put(USER, "a", {"n": 1})
     queue.put(USER, "b", {"n": 2})
     claimed(queue)
     again = backing.open()
     job = claimed(again)
-    assert (job.key, job.attempts, job.payload) == ("a", 2, {"n": 1})
+    assert (job.key, job.attempts, job.deaths, job.payload) == ("a", 1, 1, {"n": 1})
 
 
-def test_a_job_that_kills_the_process_three_times_is_given_up(backing: Backing) -> None:
-    """A poison job does not keep the bot from starting; the start names it."""
+def test_a_job_that_the_process_died_of_three_times_alone_is_known_as_deadly(backing: Backing) -> None:
+    """It is claimed once more, to be given up in order; only when that is deadly too it is claimed no more."""
     backing.open().put(USER, "k", {})
-    for _ in range(MAX_ATTEMPTS):
-        claimed(backing.open())
+    for death in range(DEADLY_DEATHS):
+        job = claimed(backing.open())
+        assert (job.is_deadly, job.deaths_alone) == (False, death)
+    assert claimed(backing.open()).is_deadly
     queue = backing.open()
     assert queue.claim() is None
     assert [job.key for job in queue.given_up] == ["k"]
     assert backing.open().given_up == []
+
+
+def test_deaths_in_company_are_nobodys_until_each_ran_alone(backing: Backing) -> None:
+    """Two jobs died together twice: from then on each runs alone, and the harmless one is not blamed."""
+    queue = backing.open()
+    queue.put(USER, "deadly", {})
+    queue.put(USER, "harmless", {})
+    for _ in range(SUSPECT_DEATHS):
+        assert [claimed(queue).key, claimed(queue).key] == ["deadly", "harmless"]
+        queue = backing.open()
+    for _ in range(DEADLY_DEATHS):
+        assert claimed(queue).key == "deadly"
+        assert queue.claim() is None
+        queue = backing.open()
+    job = claimed(queue)
+    assert (job.key, job.is_deadly) == ("deadly", True)
+    queue.done(job)
+    other = claimed(queue)
+    assert (other.key, other.is_deadly) == ("harmless", False)
+
+
+def test_what_must_run_alone_waits_for_what_runs(backing: Backing) -> None:
+    """And nothing new begins meanwhile, or it would wait for ever."""
+    for _ in range(SUSPECT_DEATHS):
+        queue = backing.open()
+        if not queue.holds("k"):
+            queue.put(USER, "k", {})
+        claimed(queue)
+    queue = backing.open(max_running=3)
+    suspect = claimed(queue)
+    queue.give_back(suspect, why="Slack is down", count=False)
+    queue.put(USER, "a", {})
+    other = claimed(queue)
+    assert (other.key, queue.claim()) == ("a", None)
+    queue.done(other)
+    assert claimed(queue).key == "k"
 
 
 def test_done_is_for_good(backing: Backing) -> None:

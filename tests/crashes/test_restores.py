@@ -1,4 +1,4 @@
-"""A restored backup, a second process, a post that Slack never read: counted at Slack's end, nothing stands twice."""
+"""A restored backup, a second process, a post that Slack never read, a job that is deadly: counted at Slack's end."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from blocks import ids
 from demo.control import Control
-from demo.headless import shown_text
+from demo.headless import Element, find_element, shown_text
 from demo.slack_server import LocalSlack
-from demo.workspace import BEN, HELP, OPS
+from demo.workspace import ANA, BEN, HELP, OPS
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
-from tests.crashes.steps import POSTED
+from tests.crashes.steps import POSTED, TRACED, before
 from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
@@ -183,3 +184,26 @@ def test_a_post_that_slack_never_read_is_not_made_after_somebody_answered(life: 
     life.carry_on(life.is_settled, "the thread to be settled", decision="dismiss")
     life.stop()
     assert (len(life.cards()), life.replies()) == (1, [])
+
+
+def test_a_question_whose_job_dies_three_times_keeps_its_card(life: Life, control: Control) -> None:
+    """Killed in the midst of the same investigation: the card says so, and Re-investigate answers the question."""
+    for death in range(3):
+        life.start(before(TRACED))
+        if death == 0:
+            life.ask(SESSIONS)
+        life.carry_on(lambda: life.is_dead, "the bot to die", decision="none")
+    life.start()
+    button = control.wait_for(lambda: _reinvestigate(life), "the card to offer it", timeout_s=30)
+    [card] = life.cards()
+    assert "could not be investigated" in shown_text(card)
+    control.click(OPS.channel_id, card["ts"], ANA.user_id, **button.click_fields())
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
+    life.stop()
+    answered_once(life)
+    assert not list((life.home / "queue" / "failed").iterdir())
+
+
+def _reinvestigate(life: Life) -> Element | None:
+    cards = life.cards()
+    return find_element(cards[0], ids.REINVESTIGATE) if cards else None
