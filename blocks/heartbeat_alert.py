@@ -18,7 +18,7 @@ from blocks import ids
 from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, escape, fence, plain, split, to_mrkdwn, truncate
 from blocks.times import local_time
-from bot.domain.alerts import Alert, finding_digest, headline_of
+from bot.domain.alerts import Alert, finding_digest, headline_of, removal_words
 from bot.domain.distance import ordinal
 from bot.domain.session import OpenFinding
 from bot.domain.severity import SIGNS, WORDS
@@ -33,6 +33,8 @@ LEAD_CHARS: Final = 200
 """What still reads as a heading; a longer first line stands below its beginning."""
 
 _BLOCK_MARK: Final = re.compile(r"^(?:#{1,6}|[-*+>])\s+")
+CLOSED: Final = ":heavy_minus_sign:"
+"""Marks what was closed without being well again."""
 
 
 def alert_blocks(alert: Alert) -> list[Block]:
@@ -58,8 +60,10 @@ def retired_blocks(alert: Alert) -> list[Block]:
 
 def alert_text(alert: Alert) -> str:
     """Return the one line for notifications and screen readers."""
-    over = alert.finding is not None and not alert.finding.is_open
-    lead = "Resolved: " if over else f"{WORDS[alert.severity]}: " if alert.severity else ""
+    finding = alert.finding
+    lead = f"{WORDS[alert.severity]}: " if alert.severity else ""
+    if finding is not None and not finding.is_open:
+        lead = "Closed: " if finding.removed else "Resolved: "
     return truncate(escape(plain(f"{lead}{alert.headline} · {alert.session_name}", 250)), 300)
 
 
@@ -80,8 +84,31 @@ def mark_of(alert: Alert) -> str | None:
 
 def resolved_text(alert: Alert) -> str:
     """Return the line that says which findings of a list are gone since it was shown last; empty where none is."""
-    gone = [f"• {escape(plain(headline_of(each.text), 120))}" for each in alert.listed if each.resolved_at == alert.at]
-    return truncate("\n".join([":white_check_mark: Resolved:", *gone]), TEXT_CHARS) if gone else ""
+    gone = [_bullet(each) for each in alert.listed if each.resolved_at == alert.at]
+    removed = [
+        f"{_bullet(each)}: {removal_words(each.removed)}"
+        for each in alert.listed
+        if each.removed is not None and each.removed.at == alert.at
+    ]
+    lines = [
+        *([":white_check_mark: Resolved:", *gone] if gone else []),
+        *([f"{CLOSED} Closed:", *removed] if removed else []),
+    ]
+    return truncate("\n".join(lines), TEXT_CHARS)
+
+
+def closed_text(alert: Alert) -> str:
+    """Return the line that says how a finding ended, for its thread; empty where it is open or a human closed it."""
+    finding = alert.finding
+    if finding is None or finding.is_open:
+        return ""
+    if finding.removed is not None:
+        return f"{CLOSED} Closed: {removal_words(finding.removed)}."
+    return ":white_check_mark: Resolved." if finding.resolved_at is not None else ""
+
+
+def _bullet(finding: OpenFinding) -> str:
+    return f"• {escape(plain(headline_of(finding.text), 120))}"
 
 
 def _said(alert: Alert) -> str:
@@ -115,6 +142,8 @@ def _sign(alert: Alert) -> str:
     finding = alert.finding
     if finding is None and not alert.listed:
         return ":information_source:"
+    if finding is not None and finding.removed is not None:
+        return CLOSED
     if alert.severity is None:
         return ":white_check_mark:"
     if finding is not None and finding.snoozed_until is not None and alert.at < finding.snoozed_until:
@@ -124,7 +153,9 @@ def _sign(alert: Alert) -> str:
 
 def _over(finding: OpenFinding | None) -> str:
     """Return the word for what is over: the text below still says it as it was found."""
-    return "" if finding is None or finding.is_open else " · no longer so" if finding.resolved_at else " · fixed"
+    if finding is None or finding.is_open:
+        return ""
+    return " · closed" if finding.removed else " · no longer so" if finding.resolved_at else " · fixed"
 
 
 def _standing(alert: Alert) -> str:
@@ -133,6 +164,8 @@ def _standing(alert: Alert) -> str:
     if finding is None:
         return name
     since = f"since {local_time(finding.first_at)}"
+    if finding.removed is not None:
+        return f"{name} · *Closed*: {removal_words(finding.removed)} · {since}"
     if finding.resolved_at is not None:
         return f"{name} · *Resolved* {local_time(finding.resolved_at)} · {since}"
     if finding.fixed_by:

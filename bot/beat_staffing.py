@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from bot.adapters.decision_file import DecisionFile
+from bot.adapters.json_file import JsonFile
 from bot.adapters.local_zone import local_zone
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.override_file import OverrideFile
@@ -40,6 +41,7 @@ from bot.heartbeat.prescreen import LIMITS, PreScreen, PrescreenAnswer, said
 from bot.heartbeat.probes import Probes
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.registry import Sessions
+from bot.heartbeat.removals import Removals
 from bot.heartbeat.runner import Beats, Room
 from bot.heartbeat.scheduler import Scheduler
 from bot.heartbeat.session import Session
@@ -93,6 +95,7 @@ class Heartbeats:
     suggestions: SuggestionFiles
     pollination: Pollination
     desk: SuggestionDesk
+    removals: Removals
 
     def learn_zones(self) -> None:
         """Ask the chat for the owners' time zones where it is time to."""
@@ -130,6 +133,7 @@ def heartbeats(around: Surroundings) -> Heartbeats:
     pollination = Pollination(sessions, store, suggestions, mail, clock=clock, known_secrets=around.secrets)
     desk = SuggestionDesk(sessions, suggestions, DecisionFile(home), clock)
     neighbours = Neighbours(sessions, store, suggestions, pollination, mail)
+    removals = removals_of(home)
     probes = Probes(around.environment.variables, secrets=around.secrets)
     prescreen, full = _minds(
         around, BeatTools(probes, around.clock, ExchangeTools(pollination, desk).of, known_secrets=around.secrets)
@@ -139,7 +143,7 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         store=store,
         admission=admission,
         retry=scheduler.retry,
-        look=Look(probes, store, neighbours.around),
+        look=Look(probes, store, neighbours.around, removals.of),
         course=Course(prescreen, full, delivery, store),
         alert_owner=alert_owner,
         record=Record(home / "runs", store, log, around.secrets),
@@ -160,7 +164,13 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         suggestions=suggestions,
         pollination=pollination,
         desk=desk,
+        removals=removals,
     )
+
+
+def removals_of(home: Path) -> Removals:
+    """Return the memory of who took which check out of a playbook; the terminal's commands write it too."""
+    return Removals(JsonFile(home / "removed.json"))
 
 
 def other_surfaces(environment: Environment) -> dict[str, Surface]:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from slack_sdk import WebClient
 
-from blocks.heartbeat_alert import alert_blocks, alert_text, mark_of, resolved_text, retired_blocks
+from blocks.heartbeat_alert import alert_blocks, alert_text, closed_text, mark_of, resolved_text, retired_blocks
 from bot.domain.alerts import Alert, Posted
 from bot.errors import ProviderError
 from handlers.pacing import CARD, LINE
@@ -59,10 +59,7 @@ class SlackAlerts:
             ProviderError: Slack refused it.
         """
         self.show(posted, alert)
-        if alert.finding is not None and alert.finding.resolved_at is not None:
-            said = ":white_check_mark: Resolved."
-            self._poster.post(posted.place, said, what="say that it is resolved", rank=LINE, thread_ts=posted.reference)
-        elif said := resolved_text(alert):
+        if said := closed_text(alert) or resolved_text(alert):
             self._poster.post(posted.place, said, what="say what is resolved", rank=LINE, thread_ts=posted.reference)
 
     def show(self, posted: Posted, alert: Alert) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import requests
 from pydantic import SecretStr
 
-from bot.domain.alerts import Alert, Posted
+from bot.domain.alerts import Alert, Posted, removal_words
 from bot.domain.distance import ordinal
 from bot.domain.severity import SIGNS, WORDS
 from bot.errors import ProviderError, Unavailable, Unconfirmed
@@ -63,9 +63,12 @@ class TelegramSurface:
 
 def text_of(alert: Alert) -> str:
     """Return an alert as plain text, at most 4,096 characters."""
-    is_finding = alert.finding is not None or bool(alert.listed)
+    finding = alert.finding
+    is_finding = finding is not None or bool(alert.listed)
     severity = alert.severity
     lead = f"{SIGNS[severity]} {WORDS[severity]}: " if severity else "✅ Resolved: " if is_finding else "ℹ️ "
+    if finding is not None and finding.removed is not None:
+        lead = f"➖ Closed ({removal_words(finding.removed)}): "
     times = f" · {ordinal(alert.times_today)} time today" if severity and alert.times_today > 1 else ""
     about = f"{alert.session_name}{times}"
     parts = [f"{lead}{alert.text.lstrip()}", alert.reasoning or "", *alert.notes, about]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import requests
 
-from bot.domain.alerts import Alert, Posted, finding_digest
+from bot.domain.alerts import Alert, Posted, finding_digest, removal_words
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 
 TIMEOUT_S: Final = 20
@@ -54,7 +54,7 @@ class WebhookSurface:
 def payload_of(alert: Alert) -> dict[str, Any]:
     """Return an alert as JSON: `{id, session, status, severity, text, headline, task, first_at, at, wake, tier, …}`."""
     finding = alert.finding
-    status = "ok" if finding is None else "open" if finding.is_open else "resolved"
+    status = "ok" if finding is None else "open" if finding.is_open else "removed" if finding.removed else "resolved"
     return {
         "id": f"{alert.session_id}:{finding_digest(finding.key)}" if finding else None,
         "session": alert.session_id,
@@ -66,6 +66,7 @@ def payload_of(alert: Alert) -> dict[str, Any]:
         "text": alert.text,
         "task": finding.task if finding else None,
         "first_at": finding.first_at.isoformat() if finding else None,
+        "closed": removal_words(finding.removed) if finding and finding.removed else None,
         "at": alert.at.isoformat(),
         "wake": alert.wake,
         "tier": alert.tier,

@@ -23,6 +23,7 @@ from bot.domain.tiers import Tier
 from bot.environment import Environment, read_environment
 from bot.errors import InputError
 from bot.heartbeat.registry import Sessions
+from bot.heartbeat.removals import Removals
 from bot.heartbeat.task_desk import Answer, TaskDesk
 from bot.heartbeat.task_list import TaskList
 from bot.heartbeat.task_wording import due_lines, flat, refused_lines, task_line, tier_heading
@@ -73,7 +74,8 @@ def _desk(environment: Environment, config: Path | None) -> TaskDesk:
     settings = load_settings(find_config(config, home))
     sessions = Sessions(settings.sessions, OverrideFile(home, on_damage=_report))
     zones = Zones(None, clock, local=local_zone(environment.variables))
-    return TaskDesk(sessions, SessionFiles(home, on_damage=_report), zones, clock, JsonFile(home / "listed.json"))
+    store, removals = SessionFiles(home, on_damage=_report), Removals(JsonFile(home / "removed.json"))
+    return TaskDesk(sessions, store, zones, clock, JsonFile(home / "listed.json"), removals)
 
 
 def _said(desk: TaskDesk, args: argparse.Namespace, by: str) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from typing import NamedTuple
+import re
+from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from bot.domain.beats import Wake
-from bot.domain.session import OpenFinding
+from bot.domain.session import OpenFinding, Removal
 from bot.domain.severity import Severity, highest
 from bot.domain.tiers import Tier
 
 HEADLINE_CHARS = 120
+_USER: Final = re.compile(r"[UW][A-Z0-9]{2,20}")
 
 
 class Alert(BaseModel):
@@ -63,6 +65,18 @@ def headline_of(text: str) -> str:
     """
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return first if len(first) <= HEADLINE_CHARS else first[: HEADLINE_CHARS - 1].rstrip() + "…"
+
+
+def removal_words(removed: Removal) -> str:
+    """Return why a finding was closed whose check is not made any more; its last result was no good one.
+
+    >>> from datetime import UTC, datetime
+    >>> removal_words(Removal(at=datetime(2026, 3, 1, tzinfo=UTC), by="U0ANA"))
+    'its check was removed by <@U0ANA>; last result: failing'
+    """
+    what = "HEARTBEAT.md was deleted" if removed.is_file_gone else "its check was removed"
+    name = f"<@{removed.by}>" if _USER.fullmatch(removed.by) else removed.by
+    return f"{what}{f' by {name}' if name else ''}; last result: failing"
 
 
 class Posted(NamedTuple):

@@ -72,12 +72,16 @@ class Receipt(_Value):
 
 
 class Finding(_Value):
-    """Something a beat reports; `key` says whether it is the same one as before (`dedupe.finding_key`)."""
+    """Something a beat reports; `key` says whether it is the same one as before (`dedupe.finding_key`).
+
+    `task` is the identity of the check that found it, `check` its line in the playbook.
+    """
 
     key: str
     text: str
     task: str | None = None
     severity: Severity = Severity.ACT
+    check: str = ""
 
 
 class Delivered(_Value):

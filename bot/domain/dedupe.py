@@ -1,8 +1,9 @@
 """Whether a finding was told already. Pure.
 
 A message is a repeat when the same finding, or the same text, was sent to the same place within the window. Only a
-confirmed send is stamped, so neither a failed send nor a suppressed repeat makes the silence longer. Of the text, case,
-spacing, markup and the time of day make no difference; numbers do, for PR 12 is not PR 13.
+confirmed send is stamped, so neither a failed send nor a suppressed repeat makes the silence longer. Every stamp names
+its finding: when that is closed, all it ever sent is forgotten, in whatever words. Of the text, case, spacing, markup
+and the time of day make no difference; numbers do, for PR 12 is not PR 13.
 """
 
 from __future__ import annotations
@@ -51,6 +52,16 @@ def finding_key(session_id: str, task: str, text: str, finding: str | None = Non
     return f"{session_id}/{task}/{stable if 0 < len(stable) <= _MAX_ID_CHARS else fingerprint(named or text)}"
 
 
+def rekeyed(key: str, task: str) -> str:
+    """Return the key of the same finding under another task.
+
+    >>> rekeyed("api/1a2b3c4d/ci-red", "99887766")
+    'api/99887766/ci-red'
+    """
+    session_id, _, rest = key.partition("/")
+    return f"{session_id}/{task}/{rest.rpartition('/')[2]}"
+
+
 class Dedupe(BaseModel):
     """When each finding and each text was last sent to each place; part of heartbeat_state.json."""
 
@@ -60,16 +71,29 @@ class Dedupe(BaseModel):
 
     def is_repeat(self, key: str, text: str, destination: str, now: datetime, window: timedelta) -> bool:
         """Whether this was sent to `destination` less than `window` ago; a stamp in the future proves nothing."""
-        return any(_is_fresh(self.stamps.get(mark), now, window) for mark in _marks(key, text, destination))
+        if _is_fresh(self.stamps.get(_key_mark(key, destination)), now, window):
+            return True
+        same_text = _text_mark("", text, destination)
+        return any(_is_fresh(at, now, window) for mark, at in self.stamps.items() if mark.startswith(same_text))
 
     def stamped(self, key: str, text: str, destination: str, at: datetime) -> Self:
         """Return the stamps after a send that the receiving side confirmed."""
-        return self.model_copy(update={"stamps": {**self.stamps, **dict.fromkeys(_marks(key, text, destination), at)}})
+        marks = (_key_mark(key, destination), _text_mark(key, text, destination))
+        return self.model_copy(update={"stamps": {**self.stamps, **dict.fromkeys(marks, at)}})
 
-    def without(self, key: str, text: str) -> Self:
-        """Return the stamps of everything else: what is gone and comes back is news."""
-        gone = tuple(mark.split(" ", 1)[1] for mark in _marks(key, text, "-"))
+    def without(self, *keys: str) -> Self:
+        """Return the stamps of other findings: what is gone and comes back is news, in whatever words it was said."""
+        gone = tuple(f" {key}" for key in keys)
+        if not gone:
+            return self
         return self.model_copy(update={"stamps": {m: at for m, at in self.stamps.items() if not m.endswith(gone)}})
+
+    def renamed(self, old: str, new: str) -> Self:
+        """Return the stamps with those of the finding `old` under its new key."""
+        moved = {
+            f"{m.removesuffix(f' {old}')} {new}" if m.endswith(f" {old}") else m: at for m, at in self.stamps.items()
+        }
+        return self.model_copy(update={"stamps": moved})
 
     def pruned(self, now: datetime, window: timedelta) -> Self:
         """Return the stamps without those that can make nothing a repeat any more."""
@@ -77,8 +101,13 @@ class Dedupe(BaseModel):
         return self.model_copy(update={"stamps": fresh})
 
 
-def _marks(key: str, text: str, destination: str) -> tuple[str, str]:
-    return f"{destination} finding {key}", f"{destination} text {fingerprint(text)}"
+def _key_mark(key: str, destination: str) -> str:
+    return f"{destination} finding {key}"
+
+
+def _text_mark(key: str, text: str, destination: str) -> str:
+    """Return the mark of a text a finding was sent with; stamps of older versions name no finding and count no more."""
+    return f"{destination} text {fingerprint(text)} {key}"
 
 
 def _is_fresh(at: datetime | None, now: datetime, window: timedelta) -> bool:

@@ -7,6 +7,7 @@ is updated in place as long as it is open.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
 from typing import Any, Self
@@ -55,15 +56,27 @@ class InboxMessage(_Value):
     model_config = WITHOUT_UNDERSCORE
 
 
+class Removal(_Value):
+    """That a check was taken out of the playbook while something it found was open."""
+
+    at: AwareDatetime
+    by: str = ""
+    """A Slack user id, or who it was in words; empty where nobody knows."""
+    is_file_gone: bool = False
+    """Whether the whole HEARTBEAT.md was deleted."""
+
+
 class OpenFinding(_Value):
     """Something a beat reported, and what became of it.
 
-    `key` is `<session>/<task>/<id>`; `place` and `reference` say where its alert stands (a channel and a Slack ts).
+    `key` is `<session>/<task>/<id>`; `task` is the identity of the check (bot/heartbeat/identity.py), `check` its line;
+    `place` and `reference` say where its alert stands (a channel and a Slack ts).
     `is_listed`: there it is one line of a list. `reasoning` and `notes` are the small print under its alert.
     """
 
     key: str
     task: str
+    check: str = ""
     text: str
     severity: Severity = Severity.ACT
     opened: tuple[AwareDatetime, ...] = ()
@@ -82,6 +95,8 @@ class OpenFinding(_Value):
     snoozed_until: AwareDatetime | None = None
     fixed_by: str | None = None
     resolved_at: AwareDatetime | None = None
+    removed: Removal | None = None
+    """Set while its check stands in the playbook no more; put back, the check goes on with what was remembered."""
 
     def times_on_day_of(self, at: datetime, zone: tzinfo) -> int:
         """Return how often it was opened on the local day of a moment; 0 where it was not."""
@@ -90,7 +105,12 @@ class OpenFinding(_Value):
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody has said it is fixed and no beat found it gone."""
+        """Whether nobody has said it is fixed, no beat found it gone and its check is still made."""
+        return self.is_remembered and self.removed is None
+
+    @property
+    def is_remembered(self) -> bool:
+        """Whether it counts as soon as its check finds it: open, or closed only because the check was removed."""
         return self.resolved_at is None and self.fixed_by is None
 
 
@@ -135,6 +155,12 @@ class SessionState(_Value):
     """The hash of each command's output in the last good beat."""
     outputs: dict[str, str] = {}
     """The output itself (cut), from which the offline beat tells what changed."""
+    failed_probes: tuple[str, ...] = ()
+    """The commands that had an error in the last good beat."""
+    had_playbook: bool = False
+    """Whether a beat has read the HEARTBEAT.md: one that is missing from then on was deleted."""
+    playbook_gone_told: bool = False
+    """Whether the owner was told that it was deleted."""
     measured: dict[str, TaskHistory] = {}
     """What the last good beats measured of each task, by its id."""
     findings: dict[str, OpenFinding] = {}
@@ -151,10 +177,25 @@ class SessionState(_Value):
     """Why the next beat was asked for and has not begun; it takes the strongest."""
 
     def with_findings(self, *findings: OpenFinding) -> Self:
-        """Return the state with these findings as they stand; of closed ones only the newest are kept."""
+        """Return the state with these findings as they stand; of closed ones only the newest are kept.
+
+        A finding that is closed, or was until now, has no stamps: whatever was sent of it before holds nothing back.
+        """
         known = {**self.findings, **{finding.key: finding for finding in findings}}
         newest = sorted(known.values(), key=lambda each: (each.is_open, each.last_at))[-KEPT_FINDINGS:]
-        return self.evolve(findings={each.key: each for each in newest})
+        news = [each.key for each in findings if not each.is_open or self._has_closed(each.key)]
+        return self.evolve(findings={each.key: each for each in newest}, sent=self.sent.without(*news))
+
+    def comparing(self, commands: Collection[str]) -> Self:
+        """Return the state with the outputs of these commands only; those of others are compared with no more."""
+        return self.evolve(
+            probes={name: digest for name, digest in self.probes.items() if name in commands},
+            outputs={name: output for name, output in self.outputs.items() if name in commands},
+            failed_probes=tuple(name for name in self.failed_probes if name in commands),
+        )
+
+    def _has_closed(self, key: str) -> bool:
+        return key in self.findings and not self.findings[key].is_open
 
 
 def is_still_silent(until: datetime, now: datetime, longest: timedelta) -> bool:

@@ -53,10 +53,15 @@ class Admission:
                 hours=self._zones.hours(session),
                 route=lambda: self._route(session, state),
                 is_busy=lambda: is_held or self._is_busy(session.id),
-                playbook_is_empty=lambda: is_effectively_empty(session),
+                playbook_is_empty=lambda: is_effectively_empty(session) and not has_findings(state),
                 halted=self._halted(),
             )
         )
+
+
+def has_findings(state: SessionState) -> bool:
+    """Whether something is open, which a beat of an emptied playbook closes."""
+    return any(each.is_open for each in state.findings.values())
 
 
 def is_effectively_empty(session: Session) -> bool:

@@ -17,6 +17,7 @@ from bot.domain.playbook import Playbook
 from bot.domain.playbook_entries import Entry
 from bot.domain.suggestions import MAX_TASK_CHARS, suggestion_id
 from bot.domain.tiers import Tier
+from bot.heartbeat.identity import identity_of
 
 ACTED_ON: Final = 5
 BASIC: Final = 4
@@ -27,7 +28,7 @@ SHARED: Final = 1
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """One session: its playbook, the moves its beats' measurements speak for, the ids of tasks people acted on."""
+    """One session: its playbook, the moves its beats' measurements speak for, the checks people acted on."""
 
     id: str
     name: str
@@ -90,7 +91,7 @@ def _acted_on(known: Sequence[Known]) -> Iterator[Candidate]:
     """Checks of others that found something people did something about."""
     for source in known:
         for tier, task in source.tasks:
-            if task.id in source.acted_on:
+            if identity_of(task) in source.acted_on:
                 why = f"In {source.name} it found something that people acted on."
                 yield from _to_all(known, source, tier, task, why, ACTED_ON)
 

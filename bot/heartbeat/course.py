@@ -17,15 +17,20 @@ from bot.domain.playbook import Playbook
 from bot.domain.session import MessageKind
 from bot.domain.tiers import Tier, includes
 from bot.errors import StoreError, TriageError
+from bot.heartbeat.checks import failures, needs_full_look
+from bot.heartbeat.deleted_playbook import ending_without
 from bot.heartbeat.delivery import Delivery
 from bot.heartbeat.endings import broken_off, cancelled, end_of
+from bot.heartbeat.identity import identity_of
 from bot.heartbeat.look import is_the_one_looked_at, is_unchanged, still_standing
 from bot.heartbeat.outcome import Begun, Ending
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.prescreen import PreScreen, Screened
+from bot.heartbeat.removals import removed_by_agent
+from bot.heartbeat.session import Session
 from bot.heartbeat.steps import Step, remark
 from bot.heartbeat.tidings import Outcome
-from bot.heartbeat.verdict import FLAGS, boxes_of, judge, notes
+from bot.heartbeat.verdict import FLAGS, boxes_of, judge, notes, standing
 from bot.heartbeat.view import BeatReport, BeatView, FullRun
 from bot.ports import SessionStore
 
@@ -35,6 +40,10 @@ class Course:
 
     def __init__(self, prescreen: PreScreen | None, full: FullRun, delivery: Delivery, store: SessionStore) -> None:
         self._prescreen, self._full, self._delivery, self._store = prescreen, full, delivery, store
+
+    def without_playbook(self, session: Session, begun: Begun) -> Ending:
+        """Return how a beat ends whose playbook was deleted."""
+        return ending_without(session, begun, self._delivery, self._store)
 
     def of(self, view: BeatView, begun: Begun) -> Ending:
         """Return how the beat ends; raises RunStopped while the process stops."""
@@ -73,13 +82,16 @@ class Course:
         """
         wanted = self._prescreen is not None and bool(view.session.beat.heartbeat_model)
         decides = bool(view.exchange.offered) and any(each.kind is MessageKind.SUGGESTION for each in view.inbox)
-        return wanted and view.wake is Wake.INTERVAL and view.tier is not Tier.DAILY and not decides
+        is_small = view.wake is Wake.INTERVAL and view.tier is not Tier.DAILY and not needs_full_look(view)
+        return wanted and is_small and not decides
 
     def _quiet(self, view: BeatView, begun: Begun, why: str) -> Ending:
         """End a beat in which nothing is new; what still stands and is due to be said again is said."""
         outcome = Outcome(
             findings=still_standing(view),
             checked=frozenset({FLAGS}),
+            standing=standing(view.playbook),
+            removals=view.removals,
             at=view.started_at,
             wake=view.wake,
             tier=view.tier,
@@ -89,8 +101,9 @@ class Course:
         ending = end_of(
             view, sent, why="; ".join(filter(None, [why, begun.edits.counted()])), quiet=BeatResult.OK_EMPTY
         )
-        standing = {finding.task for finding in outcome.findings}
-        return self._stamped(ending, begun, {task.id: True for task in view.tasks if task.id not in standing})
+        found = {finding.task for finding in outcome.findings}
+        boxes = {task.id: not failures(view, task) for task in view.tasks if identity_of(task) not in found}
+        return self._stamped(ending, begun, boxes)
 
     def _run(self, view: BeatView, begun: Begun, screened: Screened | None = None) -> Ending:
         """Have the due tasks carried out, read the report against them, tell what it found.
@@ -133,6 +146,8 @@ class Course:
         outcome = Outcome(
             findings=judged.findings,
             checked=judged.checked,
+            standing=standing(view.playbook),
+            removals={**view.removals, **removed_by_agent(begun.edits, view.started_at)},
             at=view.started_at,
             wake=view.wake,
             tier=view.tier,
@@ -145,7 +160,7 @@ class Course:
         why = begun.edits.counted() or None if sent.silent else None  # an alert tells of them itself
         ending = end_of(view, sent, why=why, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
         ending = replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
-        return self._stamped(ending, begun, boxes_of(report))
+        return self._stamped(ending, begun, boxes_of(view, report))
 
     def _stamped(self, ending: Ending, begun: Begun, boxes: Mapping[str, bool]) -> Ending:
         """Write the times and the boxes of a good beat into HEARTBEAT.md as it is now.
@@ -169,7 +184,9 @@ class Course:
                 return playbook
             return playbook.with_boxes(done).with_stamps(includes(view.tier), begun.stamp_at)
 
-        playbook_of(view.session).change(edit)
+        file = playbook_of(view.session)
+        if file.peek() is not None:  # one that was deleted meanwhile stays so; the next beat tells of it
+            file.change(edit)
 
 
 def _paid(view: BeatView, begun: Begun, report: BeatReport, screened: Screened | None) -> PaidRun:
@@ -198,5 +215,5 @@ def _with_its_edits(view: BeatView) -> BeatView:
     One that cannot be read holds up no finding; the stamps that cannot be written tell of it.
     """
     with suppress(StoreError):
-        return replace(view, playbook=playbook_of(view.session).read())
+        return replace(view, playbook=playbook_of(view.session).peek() or view.playbook)
     return view

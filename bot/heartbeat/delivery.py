@@ -16,7 +16,7 @@ from bot.domain.session import SessionState
 from bot.errors import ProviderError, Unavailable
 from bot.heartbeat.session import Session
 from bot.heartbeat.telling import Telling
-from bot.heartbeat.tidings import Outcome, Sent, preview_of, seen
+from bot.heartbeat.tidings import Outcome, Sent, ended, preview_of, seen
 from bot.ports import Clock, SessionStore, Surface
 
 log = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ class Delivery:
         def note(state: SessionState) -> SessionState:
             known = state.findings
             found = (seen(known.get(each.key), each, outcome, reasoned=reasoned) for each in outcome.findings)
-            return state.with_findings(*found)
+            return state.with_findings(*ended(state, outcome), *found)
 
         self._store.save(session.id, note)
 

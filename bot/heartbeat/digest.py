@@ -37,9 +37,13 @@ def digest_text(session_id: str, listed: Sequence[OpenFinding]) -> str:
     count = f"{len(listed)} findings" if left == len(listed) else f"{left} of {len(listed)} findings left"
     said = "More at once than ring one by one; said again like any other, and ticked off here once gone."
     ordered = sorted(listed, key=lambda each: each.severity.rank)
-    lines = [
-        f"- {SIGNS[each.severity] if each.is_open else '✅'} {headline_of(each.text)}" for each in ordered[:LISTED]
-    ]
+    lines = [f"- {_sign(each)} {headline_of(each.text)}" for each in ordered[:LISTED]]
     if rest := len(listed[LISTED:]):
         lines.append(f"\n… and {rest} more: `/triage heartbeat why {session_id}` names the run that reported them.")
     return "\n".join([f"{count} on one list", said, "", *lines])
+
+
+def _sign(finding: OpenFinding) -> str:
+    if finding.removed is not None:
+        return "➖ not checked any more:"
+    return SIGNS[finding.severity] if finding.is_open else "✅"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
-from bot.domain.alerts import finding_digest
+from bot.domain.alerts import finding_digest, removal_words
 from bot.domain.beats import Delivered
 from bot.domain.session import OpenFinding, SessionState
 from bot.errors import Conflict, InputError, TriageError
@@ -59,7 +59,7 @@ class Findings:
         return self._change(session_id, digest, lambda now: now.evolve(snoozed_until=until))
 
     def fix(self, session_id: str, digest: str, *, by: str) -> OpenFinding:
-        """Close it; should a beat see it again, that is a new alert."""
+        """Close it; should a beat see it again, that is a new alert: the next one looks as if it were the first."""
         return self._change(session_id, digest, lambda now: now.evolve(fixed_by=by, snoozed_until=None))
 
     def investigate(self, session_id: str, digest: str, *, by: str, ask: Callable[[OpenFinding], str]) -> str:
@@ -78,20 +78,23 @@ class Findings:
             raise
 
     def _change(self, session_id: str, digest: str, change: Callable[[OpenFinding], OpenFinding]) -> OpenFinding:
-        key = self.find(session_id, digest).key
+        key, changed = self.find(session_id, digest).key, list[OpenFinding]()
 
         def apply(state: SessionState) -> SessionState:
             now = state.findings.get(key)
             if now is None or not now.is_open:
                 raise Conflict(f"Already closed: {_ending(now)}. Your click changed nothing.")
-            changed = change(now)
-            sent = state.sent if changed.is_open else state.sent.without(key, now.text)
-            return state.evolve(findings={**state.findings, key: changed}, sent=sent)
+            changed[:] = [change(now)]
+            after = state.with_findings(*changed)
+            return after if changed[0].is_open else after.evolve(probes={})
 
-        return self._store.save(session_id, apply).findings[key]
+        self._store.save(session_id, apply)
+        return changed[0]
 
 
 def _ending(finding: OpenFinding | None) -> str:
     if finding is None:
         return "it is not on file any more"
+    if finding.removed is not None:
+        return removal_words(finding.removed)
     return f"<@{finding.fixed_by}> said it is fixed" if finding.fixed_by else "a later beat found it gone"

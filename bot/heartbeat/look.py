@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from bot.domain.beats import Finding
 from bot.domain.measured import Move, moves
 from bot.domain.playbook import Playbook
 from bot.domain.playbook_entries import Entry
-from bot.domain.session import SessionState
+from bot.domain.session import Removal, SessionState
 from bot.domain.tiers import Stamps, Tier, due_tier, includes
-from bot.heartbeat.commands import FLAGS_COMMAND
+from bot.heartbeat.checks import is_unreported
+from bot.heartbeat.commands import FLAGS_COMMAND, commands_in
 from bot.heartbeat.exchange import NONE, Exchange
+from bot.heartbeat.identity import adopted
 from bot.heartbeat.outcome import Begun
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.probes import Probes
 from bot.heartbeat.session import Session
-from bot.heartbeat.verdict import FLAGS, MESSAGE, abandoned, flags_up
+from bot.heartbeat.verdict import FLAGS, MESSAGE, again, flags_up, standing
 from bot.heartbeat.view import BeatView
 from bot.ports import SessionStore
 
@@ -29,12 +31,19 @@ Around = Callable[[Session, Sequence[Entry], datetime], Exchange]
 class Look:
     """Looks around in a session's workspace."""
 
-    def __init__(self, probes: Probes, store: SessionStore, around: Around = lambda *_: NONE) -> None:
-        self._probes, self._store, self._around = probes, store, around
+    def __init__(
+        self,
+        probes: Probes,
+        store: SessionStore,
+        around: Around = lambda *_: NONE,
+        removals: Callable[[str], Mapping[str, Removal]] = lambda _: {},
+    ) -> None:
+        self._probes, self._store, self._around, self._removals = probes, store, around, removals
 
     def at(self, session: Session, state: SessionState, begun: Begun, cancel: threading.Event) -> BeatView:
         """Return what one beat is about; raises StoreError if the playbook cannot be read or created."""
         playbook, paid = playbook_of(session).read(), begun.paid
+        state = self._known(session, state, playbook)
         tier = paid.tier if paid else due_tier(stamps_of(playbook, state), begun.started_at)
         due = (task for each in includes(tier) for task in playbook.tasks(each))
         tasks = tuple(task for task in due if paid is None or task.id in paid.due)
@@ -58,7 +67,24 @@ class Look:
             spent_usd=state.spent.usd if state.spent.day == f"{begun.started_at:%Y-%m-%d}" else 0.0,
             cancel=cancel,
             exchange=self._around(session, tasks, begun.started_at),
+            removals=self._removals(session.id),
+            failed_before=frozenset(state.failed_probes),
         )
+
+    def _known(self, session: Session, state: SessionState, playbook: Playbook) -> SessionState:
+        """Return what is remembered of the checks that stand in the playbook now, under the names they have now.
+
+        Of a command that is named no more nothing is compared: put back, it is seen for the first time.
+        """
+        tasks = [task for tier in Tier for task in playbook.tasks(tier)]
+        named = {" ".join(argv) for task in tasks for argv in commands_in([task.text, *task.details])}
+
+        def change(now: SessionState) -> SessionState:
+            return adopted(now, playbook).comparing(named).evolve(had_playbook=True, playbook_gone_told=False)
+
+        if change(state) != state:
+            self._store.save(session.id, change)
+        return change(state)
 
 
 def stamps_of(playbook: Playbook, state: SessionState) -> Stamps:
@@ -82,22 +108,18 @@ def is_the_one_looked_at(due: Collection[str], playbook: Playbook) -> bool:
 def is_unchanged(view: BeatView) -> bool:
     """Whether nobody has to think: code alone answers every due task, and all is as it was at the last good beat."""
     covered = all(view.probes.covers(task) for task in view.tasks)
-    calm = not view.changed and not view.playbook.flags and not view.inbox
-    return view.tier is not Tier.DAILY and covered and calm
+    calm = not view.changed and not view.playbook.flags and not view.inbox and not is_unreported(view)
+    return (view.tier is not Tier.DAILY or not view.tasks) and covered and calm
 
 
 def still_standing(view: BeatView) -> tuple[Finding, ...]:
     """Return the open findings a beat without news still vouches for.
 
-    A message that was sent stands for itself, and so does what a task found that nobody does any more. A flag stands as
+    A message that was sent stands for itself; what a check found that is not made any more is closed. A flag stands as
     long as the playbook says so.
     """
-    once = {MESSAGE, *abandoned(view)}
+    kept = standing(view.playbook)
     flags = flags_up(view)
-    known = [each for each in view.open_findings if each.task not in once or each.sent_at is None]
-    again = [
-        Finding(key=each.key, text=each.text, task=each.task, severity=each.severity)
-        for each in known
-        if each.task != FLAGS
-    ]
-    return tuple({each.key: each for each in (*again, *flags)}.values())
+    known = [each for each in view.open_findings if each.task != MESSAGE or each.sent_at is None]
+    tasks = [again(each) for each in known if each.task in kept - {FLAGS}]
+    return tuple({each.key: each for each in (*tasks, *flags)}.values())

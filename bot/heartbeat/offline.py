@@ -11,13 +11,16 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from bot.domain.alarm_words import has_alarm_word
 from bot.domain.beats import Receipt
-from bot.domain.playbook_entries import Entry, unmarked
+from bot.domain.playbook_entries import Entry
+from bot.heartbeat.checks import FAILING, failure_text, listed, says_no, titled
+from bot.heartbeat.identity import identity_of_lines
+from bot.heartbeat.outcome import OUTPUT_CHARS
 from bot.heartbeat.probes import ProbeResult
 from bot.heartbeat.view import BeatReport, BeatView
 
 STALE_AFTER: Final = timedelta(days=7)
-SHOWN_LINES: Final = 8
 NO_MODEL: Final = "No model looked: code compared what the commands of HEARTBEAT.md print."
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -63,15 +66,15 @@ def _receipt(task: Entry, view: BeatView, broken: list[ProbeResult]) -> Receipt:
         return Receipt(task=task.id, status="skipped", evidence="only a model could tell; there is no API key")
     seen = [found for result in results if result not in broken and (found := _read(result, view)) is not None]
     if not seen:
-        works = all(result not in broken for result in results)
+        works = view.probes.covers(task) and all(result not in broken for result in results)
         return Receipt(task=task.id, status="ok" if works else "skipped", evidence=results[0].command)
-    text = "\n\n".join(f"{unmarked(task.text).partition('`')[0].rstrip(' :')}: {each.text}" for each in seen)
+    text = titled(task, *(each.text for each in seen))
     return Receipt(task=task.id, status="finding", evidence=text, finding="+".join(each.finding for each in seen))
 
 
 def _is_broken(result: ProbeResult) -> bool:
     """Whether a command has no answer; checks that fail exit with an error and are one."""
-    is_failed_check = _fails(result) or (_reader(result) is _checks and bool(_failing(result)))
+    is_failed_check = says_no(result) or (_reader(result) is _checks and bool(_failing(result)))
     return result.problem is not None and not is_failed_check
 
 
@@ -88,7 +91,7 @@ def _dirty(result: ProbeResult, _: BeatView) -> Seen | None:
     lines = [line for line in result.output.splitlines() if line and not line.startswith("##")]
     if not lines:
         return None
-    return Seen("dirty", f"{_count(lines, 'uncommitted change')}\n{_listed(lines)}")
+    return Seen("dirty", f"{_count(lines, 'uncommitted change')}\n{listed(lines)}")
 
 
 def _commits(result: ProbeResult, view: BeatView) -> Seen | None:
@@ -97,46 +100,50 @@ def _commits(result: ProbeResult, view: BeatView) -> Seen | None:
     new = [line for line in result.output.splitlines() if line.strip() and line not in before]
     if not new or result.command not in view.earlier:
         return None
-    return Seen(f"event-commits-{new[0].split()[0]}", f"{_count(new, 'new commit')}\n{_listed(new)}")
+    return Seen(f"event-commits-{new[0].split()[0]}", f"{_count(new, 'new commit')}\n{listed(new)}")
 
 
 def _branches(result: ProbeResult, view: BeatView) -> Seen | None:
     """Branches without a commit for more than a week."""
     stale = [line.strip() for line in result.output.splitlines() if _is_stale(line, view.started_at)]
-    return Seen("stale", f"{_count(stale, 'stale branch', 'stale branches')}\n{_listed(stale)}") if stale else None
+    return Seen("stale", f"{_count(stale, 'stale branch', 'stale branches')}\n{listed(stale)}") if stale else None
 
 
 def _checks(result: ProbeResult, _: BeatView) -> Seen | None:
     """Checks of pull requests that fail, merge conflicts among them."""
     failing = _failing(result)
-    return Seen("failing", f"{_count(failing, 'thing fails', 'things fail')}\n{_listed(failing)}") if failing else None
+    return Seen("failing", f"{_count(failing, 'thing fails', 'things fail')}\n{listed(failing)}") if failing else None
 
 
 def _failing(result: ProbeResult) -> list[str]:
     return [line.strip() for line in result.output.splitlines() if _FAILING.search(line)]
 
 
-def _fails(result: ProbeResult) -> bool:
-    """Whether a check of the team's own ran to its end and said no; what was killed or never started said nothing."""
-    return result.argv[0] not in ("git", "gh") and (result.exit_code or 0) > 0
-
-
-def _was_failing(result: ProbeResult, view: BeatView) -> bool:
-    """Whether the change is that it fails no more, which is said on the alert that it did."""
-    return any(f"`{result.command}` fails" in found.text for found in view.open_findings)
-
-
 def _other(result: ProbeResult, view: BeatView) -> Seen | None:
     """Any other command: that it fails, or that it prints something else than it did."""
-    if _fails(result):
-        said = [line for line in result.output.splitlines() if line.strip()][-SHOWN_LINES:]
-        return Seen("failing", f"`{result.command}` fails (exit code {result.exit_code})\n{_listed(said)}")
-    if result.command in view.earlier and result in view.changed and not _was_failing(result, view):
-        return Seen(
-            result.digest[:8],
-            f"`{result.command}` prints something else than before\n{_listed(result.output.splitlines())}",
-        )
-    return None
+    if says_no(result):
+        return Seen(FAILING, failure_text(result))
+    if not _is_news(result, view):
+        return None
+    said = f"`{result.command}` prints something else than before\n{listed(result.output.splitlines())}"
+    return Seen(result.digest[:8], said)
+
+
+def _has_failed(result: ProbeResult, view: BeatView) -> bool:
+    """Whether a command had an error at the last good beat, or an alert that it fails is open."""
+    check = identity_of_lines(f"`{result.command}`")
+    alerted = any(each.task == check and each.key.endswith(f"/{FAILING}") for each in view.open_findings)
+    return alerted or result.command in view.failed_before
+
+
+def _is_news(result: ProbeResult, view: BeatView) -> bool:
+    """Whether another output is worth a word: not at first sight, and not that something is well again."""
+    before = view.earlier.get(result.command)
+    if before is None or result not in view.changed or _has_failed(result, view):
+        return False
+    if len(result.output) <= OUTPUT_CHARS and result.output == before:
+        return False
+    return has_alarm_word(result.output) or not has_alarm_word(before)
 
 
 _READERS: Final[dict[tuple[str, ...], Reader]] = {
@@ -160,9 +167,3 @@ def _is_stale(line: str, now: datetime) -> bool:
 
 def _count(things: Sequence[object], one: str, many: str | None = None) -> str:
     return f"{len(things)} {one if len(things) == 1 else many or one + 's'}"
-
-
-def _listed(lines: list[str]) -> str:
-    shown = [f"- `{line.replace('`', chr(39))[:160]}`" for line in lines[:SHOWN_LINES]]
-    rest = len(lines) - len(shown)
-    return "\n".join([*shown, *([f"- … {rest} more"] if rest else [])])

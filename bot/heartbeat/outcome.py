@@ -119,6 +119,8 @@ def _after(begun: Begun, ending: Ending, now: datetime) -> Callable[[SessionStat
         if ending.result is BeatResult.SKIPPED and ending.view is None:
             return state.evolve(answered_at=now)
         state = state.evolve(last_run=begun.started_at)
+        if not (ending.good and ending.view):
+            state = _uncompared(state, ending)
         if ending.result is BeatResult.FAILED:
             return failed(state, " ".join((ending.error or "").split())[:200], now)
         return _good(state, begun, ending) if ending.good and ending.view else state
@@ -135,13 +137,26 @@ def _good(state: SessionState, begun: Begun, ending: Ending) -> SessionState:
         inbox_read=state.inbox_read + len(view.inbox),
     )
     if begun.paid is not None:
-        return state  # what the commands print by now was seen by nobody
+        return _uncompared(state, ending)  # what the commands print by now was seen by nobody
     kept = {result.command: result.output[:OUTPUT_CHARS] for result in view.probes.results}
     return state.evolve(
         probes={**state.probes, **view.probes.digests()},
         outputs={**state.outputs, **kept},
+        failed_probes=_failed_probes(state, view),
         measured=measured_after(state.measured, view, ending.report),
     )
+
+
+def _uncompared(state: SessionState, ending: Ending) -> SessionState:
+    """Return the state after a look that nobody vouches for: the next beat takes nothing for unchanged."""
+    looked = {result.command for result in ending.view.probes.results} if ending.view else set()
+    return state.evolve(probes={name: digest for name, digest in state.probes.items() if name not in looked})
+
+
+def _failed_probes(state: SessionState, view: BeatView) -> tuple[str, ...]:
+    looked = {result.command for result in view.probes.results}
+    failed = [result.command for result in view.probes.results if result.problem is not None]
+    return (*(name for name in state.failed_probes if name not in looked), *failed)
 
 
 def _spent(spent: SpentToday, now: datetime, ending: Ending) -> SpentToday:

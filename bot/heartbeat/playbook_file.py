@@ -55,11 +55,14 @@ class PlaybookFile:
     def change(self, edit: Callable[[Playbook], Playbook]) -> Playbook:
         """Apply `edit` to the playbook as it is on disk; it may run more than once. Returns what now stands there.
 
-        A playbook that is gone is created first, as `read` does.
+        Raises:
+            StoreError: the file is gone, which no edit undoes, or the disk refuses.
         """
         with _ONE_AT_A_TIME:
             for _ in range(TRIES):
-                before = self.read()
+                before = self.peek()
+                if before is None:
+                    raise StoreError(f"{self.path} is not there; somebody deleted it")
                 after = edit(before)
                 if after == before or replace_plain(self.path, before.render(), after.render()):
                     return after

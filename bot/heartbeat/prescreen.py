@@ -20,6 +20,7 @@ from bot.domain.beats import Action, Receipt, missing_receipts
 from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
 from bot.heartbeat.brief import sections
+from bot.heartbeat.identity import identity_of
 from bot.heartbeat.session import Session
 from bot.heartbeat.steps import SCREEN_FAILED
 from bot.heartbeat.view import BeatView
@@ -115,7 +116,7 @@ def doubted(decision: Decision, view: BeatView, *, forced: bool = False) -> Deci
 def _touches_open_finding(view: BeatView) -> bool:
     found = {finding.task for finding in view.open_findings}
     changed = set(view.changed)
-    return any(task.id in found and changed.intersection(view.probes.of(task)) for task in view.tasks)
+    return any(identity_of(task) in found and changed.intersection(view.probes.of(task)) for task in view.tasks)
 
 
 def said(text: str) -> BaseModel:

@@ -84,6 +84,10 @@ class ProbeReport:
         """Return the results of one task's commands."""
         return tuple(self._answers[argv] for argv in self._asked.get(task.id, ()) if argv in self._answers)
 
+    def names_commands(self, task: Entry) -> bool:
+        """Whether a task names any command, allowed or not."""
+        return task.id in self._asked
+
     def covers(self, task: Entry) -> bool:
         """Whether commands alone answer a task: it names some, and all were allowed.
 

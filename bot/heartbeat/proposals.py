@@ -14,6 +14,7 @@ from typing import Any
 
 from bot.domain.events import Event
 from bot.domain.in_flight import may_still_come
+from bot.domain.playbook import parse
 from bot.domain.proposals import Proposal, Standing, applied, proposal_id, standing_task
 from bot.domain.wishes import Verb
 from bot.errors import InputError, ProviderError, StoreError, Unavailable
@@ -21,6 +22,7 @@ from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.proposing import Proposing
 from bot.heartbeat.refused_commands import not_allowed
 from bot.heartbeat.registry import Sessions
+from bot.heartbeat.removals import Removals
 from bot.ports import Clock, ProposalChat, ProposalStore
 
 log = logging.getLogger(__name__)
@@ -40,10 +42,11 @@ class Proposals:
         clock: Clock,
         *,
         require_private: Callable[[], None],
+        removals: Removals | None = None,
     ) -> None:
         self._proposing, self._sessions = proposing, proposing.sessions
         self._store, self._chat, self._clock = store, chat, clock
-        self._require_private = require_private
+        self._require_private, self._removals = require_private, removals
         self._settling = threading.Lock()
 
     def takes(self, payload: Mapping[str, Any]) -> bool:
@@ -77,7 +80,7 @@ class Proposals:
             StoreError: the decision could not be stored.
         """
         proposal = self._open(given, session_id)
-        playbook = playbook_of(self._sessions.get(session_id)).read()
+        playbook = playbook_of(self._sessions.get(session_id)).peek() or parse("")
         if proposal.verb is not Verb.ADD and standing_task(playbook, proposal) is None:
             raise InputError(f"{proposal.task!r} is not in the playbook any more; somebody changed it. Reject this.")
         self._store.change(given, lambda now: now.decided(Standing.ACCEPTED, by, self._clock.now()))
@@ -145,11 +148,13 @@ class Proposals:
         try:
             session = self._sessions.get(proposal.session or "")
             file = playbook_of(session)
-            file.read()
-            file.change(lambda now: applied(now, proposal))
+            before = file.read() if proposal.verb is Verb.ADD else file.peek()
+            after = file.change(lambda now: applied(now, proposal))
         except InputError as error:
             problem = str(error)
             return self._store.change(proposal.id, lambda now: now.evolve(standing=Standing.FAILED, problem=problem))
+        if before is not None and self._removals is not None:
+            self._removals.note(session.id, before, after, by=proposal.decided_by or "", at=self._clock.now())
         log.info("a proposal was carried out", extra={"action": "proposal_done", "session": session.id})
         return proposal
 

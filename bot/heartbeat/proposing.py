@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.domain.events import Event, MessageType
+from bot.domain.playbook import parse
 from bot.domain.playbook_numbers import Numbered
 from bot.domain.proposals import Proposal, proposal_id, tasks_named
 from bot.domain.tiers import Tier
@@ -102,7 +103,7 @@ class Proposing:
     def _named(self, session_id: str, words: str, unless_in: Tier | None) -> list[Numbered]:
         """Return the tasks that words may mean, but for those that stand where they shall go; none of a bad file."""
         try:
-            playbook = playbook_of(self.sessions.get(session_id)).read()
+            playbook = playbook_of(self.sessions.get(session_id)).peek() or parse("")
         except StoreError:
             log.warning("a playbook could not be read", extra={"action": "playbook_unread"}, exc_info=True)
             return []

@@ -21,6 +21,7 @@ from bot.domain.tiers import Tier
 from bot.errors import InputError, ProviderError, TriageError
 from bot.heartbeat.admission import Admission
 from bot.heartbeat.course import Course
+from bot.heartbeat.deleted_playbook import is_deleted
 from bot.heartbeat.endings import broken_off
 from bot.heartbeat.failures import is_alert_due, pause_notice, told
 from bot.heartbeat.look import Look
@@ -144,4 +145,6 @@ class Beats:
             if refusal.step is Step.BUSY:
                 self._room.retry(session.id, begun.wake)
             return Ending(result=BeatResult.SKIPPED, why=refusal.why)
+        if begun.paid is None and is_deleted(session, state):
+            return self._room.course.without_playbook(session, begun)
         return self._room.course.of(self._room.look.at(session, state, begun, cancel), begun)

@@ -23,6 +23,7 @@ from bot.errors import InputError, StoreError
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.refused_commands import not_allowed
 from bot.heartbeat.registry import Sessions
+from bot.heartbeat.removals import Removals
 from bot.heartbeat.session import PLAYBOOK
 from bot.heartbeat.task_list import TaskList, task_list
 from bot.heartbeat.task_wording import flat
@@ -70,9 +71,18 @@ class TextChanged(InputError):
 class TaskDesk:
     """The playbooks of all sessions. Every method raises InputError for an unknown session, StoreError for the disk."""
 
-    def __init__(self, sessions: Sessions, store: SessionStore, zones: Zones, clock: Clock, shown: Slate) -> None:
+    def __init__(
+        self,
+        sessions: Sessions,
+        store: SessionStore,
+        zones: Zones,
+        clock: Clock,
+        shown: Slate,
+        removals: Removals | None = None,
+    ) -> None:
         self._sessions, self._store, self._zones, self._clock = sessions, store, zones, clock
         self._shown, self._lock = shown, threading.Lock()
+        self._removals = removals
 
     def listed(self, session_id: str, by: str) -> TaskList:
         """Return the list, whose numbers count for `by` from now on.
@@ -89,7 +99,8 @@ class TaskDesk:
     def add(self, session_id: str, tier: Tier, text: str, by: str) -> Answer:
         """Add a task; raises InputError unless it is one line of plain text the tier does not hold."""
         session, said = self._sessions.get(session_id), plain_text(text)
-        playbook = self._change(session_id, lambda now: add_task(now, tier, said))
+        playbook_of(session).read()
+        playbook = self._change(session_id, lambda now: add_task(now, tier, said), by)
         found = next(one for one in numbered(playbook) if one.tier is tier and one.task.id == task_id(said))
         runs = [f"`{' '.join(argv)}` is not among `commands` in triage.yml" for argv in not_allowed(session, said)]
         note = f" {'; '.join(runs)}, so it does not run without a model." if runs else ""
@@ -108,7 +119,7 @@ class TaskDesk:
             gone[:] = [task_of(now, number, shown)]
             return remove_number(now, number, shown)
 
-        playbook = self._change(session_id, edit)
+        playbook = self._change(session_id, edit, by)
         [one] = gone
         comes_back = _is_plain(one.task.text)
         lost = (*(() if comes_back else (one.task.text,)), *one.task.details)
@@ -129,7 +140,7 @@ class TaskDesk:
             moved[:] = [task_of(now, number, shown)]
             return move_number(now, number, to, shown)
 
-        playbook = self._change(session_id, edit)
+        playbook = self._change(session_id, edit, by)
         [one] = moved
         found = _last_like(playbook, to, one)
         return Answer(
@@ -146,7 +157,7 @@ class TaskDesk:
         """Raise what `edit` would raise, and change nothing."""
         _edited(self._playbook(session_id), session_id, tier, text, base)
 
-    def edit(self, session_id: str, tier: Tier, text: str, base: str) -> Changes:
+    def edit(self, session_id: str, tier: Tier, text: str, base: str, by: str) -> Changes:
         """Put the edited text in the tier's place; lines that did not change keep every byte.
 
         Raises:
@@ -159,21 +170,24 @@ class TaskDesk:
             done[:] = [_edited(now, session_id, tier, text, base)]
             return done[0].playbook
 
-        self._change(session_id, edit)
+        self._change(session_id, edit, by)
         return done[0]
 
     def _playbook(self, session_id: str) -> Playbook:
         session = self._sessions.get(session_id)
         if not session.playbook_path.exists():
             raise InputError(
-                f"{session_id} has no {PLAYBOOK} yet; its first beat creates one: /triage heartbeat run {session_id}"
+                f"{session_id} has no {PLAYBOOK} yet; its first beat creates one: /triage heartbeat run {session_id}. "
+                f"Where it was deleted, a new task does: /triage tiers {session_id} add quick <task>"
             )
         return playbook_of(session).read()
 
-    def _change(self, session_id: str, edit: Callable[[Playbook], Playbook]) -> Playbook:
-        file = playbook_of(self._sessions.get(session_id))
-        file.read()
-        return file.change(edit)
+    def _change(self, session_id: str, edit: Callable[[Playbook], Playbook], by: str) -> Playbook:
+        before = self._playbook(session_id)
+        after = playbook_of(self._sessions.get(session_id)).change(edit)
+        if self._removals is not None:
+            self._removals.note(session_id, before, after, by=by, at=self._clock.now())
+        return after
 
     def _seen(self, session_id: str, playbook: Playbook, by: str) -> TaskList:
         """Return the list and remember that `by` saw it; a disk that is full costs them the numbers, not the list."""

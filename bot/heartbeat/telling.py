@@ -7,7 +7,7 @@ What was sent is remembered only when the surface confirmed it; everything is sa
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from bot.domain.alerts import Alert, Posted
 from bot.domain.beats import Delivered, Finding
@@ -17,7 +17,7 @@ from bot.heartbeat.digest import digest_text, shared_out
 from bot.heartbeat.findings import LONGEST_SNOOZE
 from bot.heartbeat.places import is_private, public
 from bot.heartbeat.session import Session
-from bot.heartbeat.tidings import Outcome, Sent, preview_of, seen
+from bot.heartbeat.tidings import Outcome, Sent, ended, preview_of, seen
 from bot.ports import SessionStore, Surface
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,8 @@ class Telling:
         for finding in known:
             if finding not in listed:
                 self._tell(finding)
-        self._tick_off([closed for gone in self._gone() if (closed := self._close(gone)) and closed.is_listed])
+        closed = [now for gone in ended(self._state(), self._outcome) if (now := self._close(gone))]
+        self._tick_off([each for each in closed if each.is_listed])
         if self._outcome.ok_text and not self._said and self._session.beat.visibility.show_ok:
             self._say_ok()
         delivered = public(self._route) if self._said else None
@@ -94,7 +95,7 @@ class Telling:
 
     def _tick_off(self, closed: list[OpenFinding]) -> None:
         """Bring the lists up to date on which something is gone, each once."""
-        findings = self._store.load(self._session.id).findings.values()
+        findings = self._state().findings.values()
         for place, reference in dict.fromkeys((each.place, each.reference) for each in closed):
             listed = [f for f in findings if f.is_listed and (f.place, f.reference) == (place, reference)]
             self._show(Posted(str(place), str(reference)), self._list(listed))
@@ -127,8 +128,11 @@ class Telling:
         if finding.snoozed_until is not None:
             # one that is over rings again, window or not
             return is_still_silent(finding.snoozed_until, at, LONGEST_SNOOZE)
-        stamps, window = self._store.load(self._session.id).sent, self._session.beat.dedupe_window
+        stamps, window = self._state().sent, self._session.beat.dedupe_window
         return stamps.is_repeat(finding.key, finding.text, self._destination(), at, window)
+
+    def _state(self) -> SessionState:
+        return self._store.load(self._session.id)
 
     def _destination(self) -> str:
         return f"{self._route.channel}:{public(self._route).to}"
@@ -144,22 +148,17 @@ class Telling:
         self._store.save(self._session.id, note)
         return changed[0]  # not read back: of very many findings not all are kept
 
-    def _gone(self) -> Iterable[OpenFinding]:
-        """Return what was open in the tasks that were checked and is not seen any more."""
-        now = {found.key for found in self._outcome.findings}
-        known = self._store.load(self._session.id).findings.values()
-        return [each for each in known if each.is_open and each.task in self._outcome.checked and each.key not in now]
-
-    def _close(self, finding: OpenFinding) -> OpenFinding | None:
-        """Close a finding that is gone, once; should it come back, that is news whatever the window says.
+    def _close(self, gone: OpenFinding) -> OpenFinding | None:
+        """Close a finding, once; should it come back, that is news whatever the window says.
 
         Returns it as it then stands, or None where a human said a moment ago that it is fixed.
         """
-        ended = {"resolved_at": self._outcome.at, "snoozed_until": None}
-        closed = self._save(finding.key, lambda now: now.evolve(**ended) if now and now.is_open else now or finding)
+        over = {name: getattr(gone, name) for name in ("resolved_at", "snoozed_until", "removed")}
+        if gone.removed is not None:
+            del over["snoozed_until"]  # a snooze pressed a moment ago is remembered too
+        closed = self._save(gone.key, lambda now: now.evolve(**over) if now and now.is_remembered else now or gone)
         if closed.fixed_by:
             return None
-        self._store.save(self._session.id, lambda now: now.evolve(sent=now.sent.without(closed.key, closed.text)))
         if self._session.beat.visibility.show_alerts:
             self._update(closed)
         return closed
@@ -216,6 +215,6 @@ class Telling:
 
     def _show_a_click_meanwhile(self, shown: OpenFinding) -> None:
         """Show a click again that came between our look and our update, which has painted it over."""
-        now = self._store.load(self._session.id).findings.get(shown.key, shown)
+        now = self._state().findings.get(shown.key, shown)
         if now != shown and shown.is_open:
             self._show(Posted(str(shown.place), str(shown.reference)), self._alert(now))

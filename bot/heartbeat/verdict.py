@@ -6,14 +6,19 @@ anything and no urgent flag is up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.domain.ack import Ack, read_ack
 from bot.domain.beats import Finding, Receipt
 from bot.domain.dedupe import finding_key
+from bot.domain.playbook import Playbook
 from bot.domain.playbook_entries import Entry, unmarked
+from bot.domain.session import OpenFinding
 from bot.domain.tiers import Tier
+from bot.heartbeat.checks import FAILING, failure_text, failures, is_good, titled
+from bot.heartbeat.identity import checks_in, identity_of
+from bot.heartbeat.probes import ProbeResult
 from bot.heartbeat.remarks import remarks
 from bot.heartbeat.severity import severity_of, severity_of_flag
 from bot.heartbeat.view import BeatReport, BeatView
@@ -52,12 +57,12 @@ def judge(view: BeatView, report: BeatReport) -> Judged:
     receipts = [receipt for receipt in report.receipts if receipt.task in due]  # a task may have found two things
     have = {receipt.task for receipt in receipts}
     missing = tuple(task for task in view.tasks if task.id not in have)
-    findings = [*_found(view, report.receipts), *flags_up(view)]
+    findings = [*_found(view, report.receipts), *_unsaid(view, report), *flags_up(view)]
     if missing:
         findings.append(_unreceipted(view.session.id, missing))
     if ack.kind == "alert" and not findings:
         findings.append(_said(view, ack.text))
-    checked = {receipt.task for receipt in receipts if receipt.status != "skipped"}
+    checked = _checked(view, {receipt.task for receipt in receipts if receipt.status != "skipped"})
     return Judged(
         ack=ack,
         findings=tuple(findings),
@@ -66,9 +71,10 @@ def judge(view: BeatView, report: BeatReport) -> Judged:
     )
 
 
-def boxes_of(report: BeatReport) -> dict[str, bool]:
-    """Return which tasks went well: those all of whose receipts say so."""
+def boxes_of(view: BeatView, report: BeatReport) -> dict[str, bool]:
+    """Return which tasks went well: those all of whose receipts say so and none of whose checks failed."""
     bad = {receipt.task for receipt in report.receipts if receipt.status != "ok"}
+    bad |= {task.id for task in view.tasks if failures(view, task)}
     return {receipt.task: receipt.task not in bad for receipt in report.receipts}
 
 
@@ -76,13 +82,21 @@ def _vouched(view: BeatView, *, complete: bool) -> tuple[str, ...]:
     """Return what a complete beat settles besides its tasks; only a daily one looked at all there is."""
     if not complete:
         return ()
-    return (RECEIPTS, MESSAGE, *abandoned(view)) if view.tier is Tier.DAILY else (RECEIPTS,)
+    return (RECEIPTS, MESSAGE) if view.tier is Tier.DAILY else (RECEIPTS,)
 
 
-def abandoned(view: BeatView) -> frozenset[str]:
-    """Return the tasks of open findings that stand in the playbook no more, so that no receipt ever settles them."""
-    kept = {task.id for tier in Tier for task in view.playbook.tasks(tier)}
-    return frozenset(each.task for each in view.open_findings) - kept - {FLAGS, MESSAGE, RECEIPTS}
+def _checked(view: BeatView, vouched: set[str]) -> set[str]:
+    """Return the checks a beat may call well again: vouched for in each task that makes them, run, and good.
+
+    A check that could not be run, was not allowed or failed proves nothing, whatever a receipt says.
+    """
+    open_ = {identity_of(task) for task in view.tasks if task.id not in vouched or not is_good(view, task)}
+    return {identity_of(task) for task in view.tasks} - open_
+
+
+def standing(playbook: Playbook) -> frozenset[str]:
+    """Return what a finding may belong to: the checks of a playbook, and what is no task."""
+    return frozenset({*checks_in(playbook), FLAGS, MESSAGE, RECEIPTS})
 
 
 def notes(view: BeatView, report: BeatReport, judged: Judged) -> tuple[str, ...]:
@@ -112,14 +126,44 @@ def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
     return [_finding(view, receipt, known.get(receipt.task)) for receipt in receipts if receipt.status == "finding"]
 
 
+def _unsaid(view: BeatView, report: BeatReport) -> Iterator[Finding]:
+    """Yield what no receipt says: that a check failed. What is open of it stands, else it is a finding of its own."""
+    said = {receipt.task for receipt in report.receipts if receipt.status == "finding"}
+    told: set[str] = set()
+    for task in view.tasks:
+        failed, identity = failures(view, task), identity_of(task)
+        if not failed or task.id in said or identity in told:
+            continue
+        told.add(identity)
+        known = [each for each in view.open_findings if each.task == identity]
+        yield from [again(each) for each in known] or [_failing(view, task, failed)]
+
+
+def _failing(view: BeatView, task: Entry, failed: Sequence[ProbeResult]) -> Finding:
+    text, identity = titled(task, *map(failure_text, failed)), identity_of(task)
+    return Finding(
+        key=finding_key(view.session.id, identity, text, FAILING),
+        task=identity,
+        check=task.text,
+        text=text,
+        severity=severity_of(view, text, task),
+    )
+
+
+def again(known: OpenFinding) -> Finding:
+    """Return an open finding as one that still stands."""
+    return Finding(key=known.key, text=known.text, task=known.task, check=known.check, severity=known.severity)
+
+
 def _finding(view: BeatView, receipt: Receipt, task: Entry | None) -> Finding:
     """Return what one receipt reports; `task` is the playbook's, None where it names none."""
     is_event = (receipt.finding or "").startswith(EVENT)
     said = receipt.evidence.strip() or (task.text if task else f"{receipt.task}: {receipt.finding or 'a finding'}")
-    about = task.id if task else MESSAGE
+    about = identity_of(task) if task else MESSAGE
     return Finding(
         key=finding_key(view.session.id, about, receipt.evidence, receipt.finding),
         task=MESSAGE if is_event else about,
+        check=task.text if task else "",
         text=said,
         severity=severity_of(view, said, task, is_event=is_event),
     )

@@ -13,7 +13,7 @@ from bot.domain.measured import Move
 from bot.domain.playbook import Playbook
 from bot.domain.playbook_entries import Entry
 from bot.domain.returns import Usage
-from bot.domain.session import InboxMessage, OpenFinding
+from bot.domain.session import InboxMessage, OpenFinding, Removal
 from bot.domain.tiers import Tier
 from bot.heartbeat.edits import Edits
 from bot.heartbeat.exchange import NONE, Exchange
@@ -47,6 +47,10 @@ class BeatView:
     moves: tuple[Move, ...] = ()
     edits: Edits = field(default_factory=Edits)
     exchange: Exchange = NONE
+    removals: Mapping[str, Removal] = field(default_factory=dict)
+    """Who took which check out of the playbook, by its identity."""
+    failed_before: frozenset[str] = frozenset()
+    """The commands that had an error at the last good beat."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -127,7 +127,9 @@ def _proposals(on: Foundation, beats: Heartbeats) -> Proposals:
         not_allowed=partial(commands_not_allowed, beats.sessions),
     )
     files = ProposalFiles(on.home, on_damage=partial(_tell_of_damage, on))
-    return Proposals(proposing, files, cards, on.clock, require_private=on.desk.privacy.require)
+    return Proposals(
+        proposing, files, cards, on.clock, require_private=on.desk.privacy.require, removals=beats.removals
+    )
 
 
 def _heartbeat_command(on: Foundation, beats: Heartbeats) -> HeartbeatCommand:
@@ -146,7 +148,7 @@ def _tiers(on: Foundation, beats: Heartbeats) -> Tiers:
     listed = JsonFile(on.home / "listed.json")
     return Tiers(
         sessions=beats.sessions,
-        desk=TaskDesk(beats.sessions, beats.store, beats.zones, on.clock, listed),
+        desk=TaskDesk(beats.sessions, beats.store, beats.zones, on.clock, listed, beats.removals),
         approvers=on.approvers,
         open_view=view_opener(on.posting),
         update_view=view_updater(on.client),

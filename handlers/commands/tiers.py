@@ -151,7 +151,7 @@ class Tiers:
         """Change the playbook if whoever submitted may; the text goes back to them if not."""
         try:
             self.approvers.require(*who(body), NOT_YOURS, owner=session.owner)
-            changes = self.desk.edit(session.id, edit.tier, edit.text, edit.base)
+            changes = self.desk.edit(session.id, edit.tier, edit.text, edit.base, who(body)[0])
         except TriageError as error:
             log.info("an edited tier was refused: %s", error, extra={"action": "click_refused"})
             self._turn(view, refused_modal(session.id, edit.tier, str(error), edit.text))

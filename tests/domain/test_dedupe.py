@@ -39,6 +39,25 @@ def test_the_same_finding_in_other_words_is_a_repeat_and_so_is_the_same_text_und
     assert not TOLD.is_repeat("api/t1/ci-red", "CI is red.", "telegram:7", NOON, DAY)
 
 
+def test_closing_a_finding_forgets_all_it_ever_sent_and_nothing_of_others() -> None:
+    """Text A, text B, closed, text A: the stamp of A went with its finding. The same text of another one stays said."""
+    told = TOLD.stamped("api/t1/ci-red", "Tests fail.", "slack:D1", NOON).stamped("api/t2/x", "Disk.", "slack:D1", NOON)
+    closed = told.without("api/t1/ci-red")
+    for text in ("CI is red.", "Tests fail."):
+        assert not closed.is_repeat("api/t1/ci-red", text, "slack:D1", NOON, DAY)
+        assert not closed.is_repeat("api/t9/other", text, "slack:D1", NOON, DAY)
+    assert closed.is_repeat("api/t3/y", "Disk.", "slack:D1", NOON, DAY)
+
+
+def test_stamps_of_older_versions_load_and_a_text_without_its_finding_holds_nothing_back() -> None:
+    """It may be of a finding that is closed."""
+    old = Dedupe.model_validate(
+        {"stamps": {f"slack:D1 text {fingerprint('CI is red.')}": NOON, "slack:D1 finding api/t2/x": NOON}}
+    )
+    assert not old.is_repeat("api/t1/ci-red", "CI is red.", "slack:D1", NOON, DAY)
+    assert old.is_repeat("api/t2/x", "Disk.", "slack:D1", NOON, DAY)
+
+
 def test_asking_changes_nothing_so_a_suppressed_repeat_does_not_lengthen_the_silence() -> None:
     """Only a confirmed send is stamped."""
     for hour in range(24):

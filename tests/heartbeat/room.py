@@ -15,15 +15,25 @@ from bot.heartbeat.admission import Admission
 from bot.heartbeat.course import Course
 from bot.heartbeat.delivery import Delivery, owner_or_ops
 from bot.heartbeat.look import Look
+from bot.heartbeat.offline import OfflineRun
 from bot.heartbeat.outcome import Record
 from bot.heartbeat.prescreen import Screened
 from bot.heartbeat.probes import Probes
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.registry import Sessions
+from bot.heartbeat.removals import Removals
 from bot.heartbeat.runner import Beats, Room
 from bot.heartbeat.view import BeatReport, BeatView
 from bot.heartbeat.zones import Zones
-from tests.fakes import FakeClock, FakeWorkspace, Faults, MemoryJournal, MemoryOverrideStore, MemorySessionStore
+from tests.fakes import (
+    FakeClock,
+    FakeWorkspace,
+    Faults,
+    MemoryJournal,
+    MemoryOverrideStore,
+    MemorySessionStore,
+    MemorySlate,
+)
 from tests.heartbeat.builders import AT
 from tests.heartbeat.clockwork import session_settings
 from tests.heartbeat.surface import FakeSurface
@@ -70,13 +80,21 @@ class BeatRoom:
     """One session, `shop`, of which only the quick tier is due."""
 
     def __init__(
-        self, folder: Path, *minds: Any, screen: Scripted | None = None, faults: Faults | None = None, **beat: Any
+        self,
+        folder: Path,
+        *minds: Any,
+        screen: Scripted | None = None,
+        faults: Faults | None = None,
+        probes: Any = None,
+        **beat: Any,
     ) -> None:
         self.cwd = folder / "shop"
         self.cwd.mkdir()
         self.clock = FakeClock(AT)
         self.store, self.journal = MemorySessionStore(faults=faults), MemoryJournal(faults=faults)
-        self.surface, self.full, self.screen = FakeSurface(), Scripted(*(minds or (report(),))), screen
+        self.surface, self.screen = FakeSurface(), screen
+        self.full = minds[0] if minds and isinstance(minds[0], OfflineRun) else Scripted(*(minds or (report(),)))
+        self.removals = Removals(MemorySlate())
         self.retried: list[tuple[str, Wake]] = []
         self.busy = False
         self.ops: list[str] = []
@@ -94,7 +112,7 @@ class BeatRoom:
                 store=self.store,
                 admission=Admission(self.store, zones, self.clock, route=delivery.route, is_busy=lambda _: self.busy),
                 retry=lambda session_id, wake: self.retried.append((session_id, wake)),
-                look=Look(Probes({"PATH": "/usr/bin:/bin"}), self.store),
+                look=Look(probes or Probes({"PATH": "/usr/bin:/bin"}), self.store, removals=self.removals.of),
                 course=Course(screen, self.full, delivery, self.store),  # type: ignore[arg-type]  # a screen that can decide() will do
                 alert_owner=owner_or_ops(delivery, self.clock, self.ops.append),
                 record=Record(self.runs, self.store, self.log),

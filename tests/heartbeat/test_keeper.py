@@ -190,13 +190,12 @@ def test_the_edit_of_a_human_in_between_stands(desk: Desk, tmp_path: Path) -> No
     assert "somebody may have changed" in desk.refused("remove_task", task=DEPLOYS)
 
 
-def test_a_playbook_that_was_removed_during_the_beat_is_made_anew(desk: Desk) -> None:
-    """From the template, with the edit in it."""
+def test_a_playbook_that_was_removed_during_the_beat_stays_removed(desk: Desk) -> None:
+    """No edit makes it anew; the next beat tells its owner."""
     desk.path.unlink()
-    desk.use("note", text="n")
-    playbook = parse(desk.path.read_text())
-    assert [note.text for note in playbook.notes] == ["n"]
-    assert playbook.tasks(Tier.DAILY)
+    with pytest.raises(ToolProblem, match="somebody deleted it"):
+        desk.use("note", text="n")
+    assert not desk.path.exists()
 
 
 FREEFORM = "Watch the shop.\r\n\r\n* CI of main\r\n* mails from the provider"

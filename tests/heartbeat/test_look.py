@@ -11,6 +11,7 @@ import pytest
 
 from bot.domain.beats import Wake
 from bot.domain.playbook import parse
+from bot.domain.playbook_entries import task_id
 from bot.domain.session import InboxMessage, MessageKind, OpenFinding, SessionState, SpentToday
 from bot.domain.tiers import Tier
 from bot.heartbeat.look import FLAGS_COMMAND, Look, is_unchanged, stamps_of, still_standing
@@ -99,12 +100,17 @@ def test_what_was_spent_counts_for_its_day_only(repo: Path) -> None:
 
 
 def test_what_stands_is_said_again_by_a_beat_without_news(tmp_path: Path) -> None:
-    """Findings and flags; a message that was sent stands for itself, one that was not is owed."""
+    """Findings of checks that are made, and flags; a message that was sent stands for itself, an unsent one is owed."""
 
     def found(key: str, task: str, **more: Any) -> OpenFinding:
         return OpenFinding(key=key, task=task, text=key, first_at=AT, last_at=AT, **more)
 
-    known = (found("red", "ci"), found("told", MESSAGE, sent_at=AT), found("owed", MESSAGE))
+    known = (
+        found("red", task_id("Look")),
+        found("gone", "ci"),
+        found("told", MESSAGE, sent_at=AT),
+        found("owed", MESSAGE),
+    )
     view = a_view(tmp_path, text="## Urgent Flags\n\n- Fire\n\n## Quick\n\n- [ ] Look\n", open_findings=known)
     assert [each.key for each in still_standing(view)][:2] == ["red", "owed"]
     assert [each.task for each in still_standing(view)][2:] == [FLAGS]

@@ -9,6 +9,7 @@ import pytest
 
 from bot.domain.beats import Receipt
 from bot.domain.session import OpenFinding
+from bot.heartbeat.identity import identity_of
 from bot.heartbeat.offline import NO_MODEL, OfflineRun
 from bot.heartbeat.probes import ProbeReport, ProbeResult
 from tests.heartbeat.builders import AT, a_view
@@ -135,8 +136,8 @@ def test_a_check_that_fails_no_more_is_well(tmp_path: Path) -> None:
     task = a_view(tmp_path, text=text).tasks[0]
     result = ProbeResult(argv=("make", "lint"), output="fine\n", exit_code=0, seconds=0.1)
     failing = OpenFinding(
-        key=f"shop/{task.id}/failing",
-        task=task.id,
+        key=f"shop/{identity_of(task)}/failing",
+        task=identity_of(task),
         text="Lint: `make lint` fails (exit code 2)",
         first_at=AT,
         last_at=AT,

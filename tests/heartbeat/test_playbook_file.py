@@ -85,11 +85,11 @@ def test_a_file_that_never_stops_changing_is_left_alone(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_playbook_that_is_gone_when_it_is_changed_is_made_anew(tmp_path: Path) -> None:
-    """Somebody removed it during the beat; the change goes into the template."""
-    after = PlaybookFile(tmp_path).change(lambda playbook: add_task(playbook, Tier.QUICK, "Disk"))
-    assert [task.text for task in after.tasks(Tier.QUICK)][-1] == "Disk"
-    assert (tmp_path / "HEARTBEAT.md").read_text() == after.render()
+def test_a_playbook_that_is_gone_when_it_is_changed_is_not_made_anew(tmp_path: Path) -> None:
+    """Whoever deleted it wins."""
+    with pytest.raises(StoreError, match="somebody deleted it"):
+        PlaybookFile(tmp_path).change(lambda playbook: add_task(playbook, Tier.QUICK, "Disk"))
+    assert not (tmp_path / "HEARTBEAT.md").exists()
 
 
 def test_looking_creates_nothing(tmp_path: Path) -> None:

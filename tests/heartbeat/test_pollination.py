@@ -16,6 +16,7 @@ from bot.domain.session import MessageKind, OpenFinding
 from bot.domain.suggestions import Status
 from bot.domain.tiers import Tier
 from bot.errors import InputError
+from bot.heartbeat.identity import identity_of_lines
 from tests.heartbeat.garden import ANA, BASICS, Garden, with_task
 
 AT = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -25,8 +26,9 @@ MOVED = "Nightly load test: `make load`"
 
 def acted(garden: Garden, name: str, task: str, **fields: str) -> None:
     """Note that a task of a session found something, and what people did about it."""
-    key = f"{name}/{task_id(task)}/full"
-    finding = OpenFinding(key=key, task=task_id(task), text="full", first_at=AT, last_at=AT, **fields)  # type: ignore[arg-type]
+    check = identity_of_lines(task)
+    key = f"{name}/{check}/full"
+    finding = OpenFinding(key=key, task=check, text="full", first_at=AT, last_at=AT, **fields)  # type: ignore[arg-type]
     garden.store.save(name, lambda state: state.evolve(findings={**state.findings, key: finding}))
 
 

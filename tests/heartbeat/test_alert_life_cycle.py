@@ -1,0 +1,313 @@
+"""An alert's whole life, whatever happens to its check: what fails rings, and all is well only when that was seen."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.domain.alerts import finding_digest
+from bot.domain.beats import BeatResult, Wake
+from bot.domain.dedupe import Dedupe
+from bot.domain.playbook import parse
+from bot.domain.playbook_entries import Entry
+from bot.domain.session import OpenFinding
+from bot.errors import Unavailable
+from bot.heartbeat.commands import Argv, commands_in
+from bot.heartbeat.findings import Findings
+from bot.heartbeat.offline import OfflineRun
+from bot.heartbeat.probes import ProbeReport, ProbeResult
+from tests.heartbeat.room import BeatRoom, Scripted, report, screened
+
+CHECK = ("python3", "check.py")
+LINE = "Orders: `python3 check.py`"
+FRAME = "# Shop\n\n## Timestamps\n\n{{stamps}}\n## Quick Tasks\n\n{tasks}\n\n## Notes\n"
+
+
+@dataclass
+class FakeProbes:
+    """Answers of commands, as the test sets them; what has none was cut off."""
+
+    answers: dict[Argv, ProbeResult] = field(default_factory=dict)
+
+    def set(self, exit_code: int | None, output: str, argv: Argv = CHECK) -> None:
+        problem = None if exit_code == 0 else f"`{' '.join(argv)}` failed: {output}"
+        self.answers[argv] = ProbeResult(argv=argv, output=output, exit_code=exit_code, seconds=0.1, problem=problem)
+
+    def run(self, _: Path, tasks: Sequence[Entry], __: Any, *, known: Mapping[Argv, str]) -> ProbeReport:
+        wanted = [(task.id, argv) for task in tasks for argv in commands_in([task.text, *task.details])]
+        named = list(dict.fromkeys(argv for _, argv in wanted))
+        return ProbeReport(results=tuple(self.answers[argv] for argv in named), wanted=tuple(wanted))
+
+
+class Watch:
+    """A session with one check, and what its owner sees."""
+
+    def __init__(self, folder: Path, *minds: Any, line: str = LINE, **beat: Any) -> None:
+        self.probes = FakeProbes()
+        self.probes.set(0, "fine")
+        self.room = BeatRoom(folder, *(minds or (OfflineRun(),)), probes=self.probes, **beat)
+        self.findings = Findings(self.room.store, self.room.clock)
+        self.says(line)
+
+    def says(self, *lines: str) -> None:
+        """Replace the playbook by hand."""
+        self.room.write_playbook(FRAME.format(tasks="\n".join(f"- [ ] {line}" for line in lines)))
+
+    def beat(self, exit_code: int | None = None, output: str = "", wake: Wake = Wake.INTERVAL) -> list[str]:
+        """Have one beat, after the check took this result; return what rang."""
+        if exit_code is not None:
+            self.probes.set(exit_code, output)
+        before = len(self.room.surface.sent)
+        self.line = self.room.beat(wake)
+        return self.room.surface.texts[before:]
+
+    @property
+    def known(self) -> list[OpenFinding]:
+        return list(self.room.state.findings.values())
+
+    @property
+    def shown(self) -> OpenFinding:
+        """What the card that was changed last shows."""
+        finding = self.room.surface.updated[-1][1].finding
+        assert finding is not None
+        return finding
+
+
+@pytest.fixture
+def watch(tmp_path: Path) -> Watch:
+    return Watch(tmp_path)
+
+
+def test_a_then_b_then_fixed_then_a_rings_again(watch: Watch) -> None:
+    """Closing forgets every text that was ever sent, not the last one only."""
+    assert len(watch.beat(1, "A")) == 1
+    assert watch.beat(1, "B") == []
+    assert watch.beat(0, "fine") == []
+    assert watch.shown.resolved_at is not None
+    assert len(watch.beat(1, "A")) == 1
+    assert "- [x]" not in watch.room.playbook
+
+
+def test_fixed_by_a_click_while_it_still_fails_rings_at_the_next_beat(watch: Watch) -> None:
+    """That nothing changed since is no reason to call it well."""
+    watch.beat(1, "A")
+    [finding] = watch.known
+    watch.findings.fix("shop", finding_digest(finding.key), by="U0ANN")
+    assert len(watch.beat(1, "A")) == 1
+    assert watch.line.result is BeatResult.SENT
+
+
+def test_a_check_that_fails_as_it_did_at_the_last_good_beat_is_never_nothing_changed(watch: Watch) -> None:
+    """Whatever became of its finding: the exit code of now decides."""
+    watch.beat(1, "A")
+    watch.room.store.save("shop", lambda state: state.evolve(findings={}, sent=Dedupe()))
+    assert len(watch.beat(1, "A")) == 1
+
+
+@pytest.mark.parametrize("says", [report(), report(status="skipped")], ids=["ok", "skipped"])
+def test_a_model_that_calls_a_failing_check_well_is_not_believed(tmp_path: Path, says: Any) -> None:
+    """Code reads the exit code: an alert, no ticked box, and no all-clear for what was open."""
+    watch = Watch(tmp_path, says)
+    assert "`python3 check.py` fails (exit code 1)" in watch.beat(1, "A")[0]
+    assert "- [x]" not in watch.room.playbook
+    assert watch.beat(1, "B") == []
+    assert [each.is_open for each in watch.known] == [True]
+    watch.beat(0, "fine")
+
+
+def test_a_pre_screen_cannot_pass_over_a_check_that_fails(tmp_path: Path) -> None:
+    """It is not asked."""
+    screen = Scripted(screened("none"))
+    watch = Watch(tmp_path, screen=screen)
+    watch.beat(0, "fine")
+    asked = len(screen.views)
+    assert len(watch.beat(1, "A")) == 1
+    assert len(screen.views) == asked
+
+
+def test_a_check_that_could_not_be_run_is_no_all_clear(watch: Watch) -> None:
+    """Killed at its limit, it said neither yes nor no."""
+    watch.beat(1, "A")
+    watch.beat(-9, "")
+    [failing] = [each for each in watch.known if each.key.endswith("/failing")]
+    assert failing.is_open
+
+
+def test_a_send_that_failed_and_a_check_that_is_well_by_then_ring_nobody(watch: Watch) -> None:
+    """What was seen at a beat that told nobody is no measure of what changed."""
+    watch.beat(0, "fine")
+    watch.room.surface.refuses = Unavailable("Slack is away")
+    watch.beat(1, "A")
+    watch.room.surface.refuses = None
+    assert watch.beat(0, "fine") == []
+    assert [each.resolved_at is not None for each in watch.known] == [True]
+
+
+def test_a_check_that_was_removed_is_closed_and_never_called_well(watch: Watch) -> None:
+    """With who did it; and once."""
+    watch.beat(1, "A")
+    before = parse(watch.room.playbook)
+    watch.says("Something else: `git status`")
+    watch.probes.set(0, "", ("git", "status"))
+    watch.room.removals.note("shop", before, parse(watch.room.playbook), by="U0ANA", at=watch.room.clock.now())
+    assert watch.beat() == []
+    assert watch.shown.removed is not None
+    assert (watch.shown.removed.by, watch.shown.resolved_at, watch.shown.is_open) == ("U0ANA", None, False)
+    updates = len(watch.room.surface.updated)
+    watch.beat()
+    assert len(watch.room.surface.updated) == updates
+
+
+def test_an_emptied_playbook_still_closes_what_it_left_open(watch: Watch) -> None:
+    """Afterwards it is skipped as any empty one."""
+    watch.beat(1, "A")
+    watch.says()
+    watch.beat()
+    assert watch.shown.removed is not None
+    watch.beat()
+    assert (watch.line.result, str(watch.line.why)[:14]) == (BeatResult.SKIPPED, "empty playbook")
+
+
+def test_a_deleted_playbook_is_not_made_anew_and_its_owner_hears_it_once(watch: Watch) -> None:
+    """A snoozed finding rings under no other name, whoever wakes the session."""
+    watch.beat(1, "A")
+    [finding] = watch.known
+    watch.findings.snooze("shop", finding_digest(finding.key), "24 h")
+    (watch.room.cwd / "HEARTBEAT.md").unlink()
+    [said] = watch.beat(wake=Wake.ON_DEMAND)
+    assert "HEARTBEAT.md of shop was deleted" in said
+    assert "last result: failing" in said
+    assert watch.shown.removed is not None
+    assert watch.shown.removed.is_file_gone
+    assert watch.beat(wake=Wake.ON_DEMAND) == watch.beat() == []
+    assert "HEARTBEAT.md was deleted" in str(watch.line.why)
+    assert not (watch.room.cwd / "HEARTBEAT.md").exists()
+    watch.says(LINE)
+    assert watch.beat(1, "A") == []
+    [finding] = watch.known
+    assert finding.is_open
+    assert finding.snoozed_until is not None
+
+
+@pytest.mark.parametrize("line", ["Are orders well? `python3 check.py`", "`python3 check.py`"])
+def test_an_acknowledged_finding_keeps_its_name_through_a_new_wording_and_a_removal(watch: Watch, line: str) -> None:
+    """Reworded, taken out, put back: acknowledged it stays, until the check was seen well."""
+    watch.beat(1, "A")
+    [finding] = watch.known
+    watch.findings.acknowledge("shop", finding_digest(finding.key), by="U0ANN")
+    watch.says(line)
+    assert watch.beat(1, "B") == []
+    watch.says("Something else: `git status`")
+    watch.probes.set(0, "", ("git", "status"))
+    watch.beat()
+    watch.says(line)
+    assert watch.beat(1, "C") == []
+    [finding] = watch.known
+    assert (finding.is_open, finding.acknowledged_by, finding.text.count("C")) == (True, "U0ANN", 1)
+    watch.beat(0, "fine")
+    assert len(watch.beat(1, "A")) == 1
+
+
+def test_a_finding_of_an_older_version_is_found_again_under_its_check(watch: Watch) -> None:
+    """It went by the hash of the task's text."""
+    task = parse(watch.room.playbook).entries[-1]
+    at = watch.room.clock.now()
+    old = OpenFinding(
+        key=f"shop/{task.id}/failing", task=task.id, text="old", first_at=at, last_at=at, acknowledged_by="U0ANN"
+    )
+    watch.room.store.save("shop", lambda state: state.with_findings(old))
+    assert watch.beat(1, "A") == []
+    assert [each.acknowledged_by for each in watch.known] == ["U0ANN"]
+
+
+def test_the_first_sight_of_a_check_that_was_put_back_is_a_baseline(watch: Watch) -> None:
+    """What it printed before it was taken out is compared with nothing."""
+    watch.beat(0, "one")
+    watch.says("Something else: `git status`")
+    watch.probes.set(0, "", ("git", "status"))
+    watch.beat()
+    watch.says(LINE)
+    assert watch.beat(0, "config/production.json: fine") == []
+    assert "prints something else" in watch.beat(0, "config/production.json: odd")[0]
+
+
+def test_a_change_from_bad_to_good_is_no_alarm(watch: Watch) -> None:
+    """By the exit code, and by the words where that is 0 either way."""
+    watch.beat(1, "bad")
+    assert watch.beat(0, "fine") == []
+    assert "prints something else" in watch.beat(0, "queue is DOWN")[0]
+    assert watch.beat(0, "queue is up") == []
+
+
+STEPS = st.one_of(
+    st.tuples(st.just("result"), st.sampled_from([0, 0, 1, 2, -9]), st.sampled_from("ABC")),
+    st.tuples(st.just("beat"), st.sampled_from([Wake.INTERVAL, Wake.ON_DEMAND])),
+    st.tuples(st.just("beat"), st.just(Wake.INTERVAL)),
+    st.tuples(st.just("fix")),
+    st.tuples(st.just("says"), st.sampled_from([LINE, "Reworded: `python3 check.py`", "Other: `git status`"])),
+    st.tuples(st.just("clock"), st.sampled_from([-7200, 60, 90_000])),
+    st.tuples(st.just("slack"), st.booleans()),
+)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=st.lists(STEPS, min_size=3, max_size=14), mind=st.sampled_from(["offline", "model", "screened"]))
+def test_whatever_happens_a_failure_after_an_all_clear_rings_and_well_is_said_of_what_was_seen_well(
+    steps: list[tuple[Any, ...]], mind: str
+) -> None:
+    """Over histories of results, fixes, removals, clock steps and refusals, with and without a model that says ok."""
+    with tempfile.TemporaryDirectory() as folder:
+        screen = Scripted(screened("none")) if mind == "screened" else None
+        watch = Watch(Path(folder), report() if mind != "offline" else OfflineRun(), screen=screen)
+        watch.probes.set(0, "", ("git", "status"))
+        for step in steps:
+            History(watch).take(step)
+
+
+@dataclass
+class History:
+    """Takes one step, and after a beat asks what must hold."""
+
+    watch: Watch
+
+    def take(self, step: tuple[Any, ...]) -> None:
+        watch, (verb, *given_) = self.watch, step
+        match verb:
+            case "result":
+                watch.probes.set(*given_)
+            case "says":
+                watch.says(*given_)
+            case "clock":
+                watch.room.clock.advance(given_[0])
+            case "slack":
+                watch.room.surface.refuses = Unavailable("away") if given_[0] else None
+            case "fix":
+                for each in [each for each in watch.known if each.is_open]:
+                    watch.findings.fix("shop", finding_digest(each.key), by="U0ANN")
+            case "beat":
+                self.beat(given_[0])
+
+    def beat(self, wake: Wake) -> None:
+        watch = self.watch
+        stands, failing = "check.py" in watch.room.playbook, (watch.probes.answers[CHECK].exit_code or 0) > 0
+        was_open = any(each.key.endswith("/failing") and each.is_open for each in watch.known)
+        updates, began = len(watch.room.surface.updated), watch.room.clock.now()
+        rang = watch.beat(wake=wake)
+        if watch.line.result is BeatResult.SKIPPED and watch.line.tier is None:
+            return
+        if stands and failing and not was_open and watch.room.surface.refuses is None:
+            assert any("fails" in text for text in rang)
+        if stands and failing:
+            assert any(each.key.endswith("/failing") and each.is_open for each in watch.known)
+            assert "- [x]" not in watch.room.playbook or watch.line.result is BeatResult.FAILED
+        for _, alert in watch.room.surface.updated[updates:]:
+            if alert.finding is not None and alert.finding.resolved_at == began:
+                assert stands
+                assert watch.probes.answers[CHECK].exit_code == 0
