@@ -23,6 +23,7 @@ from bot.domain.tiers import Stamps, Tier
 
 _BOM: Final = "\ufeff"
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_MARKDOWN_FENCE: Final = re.compile(r"\s{0,99}(?:`{3,99}|~{3,99})[ \t]{0,99}(?:markdown|md)\s{0,99}", re.IGNORECASE)
 _TIERS: Final = frozenset(Section(tier) for tier in Tier)
 
 
@@ -65,7 +66,11 @@ class Playbook:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """Every task, flag, note and anything else that says something, in order."""
-        return entries(self.scanned)
+        found = entries(self.scanned)
+        bare = self._without_markdown_fences()
+        if len(bare) < len(self.lines) and type(self)(bare).is_effectively_empty:
+            return tuple(entry for entry in found if self.scanned[entry.start].kind is not Kind.FENCE)
+        return found
 
     @property
     def is_freeform(self) -> bool:
@@ -77,7 +82,8 @@ class Playbook:
         r"""Whether there is nothing to do and nothing to read.
 
         Headings, blank lines and rules, empty list items, comments and fence markers are nothing; so are what code
-        itself writes into an idle file, the lines of Timestamps and `(none)`. Code between two fences is something.
+        itself writes into an idle file, the lines of Timestamps and `(none)`. Code between two fences is something;
+        what stands in a fence that says `markdown` is read as if the fence were not there.
 
         >>> parse("# Quick\n- [ ]\n<!-- later -->\n```\n```\n").is_effectively_empty
         True
@@ -165,6 +171,17 @@ class Playbook:
         while index < len(self.lines) and self.scanned[index].starts_in_comment:
             index += 1
         return index
+
+    def _without_markdown_fences(self) -> tuple[str, ...]:
+        kept: list[str] = []
+        is_open = False
+        for line, scanned in zip(self.lines, self.scanned, strict=True):
+            is_marker = scanned.kind is Kind.FENCE
+            if is_marker and (is_open or _MARKDOWN_FENCE.fullmatch(scanned.shown)):
+                is_open = not is_open
+            else:
+                kept.append(line)
+        return tuple(kept)
 
     def _in(self, section: Section) -> tuple[Entry, ...]:
         return tuple(entry for entry in self.entries if entry.section is section)

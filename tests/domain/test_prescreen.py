@@ -83,6 +83,54 @@ def test_what_is_missing_cut_off_unknown_or_contradictory_escalates(text: str) -
     assert decision.reason.startswith("doubt: ")
 
 
+@pytest.mark.parametrize(
+    "field",
+    [
+        '"items": [{"severity": "critical"}]',
+        '"items": [{"name": "db", "details": {"priority": "P1"}}]',
+        '"result": {"pods": [[{"status": "failing"}]]}',
+        '"findings": ["the disk is full"]',
+        '"alerts": [{"name": "checkout"}]',
+        '"urgent": true',
+        '"needs_attention": true',
+        '"healthy": false',
+        '"error_count": 3, "errors": 3',
+        '"severity": 1',
+        '"summary": {"Severity": "High"}',
+        '"urgency": "urgente"',
+        '"problems": "2 jobs failed"',
+        '"reason": "production is down"',
+        '"reason": "customers cannot log in"',
+    ],
+)
+def test_none_beside_anything_that_tells_of_trouble_is_doubt(field: str) -> None:
+    """At any depth, under the keys models use."""
+    decision = parse_decision(f'{{"action": "none", {field}}}')
+    assert decision.action is Action.ESCALATE
+    assert decision.reason.startswith("doubt: ")
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        '"items": [{"severity": "low"}, {"severity": "info"}]',
+        '"findings": [], "alerts": null, "errors": 0, "urgent": false, "healthy": true',
+        '"problems": "none"',
+        '"status": "ok", "severity": "none"',
+        '"reason": "no failures, nothing urgent"',
+    ],
+)
+def test_none_beside_what_is_calm_is_none(field: str) -> None:
+    """Or each pre-screen would cost a full run."""
+    assert parse_decision(f'{{"action": "none", {field}}}').action is Action.NONE
+
+
+def test_trouble_in_an_object_of_its_own_is_doubt_too() -> None:
+    """The answer lists it first and decides below."""
+    text = '[{"name": "checkout", "severity": "critical"}]\n{"action": "none", "reason": "quiet"}'
+    assert parse_decision(text).action is Action.ESCALATE
+
+
 @pytest.mark.parametrize("reason", ["", ', "reason": ""', ', "reason": null', ', "reason": 5', ', "reason": " \\n"'])
 def test_a_missing_reason_is_supplied(reason: str) -> None:
     """There is always one to log."""
@@ -122,7 +170,7 @@ def test_no_text_raises_and_every_decision_has_a_reason(text: str) -> None:
     assert decision.reason.strip()
 
 
-@given(_PROSE, _PROSE, st.sampled_from(Action), st.text(max_size=30), _JSON)
+@given(_PROSE, _PROSE, st.sampled_from(Action), st.text('quiet 1{}[]\\" \n:,', max_size=30), _JSON)
 def test_a_decision_survives_prose_and_any_other_field(
     before: str, after: str, action: Action, reason: str, extra: object
 ) -> None:
