@@ -1,6 +1,7 @@
 """From a blob to what the index stores of it: its passages, or the note that nothing of it may be found.
 
-Pure. A file is skipped for its path (secrets, generated), its size, or its content (binary, minified).
+Pure. A file is skipped for its path (secrets, generated), its size, or its content (binary, minified). Credentials are
+blacked out before anything of a file is stored.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.agent.git import TreeEntry, split_lines
+from bot.agent.tools.redaction import redact_lines
 from bot.domain.chunks import cut
 from bot.domain.filekinds import is_indexed, is_prose
 from bot.domain.tokens import extra_words
@@ -48,6 +50,7 @@ def read_file(entry: TreeEntry, content: bytes | None) -> StoredFile:
     lines = split_lines(content) if content and b"\0" not in content else []
     if not lines or max(map(len, lines)) > MAX_LINE_CHARS:
         return StoredFile(entry.path, entry.blob, skipped=content != b"")
+    lines = redact_lines(lines)
     chunks = cut(lines, prose=is_prose(entry.path))
     return StoredFile(entry.path, entry.blob, False, [_stored(lines, one.start, one.end, one.names) for one in chunks])
 

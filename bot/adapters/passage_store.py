@@ -12,9 +12,12 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+from bot.domain.secret_forms import VERSION as CREDENTIAL_FORMS
 from bot.errors import ConfigError, DiskRefused, StoreError
 
-VERSION = 1
+LAYOUT = 1
+VERSION = LAYOUT + 1_000 * CREDENTIAL_FORMS
+"""Of the rows: another layout, or other rules for what is blacked out, and the index is built anew."""
 BUSY_S = 60
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _OF_THE_DISK = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})

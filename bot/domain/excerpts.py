@@ -1,6 +1,7 @@
 """Choosing the lines of a passage that are worth quoting.
 
-Pure. Lines that would leave their code fence, alert a channel or give away a credential are never chosen.
+Pure. Lines that would leave their code fence, alert a channel, or hold a credential, blacked out or not, are never
+chosen.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ AFTER_BLANK = 0.2
 REPEATED = 0.25
 
 _IMPORT = re.compile(r"\s*(?:import\b|from\s+\S+\s+import\b|#include\b|use\s+[\w:]+::|(?:const|var)\s.*require\()")
-_UNQUOTABLE = re.compile(r"```|@(?:channel|here|everyone)\b|<!", re.I)
+_UNQUOTABLE = re.compile(r"```|@(?:channel|here|everyone)\b|<!|\[redacted\b", re.I)
 
 
 def is_quotable(text: str) -> bool:

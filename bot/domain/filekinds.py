@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+from bot.domain.secret_files import is_secret_file
+
 
 class FileKind(StrEnum):
     """What a tracked file is for."""
@@ -46,21 +48,9 @@ _ASKED_FOR = {
     FileKind.LEGAL: re.compile(r"\blicen[cs]ed?\b", re.I),
 }
 
-_SAMPLE = re.compile(r"\.(?:example|sample|template|dist|tpl)(?:\.\w+)?$")
 _RULES = tuple(
     (kind, re.compile(pattern, re.I))
     for kind, pattern in (
-        (
-            FileKind.SECRET,
-            r"(?:^|/)(?:\.env(?:\.[\w.-]+)?|[\w.-]+\.env|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.?htpasswd)$",
-        ),
-        (FileKind.SECRET, r"\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|crt|cer|csr|srl|tfstate)$"),
-        (FileKind.SECRET, r"(?:^|/)id_(?:rsa|dsa|ecdsa|ed25519)[\w.-]*$"),
-        (FileKind.SECRET, r"(?:^|/)\.(?:aws|ssh|gnupg|docker/config\.json|kube/config)(?:/|$)"),
-        (
-            FileKind.SECRET,
-            r"(?:^|/)\.?(?:[\w-]+[_-])?(?:credentials?|secrets?)(?:\.(?:json|ya?ml|ini|csv|txt|toml|xml))?$",
-        ),
         (FileKind.GENERATED, r"\.lock$|(?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum)$"),
         (FileKind.GENERATED, r"\.min\.\w+$|\.(?:map|snap|svg|ipynb|po|pot|geojson)$|_pb2(?:_grpc)?\.pyi?$|\.pb\.\w+$"),
         (FileKind.GENERATED, r"(?:^|/)(?:PKG-INFO|py\.typed|[^/]+\.egg-info/.*)$|[._-]generated\.\w+$"),
@@ -89,11 +79,9 @@ def file_kind(path: str) -> FileKind:
     >>> [str(file_kind(path)) for path in ("src/app.py", "tests/test_app.py", "deploy/.env", ".env.example", "uv.lock")]
     ['source', 'test', 'secret', 'settings', 'generated']
     """
-    is_sample = bool(_SAMPLE.search(path))
-    for kind, pattern in _RULES:
-        if pattern.search(path) and not (is_sample and kind is FileKind.SECRET):
-            return kind
-    return FileKind.SOURCE
+    if is_secret_file(path):
+        return FileKind.SECRET
+    return next((kind for kind, pattern in _RULES if pattern.search(path)), FileKind.SOURCE)
 
 
 def is_indexed(path: str) -> bool:

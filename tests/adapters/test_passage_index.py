@@ -304,3 +304,17 @@ def test_a_file_that_holds_a_secret_of_this_process_is_not_indexed(tmp_path: Pat
     index = CodePassages(GitRepo(repo), database, [key])
     assert [hit.path for hit in index.search("retry key limit")] == ["retry.py"]
     assert key.encode() not in database.read_bytes()
+
+
+def test_the_index_holds_no_credential_of_the_code(tmp_path: Path) -> None:
+    """What stands around one is found, its value stands nowhere in the database."""
+    value = "ghp" + "_" + "aB3dE5gH7jK9" * 3
+    settings = f'RETRY_TOKEN = "{value}"  # how the retry worker signs in\n'
+    repo = make_repo(tmp_path / "code", {"worker.py": settings, "docs/worker.md": f"The retry worker uses {value}.\n"})
+    index = CodePassages(GitRepo(repo), tmp_path / "passages.sqlite")
+    found = index.search("how does the retry worker sign in?")
+    assert {passage.path for passage in found} >= {"worker.py"}
+    assert all("[redacted: GitHub token]" in passage.text for passage in found)
+    kept = b"".join(path.read_bytes() for path in tmp_path.glob("passages.sqlite*"))
+    assert value.encode() not in kept
+    assert value[8:].lower().encode() not in kept.lower()

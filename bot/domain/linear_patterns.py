@@ -1,0 +1,41 @@
+"""Patterns that RE2 runs: no backtracking, so that no text makes them slow.
+
+Source: https://github.com/google/re2/wiki/Syntax; there is no look-around, and `\\w`, `\\b` and `\\d` know ASCII only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import re2
+
+
+class LinearPattern:
+    """A pattern in RE2's syntax; `$` and `^` mean the ends of the text."""
+
+    def __init__(self, pattern: str, *, ignore_case: bool = False) -> None:
+        options = re2.Options()
+        options.case_sensitive = not ignore_case
+        self._compiled = re2.compile(pattern, options)
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the start and the end of each match; matches do not overlap.
+
+        >>> list(LinearPattern("a+").spans("baac a"))
+        [(1, 3), (5, 6)]
+        """
+        for match in self._compiled.finditer(encodable(text)):
+            yield match.span()
+
+    def is_in(self, text: str) -> bool:
+        """Whether it matches anywhere."""
+        return self._compiled.search(encodable(text)) is not None
+
+
+def encodable(text: str) -> str:
+    """Return a text of the same length that UTF-8 can hold: a lone surrogate becomes `?`."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+    return text
