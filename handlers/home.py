@@ -22,7 +22,7 @@ from bot.casework.approvers import Approvers
 from bot.errors import TriageError, Unavailable
 from bot.ports import Clock
 from handlers.transport import translated
-from handlers.who import who
+from handlers.who import team_of, who
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,9 @@ class HomeTab:
     def opened(self, body: Body, event: Body) -> None:
         """Publish the page for whoever opened it, of our own workspace."""
         user = event.get("user")
-        if event.get("tab", "home") != "home" or not isinstance(user, str) or body.get("team_id") != self._team_id:
+        if event.get("tab", "home") != "home" or not isinstance(user, str):
+            return
+        if not self._approvers.knows(user, team_of(body)):
             return
         self._approvers.allow(user, self._team_id)  # asked in full: the page shows whole drafts
         self._turn_to(user, None)
@@ -90,7 +92,7 @@ class HomeTab:
 
         `about` is the question it is about, for who may approve.
         """
-        if team == self._team_id:
+        if self._approvers.knows(user, team):
             self._turn_to(user, Notice(text=text, at=self._clock.now(), about=about))
         self.refresh()
 

@@ -14,8 +14,9 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
+from slack_sdk.errors import SlackClientError
 from slack_sdk.socket_mode.builtin import SocketModeClient
 from slack_sdk.socket_mode.builtin.connection import Connection as Session
 
@@ -37,7 +38,10 @@ class Client(SocketModeClient):
     def issue_new_wss_url(self) -> str:
         """Ask once where to connect; raises ProviderError, or Unavailable with Slack's Retry-After."""
         with translated("open the Socket Mode connection"):
-            return str(self.web_client.apps_connections_open(app_token=self.app_token)["url"])
+            url: Any = self.web_client.apps_connections_open(app_token=self.app_token)["url"]
+            if not isinstance(url, str):
+                raise TypeError("no address")
+            return url
 
     def close(self) -> None:
         """Close at once; the SDK alone would wait for the thread that looks up from an empty queue once a second."""
@@ -135,7 +139,7 @@ class Lifeline:
     def _connect(self) -> None:
         """Make a session; raises ProviderError if Slack gives no address, Unavailable if it cannot be reached."""
         try:
-            self._client.connect_to_new_endpoint()
+            self._reach()
             if not self._client.is_connected():
                 raise Unavailable("Slack's Socket Mode address could not be reached")
         except ProviderError as error:
@@ -144,6 +148,13 @@ class Lifeline:
         self.problem, self._alive_at = None, self._monotonic()
         with suppress(StoreError):
             self._note_session()
+
+    def _reach(self) -> None:
+        """Connect to a new address; raises as `_connect`, whatever the server there answers the handshake with."""
+        try:
+            self._client.connect_to_new_endpoint()
+        except (SlackClientError, OSError, ValueError, IndexError) as error:
+            raise Unavailable("Slack's Socket Mode address did not answer as one") from error
 
     def _keep(self) -> None:
         failures = 0

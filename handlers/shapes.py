@@ -84,7 +84,7 @@ class _EventBody(_Part):
 class _Command(_Part):
     command: str
     user_id: str
-    team_id: str
+    team_id: str | None = None
     text: str = ""
 
 

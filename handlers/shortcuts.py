@@ -10,11 +10,13 @@ from typing import Any, Final
 
 from slack_bolt import Ack, Respond
 
+from bot.casework.approvers import is_colleague, never_may
 from bot.errors import InputError, ProviderError, StoreError, TriageError, Unavailable
 from bot.intake.said import words_of
 from bot.intake.watcher import Insisted, Watcher
-from bot.ports import Workspace
+from bot.ports import Workspace, is_stranger
 from handlers.transport import translated
+from handlers.who import who
 
 log = logging.getLogger(__name__)
 
@@ -77,12 +79,9 @@ class Shortcuts:
         return _SAYS[self._watcher.insist({"team_id": self._team_id, "event": event})]
 
     def _require_member(self, body: Body) -> None:
-        user = body["user"]
-        team = str(user.get("team_id") or (body.get("team") or {}).get("id") or "")
-        if team != self._team_id:
-            raise InputError(NOT_YOURS)
-        person = self._workspace.person(str(user["id"]))
-        if person.is_guest or person.is_external or person.is_bot or person.is_deactivated:
+        user, team = who(body)
+        person = self._workspace.person(user, fresh=True)
+        if never_may(person) or not is_colleague(person, team, self._team_id):
             raise InputError(NOT_YOURS)
 
     def _require_readable(self, channel: Body, thread_ts: str) -> None:
@@ -103,8 +102,7 @@ class Shortcuts:
             raise InputError(WORDLESS)
         if self._allow_external or not isinstance(author, str) or message.get("bot_id"):
             return
-        person = self._workspace.person(author)
-        if person.is_guest or person.is_external:
+        if is_stranger(self._workspace.person(author, fresh=True)):
             raise InputError(GUESTS)
 
 

@@ -42,6 +42,8 @@ _ADVICE = {
 }
 
 
+_LATER = frozenset({"ratelimited", "rate_limited", "accesslimited", "team_added_to_org", "temporarily_unavailable"})
+"""Refusals that end by themselves; Slack sends some of them with status 200."""
 _PERHAPS_DONE = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable"})
 """Answers after which, says Slack, "some aspect of the operation" may have succeeded."""
 
@@ -154,12 +156,12 @@ def translated(what: str, *, posting: bool = False) -> Iterator[None]:
     try:
         yield
     except SlackApiError as error:
-        status = getattr(error.response, "status_code", 200)
-        code = _code_of(error) or f"HTTP {status}"
+        status, said = getattr(error.response, "status_code", 200), _code_of(error)
+        code = said or f"HTTP {status}"
         in_trouble = status >= 500 or code in _PERHAPS_DONE or code == "HTTP 200"
         if posting and in_trouble:
             raise Unconfirmed(f"Slack could not confirm to {what} ({code})") from error
-        if in_trouble or status == HTTPStatus.TOO_MANY_REQUESTS:
+        if in_trouble or status == HTTPStatus.TOO_MANY_REQUESTS or said is None or said in _LATER:
             wait_s = _retry_after_s(getattr(error.response, "headers", {}))
             advice = f"; nothing was done, try again in {wait_s:.0f} s" if wait_s is not None else ""
             raise Unavailable(f"Slack could not {what}: {code}{advice}", retry_after_s=wait_s) from error
@@ -168,3 +170,6 @@ def translated(what: str, *, posting: bool = False) -> Iterator[None]:
     except (OSError, HTTPException, JSONDecodeError) as error:
         kind = Unconfirmed if posting and not _never_left(error) else Unavailable
         raise kind(f"Slack could not be reached to {what}; trying again may help") from error
+    except (UnicodeDecodeError, AttributeError, KeyError, TypeError) as error:  # what came is no answer of Slack's
+        kind = Unconfirmed if posting else Unavailable
+        raise kind(f"Slack's answer to {what} could not be read; trying again may help") from error

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from slack_sdk import WebClient
 
+from bot.domain.hidden import storable
 from bot.domain.threads import REPLY_MARK
 from bot.errors import ProviderError
 from bot.intake.said import words_of
@@ -30,10 +31,11 @@ class SlackWorkspace:
         *,
         team_id: str,
         bot_user_id: str | None = None,
+        enterprise_id: str | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client = client
-        self._team_id, self._bot_user_id = team_id, bot_user_id
+        self._team_id, self._bot_user_id, self._enterprise_id = team_id, bot_user_id, enterprise_id
         self._monotonic = monotonic
         self._cache: dict[tuple[str, str], tuple[float, Any]] = {}
 
@@ -66,7 +68,7 @@ class SlackWorkspace:
     def channel(self, chat_id: str) -> Channel:
         """Return how a channel stands; raises ProviderError if Slack cannot say."""
         with translated("look at the channel"):
-            channel = self._client.conversations_info(channel=chat_id)["channel"]
+            channel = dict(self._client.conversations_info(channel=chat_id)["channel"])
         return Channel(
             is_private=bool(channel.get("is_private")) and not channel.get("is_ext_shared"),
             is_archived=bool(channel.get("is_archived")),
@@ -93,19 +95,32 @@ class SlackWorkspace:
 
     def _person(self, user_id: str) -> Person:
         with translated("look up a user"):
-            user = self._client.users_info(user=user_id)["user"]
+            user = dict(self._client.users_info(user=user_id)["user"])
         profile = user.get("profile") or {}
         team = user.get("team_id") or self._team_id
+        grid = self._grid_ids(user)
         return Person(
             user_id=user_id,
-            name=profile.get("display_name") or user.get("real_name") or user.get("name") or user_id,
+            name=storable(profile.get("display_name") or user.get("real_name") or user.get("name") or user_id),
             team_id=team,
+            team_ids=grid,
             is_bot=bool(user.get("is_bot")),
             is_guest=bool(user.get("is_restricted") or user.get("is_ultra_restricted")),
-            is_external=bool(user.get("is_stranger")) or team != self._team_id,
+            is_external=not grid and (bool(user.get("is_stranger")) or team != self._team_id),
             is_deactivated=bool(user.get("deleted")),
             timezone=user.get("tz") or None,
         )
+
+    def _grid_ids(self, user: dict[str, Any]) -> frozenset[str]:
+        """Return the workspaces and the company of a colleague on our Enterprise Grid; of anybody else, none.
+
+        Source: https://docs.slack.dev/reference/objects/user-object (enterprise_user)
+        """
+        found = user.get("enterprise_user") or {}
+        company = found.get("enterprise_id") or user.get("enterprise_id")
+        ids = frozenset(one for one in (user.get("team_id"), company, *(found.get("teams") or ())) if one)
+        is_ours = self._team_id in (found.get("teams") or ()) or self._enterprise_id in ids
+        return ids if is_ours else frozenset()
 
     def _cached(self, kind: str, key: str, ask: Callable[[], T], *, fresh: bool) -> T:
         now = self._monotonic()

@@ -83,6 +83,16 @@ class Approvers:
         known = self._known | ({owner} if owner else frozenset())
         return team_id == self._team_id and user_id in known - self._barred
 
+    def knows(self, user_id: str, team_id: str) -> bool:
+        """Whether somebody is of our workspace, or of a sister workspace; only the latter is asked of the chat."""
+        if team_id == self._team_id:
+            return True
+        try:
+            return is_colleague(self._workspace.person(user_id), team_id, self._team_id)
+        except ProviderError:
+            log.warning("cannot tell whose colleague this is", extra={"action": "colleague_unknown"}, exc_info=True)
+            return False
+
     def roll(self) -> Roll:
         """Return who may decide, for a list; of the first `ROLL_CALL` of them those who never may are left out."""
         known = sorted(self._known)
@@ -99,7 +109,7 @@ class Approvers:
     def _asked(self, user_id: str, team_id: str, owner: str) -> bool:
         """Ask the chat; raises ProviderError if it cannot say."""
         person = self._workspace.person(user_id, fresh=True)
-        if not is_colleague(person, team_id, self._team_id) or _never_may(person):
+        if not is_colleague(person, team_id, self._team_id) or never_may(person):
             self._barred |= {user_id}
             return False
         self._barred -= {user_id}
@@ -111,7 +121,7 @@ class Approvers:
     def _never(self, user_id: str) -> bool:
         """Whether a person is known never to decide; one the chat cannot tell of is not."""
         try:
-            return _never_may(self._workspace.person(user_id))
+            return never_may(self._workspace.person(user_id))
         except ProviderError:
             return False
 
@@ -131,5 +141,6 @@ def is_colleague(person: Person, team_id: str, our_team_id: str) -> bool:
     return not person.is_external and (team_id == our_team_id or team_id in person.team_ids)
 
 
-def _never_may(person: Person) -> bool:
+def never_may(person: Person) -> bool:
+    """Whether nobody of this kind decides anything, whatever list they stand on."""
     return is_stranger(person) or person.is_bot or person.is_deactivated

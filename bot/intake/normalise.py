@@ -33,15 +33,21 @@ class Identity:
     team_id: str
     user_id: str
     bot_id: str | None = None
+    enterprise_id: str | None = None
+    """The company, where the workspace is one of several of an Enterprise Grid."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Incoming:
-    """An event with the two facts about its sender that are not part of the journal's record."""
+    """An event with the facts about its sender that are not part of the journal's record.
+
+    `is_foreign` says that they are of another company for sure; on an Enterprise Grid only the chat can tell.
+    """
 
     event: Event
     sender_ids: frozenset[str]
     sender_team: str
+    is_foreign: bool = False
 
 
 def normalise(body: Body, me: Identity) -> Incoming | None:
@@ -51,7 +57,7 @@ def normalise(body: Body, me: Identity) -> Incoming | None:
         ValueError: the body is not shaped like Slack's; nothing should be made of it.
     """
     event = _mapping(body, "event")
-    team_id = _id(body, "team_id") or me.team_id
+    _id(body, "team_id")
     subtype = event.get("subtype")
     if not isinstance(subtype, str | None):
         raise ValueError("event with an unusable subtype")  # noqa: TRY004 - a wrong payload
@@ -67,10 +73,15 @@ def normalise(body: Body, me: Identity) -> Incoming | None:
         return None
     if kind is None or _is_own(message, me):
         return None
-    return _incoming(body, event, message, kind, team_id)
+    return _incoming(body, event, message, kind, me)
 
 
-def _incoming(body: Body, event: Body, message: Body, kind: MessageType, team_id: str) -> Incoming:
+def _incoming(body: Body, event: Body, message: Body, kind: MessageType, me: Identity) -> Incoming:
+    """Return the event as one of our workspace, whatever team the body names.
+
+    In a channel shared with partners `team_id` may be theirs, and the same message may come under both; it is ours that
+    installed the app.  Source: https://docs.slack.dev/apis/events-api (authorizations, shared channels)
+    """
     ts, channel, thread_ts = _time(message, "ts"), _id(event, "channel"), _time(message, "thread_ts")
     if ts is None or channel is None:
         raise ValueError("event without a usable channel and ts")
@@ -78,9 +89,10 @@ def _incoming(body: Body, event: Body, message: Body, kind: MessageType, team_id
     if user is None and bot is None and kind is not MessageType.DELETE:
         raise ValueError("event without a usable sender")
     text = words_of(message)
+    sender_team = _id(message, "user_team") or _id(message, "team") or me.team_id
     return Incoming(
         event=Event(
-            team_id=team_id,
+            team_id=me.team_id,
             chat_id=channel,
             message_id=ts,
             create_time=datetime.fromtimestamp(float(ts), UTC),
@@ -93,8 +105,16 @@ def _incoming(body: Body, event: Body, message: Body, kind: MessageType, team_id
             client_msg_id=_token(message.get("client_msg_id")),
         ),
         sender_ids=frozenset(name for name in (user, bot, app) if name),
-        sender_team=_id(message, "user_team") or _id(message, "team") or team_id,
+        sender_team=sender_team,
+        is_foreign=sender_team != me.team_id and _enterprise_of(body, me) is None,
     )
+
+
+def _enterprise_of(body: Body, me: Identity) -> str | None:
+    """Return the Enterprise Grid our workspace belongs to; None where it belongs to none."""
+    given = body.get("authorizations")
+    ours = given[0] if isinstance(given, list) and given and isinstance(given[0], Mapping) else {}
+    return me.enterprise_id or _id(ours, "enterprise_id")
 
 
 def _change(event: Body) -> tuple[MessageType | None, Body]:

@@ -161,7 +161,7 @@ class Watcher:
         watch, event = self._settings.watcher, incoming.event
         if event.sender.type == "bot" and not incoming.sender_ids & set(watch.allow_bots):
             return self._changes_question(event)
-        if incoming.sender_team != event.team_id and not watch.allow_external:
+        if incoming.is_foreign and not watch.allow_external:
             return False
         if event.chat_id in self._names:
             return True
@@ -243,8 +243,11 @@ class Watcher:
 
 
 def _identities(event: Event) -> list[tuple[str, ...]]:
-    """Return every name under which the same happening may be delivered again."""
-    place = (event.team_id, event.chat_id)
+    """Return every name under which the same happening may be delivered again.
+
+    A shared channel has one id in all its teams, and earlier versions wrote down whichever team Slack named.
+    """
+    place = (event.chat_id,)
     if event.msg_type is MessageType.EDIT:
         return [(*place, event.message_id, "edit", event.event_id or event.content)]
     if event.msg_type is MessageType.DELETE:

@@ -90,6 +90,7 @@ def _commands(on: Foundation, casework: Casework, beats: Beats) -> Commands:
             "pollinate": beats.pollinate,
         },
         team_id=on.me.team_id,
+        knows=on.approvers.knows,
     )
 
 

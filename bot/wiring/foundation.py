@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from slack_sdk import WebClient
 
@@ -34,6 +35,7 @@ from bot.settings import Settings
 from handlers.messenger import SlackMessenger, ephemeral
 from handlers.ops_questions import Ask, ops_questions
 from handlers.pacing import Pacer, Pacing
+from handlers.patience import patiently
 from handlers.posting import Poster
 from handlers.transport import posting_client, repeatable_client, translated
 from handlers.workspace import SlackWorkspace
@@ -103,14 +105,14 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str,
 
     Raises:
         ConfigError: the codebase cannot be used, or the ops channel is not private.
-        ProviderError: Slack refused the token or cannot be reached.
+        ProviderError: Slack refused the token, or the ops channel; while it cannot be reached it is waited for.
         StoreError: the data directory cannot be used.
     """
     home = environment.home
     repo = GitRepo(settings.codebase)
     repo.head()
     client, posting = (make(bot_token, environment.slack_api_url) for make in (repeatable_client, posting_client))
-    me = _identify(client)
+    me = patiently(lambda: _identify(client))
     pacing = Pacing(posts_per_second=settings.slack.posts_per_second)
     poster = Poster(posting, pacing.posts, reader=client, clock=clock)
     pausing = Pausing(home, JsonFile(home / PAUSE), clock)
@@ -121,7 +123,7 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str,
     store = TinyThreadStore(home)
     journals = _journals(home)
     memory = MemoryNotes(shelf, journals.replies, standing.changed)
-    workspace = SlackWorkspace(client, team_id=me.team_id, bot_user_id=me.user_id)
+    workspace = SlackWorkspace(client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id)
     desk = Desk(
         settings=settings,
         store=store,
@@ -133,7 +135,7 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str,
         clock=clock,
         known_secrets=environment.secrets(),
     )
-    _refuse_public_ops_channel(desk)
+    patiently(lambda: _refuse_public_ops_channel(desk))
     return Foundation(
         settings=settings,
         environment=environment,
@@ -200,5 +202,10 @@ def _refuse_public_ops_channel(desk: Desk) -> None:
 
 def _identify(client: WebClient) -> Identity:
     with translated("recognise the bot's token"):
-        answer = client.auth_test()
-    return Identity(team_id=answer["team_id"], user_id=answer["user_id"], bot_id=answer.get("bot_id"))
+        answer: dict[str, Any] = dict(client.auth_test().data)  # type: ignore[arg-type]  # bytes for files only
+        return Identity(
+            team_id=answer["team_id"],
+            user_id=answer["user_id"],
+            bot_id=answer.get("bot_id"),
+            enterprise_id=answer.get("enterprise_id"),
+        )

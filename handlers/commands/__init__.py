@@ -48,12 +48,21 @@ Command = Callable[[Typed], list[Block] | Promise]
 class Commands:
     """Answers `/triage <word> …` with an ephemeral message; `table` maps the first word to its function.
 
-    What it says of a command stands in bot/domain/manual.py. Members of other workspaces are answered nothing else.
+    What it says of a command stands in bot/domain/manual.py. Members of other workspaces are answered nothing else;
+    `knows` says of a user and a team whether they are ours, sister workspaces of an Enterprise Grid included.
     """
 
-    def __init__(self, table: Mapping[str, Command], *, team_id: str, patience_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self,
+        table: Mapping[str, Command],
+        *,
+        team_id: str,
+        knows: Callable[[str, str], bool] | None = None,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
         self._table: dict[str, Command] = {"help": self._help, **table}
-        self._team_id, self._patience_s = team_id, patience_s
+        self._patience_s = patience_s
+        self._knows = knows or (lambda _, team: team == team_id)
 
     def __call__(self, ack: Ack, body: Body, respond: Respond) -> None:
         """Answer at once, or say that it takes longer and answer then; then keep what was promised."""
@@ -75,7 +84,7 @@ class Commands:
             _keep(answer, respond)
 
     def _answer(self, typed: Typed) -> list[Block] | Promise:
-        if typed.team_id != self._team_id:
+        if not self._knows(*typed.who):
             return said_blocks(OTHER_TEAM)
         word = typed.line.word(0) or "help"
         command = self._table.get(word)

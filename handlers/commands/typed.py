@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from bot.domain.hidden import storable
 from bot.domain.typed import Line, read_line
 
 NAME_CHARS: Final = 80
@@ -26,10 +27,10 @@ class Typed:
         """Return what a slash command's body says."""
         user = _text(body, "user_id")
         return cls(
-            line=read_line(body.get("text")),
+            line=read_line(storable(_text(body, "text"))),
             user_id=user,
-            team_id=_text(body, "team_id"),
-            user_name=(_text(body, "user_name") or user or "somebody")[:NAME_CHARS],
+            team_id=_text(body, "team_id") or _text(body, "enterprise_id"),
+            user_name=storable(_text(body, "user_name") or user or "somebody")[:NAME_CHARS],
             channel_id=_text(body, "channel_id"),
             trigger_id=_text(body, "trigger_id"),
         )

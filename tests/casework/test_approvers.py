@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.casework.approvers import Approvers
+from bot.casework.approvers import UNKNOWN, Approvers
+from bot.errors import InputError
 from bot.ports import Person
 from tests.fakes import FakeWorkspace
 
@@ -59,6 +60,39 @@ def test_bots_guests_partners_and_the_deactivated_may_never(
     assert approvers(workspace, configured).allow("U3", "T1")
     workspace.people["U3"] = Person(user_id="U3", name="x", **{flaw: True})  # type: ignore[arg-type]
     assert not approvers(workspace, configured).allow("U3", "T1")
+
+
+def test_a_colleague_of_a_sister_workspace_may_like_anybody(workspace: FakeWorkspace) -> None:
+    """Their clicks name their own workspace, or the company; a team that is not theirs is somebody else's."""
+    teams = frozenset({"T2", "E1"})
+    workspace.people["U1"] = Person(user_id="U1", name="x", team_id="T2", team_ids=teams)
+    who = approvers(workspace, None)
+    for team in ("T1", "T2", "E1"):
+        assert who.allow("U1", team)
+        assert who.knows("U1", team)
+    assert not who.allow("U1", "T9")
+    assert not who.knows("U1", "T9")
+    who.require_probably("U1", "T2", "no")
+
+
+def test_the_right_is_asked_afresh_of_approvers_and_owners(workspace: FakeWorkspace) -> None:
+    """Never from memory; an owner who became a guest may no more than any guest."""
+    who = approvers(workspace, None)
+    who.require("U1", "T1", "no")
+    who.require("U4", "T1", "no", owner="U4")
+    assert workspace.asked_fresh == ["U1", "U4"]
+    workspace.people["U4"] = Person(user_id="U4", name="x", is_guest=True)
+    with pytest.raises(InputError, match=r"^no$"):
+        who.require("U4", "T1", "no", owner="U4")
+    assert not who.probably("U4", "T1", owner="U4")
+
+
+def test_a_chat_that_cannot_say_is_told_as_such(workspace: FakeWorkspace) -> None:
+    """Nobody is told that they may not, where nobody knows."""
+    workspace.down = True
+    with pytest.raises(InputError) as refused:
+        approvers(workspace, None).require("U1", "T1", "no")
+    assert str(refused.value) == UNKNOWN
 
 
 def test_a_partner_who_claims_our_team_is_known_by_their_own(workspace: FakeWorkspace) -> None:

@@ -23,6 +23,7 @@ from bot.casework.pausing import Pausing
 from bot.domain.manual import MANUAL
 from bot.domain.threads import PendingReason, Status, ThreadState
 from bot.errors import ProviderError
+from bot.ports import Person
 from handlers.commands import OTHER_TEAM, Commands
 from handlers.commands.casework import CaseworkCommands
 from handlers.commands.status import status_command
@@ -65,6 +66,21 @@ def test_questions_are_shown_to_approvers_only(tmp_path: Path) -> None:
     other = said(run(tmp_path, "status", by="U3"))
     assert "why five?" not in other
     assert "*1* being investigated" in other
+
+
+def test_a_colleague_of_a_sister_workspace_is_answered(tmp_path: Path) -> None:
+    """An Enterprise Grid's command names their own workspace."""
+    workspace = FakeWorkspace()
+    workspace.people["U2"] = Person(user_id="U2", name="b", team_id="T2", team_ids=frozenset({"T2"}))
+    approvers = Approvers((), ops_channel="C0OPS", team_id="T1", workspace=workspace)
+    status = status_command(tmp_path, approvers, FakeClock())
+    commands = Commands({"status": status}, team_id="T1", knows=approvers.knows)
+    answers: list[dict[str, Any]] = []
+    for team in ("T2", "T9"):
+        body = {**payload("slash_command"), "text": "status", "user_id": "U2", "team_id": team}
+        commands(lambda **answer: answers.append(answer), body, None)  # type: ignore[arg-type]
+    assert "waiting" in said(answers[0])
+    assert "Only members of this workspace" in said(answers[1])
 
 
 @pytest.mark.parametrize("text", ["", None, "help", "   "])

@@ -59,6 +59,45 @@ def test_a_person_is_named_and_known_for_what_they_are(
     assert tuple(flag for flag in known if getattr(person, flag)) == flags
 
 
+@pytest.mark.parametrize(
+    ("user", "external"),
+    [
+        ({"team_id": "T2", "enterprise_user": {"enterprise_id": "E1", "teams": ["T2"]}}, False),
+        ({"team_id": "T2", "enterprise_user": {"enterprise_id": "E7", "teams": ["T2", "T1"]}}, False),
+        ({"team_id": "T2", "is_stranger": True, "enterprise_user": {"enterprise_id": "E1", "teams": []}}, False),
+        ({"team_id": "E1", "enterprise_user": {"enterprise_id": "E1", "teams": ["T2"]}}, False),
+        ({"team_id": "T9", "enterprise_user": {"enterprise_id": "E9", "teams": ["T9"]}}, True),
+        ({"team_id": "T9", "enterprise_user": {}}, True),
+    ],
+)
+def test_a_colleague_of_a_sister_workspace_is_not_external(
+    slack: SlackStub, watch: Watch, user: dict[str, Any], external: bool
+) -> None:
+    """On an Enterprise Grid: the company counts, or that they are in our workspace, too. A partner's grid does not."""
+    workspace = SlackWorkspace(
+        repeatable_client("xoxb-1", slack.url), team_id="T1", enterprise_id="E1", monotonic=watch
+    )
+    slack.will("users.info", Answer({"user": user}))
+    person = workspace.person("U1")
+    assert person.is_external is external
+    assert ("T2" in person.team_ids or "E1" in person.team_ids) is not external
+
+
+def test_who_is_asked_for_afresh_is_looked_up_again(slack: SlackStub, workspace: SlackWorkspace) -> None:
+    """Whoever became a guest a second ago is one; and what was learnt so is remembered for the others."""
+    slack.will("users.info", Answer({"user": {"team_id": "T1"}}), Answer({"user": {"team_id": "T1", "deleted": True}}))
+    assert not workspace.person("U1").is_deactivated
+    assert not workspace.person("U1").is_deactivated
+    assert workspace.person("U1", fresh=True).is_deactivated
+    assert workspace.person("U1").is_deactivated
+
+
+def test_a_name_with_half_a_character_can_be_stored(slack: SlackStub, workspace: SlackWorkspace) -> None:
+    """Names become part of state and journals."""
+    slack.will("users.info", Answer({"user": {"team_id": "T1", "profile": {"display_name": "ann \ud83d"}}}))
+    assert workspace.person("U1").name.encode() == b"ann ?"
+
+
 def test_people_are_remembered_for_a_minute_and_memberships_never(
     slack: SlackStub, workspace: SlackWorkspace, watch: Watch
 ) -> None:

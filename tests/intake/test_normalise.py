@@ -126,6 +126,30 @@ def test_a_partners_team_is_told() -> None:
     assert (incoming.event.team_id, incoming.sender_team) == ("T1", "T9")
 
 
+@pytest.mark.parametrize("team", ["T1", "T9", None])
+def test_a_shared_channels_message_is_one_of_our_workspace_whatever_team_is_named(team: str | None) -> None:
+    """Slack may name the partner's team on top; `authorizations` names ours, and one message has one thread."""
+    body = {**payload("message"), "team_id": team, "authorizations": [{"team_id": "T1", "enterprise_id": None}]}
+    body["event"] |= {"user_team": "T1", "team": "T1", "source_team": "T9"}
+    incoming = normalise(body, ME)
+    assert incoming is not None
+    assert thread_key(incoming.event) == "T1.C0HELP.1795165200.000100"
+    assert not incoming.is_foreign
+    partner = normalise({**body, "event": {**body["event"], "user_team": "T9", "team": "T9"}}, ME)
+    assert partner is not None
+    assert partner.is_foreign
+
+
+def test_on_an_enterprise_grid_only_the_chat_can_tell_a_sister_workspace_from_a_partner() -> None:
+    """The event does not say whose workspace it is; live events name our company, those read back do not."""
+    body = payload("slack_connect")
+    live = normalise({**body, "authorizations": [{"team_id": "T1", "enterprise_id": "E1"}]}, ME)
+    read_back = normalise(body, Identity(team_id="T1", user_id="U0BOT", enterprise_id="E1"))
+    for incoming in (live, read_back):
+        assert incoming is not None
+        assert (incoming.sender_team, incoming.is_foreign) == ("T9", False)
+
+
 def test_a_body_without_channel_and_ts_is_refused() -> None:
     """What has no place cannot be answered."""
     with pytest.raises(ValueError, match="channel and ts"):

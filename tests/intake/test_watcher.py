@@ -220,6 +220,19 @@ def test_a_deletion_and_its_tombstone_are_one_event() -> None:
     assert post.receive("message_changed_tombstone", "message_deleted") == [True, False]
 
 
+def test_one_message_under_two_team_ids_counts_once() -> None:
+    """Of a colleague, in a channel shared with a partner; a journal of earlier versions may name the partner's team."""
+    post = Post()
+    body = with_text("How often do we retry?", user_team="T1")
+    assert post.watcher.receive({**body, "team_id": "T9"})
+    assert not post.watcher.receive({**body, "team_id": "T1", "event_id": "Ev2"})
+    post.sort()
+    assert [job.key for job in post.jobs.waiting.values()] == [QUESTION_THREAD]
+    post.events.lines[:] = [line.replace('"team_id": "T1"', '"team_id": "T9"') for line in post.events.lines]
+    post.restart()
+    assert not post.watcher.receive(body)
+
+
 def test_a_partner_is_ignored_unless_allowed() -> None:
     """Slack Connect messages count only with allow_external."""
     assert Post().receive("slack_connect") == [False]
