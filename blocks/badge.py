@@ -1,21 +1,24 @@
 """The card's status line: where a thread stands, what that rests on, who judged it and what it cost. Pure.
 
-A ✓ is for a draft that every check and the validator let through, and for nothing else.
+A ✓ is for a draft that every check and a second model let through, and for nothing else.
 """
 
 from __future__ import annotations
 
 import re
 
-from blocks.text import escape, truncate
+from blocks.text import escape, plain, truncate
+from bot.casework.checks import ref_marks
 from bot.casework.replies import is_edited
-from bot.casework.verdict import CODE_CHECKS
-from bot.domain.returns import Usage, Verdict
+from bot.domain.approval import Basis, basis_of, is_paid, passed_words, quotes_that_match
+from bot.domain.returns import CODE_CHECKS, Usage, Verdict
 from bot.domain.threads import PendingReason, Resolution, Status, ThreadState
 
 PROGRESS_CHARS = 200
 ENDING_CHARS = 2_900
 WHY_CHARS = 200
+SHOWN_READS = 3
+READ_CHARS = 80
 _USER = re.compile(r"<@(\w+)>")
 
 _RUNNING = {
@@ -44,9 +47,9 @@ def cost_line(usage: Usage | None) -> str:
     """
     if usage is None:
         return ""
-    spent = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    if not spent:
+    if not is_paid(usage):
         return "offline, no model was used"
+    spent = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
     if usage.cost_usd is None:
         return f"{spent / 1000:.1f}k tokens, cost unknown"
     return f"${usage.cost_usd:.2f}" if usage.cost_usd >= 0.005 else "less than $0.01"
@@ -77,12 +80,32 @@ def _badge(state: ThreadState) -> str:
     verdict, reason = state.validator_return, state.pending_reason or PendingReason.FAILED
     if reason is PendingReason.APPROVAL and (verdict is None or verdict.verdict is not Verdict.PASS):
         reason = PendingReason.DISAGREEMENT  # the badge is earned by the verdict alone
+    if reason is PendingReason.APPROVAL:
+        return _passed(state)
     return {
-        PendingReason.APPROVAL: f"*✓ validated* by {escape(judge_of(state) or 'code checks alone')}",
         PendingReason.DISAGREEMENT: "*⚠ disagreement*",
         PendingReason.CONTEXT: ":grey_question: *needs context*",
         PendingReason.FAILED: ":x: *failed*",
     }[reason]
+
+
+def basis(state: ThreadState) -> Basis:
+    """Return what the thread's latest draft rests on: a search, code alone, or a second model."""
+    verdict = state.validator_return
+    judged_by = verdict.validator_model if verdict else None
+    return basis_of(drafted_by=state.investigator, judged_by=judged_by, usage=state.usage)
+
+
+def _passed(state: ThreadState) -> str:
+    """Return the badge of a draft that passed: what it rests on, and how many quotes were found in the code."""
+    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
+    matches = quotes_that_match(refs, ref_marks(state.checks, len(refs)))
+    read = state.validator_return.read if state.validator_return else ()
+    places = [f"`{escape(plain(place.replace('`', ''), READ_CHARS))}`" for place in read[:SHOWN_READS]]
+    more = [f"{len(read) - SHOWN_READS} more"] if len(read) > SHOWN_READS else []
+    judge = escape(judge_of(state) or "")
+    badge, rest = passed_words(basis(state), judge=judge, matches=matches, read=[*places, *more])
+    return f"*{badge}* · {rest}"
 
 
 def _changed(state: ThreadState) -> str:

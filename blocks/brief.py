@@ -9,6 +9,7 @@ from typing import Final
 
 from slack_sdk.models.blocks import Block, DividerBlock
 
+from blocks.fitting import fit_message
 from blocks.open_drafts import draft_lines
 from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, escape, truncate
@@ -25,7 +26,7 @@ def brief_blocks(brief: Brief, title: str, *, may_see_drafts: bool) -> list[Bloc
     parts += [DividerBlock(), section(_drafts(brief, may_see_drafts)), section(_done(brief))]
     if brief.findings:
         parts.append(section(_findings(brief, may_see_drafts)))
-    return [*parts, context(f"{escape(cost_line(brief))} Next: {NEXT}")]
+    return fit_message([*parts, context(f"{escape(cost_line(brief))} Next: {NEXT}")])
 
 
 def _drafts(brief: Brief, may_see_drafts: bool) -> str:

@@ -1,7 +1,9 @@
 """The card in the ops channel: one per thread, from the first glance to the posted reply.
 
-Shows the question, the draft exactly as it would be posted, every citation with its mark, and the buttons that the
-thread's status allows. A closed thread keeps its card; its one button offers to remember what people made of the draft.
+Shows the question, the draft exactly as it would be posted, every citation with its mark, its line and its claim, and
+the buttons that the thread's status allows. A draft that is too long for the card stands whole in the card's thread;
+only then can it be approved. A closed thread keeps its card; its one button offers to remember what people made of the
+draft. All text of a card together stays under Slack's limit.
 """
 
 from __future__ import annotations
@@ -24,19 +26,28 @@ from slack_sdk.models.blocks import (
 )
 
 from blocks import ids
-from blocks.badge import status_line
+from blocks.badge import basis, status_line
+from blocks.fitting import fit_message
 from blocks.lessons import lesson_blocks
+from blocks.limits import MESSAGE_BLOCK_CHARS, chars_of
 from blocks.objections import objections
 from blocks.parts import context, section
-from blocks.reply import reply_sections
-from blocks.text import escape, inert, plain, quote, truncate
+from blocks.reply import reply_messages, reply_sections
+from blocks.shortened import SHORT_CHARS
+from blocks.text import escape, inert, plain, quote, to_mrkdwn, truncate
 from bot.casework.checks import ref_marks
 from bot.casework.decisions import Click
 from bot.casework.freshness import is_settled
 from bot.casework.lessons import NO_LESSON, LessonMark
+from bot.casework.replies import is_edited
+from bot.domain.approval import Basis
+from bot.domain.chat_links import link_beside
 from bot.domain.escalation import watch_line
+from bot.domain.hidden import without_hidden
 from bot.domain.language import is_in_language
+from bot.domain.quotations import outdated_words, telling_line
 from bot.domain.returns import EvidenceKind, EvidenceRef
+from bot.domain.secrets import redact
 from bot.domain.threads import PendingReason, Status, ThreadState
 
 LinkTo = Callable[[EvidenceRef], str | None]
@@ -49,6 +60,11 @@ REF_CHARS = 90
 LINK_CHARS = 400
 CLAIM_CHARS = 120
 LESSON_CHARS = 300
+LINE_CHARS = 100
+DRAFT_CHARS = 5_000
+"""Of a draft that a card shows whole, as `chars_of` counts; half of what one message holds."""
+BEGINNING_CHARS = 600
+"""Shown on the card of a draft that stands in the card's thread."""
 _USER = re.compile(r"<@(\w+)>")
 _MARKS = {True: "✓", False: "✗", None: "?"}
 
@@ -62,13 +78,18 @@ def card_blocks(
     progress: str | None = None,
     paused: str | None = None,
     lesson: LessonMark = NO_LESSON,
+    whole_at: str | None = None,
+    refused: str | None = None,
 ) -> list[Block]:
     """Return the blocks of a thread's card; `progress` is plain text on the run under way.
 
     `paused` says who stopped all work. With `offers_notes` the overflow menu has an entry to save the note that the
-    investigation proposes.
+    investigation proposes. `whole_at` is the ts of the message in the card's thread where a draft begins that does not
+    fit; without it such a draft cannot be approved. `refused` is Slack's word for why it did not take the whole card:
+    then it is a short one.
     """
-    parts: list[Block] = [_question(state), *_gloss(state, team_language)]
+    draft = _draft(state, whole_at, is_short=refused is not None)
+    parts: list[Block] = [_question(state), *_shortened_note(refused), *_gloss(state, team_language)]
     parts.append(context(status_line(state, progress=progress)))
     if paused and state.is_open:
         waits = "what has not begun waits for `/triage resume`"
@@ -76,12 +97,23 @@ def card_blocks(
     if state.triage_file_path:
         parts.append(context(f":file_folder: note saved as `{escape(state.triage_file_path)}`"))
     if state.status is Status.PENDING_USER:
-        parts += [*_waiting(state, link_to), _actions(state, _buttons(state, offers_notes))]
+        can_approve = bool(draft) and (whole_at is not None or draft_fits(state, is_short=refused is not None))
+        buttons = _buttons(state, offers_notes, can_approve=can_approve)
+        parts += [*_waiting(state, draft, link_to), _actions(state, buttons)]
     elif state.is_open:
         parts += [*_doubts(state), *_watch(state), _actions(state, _buttons_meanwhile(state))]
-    elif state.posted_message_id and state.draft_pending:
-        parts += [DividerBlock(), *reply_sections(state.draft_pending)]
-    return [*parts, *lesson_blocks(lesson, click_of(state))]
+    elif draft:
+        parts += [DividerBlock(), *draft]
+    parts += lesson_blocks(lesson, click_of(state))
+    return fit_message(parts, kept=draft, limit=SHORT_CHARS if refused else MESSAGE_BLOCK_CHARS)
+
+
+def draft_fits(state: ThreadState, *, is_short: bool = False) -> bool:
+    """Whether the card shows the draft whole; True where there is none. A short card shows no draft whole."""
+    if not state.draft_pending:
+        return True
+    messages = reply_messages(state.draft_pending)
+    return not is_short and len(messages) < 2 and chars_of(reply_sections(state.draft_pending)) <= DRAFT_CHARS
 
 
 def card_text(state: ThreadState) -> str:
@@ -109,6 +141,39 @@ def _question(state: ThreadState) -> Block:
     )
 
 
+def _shortened_note(refused: str | None) -> list[Block]:
+    if refused is None:
+        return []
+    return [context(f":scissors: This card is shortened: Slack did not take the whole one ({escape(refused)})")]
+
+
+def _draft(state: ThreadState, whole_at: str | None, *, is_short: bool) -> list[Block]:
+    """Return the draft of a thread that waits or was answered: whole, or its beginning and where all of it stands."""
+    if not state.draft_pending or not (state.status is Status.PENDING_USER or state.posted_message_id):
+        return []
+    if draft_fits(state, is_short=is_short):
+        return reply_sections(state.draft_pending)
+    beginning = section(truncate(to_mrkdwn(state.draft_pending), BEGINNING_CHARS))
+    return [beginning, section(_where_whole(state, state.draft_pending, whole_at))]
+
+
+def _where_whole(state: ThreadState, draft: str, whole_at: str | None) -> str:
+    """Return where a draft is to be read of which the card shows the beginning."""
+    if not state.is_open:
+        return ":page_facing_up: *This is the beginning only*; the whole reply stands in the asker's thread."
+    count = len(reply_messages(draft))
+    size = f"{len(draft):,} characters{f', {count} messages' if count > 1 else ''}"
+    if whole_at is None:
+        why = "could not be put into this card's thread, so it cannot be approved. Shorten it with *Edit*, or try again"
+        return f":warning: *This is the beginning only.* The whole draft ({size}) {why}."
+    link = link_beside(state.permalink, state.card_channel, whole_at) if state.card_channel else None
+    place = f"<{link}|in this card's thread>" if link else "in this card's thread"
+    return (
+        f":page_facing_up: *This is the beginning only.* The whole draft ({size}) stands {place}, as it would be "
+        "posted. Read it there before you approve it."
+    )
+
+
 def _gloss(state: ThreadState, team_language: str) -> list[Block]:
     """Return the translation of a foreign question, or that there is none."""
     ret = state.investigator_return
@@ -129,11 +194,11 @@ def _watch(state: ThreadState) -> list[Block]:
     return [context(f"To watch it, on the bot's machine: `{escape(line)}`")]
 
 
-def _waiting(state: ThreadState, link_to: LinkTo) -> list[Block]:
+def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo) -> list[Block]:
     """Return the part of the card that asks the human for a decision."""
     parts: list[Block] = [DividerBlock()]
-    if state.draft_pending:
-        parts += [*reply_sections(state.draft_pending), DividerBlock()]
+    if draft:
+        parts += [*draft, DividerBlock()]
     parts += _evidence(state, link_to)
     parts += objections(state)
     parts += _open_questions(state)
@@ -162,8 +227,10 @@ def _evidence(state: ThreadState, link_to: LinkTo) -> list[Block]:
     if ret is None or not ret.evidence_refs or not state.rounds or not state.draft_pending:
         return []
     marks = ref_marks(state.checks, len(ret.evidence_refs))
-    lines = [_ref_line(ref, mark, link_to(ref)) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
-    return [context(truncate("\n".join([_evidence_title(marks), *lines[:SHOWN_REFS]]), TEXT_CHARS))]
+    shown = list(zip(ret.evidence_refs, marks, strict=True))[:SHOWN_REFS]
+    lines = [context(_ref_line(ref, mark, link_to(ref), state.question)) for ref, mark in shown]
+    more = len(marks) - SHOWN_REFS
+    return [context(_evidence_title(marks)), *lines, *([context(f"… and {more} more")] if more > 0 else [])]
 
 
 def _evidence_title(marks: Sequence[bool | None]) -> str:
@@ -172,14 +239,31 @@ def _evidence_title(marks: Sequence[bool | None]) -> str:
     return " · ".join(["*Evidence*", *(words for mark, words in meant.items() if mark in marks)])
 
 
-def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
+def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, question: str) -> str:
+    """Return a citation: mark, place and claim, the most telling line of its quote, and what that says of itself."""
     name = escape(plain(ref.ref.replace("`", ""), REF_CHARS))
     if ref.kind is EvidenceKind.MEMORY and mark is None:  # proves nothing, and should be known before a click
         return f":bulb: {escape(plain(ref.supports_claim, LESSON_CHARS))} · `{name}`"
     at = f" at {escape(ref.commit[:7])}" if ref.commit else ""
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
     claim = escape(plain(ref.supports_claim, CLAIM_CHARS))
-    return f"{_MARKS[mark]} {shown}{at}{f' · {claim}' if claim else ''}"
+    head = f"{_MARKS[mark]} {shown}{at}{f' · {claim}' if claim else ''}"
+    quote = redact(without_hidden(ref.quote)[0])
+    return "\n".join([head, *_quoted_line(quote, f"{question} {ref.supports_claim}"), *_standing(quote, ref)])
+
+
+def _quoted_line(quote: str, about: str) -> list[str]:
+    """Return the quote's most telling line as code, and how many lines there are beside it."""
+    line = plain(telling_line(quote, about).replace("`", "'"), LINE_CHARS)
+    others = sum(bool(each.strip()) for each in quote.split("\n")) - 1
+    more = f" and {others} more line{'s' * (others > 1)}" if others > 0 else ""
+    return [f"`{escape(line)}`{more}"] if line else []
+
+
+def _standing(quote: str, ref: EvidenceRef) -> list[str]:
+    """Return a warning where a quote calls itself outdated."""
+    words = outdated_words(quote, ref.ref if ref.kind is EvidenceKind.FILE else "")
+    return [f":warning: *may be outdated*: it says “{escape(plain(words, LINE_CHARS))}”"] if words else []
 
 
 def _open_questions(state: ThreadState) -> list[Block]:
@@ -190,22 +274,37 @@ def _open_questions(state: ThreadState) -> list[Block]:
     return [section(truncate(f"*To answer this, the investigator needs to know*{lines}", TEXT_CHARS))]
 
 
-def _buttons(state: ThreadState, offers_notes: bool) -> list[InteractiveElement]:
+def _buttons(state: ThreadState, offers_notes: bool, *, can_approve: bool) -> list[InteractiveElement]:
+    """Return what a waiting thread offers; the way out comes first where the asker needs no answer any more."""
+    offered = _on_draft(state, can_approve=can_approve) if state.draft_pending else _without_draft(state)
+    dismiss, more = _dismiss(state), _overflow(state, offers_notes)
+    return [dismiss, *offered, more] if is_settled(state) else [*offered, dismiss, more]
+
+
+def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveElement]:
+    """Return what can be done with a draft; a search result is there to be edited, so Edit comes first."""
     click = _click(state)
-    approve = _button("Approve", ids.APPROVE, click, style="primary")
+    is_search = basis(state) is Basis.SEARCH and not is_edited(state)
+    leads = is_search and not is_settled(state) and not state.stale_reasons
+    edit = _button("Edit", ids.EDIT, click, style="primary" if leads else None)
+    if not can_approve:
+        return [edit]
     if state.stale_reasons:
         approve = _button("Post anyway", ids.APPROVE, click, style="danger")
     elif state.pending_reason is PendingReason.DISAGREEMENT:
         approve = _button("Approve", ids.APPROVE, click, style="danger", confirm=_despite_objections())
-    settled = is_settled(state)
-    context = _button("Add context", ids.ADD_CONTEXT, click, style=None if settled else "primary")
-    edit = _button("Edit" if state.draft_pending else "Write reply", ids.EDIT, click)
-    offered = [approve, edit] if state.draft_pending else [context, edit]
-    if state.pending_reason is PendingReason.FAILED and not state.draft_pending and not settled:
+    else:
+        approve = _button("Approve", ids.APPROVE, click, style=None if is_search else "primary")
+    return [edit, approve] if is_search else [approve, edit]
+
+
+def _without_draft(state: ThreadState) -> list[InteractiveElement]:
+    click, settled = _click(state), is_settled(state)
+    write = _button("Write reply", ids.EDIT, click)
+    if state.pending_reason is PendingReason.FAILED and not settled:
         again = _button("Re-investigate", ids.REINVESTIGATE, click, style="primary")
-        offered = [again, _button("Add context", ids.ADD_CONTEXT, click), edit]
-    dismiss, more = _dismiss(state), _overflow(state, offers_notes)
-    return [dismiss, *offered, more] if settled else [*offered, dismiss, more]
+        return [again, _button("Add context", ids.ADD_CONTEXT, click), write]
+    return [_button("Add context", ids.ADD_CONTEXT, click, style=None if settled else "primary"), write]
 
 
 def _buttons_meanwhile(state: ThreadState) -> list[InteractiveElement]:

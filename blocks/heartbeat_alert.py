@@ -15,6 +15,7 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.fitting import fit_message
 from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, escape, fence, plain, split, to_mrkdwn, truncate
 from blocks.times import local_time
@@ -49,7 +50,7 @@ def alert_blocks(alert: Alert) -> list[Block]:
     parts.append(context(_standing(alert)))
     if finding is not None and finding.is_open:
         parts.append(_buttons(alert.session_id, finding))
-    return parts
+    return fit_message(parts)
 
 
 def retired_blocks(alert: Alert) -> list[Block]:

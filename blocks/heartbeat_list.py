@@ -8,6 +8,7 @@ from typing import Final
 
 from slack_sdk.models.blocks import Block
 
+from blocks.fitting import fit_message
 from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, escape, fence, truncate
 from bot.domain.beats import Envelope, Indicator
@@ -38,7 +39,7 @@ def list_blocks(rows: Sequence[Row], now: datetime) -> list[Block]:
         ]
     shown: list[Block] = [section(row_text(row, now)) for row in rows[:MAX_ROWS]]
     more = f"{len(rows) - MAX_ROWS} more: `triage heartbeat list` on the terminal. " if len(rows) > MAX_ROWS else ""
-    return [*shown, context(f"{more}Next: `/triage heartbeat why {rows[0].id}`")]
+    return fit_message([*shown, context(f"{more}Next: `/triage heartbeat why {rows[0].id}`")])
 
 
 def log_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) -> list[Block]:
@@ -63,7 +64,7 @@ def why_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) ->
     if earlier:
         parts.append(_code([_cut(beat_line(beat, may_read=may_read), BEAT_CHARS) for beat in earlier[:EARLIER]]))
     told = "" if may_read else "What it found is shown to its owner and to approvers. "
-    return [*parts, context(f"{told}Next: `/triage heartbeat run {session_id}`")]
+    return fit_message([*parts, context(f"{told}Next: `/triage heartbeat run {session_id}`")])
 
 
 def said_blocks(text: str) -> list[Block]:

@@ -22,6 +22,7 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.draft_card import draft_fits
 from blocks.heartbeat_list import row_text
 from blocks.limits import VIEW_BLOCKS, VIEW_BYTES, size_of
 from blocks.notice import Notice, notice_blocks
@@ -122,7 +123,7 @@ def _drafts(home: Home, room: _Room) -> list[Block]:
     in_vain = 0
     for place, line in enumerate(home.overview.drafts, 1):
         state = home.drafts.get(line.thread_id)
-        is_tried = state is not None and room.blocks >= DRAFT_BLOCKS and in_vain < MADE_IN_VAIN
+        is_tried = state is not None and draft_fits(state) and room.blocks >= DRAFT_BLOCKS and in_vain < MADE_IN_VAIN
         blocks = _draft(place, line, state, home) if state and is_tried else []
         if blocks and room.takes(blocks):
             parts += blocks

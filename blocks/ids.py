@@ -74,6 +74,8 @@ INPUT: Final = "value"
 
 MAX_SEEN: Final = 999
 _CARD = "triage_card:"
+_REPLY_PART = "triage_reply_part:"
+_PREVIEW = "triage_draft:"
 _ALERT = "triage_alert:"
 _PROPOSAL = "triage_proposal:"
 _SUGGESTION = "triage_suggestion:"
@@ -90,6 +92,16 @@ def _foreign() -> InputError:
 def card_block_id(thread_id: str) -> str:
     """Return the block id that marks the card of a thread in the ops channel."""
     return f"{_CARD}{thread_id}"
+
+
+def reply_block_id(thread_id: str, draft_hash: str, number: int) -> str:
+    """Return the block id that marks one of several messages of a reply in the asker's thread, but for the last."""
+    return f"{_REPLY_PART}{thread_id}:{draft_hash}:{number}"
+
+
+def preview_block_id(thread_id: str, version: int, number: int) -> str:
+    """Return the block id that marks one message of a draft in the thread of its card."""
+    return f"{_PREVIEW}{thread_id}:{version}:{number}"
 
 
 def encode_click(click: Click) -> str:

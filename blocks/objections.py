@@ -6,8 +6,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks.parts import context, section
 from blocks.text import escape, quote, truncate
-from bot.casework.verdict import CODE_CHECKS
-from bot.domain.returns import ValidatorReturn
+from bot.domain.returns import CODE_CHECKS, ValidatorReturn
 from bot.domain.threads import PendingReason, Round, ThreadState
 
 SECTION_TEXT_CHARS = 2_900
@@ -32,7 +31,7 @@ def _failure(state: ThreadState) -> list[Block]:
     parts: list[Block] = [section(f"*Why there is no draft*\n{escape(_why(state))}")]
     if unjudged.strip():
         shown = quote(truncate(escape(unjudged), EARLIER_DRAFT_CHARS))
-        parts.append(section(f"*Not validated, so not offered:*\n{shown}"))
+        parts.append(section(f"*Nobody has judged this draft, so it is not offered:*\n{shown}"))
     return parts
 
 

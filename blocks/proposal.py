@@ -15,6 +15,7 @@ from slack_sdk.models.blocks import (
 )
 
 from blocks import ids
+from blocks.fitting import fit_message
 from blocks.limits import OPTION_CHARS
 from blocks.parts import context, section
 from blocks.text import escape, fence, inert, plain, quote, truncate
@@ -46,8 +47,8 @@ def proposal_blocks(proposal: Proposal, *, not_allowed: Sequence[str] = ()) -> l
         named = ", ".join(f"`{escape(plain(one, 120).replace('`', ''))}`" for one in not_allowed[:3])
         parts.append(context(f":warning: Not among `commands` in triage.yml, so it does not run by itself: {named}"))
     if proposal.standing is Standing.OPEN:
-        return [*parts, _buttons(proposal)]
-    return [*parts, context(_decision(proposal))]
+        return fit_message([*parts, _buttons(proposal)])
+    return fit_message([*parts, context(_decision(proposal))])
 
 
 def proposal_text(proposal: Proposal) -> str:

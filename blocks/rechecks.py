@@ -11,6 +11,7 @@ from typing import Final
 from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement
 
 from blocks import ids
+from blocks.fitting import fit_message
 from blocks.parts import context, section
 from blocks.text import FENCE, escape, fence, plain, quote, truncate
 from bot.domain.hidden import without_hidden
@@ -42,7 +43,8 @@ def recheck_blocks(recheck: Recheck, *, link_to: LinkTo) -> list[Block]:
     shown = [section(_change(change, link_to)) for change in recheck.changes[:SHOWN_CHANGES]]
     more = len(recheck.changes) - SHOWN_CHANGES
     rest = [context(f"{more} more of its citations changed.")] if more > 0 else []
-    return [section(head, block_id=marker), *shown, *rest, context(_meanwhile(recheck)), _buttons(recheck)]
+    parts = [section(head, block_id=marker), *shown, *rest, context(_meanwhile(recheck)), _buttons(recheck)]
+    return fit_message(parts)
 
 
 def recheck_text(recheck: Recheck) -> str:

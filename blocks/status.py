@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from slack_sdk.models.blocks import Block
 
+from blocks.fitting import fit_message
 from blocks.open_drafts import asked
 from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, escape
@@ -29,7 +30,7 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
         told = "see `triage status` on the bot's machine"
         parts.append(section(f":warning: {count} record{'s' * (count > 1)} cannot be read: {told}"))
     parts.append(context(f"{escape(overview.connection)}\n{overview.last_event}\nNext: `/triage open`, `/triage help`"))
-    return parts
+    return fit_message(parts)
 
 
 def _that_fit(lines: list[str]) -> list[str]:

@@ -20,6 +20,7 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.fitting import fit_message
 from blocks.parts import context, section
 from blocks.text import escape, fence, plain, quote, truncate
 from bot.domain.suggestions import MAX_REASON_CHARS, Status, Suggestion
@@ -43,8 +44,8 @@ def suggestion_blocks(suggestion: Suggestion) -> list[Block]:
     head = f"{_SIGNS[suggestion.status]} *{_title(suggestion)}* · {escape(what(suggestion))}\n{_task(suggestion)}"
     parts: list[Block] = [section(head, block_id=marker), context(about)]
     if suggestion.is_waiting:
-        return [*parts, _buttons(suggestion)]
-    return [*parts, context(_decision(suggestion))]
+        return fit_message([*parts, _buttons(suggestion)])
+    return fit_message([*parts, context(_decision(suggestion))])
 
 
 def suggestion_text(suggestion: Suggestion) -> str:
@@ -96,7 +97,7 @@ def suggestion_list(suggestions: Sequence[Suggestion]) -> list[Block]:
     if decided:
         shown.append(context("\n".join(f"`{one.id}` {_decision(one)}" for one in decided)))
     following = f"accept {waiting[0].id}" if waiting else "run"
-    return [*shown, context(f"Next: `/triage pollinate {following}`")]
+    return fit_message([*shown, context(f"Next: `/triage pollinate {following}`")])
 
 
 def unread_blocks(suggestion: Suggestion) -> list[Block]:

@@ -14,6 +14,7 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.fitting import fit_message
 from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, escape, fence, plain, truncate
 from bot.domain.tier_text import Changes
@@ -40,7 +41,8 @@ def tasks_blocks(seen: TaskList, *, may_edit: bool) -> list[Block]:
         shown.append(context(f":warning: Not among `commands` in triage.yml, so never run: {named}{more}"))
     if may_edit:
         shown.append(_edit_buttons(session.id))
-    return [*shown, context(f"Next: `/triage tiers {session.id} add hourly <task>`, `remove <n>`, `move <n> <tier>`")]
+    following = context(f"Next: `/triage tiers {session.id} add hourly <task>`, `remove <n>`, `move <n> <tier>`")
+    return fit_message([*shown, following])
 
 
 def answer_blocks(answer: Answer) -> list[Block]:
@@ -50,7 +52,7 @@ def answer_blocks(answer: Answer) -> list[Block]:
     shown = [section(truncate(escape(said), SECTION_CHARS))]
     if answer.kept:
         shown.append(section(truncate(fence(answer.kept), SECTION_CHARS)))
-    return [*shown, *tasks_blocks(answer.tasks, may_edit=True)]
+    return fit_message([*shown, *tasks_blocks(answer.tasks, may_edit=True)])
 
 
 def due_blocks(seen: TaskList) -> list[Block]:

@@ -45,11 +45,11 @@ class Conflict(InputError):
 
 
 class ProviderError(TriageError):
-    """An outside service failed; `retry_after_s` is its own advice, or None."""
+    """An outside service failed; `retry_after_s` is its own advice, `code` its own word for what is wrong, or None."""
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+    def __init__(self, message: str, *, retry_after_s: float | None = None, code: str | None = None) -> None:
         super().__init__(message)
-        self.retry_after_s = retry_after_s
+        self.retry_after_s, self.code = retry_after_s, code
 
 
 class Unavailable(ProviderError):

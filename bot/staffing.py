@@ -106,7 +106,7 @@ def _models(sources: Sources) -> Staff:
         investigator=ModelInvestigator(drafts, tools, sources.repo, secrets=secrets),
         validator=ModelValidator(code, judges, _reader(sources, secrets), sources.clock),
         runs=runs,
-        described=drafts.model if drafts.model == judges.model else f"{drafts.model}, validated by {judges.model}",
+        described=drafts.model if drafts.model == judges.model else f"{drafts.model}, checked by {judges.model}",
         models=models,
         close=servers.close if servers else _nothing,
     )

@@ -17,7 +17,7 @@ from blocks.heartbeat_alert import alert_blocks, alert_text, closed_text, mark_o
 from bot.domain.alerts import Alert, Posted
 from bot.errors import ProviderError
 from handlers.pacing import CARD, LINE
-from handlers.posting import InFlight, Poster, slack_time
+from handlers.posting import InFlight, Poster, slack_time, update_message
 from handlers.transport import translated
 
 log = logging.getLogger(__name__)
@@ -64,10 +64,8 @@ class SlackAlerts:
 
     def show(self, posted: Posted, alert: Alert) -> None:
         """Bring a card up to date and say nothing; raises ProviderError where Slack refuses it."""
-        with translated("update an alert"):
-            self._client.chat_update(
-                channel=posted.place, ts=posted.reference, text=alert_text(alert), blocks=alert_blocks(alert)
-            )
+        text, blocks = alert_text(alert), alert_blocks(alert)
+        update_message(self._client, posted.place, posted.reference, text, blocks, what="update an alert")
 
     def _retire(self, alert: Alert) -> None:
         """Take the buttons off the card a finding had before; a card that is gone needs none."""

@@ -15,14 +15,16 @@ from slack_sdk import WebClient
 from slack_sdk.models.blocks import Block
 
 from blocks import ids
-from blocks.draft_card import LinkTo, card_blocks, card_text
-from blocks.reply import reply_sections, reply_text
+from blocks.draft_card import LinkTo, card_blocks, card_text, draft_fits
+from blocks.reply import marked, message_text, preview_message, reply_messages, reply_text
+from blocks.shortened import REFUSED_CONTENT
 from blocks.text import escape
 from bot.casework.lessons import NO_LESSON, LessonMark
-from bot.domain.threads import ThreadState, hash_draft, reply_mark
-from bot.errors import ProviderError, Unavailable
+from bot.domain.threads import Status, ThreadState, hash_draft, reply_mark
+from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.pacing import CARD, LINE, REPLY, UPDATE_BURST, Pacer, paced
-from handlers.posting import Poster, slack_time
+from handlers.posting import Poster, slack_time, update_message
+from handlers.series import Part, post_series
 from handlers.transport import translated
 
 log = logging.getLogger(__name__)
@@ -31,6 +33,8 @@ REPLY_EVENT = "triage_reply"
 LAST_UPDATE_PATIENCE_S = 3.0
 """How long a closed thread's card waits for its turn: its buttons are dead already."""
 _ALL_CARDS = "chat.update"
+MAX_REMEMBERED = 500
+"""Long drafts of which is known where they stand; of another one Slack is asked."""
 
 
 class SlackMessenger:
@@ -54,10 +58,56 @@ class SlackMessenger:
         self._ops_channel, self._bot_user_id = ops_channel, bot_user_id
         self._link_to, self._team_language, self._offers_notes = link_to, team_language, offers_notes
         self._paused, self._lesson = paused, lesson
+        self._whole: dict[tuple[str, str, str], str] = {}
 
     def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
-        """Post the thread's card, or update it in place; returns `(channel id, ts)`."""
-        blocks = card_blocks(
+        """Post the thread's card, or update it in place; returns `(channel id, ts)`.
+
+        A draft that does not fit is put into the card's thread first. A card that Slack does not take is shortened,
+        and says so; at last it is a line with a link, so that the thread's work goes on in any case.
+        """
+        try:
+            return self._show(state, progress, None)
+        except ProviderError as error:
+            if error.code not in REFUSED_CONTENT:
+                raise
+            log.warning(
+                "Slack refused a card: %s", error.code, extra={"action": "card_refused", "thread_id": state.thread_id}
+            )
+            return self._show(state, progress, error.code)
+
+    def _show(self, state: ThreadState, progress: str | None, refused: str | None) -> tuple[str, str]:
+        """Show the card; with `refused`, Slack's word for why it did not take the whole one, a short one."""
+        if state.card_channel and state.card_ts:
+            place = (state.card_channel, state.card_ts)
+            try:
+                blocks = self._card(state, progress, refused, self._whole_at(state, place, refused))
+                self._update(state, place, blocks, progress, refused)
+            except ProviderError as error:
+                if "message_not_found" not in str(error):
+                    raise
+            else:
+                return place
+        blocks = self._card(state, progress, refused, None)
+        answer = self._poster.post(
+            self._ops_channel,
+            card_text(state),
+            blocks,
+            what="post the card",
+            rank=CARD,
+            mark=ids.card_block_id(state.thread_id),
+            whole=refused is None,
+        )
+        place = (self._ops_channel, self._first_card(state, str(answer["ts"]), card_text(state), blocks))
+        if (whole_at := self._whole_at(state, place, refused)) is not None:
+            placed = state.evolve(card_channel=place[0], card_ts=place[1])
+            self._update(placed, place, self._card(placed, progress, refused, whole_at), progress, refused)
+        return place
+
+    def _card(
+        self, state: ThreadState, progress: str | None, refused: str | None, whole_at: str | None
+    ) -> Sequence[Block]:
+        return card_blocks(
             state,
             link_to=self._link_to,
             team_language=self._team_language,
@@ -65,21 +115,51 @@ class SlackMessenger:
             progress=progress,
             paused=self._paused(),
             lesson=self._lesson(state),
+            whole_at=whole_at,
+            refused=refused,
         )
-        text = card_text(state)
-        if state.card_channel and state.card_ts:
+
+    def _update(
+        self,
+        state: ThreadState,
+        place: tuple[str, str],
+        blocks: Sequence[Block],
+        progress: str | None,
+        refused: str | None,
+    ) -> None:
+        channel, ts = place
+        with self._paced_update(state, is_progress=progress is not None):
+            if refused is not None:  # shorter still where even that is refused
+                update_message(self._client, channel, ts, card_text(state), blocks, what="update the card")
+                return
+            with translated("update the card"):
+                self._client.chat_update(channel=channel, ts=ts, text=card_text(state), blocks=blocks)
+
+    def _whole_at(self, state: ThreadState, place: tuple[str, str], refused: str | None) -> str | None:
+        """Put a waiting draft that its card does not show whole into the card's thread; returns the first one's ts.
+
+        None where the card shows it, or where Slack does not take it: then the card offers no approval.
+        """
+        if state.status is not Status.PENDING_USER or not state.draft_pending:
+            return None
+        if draft_fits(state, is_short=refused is not None):
+            return None
+        parts = _preview(state, state.draft_pending)
+        key = (*place, parts[0].mark)
+        if key not in self._whole:
             try:
-                with self._paced_update(state, is_progress=progress is not None), translated("update the card"):
-                    self._client.chat_update(channel=state.card_channel, ts=state.card_ts, text=text, blocks=blocks)
-            except ProviderError as error:
-                if "message_not_found" not in str(error):
-                    raise
-            else:
-                return state.card_channel, state.card_ts
-        answer = self._poster.post(
-            self._ops_channel, text, blocks, what="post the card", rank=CARD, mark=ids.card_block_id(state.thread_id)
-        )
-        return self._ops_channel, self._first_card(state, str(answer["ts"]), text, blocks)
+                stand = post_series(
+                    self._poster, parts, channel=place[0], thread_ts=place[1], what="show the whole draft", rank=CARD
+                )
+            except Unavailable:
+                raise
+            except ProviderError:
+                log.warning("a whole draft is not shown", extra={"action": "draft_unshown"}, exc_info=True)
+                return None
+            self._whole[key] = stand[0]
+            while len(self._whole) > MAX_REMEMBERED:
+                del self._whole[next(iter(self._whole))]
+        return self._whole[key]
 
     def _first_card(self, state: ThreadState, posted: str, text: str, blocks: Sequence[Block]) -> str:
         """Return the ts of the one card: where another process posted one in the same moment, the older one stays."""
@@ -116,25 +196,49 @@ class SlackMessenger:
         return (self._ops_channel, found) if found is not None else None
 
     def post_reply(self, state: ThreadState, text: str) -> str:
-        """Post an approved reply in the thread and return its ts.
+        """Post an approved reply in the thread and return its ts; of a long one in several messages the last one's.
 
         Raises:
             ProviderError: Slack refused it; nothing was posted.
             Unconfirmed: nobody can tell.
         """
-        metadata = {"event_type": REPLY_EVENT, "event_payload": _payload(state, text)}
-        blocks = reply_sections(text)
-        blocks[0].block_id = f"{reply_mark(state)}:{hash_draft(text)}"
-        answer = self._poster.post(
-            state.chat_id,
-            reply_text(text),
-            blocks,
-            what="post the reply",
-            rank=REPLY,
-            thread_ts=state.thread_ts,
-            metadata=metadata,
-        )
+        *earlier, last = reply_messages(text)
+        if earlier:
+            self._post_earlier(state, earlier, hash_draft(text))
+        answer = self._posted_last(state, text, last, is_only=not earlier)
         return str(answer["ts"])
+
+    def _post_earlier(self, state: ThreadState, messages: Sequence[Sequence[Block]], draft_hash: str) -> None:
+        """Post all messages of a long reply but the last one, those that do not stand in the thread yet."""
+        parts = []
+        for number, blocks in enumerate(messages, 1):
+            mark = ids.reply_block_id(state.thread_id, draft_hash, number)
+            parts.append(Part(mark=mark, text=message_text(blocks), blocks=marked(blocks, mark)))
+        post_series(
+            self._poster, parts, channel=state.chat_id, thread_ts=state.thread_ts, what="post the reply", rank=REPLY
+        )
+
+    def _posted_last(self, state: ThreadState, text: str, blocks: Sequence[Block], *, is_only: bool) -> dict[str, Any]:
+        """Post the message by which a reply is found again: the only one, or the last, so that the whole stands."""
+        metadata = {"event_type": REPLY_EVENT, "event_payload": _payload(state, text)}
+        try:
+            return self._poster.post(
+                state.chat_id,
+                _last_text(text),
+                marked(blocks, f"{reply_mark(state)}:{hash_draft(text)}"),
+                what="post the reply",
+                rank=REPLY,
+                whole=True,
+                thread_ts=state.thread_ts,
+                metadata=metadata,
+            )
+        except Unconfirmed:
+            raise
+        except ProviderError as error:
+            if is_only:
+                raise
+            said = f"{error}; its first messages stand in the thread, and the last one will be tried again"
+            raise Unconfirmed(said, retry_after_s=error.retry_after_s) from error
 
     def find_reply(self, state: ThreadState, text: str) -> str | None:
         """Return the ts of our reply, if it stands in the thread; a thread that is gone holds none."""
@@ -187,7 +291,24 @@ def _is_reply(message: dict[str, Any], state: ThreadState, text: str) -> bool:
     if metadata.get("event_type") == REPLY_EVENT:
         return bool(metadata.get("event_payload") == _payload(state, text))
     since = slack_time(state.post_intent.at) if state.post_intent else 0.0
-    return message.get("text") == reply_text(text) and float(message["ts"]) >= since
+    return message.get("text") == _last_text(text) and float(message["ts"]) >= since
+
+
+def _last_text(text: str) -> str:
+    """Return the text for notifications of a reply's only message, or of its last."""
+    messages = reply_messages(text)
+    return message_text(messages[-1]) if len(messages) > 1 else reply_text(text)
+
+
+def _preview(state: ThreadState, draft: str) -> list[Part]:
+    """Return the messages of a draft as they stand in the thread of its card."""
+    messages, version = reply_messages(draft), state.draft_version
+    parts = []
+    for number, blocks in enumerate(messages, 1):
+        mark = ids.preview_block_id(state.thread_id, version, number)
+        shown = preview_message(blocks, mark, number=number, count=len(messages), version=version)
+        parts.append(Part(mark=mark, text=message_text(shown), blocks=shown))
+    return parts
 
 
 Ephemeral = Callable[[str, str, str], None]

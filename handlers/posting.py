@@ -1,27 +1,34 @@
 """The one door for posts: paced per channel, never sent twice blindly, never unfurled.
 
 A post that carries a mark (the id of its first block) is looked for before it is made a second time. A post that died
-with its sender may still be on its way, so not finding it counts only after a while.
+with its sender may still be on its way, so not finding it counts only after a while. Blocks that Slack refuses as they
+are (too long, not valid) are shortened and say so, except where the caller wants them whole.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.error import HTTPError
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackRequestError
 from slack_sdk.models.blocks import Block
 
+from blocks.shortened import REFUSED_CONTENT, shortened_blocks
 from bot.domain.in_flight import IN_FLIGHT, may_still_come
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports import Clock
 from handlers.pacing import Pacer, paced
 from handlers.transport import translated
+
+log = logging.getLogger(__name__)
+
+Answer = TypeVar("Answer")
 
 PATIENCE_S: Final = 5.0
 PAGE: Final = 200
@@ -57,23 +64,30 @@ class Poster:
         what: str,
         rank: int,
         mark: str | None = None,
+        whole: bool = False,
         **more: Any,
     ) -> dict[str, Any]:
         """Post a message and return Slack's answer; `what` completes "Slack could not …".
+
+        `whole`: blocks that Slack does not take are not shortened, but an error.
 
         Raises:
             ProviderError: Slack refused it; nothing was posted. Unavailable says when to come back.
             Unconfirmed: nobody can tell.
         """
-        with (
-            self._noted(mark),
-            paced(self._pacer, channel, what, rank=rank, patience_s=PATIENCE_S),
-            translated(what, posting=True),
-        ):
-            answer = self._client.chat_postMessage(
-                channel=channel, text=text, blocks=blocks, unfurl_links=False, unfurl_media=False, **more
-            )
-        return dict(answer.data) if isinstance(answer.data, dict) else {}
+
+        def send(shown: Sequence[Block] | None) -> dict[str, Any]:
+            with (
+                self._noted(mark),
+                paced(self._pacer, channel, what, rank=rank, patience_s=PATIENCE_S),
+                translated(what, posting=True),
+            ):
+                answer = self._client.chat_postMessage(
+                    channel=channel, text=text, blocks=shown, unfurl_links=False, unfurl_media=False, **more
+                )
+            return dict(answer.data) if isinstance(answer.data, dict) else {}
+
+        return send(blocks) if whole or not blocks else shorter_if_refused(send, blocks)
 
     def upload(
         self, channel: str, content: bytes, *, filename: str, title: str, alt_text: str, what: str, rank: int
@@ -90,6 +104,21 @@ class Poster:
                 )
             except (SlackRequestError, HTTPError) as error:
                 raise ProviderError(f"Slack could not {what}: it did not take the file; nothing was posted") from error
+
+    def standing(self, channel: str, thread_ts: str, marks: Collection[str], *, what: str) -> dict[str, str]:
+        """Return the ts of each message of a thread that carries one of these marks; raises ProviderError."""
+        found = {}
+        with translated(what):
+            pages = self._reader.conversations_replies(channel=channel, ts=thread_ts, limit=PAGE)
+            for message in (message for page in pages for message in page.get("messages") or []):
+                for block in message.get("blocks") or []:
+                    if block.get("block_id") in marks:
+                        found[str(block["block_id"])] = str(message["ts"])
+        return found
+
+    def may_still_come(self, mark: str) -> bool:
+        """Whether a post with this mark, found nowhere, may have been sent so lately that it may yet come."""
+        return may_still_come(self._sent.get(mark) or self._began_at, self._clock.now())
 
     def find(
         self, channel: str, mark: str, *, what: str, recorded_at: datetime, since: float, by_others: bool = False
@@ -149,6 +178,36 @@ class Poster:
             with self._lock:
                 self._sent.pop(mark, None)
             raise
+
+
+def update_message(client: WebClient, channel: str, ts: str, text: str, blocks: Sequence[Block], *, what: str) -> None:
+    """Change a message in place; blocks that Slack does not take are shortened, which the message then says.
+
+    Raises:
+        ProviderError: Slack refused it for another reason.
+    """
+
+    def send(shown: Sequence[Block]) -> None:
+        with translated(what):
+            client.chat_update(channel=channel, ts=ts, text=text, blocks=shown)
+
+    shorter_if_refused(send, blocks)
+
+
+def shorter_if_refused(send: Callable[[Sequence[Block]], Answer], blocks: Sequence[Block]) -> Answer:
+    """Send blocks; where Slack refuses what they hold, send less of them, and at last a line that only says so."""
+    shown, left = list(blocks), None
+    while True:
+        try:
+            return send(shown)
+        except ProviderError as error:
+            if error.code not in REFUSED_CONTENT:
+                raise
+            left = shortened_blocks(blocks, error.code) if left is None else left
+            if not left:
+                raise
+            log.warning("Slack refused a message: %s", error.code, extra={"action": "blocks_refused"})
+        shown = left.pop(0)
 
 
 def slack_time(at: datetime) -> float:

@@ -12,7 +12,7 @@ from blocks.proposal import done_text, proposal_blocks, proposal_text
 from bot.domain.proposals import Proposal
 from bot.errors import ProviderError
 from handlers.pacing import CARD, REPLY
-from handlers.posting import Poster, slack_time
+from handlers.posting import Poster, slack_time, update_message
 from handlers.transport import translated
 
 DONE_EVENT: Final = "triage_proposal"
@@ -38,23 +38,19 @@ class SlackProposals:
 
     def show(self, proposal: Proposal) -> tuple[str, str]:
         """Post the card, or update it in place; a card somebody deleted is posted anew."""
-        given: dict[str, Any] = {
-            "text": proposal_text(proposal),
-            "blocks": proposal_blocks(proposal, not_allowed=self._not_allowed(proposal)),
-        }
+        text = proposal_text(proposal)
+        blocks = proposal_blocks(proposal, not_allowed=self._not_allowed(proposal))
         if proposal.card_channel and proposal.card_ts:
             try:
-                with translated("update the proposal"):
-                    self._client.chat_update(channel=proposal.card_channel, ts=proposal.card_ts, **given)
+                place = (proposal.card_channel, proposal.card_ts)
+                update_message(self._client, *place, text, blocks, what="update the proposal")
             except ProviderError as error:
                 if "message_not_found" not in str(error):
                     raise
             else:
                 return proposal.card_channel, proposal.card_ts
         mark = ids.proposal_block_id(proposal.id)
-        answer = self._poster.post(
-            self._ops_channel, given["text"], given["blocks"], what="post the proposal", rank=CARD, mark=mark
-        )
+        answer = self._poster.post(self._ops_channel, text, blocks, what="post the proposal", rank=CARD, mark=mark)
         return self._ops_channel, str(answer["ts"])
 
     def find(self, proposal: Proposal) -> tuple[str, str] | None:

@@ -9,8 +9,7 @@ from blocks.rechecks import LinkTo, recheck_blocks, recheck_text
 from bot.domain.rechecks import Recheck
 from bot.errors import ProviderError
 from handlers.pacing import CARD
-from handlers.posting import Poster, slack_time
-from handlers.transport import translated
+from handlers.posting import Poster, slack_time, update_message
 
 
 class SlackRechecks:
@@ -25,8 +24,8 @@ class SlackRechecks:
         text, blocks = recheck_text(recheck), recheck_blocks(recheck, link_to=self._link_to)
         if recheck.card_channel and recheck.card_ts:
             try:
-                with translated("update a note's card"):
-                    self._client.chat_update(channel=recheck.card_channel, ts=recheck.card_ts, text=text, blocks=blocks)
+                place = (recheck.card_channel, recheck.card_ts)
+                update_message(self._client, *place, text, blocks, what="update a note's card")
             except ProviderError as error:
                 if "message_not_found" not in str(error):
                     raise

@@ -17,8 +17,7 @@ from bot.domain.suggestions import Suggestion
 from bot.errors import ProviderError
 from bot.ports import SuggestionStore
 from handlers.pacing import CARD
-from handlers.posting import Poster, slack_time
-from handlers.transport import translated
+from handlers.posting import Poster, slack_time, update_message
 
 log = logging.getLogger(__name__)
 
@@ -71,10 +70,8 @@ class SuggestionCards:
     def _update(self, suggestion: Suggestion, ts: str) -> None:
         channel = suggestion.card_channel or self._ops_channel
         try:
-            with translated("update a suggestion"):
-                self._client.chat_update(
-                    channel=channel, ts=ts, text=suggestion_text(suggestion), blocks=suggestion_blocks(suggestion)
-                )
+            text, blocks = suggestion_text(suggestion), suggestion_blocks(suggestion)
+            update_message(self._client, channel, ts, text, blocks, what="update a suggestion")
         except ProviderError as error:
             if "message_not_found" not in str(error):
                 raise

@@ -166,7 +166,7 @@ def translated(what: str, *, posting: bool = False) -> Iterator[None]:
             advice = f"; nothing was done, try again in {wait_s:.0f} s" if wait_s is not None else ""
             raise Unavailable(f"Slack could not {what}: {code}{advice}", retry_after_s=wait_s) from error
         advice = f"; {_ADVICE[code]}" if code in _ADVICE else ""
-        raise ProviderError(f"Slack could not {what}: {code}{advice}") from error
+        raise ProviderError(f"Slack could not {what}: {code}{advice}", code=code) from error
     except (OSError, HTTPException, JSONDecodeError) as error:
         kind = Unconfirmed if posting and not _never_left(error) else Unavailable
         raise kind(f"Slack could not be reached to {what}; trying again may help") from error

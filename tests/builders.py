@@ -6,7 +6,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.domain.events import Event, MessageType, Sender
-from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn, ValidatorReturn, Verdict
+from bot.domain.returns import (
+    CODE_CHECKS,
+    Check,
+    EvidenceKind,
+    EvidenceRef,
+    InvestigatorReturn,
+    ValidatorReturn,
+    Verdict,
+)
 from bot.domain.threads import PendingReason, Resolution, Round, Status, Step, ThreadState
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
@@ -29,7 +37,7 @@ def a_return(draft: str = "The limit is 5, see `app/retry.py`.", **changes: Any)
 
 def a_verdict(verdict: Verdict = Verdict.PASS, **changes: Any) -> ValidatorReturn:
     """Return a verdict of the code checks."""
-    fields: dict[str, Any] = {"verdict": verdict, "validator_model": "code", "validated_at": NOW}
+    fields: dict[str, Any] = {"verdict": verdict, "validator_model": CODE_CHECKS, "validated_at": NOW}
     return ValidatorReturn(**{**fields, **changes})
 
 

@@ -58,7 +58,7 @@ def test_with_a_key_two_models_work(tmp_path: Path) -> None:
 def test_the_validator_may_have_a_model_of_its_own(tmp_path: Path) -> None:
     """It is named."""
     found = hired(tmp_path, {"ANTHROPIC_API_KEY": "k"}, validator={"model": "claude-sonnet-5-5"})
-    assert found.described == "claude-opus-5-5, validated by claude-sonnet-5-5"
+    assert found.described == "claude-opus-5-5, checked by claude-sonnet-5-5"
 
 
 def test_a_cloud_without_its_settings_is_refused_at_start(tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ class EscalationWatch:
             at=self._desk.clock.now(),
             why=f"draft of the long investigation, round {number}",
             investigator_task_id=run_id_of(now),
+            investigator=None,
             investigator_round=number,
             investigator_return=ret,
             rounds=(*now.rounds, Round(round=number, investigator_return=ret)),

@@ -27,6 +27,8 @@ from bot.ports import Clock
 log = logging.getLogger(__name__)
 
 ONLY_TOOL: Final = "read_file"
+MAX_PLACES: Final = 20
+"""What a verdict remembers of the lines that were opened; the ledger has all."""
 _SHOWN: Final = {"draft_reply", "draft_language", "gloss", "confidence", "open_questions", "proposed_patch"}
 _NO_CONTRADICTION: Final = frozenset({"consistent", "no_overlap"})
 
@@ -69,7 +71,7 @@ class ModelValidator:
             log.exception("no verdict", extra={"action": "validation_failed", "thread_id": state.thread_id})
             return Validation(ret=None, checks=checks, usage=error.usage, ledger=ledger, problem=str(error))
         assert isinstance(result.answer, ValidatorAnswer)
-        said = self._said(result.answer, summaries)
+        said = self._said(result.answer, summaries).model_copy(update={"read": _places(ledger)})
         ret = _corrected(said, checks, state.investigator_return, state.thread_id)
         forced = result.convergence_forced
         return Validation(ret=ret, checks=checks, usage=result.usage, ledger=ledger, convergence_forced=forced)
@@ -81,6 +83,11 @@ class ModelValidator:
         if answer.cross_investigation_consistency not in known:
             said["cross_investigation_consistency"] = "no_overlap"
         return ValidatorReturn(**said, validator_model=self._specialist.model, validated_at=self._clock.now())
+
+
+def _places(ledger: Ledger) -> tuple[str, ...]:
+    """Return the lines that the validator opened, each place once, in order."""
+    return tuple(dict.fromkeys(f"{read.path}:{read.start}-{read.end}" for read in ledger.reads))[:MAX_PLACES]
 
 
 def _sections(

@@ -13,6 +13,7 @@ from bot.agent.ledger import MEMORY_TOOL, Ledger
 from bot.agent.run import OnProgress
 from bot.casework.investigator import Assignment, Investigation
 from bot.casework.offline_draft import Excerpt, answer, draft
+from bot.domain.approval import OFFLINE
 from bot.domain.excerpts import best_lines, is_quotable
 from bot.domain.filekinds import is_indexed
 from bot.domain.passages import MemoryHit, Passage
@@ -20,7 +21,6 @@ from bot.domain.returns import MAX_DRAFT_WORDS, Usage
 from bot.domain.tokens import question_stems, text_stems
 from bot.ports import PassageIndex
 
-NAME = "offline"
 MAX_EXCERPTS = 4
 MAX_PER_FILE = 2
 MAX_WORDS = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
@@ -64,7 +64,7 @@ class OfflineInvestigator:
         for hit in (*notes, *lessons):
             ledger.record_query(MEMORY_TOOL, hit.ref)
         ret = answer(question, excerpts, notes, lessons).model_copy(update={"investigator_round": assignment.round})
-        return Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator=NAME)
+        return Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator=OFFLINE)
 
     def _excerpts(self, question: str, feedback: str, ledger: Ledger) -> list[Excerpt]:
         """Return the lines worth quoting, best first, that fit into one reply; what feedback names is left out."""

@@ -11,9 +11,11 @@ from typing import Any
 
 from bot.casework.pause_file import read_pause
 from bot.casework.presence import describe, read_presence
+from bot.domain.approval import basis_of, standing_words
 from bot.domain.distance import ago
 from bot.domain.escalation import watch_line
 from bot.domain.hidden import one_line
+from bot.domain.returns import Usage
 from bot.domain.threads import PendingReason, Status
 from bot.errors import ConfigError
 from bot.ndjson import read_records
@@ -21,7 +23,6 @@ from bot.ndjson import read_records
 TAIL_BYTES = 256 * 1024
 QUESTION_CHARS = 90
 _WAITS: Mapping[str, str] = {
-    PendingReason.APPROVAL: "✓ validated",
     PendingReason.DISAGREEMENT: "⚠ disagreement",
     PendingReason.CONTEXT: "needs context",
     PendingReason.FAILED: "failed",
@@ -41,6 +42,8 @@ class ThreadLine:
     watch: str | None = None
     card: tuple[str, str] | None = None
     """Channel and ts of its card."""
+    passed: str | None = None
+    """How a draft that passed stands, in the words of its card."""
 
     @property
     def standing(self) -> str:
@@ -48,7 +51,8 @@ class ThreadLine:
         status, _, reason = self.status.partition(" (")
         if status != Status.PENDING_USER:
             return status.replace("-", " ").removesuffix(" round 1")
-        return _WAITS.get(reason.rstrip(")"), "waits")
+        reason = reason.rstrip(")")
+        return self.passed or "waits" if reason == PendingReason.APPROVAL else _WAITS.get(reason, "waits")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -153,7 +157,18 @@ def thread_line(document: dict[str, Any]) -> ThreadLine:
         started_at=_aware(document["started_at"]),
         watch=_watch(document),
         card=_card(document),
+        passed=_passed(document) if reason == PendingReason.APPROVAL else None,
     )
+
+
+def _passed(document: dict[str, Any]) -> str:
+    """Return how a draft stands that passed: edited since, or what it rests on."""
+    ret, verdict = document.get("investigator_return") or {}, document.get("validator_return") or {}
+    if document.get("draft_pending") != ret.get("draft_reply"):
+        return "edited by a human"
+    usage = Usage.model_validate(document["usage"]) if document.get("usage") else None
+    judge = verdict.get("validator_model")
+    return standing_words(basis_of(drafted_by=document.get("investigator"), judged_by=judge, usage=usage))
 
 
 def _card(document: dict[str, Any]) -> tuple[str, str] | None:

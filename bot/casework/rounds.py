@@ -21,7 +21,7 @@ from bot.casework.progress import shown_progress
 from bot.casework.replies import Replies, standing_reply
 from bot.casework.runs import RunRecorder
 from bot.casework.validator import Validation, Validator
-from bot.domain.returns import Usage, ValidatorReturn, Verdict
+from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict
 from bot.domain.threads import PendingReason, Round, Status, ThreadState
 from bot.domain.usage import total
 from bot.errors import DiskRefused, TriageError
@@ -98,6 +98,7 @@ class Rounds:
         ret = found.ret.model_copy(update={"investigator_round": now.investigator_round + 1})
         known: dict[str, Any] = {
             "investigator_task_id": run_id,
+            "investigator": found.investigator,
             "investigator_round": ret.investigator_round,
             "investigator_return": ret,
             "rounds": (*now.rounds, Round(round=ret.investigator_round, investigator_return=ret)),
@@ -159,7 +160,7 @@ class Rounds:
         return now.with_draft(now.investigator_return.draft_reply).transition(
             Status.PENDING_USER,
             at=at,
-            why="validated" if passed else f"verdict {verdict.verdict}",
+            why=_why_passed(verdict) if passed else f"verdict {verdict.verdict}",
             reason=PendingReason.APPROVAL if passed else PendingReason.DISAGREEMENT,
             **known,
         )
@@ -195,6 +196,12 @@ class Rounds:
             before.thread_id,
             lambda now: change(now) if (now.status, now.rounds) == (before.status, before.rounds) else None,
         )
+
+
+def _why_passed(verdict: ValidatorReturn) -> str:
+    if verdict.validator_model == CODE_CHECKS:
+        return "passed the code checks"
+    return f"checked by a second model, {verdict.validator_model}"
 
 
 def _spent(error: TriageError) -> Usage | None:

@@ -10,9 +10,8 @@ from datetime import datetime
 from typing import Final
 
 from bot.casework.checks import GROUNDED
-from bot.domain.returns import Check, EvidenceKind, EvidenceRef, ValidatorReturn, Verdict
+from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, ValidatorReturn, Verdict
 
-CODE_CHECKS: Final = "code-checks"
 _UNCHECKABLE: Final = frozenset(EvidenceKind) - {EvidenceKind.FILE, EvidenceKind.GIT_COMMIT}
 
 

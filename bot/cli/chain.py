@@ -16,7 +16,7 @@ from bot.casework.measure import dollars, seconds
 from bot.casework.past import time_of
 from bot.domain.chat_links import link_beside
 from bot.domain.hidden import without_hidden
-from bot.domain.returns import Check, EvidenceRef, Verdict
+from bot.domain.returns import CODE_CHECKS, Check, EvidenceRef, ValidatorReturn, Verdict
 from bot.domain.threads import Round, Step, ThreadState
 
 WIDTH: Final = 80
@@ -110,7 +110,7 @@ def _round_lines(each: Round) -> Iterator[str]:
     ret, verdict = each.investigator_return, each.validator_return
     oks = [check.ok for check in each.checks]
     checks = f"{oks.count(True)} ok, {oks.count(False)} failed, {oks.count(None)} open" if oks else "none made"
-    judged = f"{verdict.verdict} by {verdict.validator_model}" if verdict else "not validated"
+    judged = f"{verdict.verdict} by {_judge(verdict)}" if verdict else "not judged"
     refs = f"{len(ret.evidence_refs)} citation{'s' * (len(ret.evidence_refs) != 1)}"
     yield from _line("", f"round {each.round}: {ret.confidence}, {refs}; checks {checks}; {judged}")
     faults = [check for check in each.checks if check.ok is False]
@@ -120,6 +120,14 @@ def _round_lines(each: Round) -> Iterator[str]:
         yield from _line("", f"… and {len(faults) - MAX_FAULTS} more")
     if verdict and verdict.verdict is not Verdict.PASS and not faults:
         yield from (line for reason in verdict.reasons[:MAX_FAULTS] for line in _line("", f"  {reason}"))
+
+
+def _judge(verdict: ValidatorReturn) -> str:
+    """Return who judged a draft: what passed the code checks alone was read by no second model."""
+    if verdict.validator_model == CODE_CHECKS:
+        return "code checks alone, no second model"
+    read = f", which read {', '.join(verdict.read)}" if verdict.read else ""
+    return f"{verdict.validator_model}{read}"
 
 
 def _fault(check: Check) -> str:

@@ -12,10 +12,12 @@ from bot.casework.checks import ref_marks
 from bot.casework.investigator import Assignment, Investigation
 from bot.casework.progress import progress_line
 from bot.casework.validator import Validation
-from bot.casework.verdict import CODE_CHECKS
+from bot.domain.approval import basis_of, passed_words, quotes_that_match
 from bot.domain.hidden import one_line, without_hidden
-from bot.domain.returns import EvidenceRef, Usage, Verdict
+from bot.domain.quotations import outdated_words, telling_line
+from bot.domain.returns import EvidenceKind, EvidenceRef, Usage, ValidatorReturn, Verdict
 from bot.domain.rubrics import question_type_of, rubric_for
+from bot.domain.secrets import redact
 from bot.domain.threads import Round, ThreadState
 from bot.domain.usage import total
 from bot.staffing import Sources, Staff, staff
@@ -37,7 +39,7 @@ class Findings:
 
     @property
     def passed(self) -> bool:
-        """Whether the draft would be shown as validated."""
+        """Whether every check and the validator let the draft through."""
         return self.validation.ret is not None and self.validation.ret.verdict is Verdict.PASS
 
     @property
@@ -111,7 +113,7 @@ def render(findings: Findings) -> str:
     blocks = [_indented(ret.draft_reply) if ret.draft_reply.strip() else "  (no draft)"]
     if ret.evidence_refs:
         marks = ref_marks(findings.validation.checks, len(ret.evidence_refs))
-        lines = [_evidence(ref, mark) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
+        lines = [_evidence(ref, mark, findings.question) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
         blocks.append("\n".join(["Evidence", *lines]))
     if ret.open_questions:
         blocks.append("\n".join(["To answer this one has to know", *(_point(each) for each in ret.open_questions)]))
@@ -142,11 +144,20 @@ def _verdict(findings: Findings) -> str:
     if not findings.found.ret.draft_reply.strip():
         return "? needs context; there is nothing to check"
     if verdict is None:
-        return f"✗ not validated: {findings.validation.problem}"
+        return f"✗ nobody could judge the draft: {findings.validation.problem}"
     if findings.passed:
-        judge = verdict.validator_model
-        return f"✓ validated by {'code checks alone' if judge == CODE_CHECKS else judge}"
+        return _passed(findings, verdict)
     return "\n".join([f"✗ {verdict.verdict}", *(_point(reason) for reason in verdict.reasons)])
+
+
+def _passed(findings: Findings, verdict: ValidatorReturn) -> str:
+    """Return the badge that the card would show: a search is no answer, and a second model is named with its reads."""
+    found, judge = findings.found, verdict.validator_model
+    basis = basis_of(drafted_by=found.investigator, judged_by=judge, usage=findings.usage)
+    marks = ref_marks(findings.validation.checks, len(found.ret.evidence_refs))
+    matches = quotes_that_match(found.ret.evidence_refs, marks)
+    badge, rest = passed_words(basis, judge=judge, matches=matches, read=verdict.read)
+    return f"{badge} · {rest}"
 
 
 def _facts(findings: Findings) -> str:
@@ -156,10 +167,16 @@ def _facts(findings: Findings) -> str:
     return f"{found.investigator}, confidence {found.ret.confidence}" + (f", {spent:,} tokens, {cost}" if spent else "")
 
 
-def _evidence(ref: EvidenceRef, mark: bool | None) -> str:
+def _evidence(ref: EvidenceRef, mark: bool | None, question: str) -> str:
+    """Return a citation: its mark and place, its claim, and the most telling line of its quote."""
     at = f" at {one_line(ref.commit[:7], 7)}" if ref.commit else ""
     claim = f"\n{textwrap.indent(textwrap.fill(ref.supports_claim, WIDTH - 6), '      ')}" if ref.supports_claim else ""
-    return f"  {_MARKS[mark]} {one_line(ref.ref, MAX_NAME)}{at}{claim}"
+    quote = redact(ref.quote)
+    line = one_line(telling_line(quote, f"{question} {ref.supports_claim}"), WIDTH - 8)
+    said = f"\n      | {line}" if line else ""
+    old = outdated_words(quote, ref.ref if ref.kind is EvidenceKind.FILE else "")
+    warning = f"\n      ! may be outdated: it says “{one_line(old, WIDTH - 34)}”" if old else ""
+    return f"  {_MARKS[mark]} {one_line(ref.ref, MAX_NAME)}{at}{claim}{said}{warning}"
 
 
 def _point(text: str) -> str:

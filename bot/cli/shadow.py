@@ -13,6 +13,7 @@ from typing import Final
 
 from bot.cli.findings import Findings, as_json, look_into
 from bot.cli.sources import open_sources
+from bot.domain.approval import SEARCH_RESULT
 from bot.domain.events import Event
 from bot.domain.hidden import one_line
 from bot.environment import Environment
@@ -51,7 +52,7 @@ def drafts_of(questions: Sequence[Event], settings: Settings, environment: Envir
 
 def _shown(event: Event, found: Findings) -> str:
     ret = found.found.ret
-    mark = "✓ would be shown as validated" if found.passed else "✗ would be shown with objections"
+    mark = f"would be shown as: {SEARCH_RESULT}" if found.passed else "✗ would be shown with objections"
     words = one_line(ret.draft_reply, DRAFT_CHARS)
     said = textwrap.wrap(words, WIDTH - 4, max_lines=DRAFT_LINES, placeholder=" …")
     refs = [one_line(ref.ref, WIDTH - 4) for ref in ret.evidence_refs[:REFS]]

@@ -7,13 +7,15 @@ parse could not. They are strict about shape: an unknown value of a closed field
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 MAX_DRAFT_WORDS = 300
 MAX_NOTES_WORDS = 500
 MAX_EVIDENCE_REFS = 8
+CODE_CHECKS: Final = "code-checks"
+"""The validator of a verdict that no model made."""
 
 
 class _Value(BaseModel):
@@ -111,6 +113,8 @@ class ValidatorReturn(_Value):
     tone_assessment: Literal["matches", "off", "ai_smell"] = "matches"
     bounce_feedback: str | None = None
     validator_model: str
+    read: tuple[str, ...] = ()
+    """What the validator itself opened, as `path:start-end`, filled in by code."""
     validated_at: AwareDatetime
 
 

@@ -180,6 +180,8 @@ class ThreadState(_Value):
     resolution: Resolution | None = None
     rubric: str | None = None
     investigator_task_id: str | None = None
+    investigator: str | None = None
+    """Who made the latest draft: a model, or `offline`; None in records that do not say."""
     investigator_round: int = 0
     investigator_return: InvestigatorReturn | None = None
     validator_task_id: str | None = None

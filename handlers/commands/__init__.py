@@ -13,6 +13,7 @@ from slack_bolt import Ack, Respond
 from slack_sdk.models.blocks import Block
 
 from blocks.command_help import WORD_CHARS, entry_blocks, help_blocks, typed_blocks, unknown_text
+from blocks.fitting import fit_message
 from blocks.heartbeat_list import said_blocks
 from bot.domain.manual import MANUAL, near_commands, subcommands, verbs
 from bot.domain.nearness import near_ones
@@ -76,7 +77,7 @@ class Commands:
             answer = self._answer(typed)
         finally:
             looking.cancel()
-        blocks = answer.blocks if isinstance(answer, Promise) else answer
+        blocks = fit_message(answer.blocks if isinstance(answer, Promise) else answer)
         said = {"text": f"/triage {word}", "blocks": [block.to_dict() for block in blocks]}
         if not acknowledged(**said):
             _respond(respond, **said)

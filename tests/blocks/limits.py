@@ -9,6 +9,8 @@ from typing import Any
 from slack_sdk.models.blocks import Block
 from slack_sdk.models.views import View
 
+from blocks.limits import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of
+
 _BROADCAST = re.compile(r"<!(?:channel|here|everyone|subteam)|<@S|(?<![\w.])@(?:channel|here|everyone)\b")
 
 
@@ -27,7 +29,8 @@ def texts(value: Any) -> Iterator[str]:
 def as_slack_takes_it(blocks: Sequence[Block]) -> list[dict[str, Any]]:
     """Return a message's blocks as JSON, after every check that Slack would make."""
     found = [block.to_dict() for block in blocks]
-    assert 0 < len(found) <= 50
+    assert 0 < len(found) <= MESSAGE_BLOCKS
+    assert chars_of(blocks) <= MESSAGE_BLOCK_CHARS, f"{chars_of(blocks):,} characters in one message"
     for block in found:
         _check(block)
     ids = [block["block_id"] for block in found if "block_id" in block]

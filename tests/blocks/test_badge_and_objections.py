@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blocks.badge import status_line
 from blocks.draft_card import card_blocks
-from bot.domain.returns import Check, Usage, Verdict
+from bot.domain.returns import CODE_CHECKS, Check, Usage, Verdict
 from bot.domain.threads import PendingReason, Round, Status, Step, ThreadState
-from tests.builders import NOW, a_return, a_verdict, in_status
+from tests.builders import NOW, REF, a_return, a_verdict, in_status
 
 MODEL = "claude-opus-5-5"
+OFFLINE: tuple[dict[str, Any], ...] = ({"investigator": "offline", "usage": Usage()}, {"usage": Usage()}, {})
 PAID = Usage(input_tokens=1_000, output_tokens=200, cost_usd=0.0123)
 
 
@@ -43,11 +46,16 @@ def disagreed() -> ThreadState:
     )
 
 
-def test_a_pass_names_its_judge_and_its_cost() -> None:
-    """A ✓ says whose it is."""
-    shown = text_of(waiting(validator_return=a_verdict(validator_model=MODEL), usage=PAID))
-    assert f"*✓ validated* by {MODEL}" in shown
+def test_a_pass_names_its_judge_what_it_read_and_its_cost() -> None:
+    """A ✓ says whose it is, and whether whoever gave it opened a file."""
+    read = tuple(f"app/{n}.py:1-9" for n in range(5))
+    shown = text_of(waiting(validator_return=a_verdict(validator_model=MODEL, read=read), usage=PAID))
+    assert (
+        f"*✓ Checked by a second model* · {MODEL} read `app/0.py:1-9`, `app/1.py:1-9`, `app/2.py:1-9`, 2 more" in shown
+    )
     assert "$0.01" in shown
+    unread = text_of(waiting(validator_return=a_verdict(validator_model=MODEL), usage=PAID))
+    assert f"*✓ Checked by a second model* · {MODEL}, which opened no file" in unread
 
 
 def test_a_cost_nobody_knows_is_called_unknown() -> None:
@@ -55,11 +63,32 @@ def test_a_cost_nobody_knows_is_called_unknown() -> None:
     assert "1.2k tokens, cost unknown" in text_of(waiting(usage=PAID.model_copy(update={"cost_usd": None})))
 
 
-def test_offline_says_so() -> None:
-    """No model, no cost, and the checks alone behind the ✓."""
-    shown = text_of(waiting(validator_return=a_verdict(validator_model="code-checks"), usage=Usage()))
-    assert "*✓ validated* by code checks alone" in shown
-    assert "offline, no model was used" in shown
+@pytest.mark.parametrize(
+    ("marks", "words"),
+    [
+        ((True,), "1 quote matches the code"),
+        ((True, True, None), "2 quotes match the code"),
+        ((None,), "no quote matches the code"),
+    ],
+)
+def test_a_search_is_called_a_search_result(marks: tuple[bool | None, ...], words: str) -> None:
+    """No ✓ and no "validated"; the number of quotes is the real one."""
+    ret = a_return(evidence_refs=(REF,) * len(marks))
+    checks = tuple(Check(name=f"ref[{n}].quote", ok=mark, reason="") for n, mark in enumerate(marks))
+    verdict = a_verdict(validator_model=CODE_CHECKS)
+    rounds = (Round(round=1, investigator_return=ret, checks=checks, validator_return=verdict),)
+    known: dict[str, Any] = {"investigator_return": ret, "rounds": rounds, "validator_return": verdict}
+    for offline in OFFLINE:
+        badge = status_line(waiting(**known, **offline))
+        assert badge.startswith(f"*Search result, not an answer* · {words}")
+        assert "validated" not in badge
+        assert "✓" not in badge
+
+
+def test_a_model_s_draft_that_code_alone_checked_is_called_that() -> None:
+    """It is an answer, and nobody read it against the code."""
+    badge = status_line(waiting(investigator="claude", usage=PAID, validator_return=a_verdict()))
+    assert badge.startswith("*Checked by code alone, by no second model* · ")
 
 
 def test_a_disagreement_shows_both_rounds_and_no_check_mark() -> None:
@@ -83,7 +112,7 @@ def test_a_draft_nobody_could_judge_is_shown_but_not_offered() -> None:
     """More attention, not less; and no Approve."""
     state = waiting(PendingReason.FAILED, validator_return=None)
     shown = text_of(state)
-    assert "Not validated, so not offered" in shown
+    assert "Nobody has judged this draft, so it is not offered" in shown
     assert "The limit is 5" in shown
     assert "triage_approve" not in shown
 

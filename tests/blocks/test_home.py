@@ -176,7 +176,7 @@ def value_of(state: ThreadState) -> str:
 @pytest.mark.parametrize("size", ["many", "long"])
 def test_what_does_not_fit_is_a_line_without_buttons(size: str) -> None:
     """Nobody decides on what the page does not show: each draft has all of its blocks, or a line with a link."""
-    long = "word " * 3_000
+    long = "word " * 900
     drafts = [a_draft(n, draft_pending=long if size == "long" else "It is 5.", question=f"q{n}?") for n in range(30)]
     found = page(a_home(drafts=drafts))
     whole = set(clicks(found, ids.APPROVE))
@@ -209,7 +209,7 @@ def test_a_draft_too_large_for_the_page_does_not_hide_a_smaller_one() -> None:
 @pytest.mark.parametrize("size", ["short", "too large"])
 def test_of_very_many_drafts_only_as_many_are_made_as_may_be_shown(size: str) -> None:
     """A page of a hundred long ones would take a minute, for every reader."""
-    text = "The limit is 5." if size == "short" else "ж" * 40_000
+    text = "The limit is 5." if size == "short" else "ж" * 4_500
     made: list[str] = []
 
     def card(state: ThreadState) -> list[Block]:
@@ -219,6 +219,13 @@ def test_of_very_many_drafts_only_as_many_are_made_as_may_be_shown(size: str) ->
     home = replace(a_home(drafts=[a_draft(n).with_draft(text) for n in range(1, 101)]), card=card)
     page(home)
     assert 0 < len(made) <= 30
+
+
+def test_a_draft_too_long_for_its_card_is_decided_on_there() -> None:
+    """The page has no thread to put the rest of it into."""
+    found = page(a_home(drafts=[a_draft(1).with_draft("word " * 1_200)]))
+    assert clicks(found, ids.APPROVE) == []
+    assert "1 more waits, not shown whole here" in json.dumps(found)
 
 
 def test_what_the_store_does_not_hold_has_no_buttons() -> None:

@@ -20,6 +20,7 @@ def a_line(question: str = "why five?") -> ThreadLine:
         chat_id="C1",
         permalink="https://acme.slack.com/archives/C1/p1",
         status="pending-user (approval)",
+        passed="search result, not an answer",
         question=question,
         started_at=NOW - timedelta(hours=4),
         card=("C0OPS", "1795165201.000100"),
@@ -29,7 +30,7 @@ def a_line(question: str = "why five?") -> ThreadLine:
 def test_a_line_leads_to_its_card() -> None:
     """With its age, how it stands and what was asked."""
     link = "https://acme.slack.com/archives/C0OPS/p1795165201000100"
-    assert draft_lines([a_line()], NOW) == f"• <{link}|card> · 4 h ago · ✓ validated · why five?"
+    assert draft_lines([a_line()], NOW) == f"• <{link}|card> · 4 h ago · search result, not an answer · why five?"
 
 
 @pytest.mark.parametrize("question", ["```one", "<!channel> now?", "a *b* _c_", "x" * 5_000, ""])

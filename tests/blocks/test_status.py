@@ -22,6 +22,7 @@ def an_overview(*questions: str, **changes: Any) -> Overview:
             chat_id="C1",
             permalink="https://acme.slack.com/archives/C1/p1795165200000100" if n % 2 else None,
             status="pending-user (approval)",
+            passed="✓ checked by a second model",
             question=question,
             started_at=NOW,
         )
@@ -67,7 +68,7 @@ def test_what_is_broken_is_said_to_everybody() -> None:
     """Records that cannot be read, and what to do about them; the words of a card, not those of its file."""
     seen = shown(status_blocks(an_overview("why?", unreadable=("a.json", "b.json")), may_see_drafts=True))
     assert "2 records cannot be read: see `triage status`" in seen
-    assert "✓ validated · " in seen
+    assert "✓ checked by a second model · " in seen
 
 
 def test_an_idle_bot_has_something_to_say() -> None:

@@ -59,6 +59,7 @@ def _line(question: str, status: str, minutes: int, card: str | None = None) -> 
         question=question,
         started_at=NOW - timedelta(minutes=minutes),
         card=(OPS.channel_id, card) if card else None,
+        passed="✓ checked by a second model" if "approval" in status else None,
     )
 
 

@@ -14,7 +14,7 @@ from bot.casework.verdict import CODE_CHECKS
 from bot.domain.escalation import session_name
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn, TriageFile, Usage, Verdict
 from bot.domain.threads import PendingReason, Resolution, Round, Status, Step, ThreadState
-from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP
+from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS
 from tests.builders import NOW, a_return, a_thread, a_verdict
 from tests.gallery.scene import Chapter, Scene
 
@@ -32,6 +32,13 @@ FILE = EvidenceRef(
     commit="4f1c2d9e7a" + "0" * 30,
     quote="connect = 2\nread = 10\n# A pick list may take long on Mondays; it was asked for.\npick_list = 45",
     supports_claim="The three timeouts, in seconds, and the reason.",
+)
+OLD = EvidenceRef(
+    kind=EvidenceKind.FILE,
+    ref="shop/retry.py:4-5",
+    commit="4f1c2d9e7a" + "0" * 30,
+    quote="# no longer used since the client has its own limits\nread_timeout = 30",
+    supports_claim="Also close to the question.",
 )
 LOG = EvidenceRef(
     kind=EvidenceKind.LOG_QUERY,
@@ -79,7 +86,8 @@ def drafted(
 ) -> ThreadState:
     """Return the thread with a draft that was judged."""
     number = len(earlier) + 1
-    judged = a_verdict(verdict, validator_model=judge, reasons=reasons, spot_check_note=note)
+    read = () if judge == CODE_CHECKS else ("config/warehouse.toml:1-9", "shop/client.py:20-48")
+    judged = a_verdict(verdict, validator_model=judge, reasons=reasons, spot_check_note=note, read=read)
     rounds = (*earlier, Round(round=number, investigator_return=ret, checks=checks, validator_return=judged))
     known: dict[str, Any] = {
         "pending_reason": reason,
@@ -89,7 +97,7 @@ def drafted(
         "rounds": rounds,
         "usage": COST,
     }
-    state = thread(Status.PENDING_USER, "validated", **known)
+    state = thread(Status.PENDING_USER, "checked by a second model", **known)
     return (state.with_draft(ret.draft_reply) if ret.draft_reply else state).model_copy(update=changes)
 
 
@@ -110,6 +118,7 @@ _OFFLINE_REPLY = (
     "`config/warehouse.toml:3-7`\n```\n[timeouts]\nconnect = 2\nread = 10\npick_list = 45\n```\n\n"
     "Also close: `shop/retry.py:4-5`"
 )
+_LONG_REPLY = f"{DRAFT}\n\n" + "Each client has its own limits. " * 190
 _FIRST = a_return("We wait 30 s for every request to the warehouse.", evidence_refs=(FILE,))
 _BOUNCED = Round(
     round=1,
@@ -151,23 +160,43 @@ CARDS = Chapter(
         ),
         Scene(
             name="card-validated",
-            title="✓ validated",
-            meaning="Every citation was looked up by code and a second model failed to break the draft. Read it, open "
-            "a citation or two, *Approve*: it is posted as it stands. `?` is a citation that code cannot look up.",
+            title="✓ Checked by a second model",
+            meaning="Every citation was looked up by code, and a second model failed to break the draft; the badge "
+            "says what it opened to do so. Below each citation stands the line it rests on. Read it, open a citation "
+            "or two, *Approve*: it is posted as it stands. `?` is a citation that code cannot look up.",
             shows=card(drafted()),
             said=_SAID,
         ),
         Scene(
             name="card-offline",
-            title="Offline, no model was used",
-            meaning="No API key is set: the closest lines of the code, quoted and checked, and nobody's reasoning. "
-            "Useful as a pointer; *Edit* it into an answer.",
+            title="Search result, not an answer",
+            meaning="No API key is set, so no model was used: the closest lines of the code, compared with it word for "
+            "word, and nobody's reasoning. *Edit* comes first: make an answer of it. A quote that calls itself "
+            "outdated is shown as that.",
             shows=card(
                 drafted(
-                    ret=a_return(_OFFLINE_REPLY, evidence_refs=(FILE,), confidence="medium"),
+                    ret=a_return(_OFFLINE_REPLY, evidence_refs=(FILE, OLD), confidence="medium"),
                     judge=CODE_CHECKS,
+                    checks=(*HOLDS[:1], HOLDS[1].model_copy(update={"ok": True})),
+                    investigator="offline",
                     usage=OFFLINE,
                 )
+            ),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="card-long",
+            title="A draft too long for its card",
+            meaning="Slack takes about 12,000 characters in one message. The whole draft stands in the card's thread, "
+            "in the messages it would be posted as; read it there before you approve it.",
+            shows=card(
+                drafted(
+                    ret=RETURN.model_copy(
+                        update={"draft_reply": f"{DRAFT}\n\n" + "Each client has its own limits. " * 190}
+                    ),
+                    card_channel=OPS.channel_id,
+                ),
+                whole_at="1795165260.000100",
             ),
             said=(QUESTION,),
         ),

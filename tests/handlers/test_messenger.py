@@ -16,6 +16,7 @@ from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.messenger import SlackMessenger, ephemeral
 from handlers.pacing import UPDATE_BURST, Pacing
 from handlers.transport import repeatable_client
+from tests.blocks.limits import texts
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, in_status
 from tests.fakes import FakeClock
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal
@@ -82,7 +83,7 @@ class TestCard:
         slack.will("chat.postMessage", Answer({"ts": "1800000000.000009"}))
         assert messenger.show_card(on_card(STATE)) == ("C0OPS", "1800000000.000009")
 
-    @pytest.mark.parametrize("code", ["ratelimited_for_ever", "invalid_blocks", "channel_not_found"])
+    @pytest.mark.parametrize("code", ["ratelimited_for_ever", "no_such_thing", "channel_not_found"])
     def test_a_refused_update_is_an_error_and_posts_nothing(
         self, slack: SlackStub, messenger: SlackMessenger, code: str
     ) -> None:
@@ -122,7 +123,7 @@ class TestCard:
         slack.will("conversations.history", Answer({"messages": []}))
         state = STATE.evolve(started_at=clock.now())
         assert messenger.find_card(state) is None
-        slack.will("chat.postMessage", refusal("invalid_blocks"))
+        slack.will("chat.postMessage", refusal("channel_not_found"))
         with pytest.raises(ProviderError):
             messenger.show_card(state)
         assert messenger.find_card(state) is None
@@ -165,6 +166,141 @@ class TestCard:
         first = Answer({"messages": [{"ts": "1800000000.000012"}], "response_metadata": {"next_cursor": "more"}})
         slack.will("conversations.history", first, Answer({"messages": [card]}))
         assert messenger.find_card(STATE) == ("C0OPS", CARD_TS)
+
+
+LONG = "\n\n".join(f"paragraph {n}: " + "a & b " * 90 for n in range(25))
+"""Three messages long."""
+
+
+def too_long(slack: SlackStub, method: str) -> list[int]:
+    """Return how many characters of text each call of a method had in all of its blocks."""
+    return [sum(map(len, texts(blocks_of(call)))) for call in slack.of(method)]
+
+
+class TestLongDraft:
+    """What a card has no room for stands in its thread, before anybody can approve it."""
+
+    def test_the_whole_draft_is_put_into_the_card_s_thread_once(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """In as many messages as it will be posted in; then the card offers Approve."""
+        state = on_card(STATE.with_draft(LONG))
+        slack.will("conversations.replies", Answer({"messages": []}))
+        for _ in range(2):
+            messenger.show_card(state)
+        posted = slack.of("chat.postMessage")
+        assert [call["thread_ts"] for call in posted] == [CARD_TS] * 3
+        assert "message 1 of 3, as it would be posted" in str(blocks_of(posted[0]))
+        assert "paragraph 24" in str(blocks_of(posted[2]))
+        assert max(too_long(slack, "chat.postMessage") + too_long(slack, "chat.update")) < 10_000
+        assert all(ids.APPROVE in str(call["blocks"]) for call in slack.of("chat.update"))
+
+    def test_what_an_earlier_run_put_there_is_not_put_there_again(
+        self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
+    ) -> None:
+        """Only what is missing, and not before it can no longer be on its way."""
+        state = on_card(STATE.with_draft(LONG))
+        first = {"ts": "7.1", "blocks": [{"block_id": ids.preview_block_id(THREAD_ID, state.draft_version, 1)}]}
+        slack.will("conversations.replies", Answer({"messages": [first]}))
+        with pytest.raises(Unconfirmed):
+            messenger.show_card(state)
+        clock.advance(IN_FLIGHT.total_seconds())
+        messenger.show_card(state)
+        assert len(slack.of("chat.postMessage")) == 2
+
+    def test_a_draft_that_slack_does_not_take_cannot_be_approved(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """The card says so, and the thread's work goes on."""
+        slack.will("conversations.replies", Answer({"messages": []}))
+        slack.will("chat.postMessage", refusal("invalid_blocks"))
+        assert messenger.show_card(on_card(STATE.with_draft(LONG))) == ("C0OPS", CARD_TS)
+        [call] = slack.of("chat.update")
+        assert "cannot be approved" in str(call["blocks"])
+        assert ids.APPROVE not in str(call["blocks"])
+
+
+class TestRefusedCard:
+    """A card that Slack does not take is shortened and says so."""
+
+    @pytest.mark.parametrize("code", ["msg_blocks_too_long", "invalid_blocks", "invalid_blocks_format"])
+    def test_a_refused_update_falls_back_to_a_shorter_card(
+        self, slack: SlackStub, messenger: SlackMessenger, code: str
+    ) -> None:
+        """The draft goes to the thread, and can be approved from the short card."""
+        slack.will("conversations.replies", Answer({"messages": []}))
+        slack.will("chat.update", refusal(code), Answer({}))
+        assert messenger.show_card(on_card(STATE)) == ("C0OPS", CARD_TS)
+        short = str(slack.of("chat.update")[-1]["blocks"])
+        assert f"Slack did not take the whole one ({code})" in short
+        assert ids.APPROVE in short
+        assert max(too_long(slack, "chat.update")[1:]) < 3_000
+        [whole] = slack.of("chat.postMessage")
+        assert whole["thread_ts"] == CARD_TS
+
+    def test_where_even_that_is_refused_a_line_stands_there(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """With the mark by which the card is found again, and no foreign word."""
+        slack.will("conversations.replies", Answer({"messages": []}))
+        slack.will("chat.update", *[refusal("invalid_blocks")] * 3, Answer({}))
+        messenger.show_card(on_card(STATE))
+        [block] = blocks_of(slack.of("chat.update")[-1])
+        assert block["block_id"] == ids.card_block_id(THREAD_ID)
+        assert "Slack did not take this message (invalid_blocks)" in str(block)
+
+    def test_a_first_card_is_posted_short(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """And its draft put below it."""
+        slack.will("conversations.replies", Answer({"messages": []}))
+        posted = Answer({"ts": CARD_TS})
+        slack.will("chat.postMessage", refusal("msg_blocks_too_long"), posted, posted)
+        assert messenger.show_card(STATE) == ("C0OPS", CARD_TS)
+        assert ids.APPROVE in str(slack.of("chat.update")[-1]["blocks"])
+
+
+class TestLongReply:
+    """A reply that is too long for one message is posted in several, each exactly once."""
+
+    def answers(self, state: ThreadState, *numbers: int) -> Answer:
+        marks = [ids.reply_block_id(THREAD_ID, hash_draft(LONG), number) for number in numbers]
+        return Answer({"messages": [{"ts": f"7.{n}", "blocks": [{"block_id": m}]} for n, m in enumerate(marks, 1)]})
+
+    def test_it_stands_whole_and_in_order(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """All in the asker's thread; the last carries the metadata by which the whole is found."""
+        state = STATE.with_draft(LONG)
+        slack.will("conversations.replies", Answer({"messages": []}))
+        messenger.post_reply(state, LONG)
+        posted = slack.of("chat.postMessage")
+        said = "".join(str(blocks_of(call)) for call in posted)
+        assert [said.count(f"paragraph {n}:") for n in range(25)] == [1] * 25
+        assert [call["thread_ts"] for call in posted] == [QUESTION_TS] * 3
+        assert ["metadata" in call for call in posted] == [False, False, True]
+        assert max(too_long(slack, "chat.postMessage")) < 10_000
+
+    @pytest.mark.parametrize("standing", [(1,), (1, 2)])
+    def test_after_a_crash_only_what_is_missing_is_posted(
+        self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock, standing: tuple[int, ...]
+    ) -> None:
+        """Once what is missing can no longer be on its way."""
+        state = STATE.with_draft(LONG)
+        slack.will("conversations.replies", self.answers(state, *standing))
+        clock.advance(IN_FLIGHT.total_seconds())
+        assert messenger.find_reply(state, LONG) is None
+        messenger.post_reply(state, LONG)
+        assert len(slack.of("chat.postMessage")) == 3 - len(standing)
+
+    def test_a_refusal_in_the_middle_leaves_the_claim_to_be_settled(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """Something stands in the thread, so it is not "nothing was posted"; a refused first message is."""
+        state = STATE.with_draft(LONG)
+        slack.will("conversations.replies", Answer({"messages": []}))
+        slack.will("chat.postMessage", refusal("is_archived"))
+        with pytest.raises(ProviderError) as caught:
+            messenger.post_reply(state, LONG)
+        assert not isinstance(caught.value, Unconfirmed)
+        for answered in (1, 2):
+            slack.will("chat.postMessage", *[Answer({"ts": "7.1"})] * answered, refusal("is_archived"))
+            with pytest.raises(Unconfirmed):
+                messenger.post_reply(state, LONG)
 
 
 class TestPace:

@@ -32,7 +32,7 @@ def test_ask_read_the_card_edit_and_post_in_the_browser(office: Office, page: Sl
     page.post(TIMEOUTS)
     page.act_as(ANA.real_name)
     page.open_channel("triage-ops")
-    card = page.message("✓ validated")
+    card = page.message("Search result, not an answer")
     expect(card).to_contain_text("config/warehouse.toml")
     taken = [page.screenshot(pictures / "card.png")]
     page.click(card, "Edit")
@@ -54,7 +54,7 @@ def test_a_dismissal_in_the_browser_leaves_the_thread_alone(office: Office, page
     ts = office.ask(TIMEOUTS)
     page.act_as(ANA.real_name)
     page.open_channel("triage-ops")
-    page.click(page.message("✓ validated"), "Dismiss")
+    page.click(page.message("Search result, not an answer"), "Dismiss")
     page.fill("Why? (helps the next draft)", "answered in the stand-up")
     page.submit()
     closed = page.message("answered in the stand-up")

@@ -19,7 +19,7 @@ def test_an_approved_draft_is_posted_in_the_thread_and_logged(office: Office) ->
     ts = office.ask(SESSIONS)
     card = office.draft(ts)
     assert "sessions.py" in shown_text(card)
-    assert "✓ validated" in shown_text(card)
+    assert "Search result, not an answer" in shown_text(card)
     office.click(card, ids.APPROVE)
     reply = office.reply(ts)
     assert shown_text(reply)[:80] in shown_text(card)
@@ -57,7 +57,7 @@ def test_a_saved_edit_waits_on_the_card(office: Office, control: Control) -> Non
     }
     control.modals.submit(ANA.user_id, values)
     card = office.card(ts, "Ask Ben, he wrote it.", offering=ids.APPROVE)
-    assert "✓ validated" not in shown_text(card)
+    assert "Search result" not in shown_text(card)
     assert office.posted(ts) == []
     office.click(card, ids.APPROVE, user=BEN.user_id)
     assert shown_text(office.reply(ts)) == "Ask Ben, he wrote it."

@@ -131,7 +131,7 @@ def test_a_long_run_outlives_the_bot(place: Place, tmp_path: Path) -> None:
     assert (folder.stat().st_mode & 0o777, (folder / "transcript.log").stat().st_mode & 0o777) == (0o700, 0o600)
     with place.bot():
         card = place.card(ts, "After a long look", ids.APPROVE)
-        assert "✓ validated" in shown_text(card)
+        assert "✓ Checked by a second model" in shown_text(card)
         element = find_element(card, ids.APPROVE)
         assert element is not None
         place.control.click(OPS.channel_id, card["ts"], ANA.user_id, **element.click_fields())
@@ -156,7 +156,7 @@ def test_without_tmux_a_long_run_outlives_the_bot_as_well(place: Place, tmp_path
     place.wait((place.folder(ts) / ".done").exists, "the end of the run")
     assert "thinking: " in (place.folder(ts) / "transcript.log").read_text()
     with place.bot():
-        assert "✓ validated" in shown_text(place.card(ts, "After a long look", ids.APPROVE))
+        assert "✓ Checked by a second model" in shown_text(place.card(ts, "After a long look", ids.APPROVE))
 
 
 @needs_tmux

@@ -32,7 +32,13 @@ def test_the_home_shows_what_waits_to_those_who_may_decide(office: Office, page:
     office.draft(office.ask(SESSIONS))
     page.act_as(ANA.real_name)
     home = page.open_home()
-    for words in (SESSIONS, "✓ validated", "sessions.py", "1 message heard, 1 of them work", "no model run, $0.00"):
+    for words in (
+        SESSIONS,
+        "Search result, not an answer",
+        "sessions.py",
+        "1 message heard, 1 of them work",
+        "no model run, $0.00",
+    ):
         expect(home).to_contain_text(words)
     expect(home.get_by_role("button", name="Approve", exact=True)).to_have_count(1)
     assert page.screenshot(pictures / "home.png").stat().st_size > 1_000

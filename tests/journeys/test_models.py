@@ -150,7 +150,7 @@ def test_a_model_without_a_price_works_and_its_cost_is_unknown(open_office: Open
     ts = office.ask(SESSIONS)
     shown = shown_text(office.draft(ts))
     assert "tokens, cost unknown" in shown
-    assert "✓ validated* by claude-nobody-knows-9" in shown
+    assert "✓ Checked by a second model* · claude-nobody-knows-9" in shown
 
 
 def test_a_provider_that_is_away_reaches_the_human(open_office: Open) -> None:

@@ -158,7 +158,7 @@ def test_a_question_asked_during_a_long_beat_is_answered_at_once(open_office: Op
     office.wake(shop)
     office.control.wait_for(lambda: server.requests, "the beat to begin")
     ts = office.ask(SESSIONS)
-    assert "✓ validated" in shown_text(office.draft(ts))
+    assert "✓ Checked by a second model" in shown_text(office.draft(ts))
     assert office.envelopes(shop) == []
     assert office.beats.beats.cancel(shop.id)
     assert office.envelope(shop, 1)["why"] == "cancelled"
