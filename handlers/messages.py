@@ -12,6 +12,7 @@ from typing import Any
 
 from slack_bolt import BoltResponse
 
+from bot.domain.hidden import mend
 from bot.errors import StoreError
 from bot.intake.watcher import Watcher
 
@@ -21,10 +22,26 @@ Next = Callable[[], BoltResponse]
 _MESSAGES = frozenset({"message", "app_mention"})
 
 
+def _mend(body: dict[str, Any]) -> None:
+    """Replace half characters, which can be neither stored nor sent, in all but what was typed into a dialogue.
+
+    What was typed is refused by its listener instead: it is not for us to change somebody's words.
+    """
+    view = body.get("view")
+    if body.get("type") != "view_submission" or not isinstance(view, dict):
+        mend(body)
+        return
+    for whole, typed in ((body, "view"), (view, "state")):
+        rest = {key: value for key, value in whole.items() if key != typed}
+        mend(rest)
+        whole.update(rest)
+
+
 def journal_first(watcher: Watcher) -> Callable[..., BoltResponse]:
     """Return the middleware that takes message events out of Bolt's chain and gives them to the watcher."""
 
     def middleware(body: dict[str, Any], next: Next) -> BoltResponse:
+        _mend(body)
         event = body.get("event")
         if not isinstance(event, dict) or event.get("type") not in _MESSAGES:
             return next()

@@ -36,6 +36,7 @@ _ADVICE = {
     "is_archived": "the channel is archived",
     "missing_scope": "reinstall the app from manifest.yml",
     "invalid_auth": "check the tokens in .env",
+    "not_authed": "check the tokens in .env",
     "token_revoked": "the token was revoked; copy the new one into .env",
     "not_allowed_token_type": "the tokens in .env stand in each other's place",
     "account_inactive": "the app was removed from the workspace; install it again",

@@ -11,6 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from bot.domain.hidden import mend
+
 
 class Unreadable(ValueError):
     """There is no such object in the text; the message tells the model what is wrong."""
@@ -47,6 +49,7 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
             end = at + 1
         else:
             if isinstance(found, dict):
+                mend(found)
                 yield found
         at = text.find("{", end)
 

@@ -17,6 +17,7 @@ from bot.agent.failures import Truncated
 from bot.agent.journal import RunJournal
 from bot.agent.spend import Meter
 from bot.agent.watchdog import Watchdog
+from bot.domain.hidden import mend, storable
 
 _CONTENT = frozenset({"content_block_start", "content_block_delta"})
 _SAYS_NOTHING = frozenset({None, "end_turn", "stop_sequence"})
@@ -78,6 +79,7 @@ class ReplyReader:
 
     def _judge(self, message: BetaMessage) -> BetaMessage:
         """Return the message, its reason for stopping put right where its calls say otherwise."""
+        _mend(message)
         calls = any(block.type == "tool_use" for block in message.content)
         if self._open and message.stop_reason != "max_tokens":
             raise Truncated("a tool call was cut in two")
@@ -86,6 +88,15 @@ class ReplyReader:
         elif not calls and message.stop_reason == "tool_use":
             message.stop_reason = "end_turn"
         return message
+
+
+def _mend(message: BetaMessage) -> None:
+    """Replace half characters, which could be neither kept nor sent back."""
+    for block in message.content:
+        if block.type == "text":
+            block.text = storable(block.text)
+        elif block.type == "tool_use":
+            mend(block.input)
 
 
 def text_of(message: BetaMessage) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Final
+from typing import Any, Final
 
 from bot.errors import InputError
 
@@ -63,6 +63,23 @@ def storable(text: str) -> str:
     '5 ?'
     """
     return text.encode("utf-8", "replace").decode()
+
+
+def mend(document: Any) -> None:
+    """Replace each half of a character in the texts of a JSON document by `?`, in place, keys aside.
+
+    Goes level by level, so that a deep document exhausts no stack.
+    """
+    level = [document]
+    while level:
+        holder = level.pop()
+        items = holder.items() if isinstance(holder, dict) else enumerate(holder) if isinstance(holder, list) else ()
+        for place, value in list(items):
+            if isinstance(value, str):
+                if has_halves(value):
+                    holder[place] = storable(value)
+            else:
+                level.append(value)
 
 
 def check_whole(text: str) -> str:

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from bot.domain.alarm_words import has_alarm_word
 from bot.domain.beats import Action, Receipt
+from bot.domain.hidden import mend
 
 _MAX_REASON_CHARS: Final = 500
 _MAX_STRAY_BRACES: Final = 16
@@ -151,6 +152,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
             if _OBJECT_BEGINS.match(text, at) or strays > _MAX_STRAY_BRACES:
                 raise _Doubt("the answer is cut off, or its braces do not match")
         elif (found := _parsed(text[at:end])) is not None:
+            mend(found)
             yield found
         at = text.find("{", at + 1 if end < 0 else end)
 

@@ -282,7 +282,7 @@ def hash_draft(text: str) -> str:
     >>> hash_draft("Yes.") == hash_draft("Yes."), hash_draft("Yes.") == hash_draft("yes.")
     (True, False)
     """
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 _THREAD_ID = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]+")

@@ -20,6 +20,12 @@ def test_an_answer_is_found_whatever_prose_stands_around_it(before: str, text: s
     assert read_answer(f"{before}{json.dumps({'text': text})}{after}", Answer) == Answer(text=text)
 
 
+def test_half_a_character_in_an_answer_can_be_stored() -> None:
+    """A model may write any escape; no file, request or digest can hold one."""
+    found = read_answer('{"text": "It is \\ud83d five."}', Answer)
+    assert found == Answer(text="It is ? five.")
+
+
 def test_objects_that_are_no_answer_are_passed_over() -> None:
     """An example, half an object, a set of code."""
     text = 'As in {"query": "x"} or {x for x in y}: {"text": "this"} and not {"text": '

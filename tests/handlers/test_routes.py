@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from slack_bolt import App, BoltRequest
+from slack_bolt import App, BoltRequest, BoltResponse
 
 from blocks import ids
 from bot.errors import StoreError
@@ -192,6 +192,29 @@ def test_what_is_no_message_goes_on_to_bolt() -> None:
     for body in ({}, {"event": None}, {"event": []}, {"event": {"type": "app_home_opened"}}, payload("block_actions")):
         assert middleware(body=body, next=lambda: passed) is passed
     assert watcher.received == []
+
+
+def test_half_characters_are_replaced_in_all_but_what_was_typed_into_a_dialogue(edge: Edge) -> None:
+    """No file and no request can hold one; a listener refuses what was typed, so that nobody's words are changed."""
+    passed = BoltResponse(status=200)
+    middleware = journal_first(edge.watcher)  # type: ignore[arg-type]
+    submit = payload("view_submission")
+    submit["trigger_id"], submit["user"]["name"] = "1.2 \ud800", "ann \ud83d"
+    submit["view"]["private_metadata"] = "T1 \udfff"
+    submit["view"]["state"]["values"] = {
+        "reply": {"typed": {"type": "plain_text_input", "value": "It is \ud83d five."}}
+    }
+    middleware(submit, lambda: passed)
+    assert (submit["trigger_id"], submit["user"]["name"], submit["view"]["private_metadata"]) == (
+        "1.2 ?",
+        "ann ?",
+        "T1 ?",
+    )
+    assert submit["view"]["state"]["values"]["reply"]["typed"]["value"] == "It is \ud83d five."
+    click = payload("block_actions")
+    click["actions"][0]["value"] = "\ud83d"
+    middleware(click, lambda: passed)
+    assert click["actions"][0]["value"] == "?"
 
 
 def test_the_payloads_are_what_they_claim_to_be() -> None:
