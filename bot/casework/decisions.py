@@ -19,7 +19,7 @@ from bot.casework.orchestrator import reopen
 from bot.casework.replies import Replies, standing_reply
 from bot.domain.hidden import check_whole, has_visible
 from bot.domain.jobs import JobKind
-from bot.domain.secrets import find_secrets
+from bot.domain.secrets import find_secrets, redact
 from bot.domain.threads import HumanContext, Resolution, Status, ThreadState
 from bot.errors import Conflict, InputError
 from bot.ports import ChatMessage
@@ -89,7 +89,7 @@ class Decisions:
     def dismiss(self, click: Click, *, by: str, reason: str | None) -> str:
         """Close the thread without a reply, also from under an investigation: what it finds is dropped."""
         state = self._bound(click, running=True)
-        reason = reason if reason and has_visible(check_whole(reason)) else None
+        reason = redact(reason) if reason and has_visible(check_whole(reason)) else None
         at = self._desk.clock.now()
         closed = state.close(Resolution.DISMISSED, at=at, why=f"dismissed by <@{by}>", dismiss_reason=reason)
         self._put(closed)

@@ -7,7 +7,6 @@ citation was read, and no value of a secret of this process leaves in a return.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
 
 from bot.agent.git import GitRepo
 from bot.agent.ledger import Ledger
@@ -19,7 +18,7 @@ from bot.casework.answers import Citation, InvestigatorAnswer
 from bot.casework.investigator import Assignment, Investigation
 from bot.domain.citations import parse_lines
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
-from bot.domain.secrets import OWN_SECRET
+from bot.domain.secrets import redact_values
 
 ToolsFor = Callable[[Ledger], Sequence[Tool]]
 """Returns the tools of one run, which write down what they do in its ledger."""
@@ -94,15 +93,5 @@ def _pinned(citation: Citation, ledger: Ledger, head: str) -> EvidenceRef:
 
 
 def without_secrets(secrets: Collection[str], ret: InvestigatorReturn) -> InvestigatorReturn:
-    """Return the draft with this process's own secret values cut out, wherever they stand."""
-    return InvestigatorReturn.model_validate(_cut(ret.model_dump(), secrets))
-
-
-def _cut(value: Any, secrets: Collection[str]) -> Any:
-    if isinstance(value, str):
-        for secret in secrets:
-            value = value.replace(secret, f"[redacted: {OWN_SECRET}]")
-        return value
-    if isinstance(value, dict):
-        return {key: _cut(each, secrets) for key, each in value.items()}
-    return tuple(_cut(each, secrets) for each in value) if isinstance(value, list | tuple) else value
+    """Return the draft with every credential blacked out, this process's own included, wherever they stand."""
+    return InvestigatorReturn.model_validate(redact_values(ret.model_dump(), secrets))

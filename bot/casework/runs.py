@@ -19,7 +19,7 @@ from bot.agent.run import RunFailed
 from bot.casework.investigator import Assignment, Investigation
 from bot.casework.validator import Validation
 from bot.domain.returns import Usage
-from bot.domain.secrets import OWN_SECRET
+from bot.domain.secrets import OWN_SECRET, redact, redact_values
 from bot.errors import TriageError, refusal
 from bot.ports import Clock
 
@@ -42,7 +42,7 @@ class RunRecorder:
         found = self._recorded(run_id, f"round {assignment.round}", work, _investigation_trace)
         transcript = self._folder / run_id / "transcript.md"
         if not transcript.is_file():
-            self._write(transcript, _transcript(assignment, found))
+            self._write(transcript, self._cut(_transcript(assignment, found)))
         return found
 
     def record_validation(self, run_id: str, work: Callable[[], Validation]) -> Validation:
@@ -91,9 +91,9 @@ class RunRecorder:
             "run_id": folder.name,
             "started_at": started.isoformat(),
             "seconds": self._seconds(started),
-            **facts,
+            **{name: fact if name == "ledger" else redact_values(fact, self._secrets) for name, fact in facts.items()},
         }
-        self._write(folder / "trace.json", json.dumps(trace, ensure_ascii=False, indent=1))
+        self._write(folder / "trace.json", self._without_own(json.dumps(trace, ensure_ascii=False, indent=1)))
 
     def _log(self, folder: Path, line: str) -> None:
         path = folder / "run.log"
@@ -105,14 +105,17 @@ class RunRecorder:
 
     def _write(self, path: Path, text: str) -> None:
         try:
-            path.write_text(self._cut(text), encoding="utf-8", errors="replace")
+            path.write_text(text, encoding="utf-8", errors="replace")
         except OSError as error:
             raise refusal(f"cannot write {path}", error, "check the disk and the folder's owner") from error
 
-    def _cut(self, text: str) -> str:
+    def _without_own(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, f"[redacted: {OWN_SECRET}]")
         return text
+
+    def _cut(self, text: str) -> str:
+        return redact(text, self._secrets)
 
 
 def _investigation_trace(found: Investigation) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from bot.casework.runs import RunRecorder
 from bot.cli.findings import as_json, look_into, render
 from bot.cli.paper import Parser
 from bot.cli.sources import open_sources
+from bot.domain.secrets import redact
 from bot.environment import Environment, read_environment
 from bot.errors import InputError
 from bot.model_settings import BudgetSettings
@@ -42,7 +43,7 @@ def main(argv: list[str]) -> int:
         raise InputError('there is no question; ask one, as in `triage investigate "How are sessions signed?"`')
     environment = read_environment(dotenv=Path(".env"))
     sources = open_sources(load_settings(find_config(args.config, environment.home)), environment)
-    findings = look_into(args.question, sources, say=_to_stderr)
+    findings = look_into(redact(args.question), sources, say=_to_stderr)
     print(as_json(findings) if args.json else render(findings))
     return 0 if findings.passed else 1
 

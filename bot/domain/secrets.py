@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from typing import Final
+from typing import Any, Final
 
 from bot.domain.linear_patterns import encodable
 from bot.domain.secret_forms import Span, issued
@@ -46,6 +46,19 @@ def redact(text: str, known: Collection[str] = ()) -> str:
             break
         text = clean
     return text
+
+
+def redact_values(value: Any, known: Collection[str] = ()) -> Any:
+    """Return nested mappings and sequences with every credential in their texts replaced; sequences become tuples.
+
+    >>> redact_values({"note": ["password: hunter2"], "count": 2})
+    {'note': ('password: [redacted: password]',), 'count': 2}
+    """
+    if isinstance(value, str):
+        return redact(value, known)
+    if isinstance(value, dict):
+        return {key: redact_values(each, known) for key, each in value.items()}
+    return tuple(redact_values(each, known) for each in value) if isinstance(value, list | tuple) else value
 
 
 def _redacted_once(text: str, known: Collection[str]) -> str:

@@ -1,7 +1,8 @@
 """The words of a Slack message: its text, and for a bot's also what it puts into blocks and attachments. Pure.
 
 Alert bots often leave the text empty and write everything into an attachment. Of a person's message the text alone
-counts: what else hangs there is a preview or another person's message.
+counts: what else hangs there is a preview or another person's message. Credentials are blacked out here, so that none
+reaches a journal, a state, a card or a model.
 Sources: https://docs.slack.dev/reference/objects/attachment-object, https://docs.slack.dev/reference/block-kit/blocks
 """
 
@@ -10,6 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from bot.domain.secrets import redact
+
+MAX_READ_CHARS: Final = 100_000
 MAX_CHARS: Final = 12_000
 """Of what a bot wrote beside its text."""
 _PREVIEWS: Final = ("from_url", "original_url", "is_msg_unfurl", "is_app_unfurl", "is_share")
@@ -19,7 +23,7 @@ _MAX_DEPTH: Final = 8
 
 
 def words_of(message: Mapping[str, Any]) -> str:
-    """Return what a message says; half characters are replaced, which no file can hold.
+    """Return what a message says, without credentials; half characters are replaced, which no file can hold.
 
     Raises:
         ValueError: its text is no text.
@@ -33,8 +37,9 @@ def words_of(message: Mapping[str, Any]) -> str:
     words = text or ""
     if message.get("bot_id"):
         blocks = [] if words.strip() else _lines(message.get("blocks"))
-        words = "\n".join(filter(None, [words, "\n".join([*blocks, *_attached(message)])[:MAX_CHARS]]))
-    return words.encode("utf-8", "replace").decode()
+        beside = redact("\n".join([*blocks, *_attached(message)])[:MAX_READ_CHARS])
+        words = "\n".join(filter(None, [words, beside[:MAX_CHARS]]))
+    return redact(words.encode("utf-8", "replace").decode())
 
 
 def is_edited(message: Mapping[str, Any], before: str | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,26 @@ def test_a_damaged_trace_has_no_ledger(tmp_path: Path, trace: str) -> None:
     (tmp_path / RUN_ID / "trace.json").write_text(trace)
     assert RunRecorder(tmp_path, FakeClock()).ledger(RUN_ID) is None
     assert RunRecorder(tmp_path, FakeClock()).ledger("unknown") is None
+
+
+def test_no_file_of_a_run_holds_a_credential(tmp_path: Path) -> None:
+    """A credential in the question, in the draft or in the reason of a failure is blacked out in every file."""
+    clock, token = FakeClock(), "ghp" + "_" + "aB3dE5gH7jK9" * 3
+    runs = RunRecorder(tmp_path / "runs", clock)
+    asked = replace(ASSIGNMENT, question=f"Why is {token} refused?")
+
+    def investigate() -> Investigation:
+        ledger = Ledger().record_read("a.py", 1, 9, commit="f" * 40, text="x")
+        ret = a_return(f"{token} is too old.")
+        return Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator="scripted")
+
+    def fail() -> Investigation:
+        raise ProviderError(f"401 for {token}")
+
+    runs.record(RUN_ID, asked, investigate)
+    with pytest.raises(ProviderError):
+        runs.record(f"{RUN_ID}2", asked, fail)
+    written = [path.read_text() for path in (tmp_path / "runs").rglob("*") if path.is_file()]
+    assert len(written) >= 5
+    assert not [text for text in written if token[4:] in text]
+    assert runs.ledger(RUN_ID) is not None

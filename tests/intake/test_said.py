@@ -106,3 +106,22 @@ _JSON = st.recursive(
 def test_no_shape_of_blocks_or_attachments_breaks_it(blocks: object, attachments: object) -> None:
     """They are read as far as they are what Slack documents."""
     assert isinstance(words_of(alert(blocks=blocks, attachments=attachments)), str)
+
+
+TOKEN = "ghp" + "_" + "aB3dE5gH7jK9" * 3
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"text": f"why is {TOKEN} refused?"}, "why is [redacted: GitHub token] refused?"),
+        ({"text": "curl -u ana:hunter2 fails"}, "curl -u ana:[redacted: password] fails"),
+        (alert(attachments=[{"text": f"{'x ' * (MAX_CHARS // 2 - 8)}{TOKEN}"}]), "x " * (MAX_CHARS // 2 - 8)),
+    ],
+)
+def test_a_credential_in_a_message_goes_no_further(message: dict[str, Any], said: str) -> None:
+    """It is blacked out where words are read, before anything is cut, and so are the ends of what is cut."""
+    words = words_of(message)
+    assert words.startswith(said)
+    assert TOKEN[:12] not in words
+    assert "hunter2" not in words
