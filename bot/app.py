@@ -143,6 +143,7 @@ class Triage:
         every(TIDY_EVERY_S, beats.proposals.settle)
         every(BEAT_TICK_S, beats.heartbeats.scheduler.tick)
         every(TIDY_EVERY_S, beats.heartbeats.learn_zones)
+        every(TIDY_EVERY_S, beats.heartbeats.folders.tick)
         every(BEAT_TICK_S, beats.suggestion_office.cards.tick)
         every(TIDY_EVERY_S, beats.heartbeats.desk.settle)
         every(DISK_CHECK_S, self._disk.tick)

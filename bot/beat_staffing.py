@@ -30,6 +30,7 @@ from bot.heartbeat.course import Course
 from bot.heartbeat.delivery import Delivery, owner_or_ops
 from bot.heartbeat.exchange_tools import ExchangeTools
 from bot.heartbeat.findings import Findings
+from bot.heartbeat.folders import Folders
 from bot.heartbeat.full_run import BeatAnswer, ModelRun
 from bot.heartbeat.look import Look
 from bot.heartbeat.mail import Mail
@@ -96,6 +97,7 @@ class Heartbeats:
     pollination: Pollination
     desk: SuggestionDesk
     removals: Removals
+    folders: Folders
 
     def learn_zones(self) -> None:
         """Ask the chat for the owners' time zones where it is time to."""
@@ -165,6 +167,7 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         pollination=pollination,
         desk=desk,
         removals=removals,
+        folders=Folders(sessions, store, clock, alert_owner),
     )
 
 

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from bot.domain.session import check_session_id
 from bot.errors import ConfigError, InputError
 from bot.heartbeat_settings import BeatSettings
-from bot.setting_types import ChannelId, Folder, UserId, look_up
+from bot.setting_types import ChannelId, PerhapsFolder, UserId, look_up
 
 
 def _session_id(value: str) -> str:
@@ -35,8 +35,9 @@ class SessionSettings(BaseModel):
 
     name: Annotated[str, Field(min_length=1, max_length=80)] | None = None
     """What people read; absent: the id."""
-    cwd: Folder
-    """The checkout that is looked after; its HEARTBEAT.md is made when missing. No two sessions share one."""
+    cwd: PerhapsFolder
+    """The checkout that is looked after; its HEARTBEAT.md is made when missing. No two sessions share one. While the
+    folder is missing this session alone does not beat, and its owner is told once."""
     owner: UserId | None = None
     """Who is told; absent: nobody, and only `deliver: {mode: explicit}` or `none` lets beats run."""
     channels: tuple[ChannelId, ...] = ()

@@ -91,6 +91,19 @@ Folder = Annotated[
 ]
 
 
+def _looked_up(path: Path, info: ValidationInfo) -> Path:
+    return look_up(path, (info.context or {}).get("base", Path()))
+
+
+PerhapsFolder = Annotated[
+    Path,
+    BeforeValidator(_no_problem),
+    AfterValidator(_looked_up),
+    reads("path of a folder; a relative one is meant from the file's own"),
+]
+"""A folder that may be gone for a while; whoever uses it looks."""
+
+
 def _interval(value: object) -> object:
     if isinstance(value, timedelta):
         return value

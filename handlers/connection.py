@@ -5,6 +5,7 @@ Everything that arrives on a new session waits until `on_session` has noted that
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
@@ -28,12 +29,20 @@ from handlers.once import Once
 
 log = logging.getLogger(__name__)
 
+RECENTLY = timedelta(minutes=5)
+MAX_HELLOS = 100
 LONG_DOWN = timedelta(minutes=3)
 HANDLERS = 10
+HELLO_CHARS = 2_000
+"""A session's first message is short, and begins with its type in one order of keys or another."""
 
 
 class SlackConnection:
-    """Connects a Bolt app; `on_session(away_since)` is told of each new session, None at the very first start."""
+    """Connects a Bolt app; `on_session(away_since)` is told of each new session, None at the very first start.
+
+    `on_others(count)` is told once when Slack counts more connections of the app than this process can have opened;
+    it must return at once.
+    """
 
     def __init__(
         self,
@@ -44,13 +53,15 @@ class SlackConnection:
         slate: Slate,
         clock: Clock,
         on_session: Callable[[datetime | None], None],
+        on_others: Callable[[int], None] = lambda _: None,
         connections: int = 1,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._app, self._slate, self._clock, self._on_session = app, slate, clock, on_session
+        self._on_others, self._hellos = on_others, list[datetime]()
         self._once, self._lock = Once(), threading.Lock()
         self._before = last_life(slate)
-        self._sessions, self._complained = 0, False
+        self._sessions, self._greeted, self._complained = 0, 0, False
         self._refused_since: datetime | None = None
         self._day_reconnects: tuple[str, int] = ("", 0)
         self._written_at: datetime | None = None
@@ -103,7 +114,25 @@ class SlackConnection:
             self._take(line, client, request)
 
         client.socket_mode_request_listeners.append(take)
+        client.on_message_listeners.append(self._look_for_others)
         return line
+
+    def _look_for_others(self, message: str) -> None:
+        """Compare what Slack counts in its first message on a session with what may be ours."""
+        count = connections_counted(message)
+        if count is None:
+            return
+        with self._lock:
+            now, lines = self._clock.now(), len(self._lines)
+            self._hellos = [*(at for at in self._hellos if abs(now - at) < RECENTLY), now][-MAX_HELLOS:]
+            self._greeted += 1
+            # a session that was lost may still count at Slack, so each one made anew lately is allowed for
+            renewed = min(len(self._hellos), max(0, self._greeted - lines))
+            others = max(0, count - lines - renewed)
+            is_news = others > 0 and self._now.other_connections == 0
+            self._now = self._now.model_copy(update={"other_connections": others})
+        if is_news:
+            self._on_others(others)
 
     def _take(self, line: Lifeline, client: BaseSocketModeClient, request: SocketModeRequest) -> None:
         """Give one envelope to Bolt and answer; what is not answered Slack delivers again."""
@@ -169,6 +198,32 @@ class SlackConnection:
             self._slate.write(self._now.model_dump(mode="json"))
         except StoreError:
             log.exception("the connection's state could not be written", extra={"action": "presence_lost"})
+
+
+def connections_counted(message: str) -> int | None:
+    """Return how many connections of the app Slack counts, if this is the message that begins a session.
+
+    Source: https://docs.slack.dev/apis/events-api/using-socket-mode (`hello`, `num_connections`)
+
+    >>> connections_counted('{"type": "hello", "num_connections": 2}'), connections_counted('{"type": "disconnect"}')
+    (2, None)
+    """
+    if '"hello"' not in message[:HELLO_CHARS]:
+        return None
+    try:
+        found = json.loads(message)
+    except (ValueError, RecursionError):
+        return None
+    count = found.get("num_connections") if isinstance(found, dict) and found.get("type") == "hello" else None
+    return count if isinstance(count, int) else None
+
+
+def others_line(count: int) -> str:
+    """Return the line that tells the ops channel of connections that are not this process's."""
+    return (
+        f"Slack counts {count} more connection{'s' * (count > 1)} of this app than this process opened: another triage "
+        "runs with the same tokens. Each hears only part of what is said. Stop the other one, or give it its own app."
+    )
 
 
 def last_life(slate: Slate) -> datetime | None:

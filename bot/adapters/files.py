@@ -6,12 +6,15 @@ import errno
 import json
 import os
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from bot.errors import refusal
 
 _TEMPORARY = ".tmp-"
+_OF_ONE_FILE = frozenset({errno.EISDIR, errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO})
+"""What the system says of one entry that is no readable file; the others may well be."""
 PROBE_BYTES = 4 * 1024
 
 
@@ -64,16 +67,18 @@ def replace_bytes(path: Path, content: bytes) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object in `path`, or None if there is something else in it.
+    """Return the JSON object in `path`, or None if there is something else in it, or it alone cannot be read.
 
     Raises:
-        StoreError: it cannot be read at all.
+        StoreError: it is gone, or the disk refuses.
     """
     try:
         document = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
         return None
     except OSError as error:
+        if error.errno in _OF_ONE_FILE:
+            return None
         raise refusal(f"cannot read {path}", error, "move it away or fix its owner") from error
     return document if isinstance(document, dict) else None
 
@@ -125,6 +130,15 @@ def set_aside(path: Path) -> Path:
         raise refusal(f"cannot set {path} aside", error, "fix the folder's owner") from error
 
 
+def set_aside_non_files(paths: Iterable[Path]) -> list[Path]:
+    """Rename each entry that stands where a file belongs and is none (a folder, a loop of links); return the new paths.
+
+    Raises:
+        StoreError: one cannot be renamed.
+    """
+    return [set_aside(path) for path in paths if os.path.lexists(path) and not path.is_file()]
+
+
 def remove_file(path: Path) -> None:
     """Delete a file that may be gone already; raises StoreError when the disk refuses."""
     try:
@@ -142,7 +156,8 @@ def make_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for leftover in folder.glob(f"{_TEMPORARY}*"):
-            leftover.unlink(missing_ok=True)
+            if not leftover.is_dir():
+                leftover.unlink(missing_ok=True)
     except OSError as error:
         raise refusal(f"cannot use the folder {folder}", error, "set TRIAGE_HOME to one you own") from error
     return folder

@@ -31,6 +31,17 @@ class NdjsonJournal:
         self._handle: int | None = None
         self.bad_lines = 0
 
+    def require_readable(self) -> None:
+        """Raise StoreError if the file is there and cannot be read: what it holds must not be done again."""
+        try:
+            with self._path.open("rb") as file:
+                file.read(1)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            advice = "put the journal back from a backup, or fix its owner"
+            raise refusal(f"cannot read {self._path}", error, advice) from error
+
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one record and return once it is on disk.
 

@@ -93,7 +93,7 @@ class TinyThreadStore:
             Damage(
                 thread_id=path.name.partition(".json")[0],
                 name=path.name,
-                at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
+                at=datetime.fromtimestamp(path.lstat().st_mtime, UTC),
                 is_new=path in self._storage.corrupt,
             )
             for path in self._state_dir.glob("*.corrupt")

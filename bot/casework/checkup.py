@@ -53,7 +53,9 @@ def connection_check(home: Path, now: datetime) -> Finding:
     seen = read_presence(home)
     match state_of(seen, now):
         case "up":
-            return Finding(ok=True, says=describe(seen, now))
+            fix = "stop the other triage, or give it an app of its own: each hears only part of what is said"
+            alone = seen is None or not seen.other_connections
+            return Finding(ok=alone, says=describe(seen, now), fix="" if alone else fix)
         case "down":
             fix = "see the reason given; check the network, SLACK_APP_TOKEN and that Socket Mode is on for the app"
             return Finding(ok=False, says=describe(seen, now), fix=fix)

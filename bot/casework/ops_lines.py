@@ -17,9 +17,10 @@ MAX_WAITING = 100
 class OpsLines:
     """Says lines in order; what could not be said is tried again by `flush`. The log has every line at once."""
 
-    def __init__(self, messenger: Messenger) -> None:
+    def __init__(self, messenger: Messenger, noted: deque[str] | None = None) -> None:
+        """Say at each `flush` what somebody put into `noted`, too: it may be there before there is a way to say it."""
         self._messenger = messenger
-        self._waiting: deque[str] = deque(maxlen=MAX_WAITING)
+        self._waiting: deque[str] = deque(maxlen=MAX_WAITING) if noted is None else noted
         self._saying = threading.Lock()
 
     def say(self, text: str) -> None:
@@ -27,6 +28,11 @@ class OpsLines:
         log.warning(text, extra={"action": "ops_told"})
         self._waiting.append(text)
         self.flush()
+
+    def note(self, text: str) -> None:
+        """Leave a line to the next `flush`; for whoever must not wait for the chat."""
+        log.warning(text, extra={"action": "ops_noted"})
+        self._waiting.append(text)
 
     def flush(self) -> None:
         """Say what waits; the rest stays where the chat refuses. Nobody waits while somebody else is saying lines."""

@@ -38,6 +38,8 @@ class Presence(BaseModel):
     last_event_at: AwareDatetime | None = None
     """When Slack last sent anything: a message, a click, a command."""
     reconnects_today: int = 0
+    other_connections: int = 0
+    """How many connections of the app Slack counted beside this process's, when it last connected."""
     problem: str | None = None
     """Why there is no connection, if that is known."""
     stopped_at: AwareDatetime | None = None
@@ -60,7 +62,7 @@ def read_presence(home: Path) -> Presence | None:
     path = home / FILE
     try:
         return Presence.model_validate_json(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError, ValidationError):
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValidationError):
         return None
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
@@ -98,7 +100,13 @@ def describe(seen: Presence | None, now: datetime, *, heard_at: datetime | None 
     times = {0: "", 1: " · 1 reconnect today"}.get(
         seen.reconnects_today, f" · {seen.reconnects_today} reconnects today"
     )
-    return f"{event} · connected since {_clock_time(seen.connected_since, now)}{times}"
+    others = f" · {others_words(seen.other_connections)}" if seen.other_connections else ""
+    return f"{event} · connected since {_clock_time(seen.connected_since, now)}{times}{others}"
+
+
+def others_words(count: int) -> str:
+    """Return what is said of connections that another process opened."""
+    return f"Slack counts {count} connection{'s' * (count > 1)} of another process with the same tokens"
 
 
 def _clock_time(at: datetime, now: datetime) -> str:

@@ -173,6 +173,8 @@ class SessionState(_Value):
     report_awaited_since: AwareDatetime | None = None
     """The last daily report to the master session, or its first look for one."""
     missed_reported_at: AwareDatetime | None = None
+    folder_missing_told_at: AwareDatetime | None = None
+    """When the owner was told that the session's folder is missing; None while it is there."""
     wakes: tuple[Wake, ...] = ()
     """Why the next beat was asked for and has not begun; it takes the strongest."""
 

@@ -54,6 +54,7 @@ class Admission:
                 route=lambda: self._route(session, state),
                 is_busy=lambda: is_held or self._is_busy(session.id),
                 playbook_is_empty=lambda: is_effectively_empty(session) and not has_findings(state),
+                folder_is_there=session.cwd.is_dir,
                 halted=self._halted(),
             )
         )

@@ -30,6 +30,7 @@ class GateFacts:
     route: Callable[[], Delivered | None]
     is_busy: Callable[[], bool]
     playbook_is_empty: Callable[[], bool]
+    folder_is_there: Callable[[], bool] = lambda: True
     halted: str | None = None
     """Who has paused all of triage, and since when."""
 
@@ -66,6 +67,8 @@ def _refusals(facts: GateFacts) -> Iterator[Refusal]:
         yield Refusal(step=Step.PAUSED, detail=detail)
     if by_interval and not facts.hours.contains(facts.now):
         yield Refusal(step=Step.HOURS, detail=_hours(facts.hours, facts.now))
+    if not facts.folder_is_there():
+        yield Refusal(step=Step.FOLDER, detail=f"{session.cwd} is not there; put it back, or correct cwd in triage.yml")
     shown = beat.visibility
     if not (shown.show_ok or shown.show_alerts or shown.use_indicator):
         yield Refusal(step=Step.HIDDEN, detail="visibility switches everything off")

@@ -17,6 +17,7 @@ class Step(StrEnum):
     HALTED = "triage paused"
     PAUSED = "paused"
     HOURS = "outside hours"
+    FOLDER = "no folder"
     HIDDEN = "hidden"
     ROUTE = "no route"
     BUDGET = "budget spent"

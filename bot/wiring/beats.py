@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from bot.adapters.json_file import JsonFile
 from bot.adapters.proposal_files import ProposalFiles
 from bot.beat_staffing import Heartbeats, Surroundings, heartbeats, other_surfaces
 from bot.heartbeat.controls import Controls
@@ -145,7 +144,7 @@ def _heartbeat_command(on: Foundation, beats: Heartbeats) -> HeartbeatCommand:
 
 
 def _tiers(on: Foundation, beats: Heartbeats) -> Tiers:
-    listed = JsonFile(on.home / "listed.json")
+    listed = on.slate("listed.json")
     return Tiers(
         sessions=beats.sessions,
         desk=TaskDesk(beats.sessions, beats.store, beats.zones, on.clock, listed, beats.removals),

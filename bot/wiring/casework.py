@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.adapters.json_file import JsonFile
 from bot.adapters.local_zone import local_zone
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.casework.briefs import FILE as BRIEF
@@ -76,7 +75,7 @@ def wire_casework(on: Foundation) -> Casework:
         is_paused=lambda: on.pausing.is_paused,
     )
     decisions = Decisions(on.desk, replies, still_stands, escalations)
-    lessons, rechecks = Lessons(on.desk, on.shelf, JsonFile(on.home / LESSONS)), _rechecks(on)
+    lessons, rechecks = Lessons(on.desk, on.shelf, on.slate(LESSONS)), _rechecks(on)
     return Casework(
         staff=hired,
         waiting=_waiting(on, bulletin),
@@ -132,13 +131,13 @@ def _hire(on: Foundation) -> Staff:
 
 def _rechecks(on: Foundation) -> Rechecks:
     cards = SlackRechecks(on.client, on.poster, ops_channel=on.ops_channel, link_to=on.link_to)
-    return Rechecks(on.desk, on.shelf, on.repo, on.standing, JsonFile(on.home / RECHECKS), cards)
+    return Rechecks(on.desk, on.shelf, on.repo, on.standing, on.slate(RECHECKS), cards)
 
 
 def _briefs(on: Foundation, bulletin: Bulletin) -> Briefs:
     wanted = on.settings.brief
     zone = _zone(on, wanted.timezone)
-    slate = JsonFile(on.home / BRIEF)
+    slate = on.slate(BRIEF)
     hours = _working_hours(on)
     return Briefs(on.desk, on.home, wanted, slate, bulletin, say=bulletin.say, zone=zone, hours=hours)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from slack_bolt import App
 from slack_sdk import WebClient
@@ -13,7 +14,6 @@ from slack_sdk.models.blocks import Block
 
 from blocks.draft_card import card_blocks
 from blocks.home import Home
-from bot.adapters.json_file import JsonFile
 from bot.casework.evidence import EvidenceReader
 from bot.casework.overview import overview
 from bot.casework.presence import FILE as PRESENCE
@@ -30,7 +30,7 @@ from handlers.approvals import Approvals
 from handlers.commands import Commands
 from handlers.commands.metrics import metrics_command
 from handlers.commands.status import status_command
-from handlers.connection import SlackConnection
+from handlers.connection import SlackConnection, others_line
 from handlers.evidence import EvidenceDialogue
 from handlers.history import SlackHistory
 from handlers.home import HomeTab
@@ -148,7 +148,7 @@ def _backfill(on: Foundation, casework: Casework, bot_token: str) -> Backfill:
         SlackHistory(unhurried_client(bot_token, on.environment.slack_api_url)),
         team_id=on.me.team_id,
         store=on.store,
-        gaps=Gaps(JsonFile(on.home / "slack" / "gaps.json")),
+        gaps=Gaps(on.slate(Path("slack") / "gaps.json")),
         clock=on.clock,
         say=on.ops.say,
     )
@@ -159,9 +159,10 @@ def _over_socket(on: Foundation, bolt: App, app_token: str, backfill: Backfill) 
         bolt,
         app_token,
         WebClient(token=app_token, base_url=on.environment.slack_api_url),
-        slate=JsonFile(on.home / PRESENCE),
+        slate=on.slate(PRESENCE),
         clock=on.clock,
         on_session=backfill.open,
+        on_others=lambda count: on.ops.note(others_line(count)),
         connections=on.settings.slack.connections,
     )
 
@@ -172,7 +173,7 @@ def _over_http(on: Foundation, bolt: App, signing_secret: str, backfill: Backfil
         Signatures(signing_secret, on.clock),
         host=on.settings.slack.http.host,
         port=on.settings.slack.http.port,
-        slate=JsonFile(on.home / PRESENCE),
+        slate=on.slate(PRESENCE),
         clock=on.clock,
         on_session=backfill.open,
     )

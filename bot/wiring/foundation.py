@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from slack_sdk import WebClient
 
 from blocks.draft_card import LinkTo
+from bot.adapters.files import set_aside_non_files
 from bot.adapters.json_file import JsonFile
 from bot.adapters.memory_files import MemoryFiles
 from bot.adapters.memory_index import MemoryNotes
@@ -21,7 +23,7 @@ from bot.agent.git import GitRepo
 from bot.casework.approvers import Approvers
 from bot.casework.desk import Desk
 from bot.casework.lessons import lesson_marks
-from bot.casework.ops_lines import OpsLines
+from bot.casework.ops_lines import MAX_WAITING, OpsLines
 from bot.casework.pause_file import FILE as PAUSE
 from bot.casework.pausing import Pausing
 from bot.casework.standing import Standing
@@ -41,6 +43,15 @@ from handlers.transport import posting_client, repeatable_client, translated
 from handlers.workspace import SlackWorkspace
 
 CLAIM_WAIT_S = 1.0
+REPLACEABLE: Final = (
+    PAUSE,
+    "overrides.json",
+    "index/passages.sqlite",
+    "reminders.ndjson",
+    "heartbeats.ndjson",
+    "spend.ndjson",
+)
+"""Files without which the bot can start; what else stands in the place of one is set aside."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,6 +88,10 @@ class Foundation:
     approvers: Approvers
     ops: OpsLines
 
+    def slate(self, name: Path | str) -> JsonFile:
+        """Return a small document of the data directory; one that cannot be read is set aside and told of."""
+        return JsonFile(self.home / name, on_damage=lambda path: self.ops.note(_set_aside(path)))
+
     @property
     def home(self) -> Path:
         """The data directory."""
@@ -108,20 +123,22 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str,
         ProviderError: Slack refused the token, or the ops channel; while it cannot be reached it is waited for.
         StoreError: the data directory cannot be used.
     """
-    home = environment.home
+    home, noted = environment.home, deque[str](maxlen=MAX_WAITING)
+    journals = _journals(home)
+    noted.extend(_set_aside(path) for path in set_aside_non_files(home / name for name in REPLACEABLE))
     repo = GitRepo(settings.codebase)
     repo.head()
     client, posting = (make(bot_token, environment.slack_api_url) for make in (repeatable_client, posting_client))
     me = patiently(lambda: _identify(client))
     pacing = Pacing(posts_per_second=settings.slack.posts_per_second)
     poster = Poster(posting, pacing.posts, reader=client, clock=clock)
-    pausing = Pausing(home, JsonFile(home / PAUSE), clock)
+    pause = JsonFile(home / PAUSE, on_damage=lambda path: noted.append(_set_aside(path)))
+    pausing = Pausing(home, pause, clock)
     shelf, standing = MemoryFiles(home / "memory"), Standing(repo)
     link_to = code_links(repo.remote_url(), settings.code_host)
     messenger = _messenger(settings, client, poster, pacing.updates, me, link_to, pausing, shelf)
     jobs = SpoolQueue(home / "queue", clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S)
     store = TinyThreadStore(home)
-    journals = _journals(home)
     memory = MemoryNotes(shelf, journals.replies, standing.changed)
     workspace = SlackWorkspace(client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id)
     desk = Desk(
@@ -158,7 +175,7 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str,
         approvers=Approvers(
             settings.approvers, ops_channel=settings.ops_channel, team_id=me.team_id, workspace=workspace
         ),
-        ops=OpsLines(messenger),
+        ops=OpsLines(messenger, noted),
     )
 
 
@@ -187,11 +204,16 @@ def _messenger(
 
 
 def _journals(home: Path) -> Journals:
-    return Journals(
-        events=NdjsonJournal(home / "events.ndjson"),
-        classified=NdjsonJournal(home / "events-classified.ndjson"),
-        replies=NdjsonJournal(home / "replies.ndjson"),
-    )
+    """Return the journals that say what was done already; raises StoreError where one cannot be read."""
+    names = ("events", "events-classified", "replies")
+    events, classified, replies = (NdjsonJournal(home / f"{name}.ndjson") for name in names)
+    for journal in (events, classified, replies):
+        journal.require_readable()
+    return Journals(events=events, classified=classified, replies=replies)
+
+
+def _set_aside(path: Path) -> str:
+    return f"{path} was set aside: what it held could not be read. The rest works as before."
 
 
 def _refuse_public_ops_channel(desk: Desk) -> None:

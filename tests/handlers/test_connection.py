@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -39,6 +40,7 @@ class Ear:
         self.away: list[datetime | None] = []
         self.monotonic = 0.0
         self.full = False
+        self.others: list[int] = []
         nobody = AuthorizeResult(enterprise_id=None, team_id="T1", bot_token="xoxb-1")
         self.connection = SlackConnection(
             App(client=WebClient(base_url=url), authorize=lambda: nobody, before_authorize=self._answer),
@@ -47,6 +49,7 @@ class Ear:
             slate=slate,
             clock=self.clock,
             on_session=self._missed,
+            on_others=self.others.append,
             monotonic=lambda: self.monotonic,
         )
 
@@ -70,6 +73,10 @@ class Ear:
         request = SocketModeRequest(type="events_api", envelope_id=envelope, payload=payload)
         self.connection._take(self.connection._lines[0], client, request)  # type: ignore[arg-type]
         return acknowledged == [envelope]
+
+    def hello(self, count: int) -> None:
+        """Begin a session as Slack does, with how many connections of the app it counts."""
+        self.connection._look_for_others(json.dumps({"type": "hello", "num_connections": count}))
 
     def after(self, seconds: float) -> str:
         """Let time pass, look after the connection, and return what `triage status` says."""
@@ -172,3 +179,29 @@ def test_what_the_very_first_session_could_not_note_is_read_back_from_the_start(
     ear.connection._new_session()
     assert ear.away == [NOW]
     ear.connection.close()
+
+
+def test_connections_of_another_process_are_told_once(ear: Ear) -> None:
+    """Two triages on one app: each would hear only part of what is said."""
+    ear.hello(3)
+    ear.hello(3)
+    assert ear.others == [2]
+    assert ear.after(0)
+    assert Presence.model_validate(ear.slate.document).other_connections > 0
+
+
+def test_a_session_made_anew_may_be_counted_beside_the_one_that_was_lost(ear: Ear) -> None:
+    """Slack may take a while to notice; that is no other process."""
+    ear.hello(1)
+    ear.clock.advance(3600)
+    ear.hello(2)
+    ear.clock.advance(60)
+    ear.hello(3)
+    assert ear.others == []
+
+
+@pytest.mark.parametrize("message", ['{"type": "hello"', '["hello"]', '{"type": "hello", "num_connections": "2"}'])
+def test_what_is_no_greeting_counts_nothing(ear: Ear, message: str) -> None:
+    """Nothing is believed that is not whole."""
+    ear.connection._look_for_others(message)
+    assert ear.others == []

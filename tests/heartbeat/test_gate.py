@@ -40,7 +40,12 @@ def everything_wrong(tmp_path: Path, wake: Wake) -> GateFacts:
     state = SessionState(failures=PAUSED, spent=SpentToday(day="2026-11-21", usd=1.0))
     wrong = facts(tmp_path, wake, state, enabled=False, daily_budget_usd=0.5, **CLOSED, **HIDDEN)
     return replace(
-        wrong, route=lambda: None, is_busy=lambda: True, playbook_is_empty=lambda: True, halted="paused by @ana"
+        wrong,
+        route=lambda: None,
+        is_busy=lambda: True,
+        playbook_is_empty=lambda: True,
+        folder_is_there=lambda: False,
+        halted="paused by @ana",
     )
 
 
@@ -56,6 +61,8 @@ def put_right(wrong: GateFacts, step: Step) -> GateFacts:
             changes = {"state": wrong.state.evolve(failures=Failures())}
         case Step.HOURS:
             changes = {"hours": wrong.hours.__class__("00:00", "24:00", "UTC")}
+        case Step.FOLDER:
+            changes = {"folder_is_there": lambda: True}
         case Step.HIDDEN:
             changes = {"session": replace(wrong.session, beat=beat.model_copy(update={"visibility": shown}))}
         case Step.ROUTE:

@@ -1,0 +1,98 @@
+"""One damaged entry of a data directory costs that entry: it is set aside, and the rest is read as before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.files import set_aside_non_files
+from bot.adapters.json_file import JsonFile
+from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.override_file import OverrideFile
+from bot.adapters.proposal_files import ProposalFiles
+from bot.adapters.session_files import SessionFiles
+from bot.adapters.spool_queue import SpoolQueue
+from bot.adapters.suggestion_files import SuggestionFiles
+from bot.adapters.tinydb_store import TinyThreadStore
+from bot.errors import StoreError
+from tests.fakes import FakeClock
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(b"\xff\x00{nonsense")
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+
+
+def loop(path: Path) -> None:
+    path.symlink_to(path)
+
+
+Damage = Callable[[Path], None]
+KINDS = [garbage, folder, loop]
+
+
+def damaged(home: Path, name: str, damage: Damage) -> Path:
+    path = home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    damage(path)
+    return path
+
+
+@pytest.mark.parametrize("damage", KINDS)
+def test_a_small_document_is_set_aside_and_begun_anew(tmp_path: Path, damage: Damage) -> None:
+    """Presence, holes, the last brief: what was in it is named, and it is written again."""
+    told: list[Path] = []
+    slate = JsonFile(damaged(tmp_path, "slack/gaps.json", damage), on_damage=told.append)
+    assert slate.read() == {}
+    assert [path.name for path in told] == ["gaps.json.corrupt"]
+    slate.write({"a": 1})
+    assert slate.read() == {"a": 1}
+
+
+@pytest.mark.parametrize("damage", KINDS)
+def test_one_thread_one_job_one_proposal_cost_themselves_alone(tmp_path: Path, damage: Damage) -> None:
+    """Every store of many entries opens; what it set aside is named."""
+    told: list[Path] = []
+    damaged(tmp_path, "state/T1.C1.1.2.json", damage)
+    damaged(tmp_path, "queue/running/user_1700000000000_000001.json", damage)
+    damaged(tmp_path, "proposals/0011223344556677.json", damage)
+    damaged(tmp_path, "suggestions/0011223344556677.json", damage)
+    assert [one.thread_id for one in TinyThreadStore(tmp_path).damage()] == ["T1.C1.1.2"]
+    assert len(SpoolQueue(tmp_path / "queue", FakeClock()).corrupt) == 1
+    assert list(ProposalFiles(tmp_path, on_damage=told.append).unsettled()) == []
+    SuggestionFiles(tmp_path, on_damage=told.append).all()
+    assert len(told) == 2
+
+
+@pytest.mark.parametrize("damage", [garbage, folder])
+def test_one_session_s_memory_costs_that_session_alone(tmp_path: Path, damage: Damage) -> None:
+    """Its beats go on from the defaults; overrides are none."""
+    told: list[Path] = []
+    damaged(tmp_path, "sessions/shop/heartbeat_state.json", damage)
+    damaged(tmp_path, "overrides.json", damage)
+    assert SessionFiles(tmp_path, on_damage=told.append).load("shop").last_slot is None
+    assert OverrideFile(tmp_path, on_damage=told.append).overrides() == {}
+    assert len(told) == 2
+
+
+@pytest.mark.parametrize("damage", [folder, loop])
+def test_what_stands_in_the_place_of_a_file_is_set_aside(tmp_path: Path, damage: Damage) -> None:
+    """What is a file, or is not there, is left alone."""
+    (tmp_path / "good").write_text("x")
+    moved = set_aside_non_files([damaged(tmp_path, "index", damage), tmp_path / "good", tmp_path / "none"])
+    assert [path.name for path in moved] == ["index.corrupt"]
+    assert (tmp_path / "good").read_text() == "x"
+
+
+@pytest.mark.parametrize("damage", [folder, loop])
+def test_a_journal_of_what_was_done_is_not_set_aside(tmp_path: Path, damage: Damage) -> None:
+    """Begun anew, it would let things be done again; the start says which file and what to do."""
+    path = damaged(tmp_path, "replies.ndjson", damage)
+    with pytest.raises(StoreError, match=r"cannot read .*replies\.ndjson: .*; put the journal back from a backup"):
+        NdjsonJournal(path).require_readable()
+    NdjsonJournal(tmp_path / "events.ndjson").require_readable()
