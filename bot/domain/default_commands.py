@@ -10,6 +10,8 @@ from typing import Final
 from bot.domain.command_templates import parse_template
 
 _DATED: Final = "git for-each-ref --sort=committerdate '--format=%(committerdate:short)%09%(refname:short)'"
+_CHECKED: Final = "number,title,url,headRefName,statusCheckRollup"
+"""What tells a pull request and how its checks stand; code judges the fields, never a title."""
 
 DEFAULT_COMMANDS: Final = tuple(
     parse_template(text)
@@ -31,7 +33,15 @@ DEFAULT_COMMANDS: Final = tuple(
         f"{_DATED} refs/remotes/origin",
         "gh pr status",
         "gh pr list",
+        f"gh pr list --json {_CHECKED}",
+        f"gh pr list --json {_CHECKED} --limit {{number}}",
         "gh pr checks {number}",
         "gh issue list",
+        "glab mr list",
+        "glab mr list --output json",
+        "glab mr list --output json --per-page {number}",
+        "glab ci list --output json",
+        "glab ci list --output json --per-page {number}",
+        "glab issue list",
     )
 )

@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 from bot.domain.alarm_words import has_alarm_word
 from bot.domain.beats import Receipt
 from bot.domain.playbook_entries import Entry
-from bot.heartbeat.checks import FAILING, failure_text, listed, says_no, titled
+from bot.heartbeat.checks import FAILING, failure_text, is_own, listed, says_no, titled
+from bot.heartbeat.forge_checks import of_open_requests
 from bot.heartbeat.identity import identity_of_lines
 from bot.heartbeat.outcome import OUTPUT_CHARS
 from bot.heartbeat.probes import ProbeResult
@@ -26,7 +27,10 @@ NO_MODEL: Final = "No model looked: code compared what the commands of HEARTBEAT
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TRUNKS: Final = ("/HEAD", "/main", "/master", " main", " master", "\tmain", "\tmaster", "\torigin")
 """How the lines of branches end that never count as stale; `origin` is short for origin/HEAD."""
-_FAILING: Final = re.compile(r"\bfail(?:ed|ing|ure)?\b|\bX\b|✗|\bCONFLICT\b", re.IGNORECASE)
+_PENDING: Final = 8
+"""How `gh pr checks` exits while checks run."""
+_CONFLICTS: Final = 1
+"""How `git merge-tree` exits where the branches conflict."""
 
 
 class Seen(NamedTuple):
@@ -74,8 +78,9 @@ def _receipt(task: Entry, view: BeatView, broken: list[ProbeResult]) -> Receipt:
 
 def _is_broken(result: ProbeResult) -> bool:
     """Whether a command has no answer; checks that fail exit with an error and are one."""
-    is_failed_check = says_no(result) or (_reader(result) is _checks and bool(_failing(result)))
-    return result.problem is not None and not is_failed_check
+    is_conflict = _reader(result) is _conflicts and result.exit_code == _CONFLICTS
+    is_listing = result.exit_code == _PENDING or any(end == "fail" for _, end in _rows(result))
+    return result.problem is not None and not (says_no(result) or is_conflict or (is_listing and bool(_rows(result))))
 
 
 def _read(result: ProbeResult, view: BeatView) -> Seen | None:
@@ -109,14 +114,42 @@ def _branches(result: ProbeResult, view: BeatView) -> Seen | None:
     return Seen("stale", f"{_count(stale, 'stale branch', 'stale branches')}\n{listed(stale)}") if stale else None
 
 
-def _checks(result: ProbeResult, _: BeatView) -> Seen | None:
-    """Checks of pull requests that fail, merge conflicts among them."""
-    failing = _failing(result)
-    return Seen("failing", f"{_count(failing, 'thing fails', 'things fail')}\n{listed(failing)}") if failing else None
+def _conflicts(result: ProbeResult, _: BeatView) -> Seen | None:
+    """Merge conflicts, by how git exits."""
+    if result.exit_code != _CONFLICTS:
+        return None
+    lines = [line for line in result.output.splitlines() if line.startswith("CONFLICT ")]
+    return Seen(FAILING, f"{_count(lines, 'merge conflict')}\n{listed(lines)}")
 
 
-def _failing(result: ProbeResult) -> list[str]:
-    return [line.strip() for line in result.output.splitlines() if _FAILING.search(line)]
+def _check_rows(result: ProbeResult, _: BeatView) -> Seen | None:
+    """Checks of one pull request that fail, by the second column of `gh pr checks`."""
+    if result.items is not None:
+        return _requests(result, _)
+    failing = [name for name, end in _rows(result) if end == "fail"]
+    return Seen(FAILING, f"{_count(failing, 'check fails', 'checks fail')}\n{listed(failing)}") if failing else None
+
+
+def _rows(result: ProbeResult) -> list[list[str]]:
+    """Return the name and the end of each check that `gh pr checks` lists; nothing of any other command."""
+    if result.argv[:3] != ("gh", "pr", "checks"):
+        return []
+    return [row[:2] for line in result.output.splitlines() if len(row := line.split("\t")) > 1]
+
+
+def _requests(result: ProbeResult, view: BeatView) -> Seen | None:
+    """Requests and runs whose checks fail, by the fields of their JSON; of text nothing is judged, for it is titles."""
+    items = result.items or ()
+    others = [each for other in view.probes.results if other is not result for each in other.items or ()]
+    requests = [each for each in others if each.is_request]
+    if result.argv[:2] == ("glab", "ci") and any(other.argv[:2] == ("glab", "mr") for other in view.probes.results):
+        items = of_open_requests(items, requests)
+    failing = [f"{each.label}: {', '.join(each.failing)}" for each in items if each.failing]
+    if not failing:
+        return None
+    return Seen(
+        FAILING, f"{_count(failing, 'request or run', 'requests or runs')} with failing checks\n{listed(failing)}"
+    )
 
 
 def _other(result: ProbeResult, view: BeatView) -> Seen | None:
@@ -143,15 +176,19 @@ def _is_news(result: ProbeResult, view: BeatView) -> bool:
         return False
     if len(result.output) <= OUTPUT_CHARS and result.output == before:
         return False
-    return has_alarm_word(result.output) or not has_alarm_word(before)
+    return not is_own(result) or has_alarm_word(result.output) or not has_alarm_word(before)
 
 
 _READERS: Final[dict[tuple[str, ...], Reader]] = {
     ("git", "status"): _dirty,
     ("git", "log"): _commits,
     ("git", "for-each-ref"): _branches,
-    ("git", "merge-tree"): _checks,
-    ("gh", "pr"): _checks,
+    ("git", "merge-tree"): _conflicts,
+    ("gh", "pr", "checks"): _check_rows,
+    ("gh", "pr"): _requests,
+    ("gh", "run"): _requests,
+    ("glab", "mr"): _requests,
+    ("glab", "ci"): _requests,
 }
 
 

@@ -18,6 +18,7 @@ from bot.agent.git_process import GitProcess
 from bot.domain.playbook import Playbook, parse
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.plain_file import read_plain, replace_plain
+from bot.heartbeat.seeding import checkout_at, seeded
 from bot.heartbeat.session import PLAYBOOK, Session
 
 log = logging.getLogger(__name__)
@@ -71,7 +72,7 @@ class PlaybookFile:
     def _create(self) -> None:
         template = "master.md" if self._is_master else "worker.md"
         text = (resources.files("bot.heartbeat") / "templates" / template).read_text(encoding="utf-8")
-        text = text.replace("{session}", " ".join(self._name.split()))
+        text = seeded(parse(text), checkout_at(self._cwd)).render().replace("{session}", " ".join(self._name.split()))
         try:
             with self.path.open("x", encoding="utf-8") as file:
                 file.write(text)

@@ -19,9 +19,11 @@ from bot.domain.session import InboxMessage, MessageKind, SessionState
 from bot.domain.suggestions import MAX_REASON_CHARS, Status, Suggestion
 from bot.errors import InputError, StoreError
 from bot.heartbeat.candidates import Candidate, Known, candidates
+from bot.heartbeat.commands import commands_in
 from bot.heartbeat.mail import Mail
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.registry import Sessions
+from bot.heartbeat.seeding import can_work, checkout_at
 from bot.heartbeat.session import Session
 from bot.ports import Clock, SessionStore, SuggestionStore
 
@@ -99,7 +101,9 @@ class Pollination:
         known = [self._known(session) for session in self._workers()]
         found = candidates([each for each in known if each is not None], _basics(), self.sender())
         past = self._suggestions.all()
-        return [each for each in found if not _was_offered(each, past)]
+        places = {session.id: checkout_at(session.cwd) for session in self._workers()} if found else {}
+        able = [each for each in found if all(can_work(argv, places[each.to]) for argv in commands_in([each.task]))]
+        return [each for each in able if not _was_offered(each, past)]
 
     def _workers(self) -> list[Session]:
         return [session for session in self._sessions.all() if session.beat.enabled and not session.is_master]

@@ -25,12 +25,15 @@ from bot.domain.hidden import one_line
 from bot.domain.playbook_entries import Entry
 from bot.domain.secrets import redact
 from bot.heartbeat.commands import Argv, commands_in, is_allowed
+from bot.heartbeat.forge_checks import Item, items_in, prints_json
 
 TIMEOUT_S: Final = 30.0
 TOTAL_S: Final = 180.0
 """How long all commands of a beat may take; beats run one at a time."""
 
 OUTPUT_BYTES: Final = 64 * 1024
+JSON_BYTES: Final = 8 * 1024 * 1024
+"""What a list of pull requests with all their checks may take; a few lines of it are kept."""
 _GIT_SETTINGS: Final = {
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "false",
@@ -46,7 +49,12 @@ _LOOK_MS: Final = 100
 """How long a command that prints nothing is left alone, in milliseconds, before it is looked at again."""
 _NOTHING: Final[Mapping[Argv, str]] = MappingProxyType({})
 _PASSED_ON: Final = ("PATH", "HOME", "LANG", "TMPDIR", "SSH_AUTH_SOCK", "XDG_CONFIG_HOME")
-_GH_ONLY: Final = ("GH_TOKEN", "GH_HOST", "GH_CONFIG_DIR")
+_OF_PROGRAMS: Final = MappingProxyType(
+    {
+        "gh": ("GH_TOKEN", "GH_HOST", "GH_CONFIG_DIR"),
+        "glab": ("GITLAB_TOKEN", "GITLAB_HOST", "GLAB_CONFIG_DIR"),
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,6 +66,8 @@ class ProbeResult:
     exit_code: int | None
     seconds: float
     problem: str | None = None
+    items: tuple[Item, ...] | None = None
+    """The requests and runs in the JSON of gh or glab; None where the output is none. `output` are their lines."""
 
     @property
     def command(self) -> str:
@@ -161,12 +171,18 @@ class Probes:
     def _run(self, cwd: Path, argv: Argv) -> ProbeResult:
         started = self._monotonic()
         output, exit_code, problem = self._capture(cwd, argv)
+        text, items = self._clean(output), None
+        if problem is None and prints_json(argv):
+            items = items_in(output.decode("utf-8", "replace"))
+            problem = None if items is not None else f"`{' '.join(argv)}` printed no list in JSON"
+            text = self._clean("".join(f"{each.line}\n" for each in items or ()).encode())
         return ProbeResult(
             argv=argv,
-            output=self._clean(output),
+            output=text,
             exit_code=exit_code,
             seconds=round(self._monotonic() - started, 3),
             problem=problem,
+            items=items,
         )
 
     def _capture(self, cwd: Path, argv: Argv) -> tuple[bytes, int | None, str | None]:
@@ -195,18 +211,20 @@ class Probes:
         deadline = time.monotonic() + self._timeout_s
         with process:
             assert process.stdout is not None
-            output = _printed(process, process.stdout.fileno(), deadline)
-            expired = len(output) <= OUTPUT_BYTES and _is_late(process, deadline)
+            limit = JSON_BYTES if prints_json(argv) else OUTPUT_BYTES
+            output = _printed(process, process.stdout.fileno(), deadline, limit)
+            expired = len(output) <= limit and _is_late(process, deadline)
             _kill_group(process)
             code = process.wait()
-        return output[:OUTPUT_BYTES], code, self._problem(argv, output, code, expired=expired)
+        problem = self._problem(argv, output, code, expired=expired, limit=limit)
+        return output[:limit], code, problem
 
-    def _problem(self, argv: Argv, output: bytes, code: int, *, expired: bool) -> str | None:
+    def _problem(self, argv: Argv, output: bytes, code: int, *, expired: bool, limit: int) -> str | None:
         command = " ".join(argv)
         if expired:
             return f"`{command}` took over {self._timeout_s:g} s"
-        if len(output) > OUTPUT_BYTES:
-            return f"`{command}` printed more than {OUTPUT_BYTES // 1024} KiB"
+        if len(output) > limit:
+            return f"`{command}` printed more than {limit // 1024} KiB"
         if code == 0:
             return None
         said = self._clean(output).strip().splitlines() or [f"exit code {code}"]
@@ -214,7 +232,7 @@ class Probes:
         return f"`{command}` failed: {one_line(first, 200)}"
 
     def _env(self, program: str) -> dict[str, str]:
-        names = (*_PASSED_ON, *(_GH_ONLY if program == "gh" else ()))
+        names = (*_PASSED_ON, *_OF_PROGRAMS.get(program, ()))
         settings = list(_GIT_SETTINGS.items())
         keys = {f"GIT_CONFIG_KEY_{n}": key for n, (key, _) in enumerate(settings)}
         values = {f"GIT_CONFIG_VALUE_{n}": value for n, (_, value) in enumerate(settings)}
@@ -228,6 +246,8 @@ class Probes:
             "GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oConnectTimeout=10",
             "GH_PROMPT_DISABLED": "1",
             "GH_NO_UPDATE_NOTIFIER": "1",
+            "NO_PROMPT": "1",
+            "GLAB_CHECK_UPDATE": "false",
             "NO_COLOR": "1",
             "LC_ALL": "C.UTF-8",
         }
@@ -241,10 +261,10 @@ def _answered(argv: Argv, output: str) -> ProbeResult:
     return ProbeResult(argv=argv, output=output, exit_code=0, seconds=0.0)
 
 
-def _printed(process: subprocess.Popen[bytes], pipe: int, deadline: float) -> bytes:
+def _printed(process: subprocess.Popen[bytes], pipe: int, deadline: float, limit: int) -> bytes:
     """Return what a command prints until it ends, the deadline passes or the limit of output is reached."""
     output = b""
-    while len(output) <= OUTPUT_BYTES and time.monotonic() < deadline:
+    while len(output) <= limit and time.monotonic() < deadline:
         was_running = process.poll() is None
         piece = _piece(pipe)
         if piece == b"" or (piece is None and not was_running):

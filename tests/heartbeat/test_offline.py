@@ -74,12 +74,35 @@ def test_a_stale_branch_is_found_and_main_never_is(tmp_path: Path) -> None:
     assert "main" not in receipt.evidence
 
 
-@pytest.mark.parametrize("line", ["build\tfail\t1m\thttps://x", "X  Build failed", "CONFLICT (content): a.py"])
-def test_a_failing_check_is_found(tmp_path: Path, line: str) -> None:
-    """In what gh prints, and in what git prints of a merge."""
-    assert (
-        beat(tmp_path, "gh pr checks 7", f"lint\tpass\n{line}\n", exit_code=1, problem="x failed").finding == "failing"
+def test_a_failing_check_of_a_pull_request_is_found_by_its_column(tmp_path: Path) -> None:
+    """A name that says fail is none; checks that still run are no command that does not work."""
+    command, rows = "gh pr checks 7", "lint\tpass\t1m\thttps://x\nfail fast\tpass\t1m\thttps://x\n"
+    failed = beat(tmp_path, command, f"{rows}build\tfail\t1m\thttps://x\n", exit_code=1, problem="x failed")
+    assert failed.finding == "failing"
+    assert "build" in failed.evidence
+    assert "lint" not in failed.evidence
+    assert beat(tmp_path, command, rows).status == "ok"
+    assert beat(tmp_path, command, f"{rows}e2e\tpending\t0\thttps://x\n", exit_code=8, problem="x").status == "ok"
+    assert beat(tmp_path, command, "no checks reported\n", exit_code=1, problem="x failed").finding == "commands"
+
+
+def test_merge_conflicts_are_found_by_how_git_exits(tmp_path: Path) -> None:
+    """A file named fail.txt that merges well is no conflict."""
+    command, names = (
+        "git merge-tree --write-tree --name-only HEAD origin/HEAD",
+        "abc\nfail.txt\n\nAuto-merging fail.txt\n",
     )
+    said = beat(tmp_path, command, f"{names}CONFLICT (content): a.py\n", exit_code=1, problem="failed")
+    assert (said.finding, "1 merge conflict" in said.evidence) == ("failing", True)
+    assert beat(tmp_path, command, names).status == "ok"
+    assert beat(tmp_path, command, "fatal: no\n", exit_code=128, problem="failed").finding == "commands"
+
+
+@pytest.mark.parametrize("command", ["gh pr list", "gh pr status"])
+def test_a_title_that_speaks_of_failing_is_no_failing_check(tmp_path: Path, command: str) -> None:
+    """Text of gh is titles; what is judged are the fields of its JSON."""
+    titles = "12\tFix failing login test\tfix/failing\tOPEN\n"
+    assert beat(tmp_path, command, titles, earlier={command: "11\tOther\tx\tOPEN\n"}).status == "ok"
 
 
 def test_gh_that_is_missing_is_one_plain_finding(tmp_path: Path) -> None:
@@ -147,7 +170,7 @@ def test_a_check_that_fails_no_more_is_well(tmp_path: Path) -> None:
         text=text,
         probes=ProbeReport(results=(result,), wanted=((task.id, ("make", "lint")),)),
         changed=(result,),
-        earlier={"make lint": "bad\n"},
+        earlier={"make lint": "5 files\n"},
         open_findings=(failing,),
     )
     assert OfflineRun().run(view).receipts[0].status == "ok"

@@ -65,13 +65,21 @@ def test_the_master_is_neither_taught_nor_copied(tmp_path: Path) -> None:
 
 def test_a_basic_check_that_is_missing_is_offered(tmp_path: Path) -> None:
     """Also where no other session has it; reworded, it is not missing."""
-    lacking = BASICS.replace("- [ ] Merge conflicts with main: `git merge-tree", "- [ ] Nothing: `git xmerge-tree")
+    lacking = BASICS.replace("- [ ] Urgent flags above: `triage flags`\n", "")
     reworded = BASICS.replace("- [ ] Working-tree status:", "- [ ] How the working tree stands:")
     garden = Garden(tmp_path, shop=lacking, api=reworded)
     offers = [each for each in garden.pollination.offers() if each.weight == 4]
     assert [(each.to, each.task.partition(":")[0], each.from_) for each in offers] == [
-        ("shop", "Merge conflicts with main", "master")
+        ("shop", "Urgent flags above", "master")
     ]
+
+
+def test_a_check_whose_command_cannot_work_there_is_not_offered(tmp_path: Path) -> None:
+    """No origin, no fetch: nobody is asked to accept what would fail at once."""
+    garden = Garden(
+        tmp_path, shop=with_task("hourly", "Fetch it: `git fetch --prune --quiet origin`"), api="## Hourly\n- [ ] x\n"
+    )
+    assert not [each for each in garden.pollination.offers() if "git fetch" in each.task]
 
 
 def test_what_people_acted_on_comes_first(tmp_path: Path) -> None:
