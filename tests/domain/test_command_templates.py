@@ -124,5 +124,5 @@ def test_every_command_of_the_templates_is_allowed_by_default(name: str) -> None
     text = (Path(bot.heartbeat.__file__).parent / "templates" / name).read_text()
     commands = [shlex.split(command) for line in text.splitlines() for command in re.findall(r"^- .*`(.+)`$", line)]
     commands.remove(list(FLAGS_COMMAND))  # code answers it
-    assert len(commands) == 9
+    assert len(commands) == 13
     assert [command for command in commands if not any(matches(t, command) for t in DEFAULT_COMMANDS)] == []
