@@ -148,7 +148,7 @@ class HomeTab:
 
     def _publish(self, user: str, page: _Page, home: Home, now: datetime) -> None:
         notice = page.notice if page.notice and now - page.notice.at < NOTICE_KEPT else None
-        may_approve = self._approvers.probably(user, self._team_id)
+        may_approve = self._approvers.may_see(user, self._team_id)
         view = home_view(home, user=user, may_approve=may_approve, notice=notice)
         text = json.dumps(view.to_dict(), sort_keys=True)
         if text == page.shown:

@@ -83,6 +83,16 @@ class Approvers:
         known = self._known | ({owner} if owner else frozenset())
         return team_id == self._team_id and user_id in known - self._barred
 
+    def may_see(self, user_id: str, team_id: str) -> bool:
+        """Whether this user may be shown drafts unasked: as of the last minute, and not where the chat cannot say."""
+        if not self.probably(user_id, team_id):
+            return False
+        try:
+            return not never_may(self._workspace.person(user_id))
+        except ProviderError:
+            log.warning("cannot tell who may see drafts", extra={"action": "approvers_unknown"}, exc_info=True)
+            return False
+
     def knows(self, user_id: str, team_id: str) -> bool:
         """Whether somebody is of our workspace, or of a sister workspace; only the latter is asked of the chat."""
         if team_id == self._team_id:

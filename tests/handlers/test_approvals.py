@@ -672,6 +672,33 @@ class TestPermission:
         assert edge.last_word == NOT_YOURS
         assert (edge.client.opened, edge.office.messenger.posts) == ([], [])
 
+    @pytest.mark.parametrize(
+        ("user", "places"),
+        [
+            ({"team_id": "T2"}, {"team": {"id": "T1"}}),
+            ({"team_id": "T2"}, {"team": None, "enterprise": {"id": "E1"}, "is_enterprise_install": True}),
+            ({}, {"team": None, "enterprise": {"id": "E1"}, "is_enterprise_install": True}),
+            ({}, {"team": {"id": "T2"}}),
+        ],
+    )
+    def test_a_colleague_of_a_sister_workspace_decides_like_anybody(
+        self, tmp_path: Path, user: dict[str, str], places: dict[str, Any]
+    ) -> None:
+        """Clicks and submits of an Enterprise Grid name their workspace, or none at all, and the company."""
+        edge = Edge(Office(tmp_path).asked())
+        teams = frozenset({"T2", "E1"})
+        edge.office.workspace.people[BEN] = Person(user_id=BEN, name="b", team_id="T2", team_ids=teams)
+        click = edge.office.click()
+        body = {**payload("block_actions"), **places, "user": {"id": BEN, **user}}
+        edge.listeners.open_edit(RecordedAck(edge.order), body, {"value": edge.value()}, edge.client)  # type: ignore[arg-type]
+        assert len(edge.client.opened) == 1
+        body = {**payload("view_submission"), **places, "user": {"id": BEN, **user}}
+        view = body["view"]
+        view["private_metadata"] = ids.encode_dialogue(click, from_home=False)
+        view["state"]["values"] = {ids.REPLY: {ids.INPUT: words("It is five.")}}
+        edge.listeners.submit_edit(RecordedAck(edge.order), body, view)  # type: ignore[arg-type]
+        assert [post.text for post in edge.office.messenger.posts] == ["It is five."]
+
     def test_slack_that_cannot_say_refuses_the_click_and_the_submit(self, tmp_path: Path) -> None:
         """Fail closed, at both; the draft waits as it was."""
         edge = Edge(Office(tmp_path).asked())

@@ -212,6 +212,28 @@ def test_a_right_that_went_a_moment_ago_is_noticed_when_the_page_opens(page: Pag
     assert QUESTION not in json.dumps(page.published())
 
 
+def test_a_page_that_is_open_loses_its_drafts_with_the_right(page: Page) -> None:
+    """Whoever became a guest meanwhile has the next page without them, though still in the ops channel."""
+    page.open()
+    assert QUESTION in json.dumps(page.published())
+    page.workspace.people["U2"] = Person(user_id="U2", name="x", team_id="T1", is_guest=True)
+    page.tab.tick()
+    assert len(page.published()) == 2
+    assert QUESTION not in json.dumps(page.published()[-1])
+
+
+def test_a_page_opens_for_colleagues_whatever_team_slack_names(page: Page) -> None:
+    """Ours is the one that installed the app; a colleague of a sister workspace has their own."""
+    shown = {"type": "app_home_opened", "user": "U2", "tab": "home"}
+    page.tab.opened({"team_id": "T9", "authorizations": [{"team_id": "T1"}]}, shown)
+    assert len(page.published()) == 1
+    page.workspace.people["U5"] = Person(user_id="U5", name="s", team_id="T5", team_ids=frozenset({"T5"}))
+    page.tab.opened({"team_id": "T5"}, {**shown, "user": "U5"})
+    assert [view["user_id"] for view in page.published()] == ["U2", "U5"]
+    page.tab.opened({"team_id": "T9"}, {**shown, "user": "U5"})
+    assert len(page.published()) == 2
+
+
 def test_a_page_is_published_anew_only_while_it_changes_and_for_an_hour(page: Page) -> None:
     """Slack is not asked for nothing."""
     page.open()
