@@ -15,6 +15,7 @@ ZERO_WIDTH: Final = "\u200b"
 
 _MENTION = re.compile(r"<@([UW][A-Z0-9]{1,20})(?:\|([^<>|\n]{0,80}))?>")
 _SHOUT = re.compile(r"(?<![A-Za-z0-9])@(?=(?:channel|here|everyone|group)(?![A-Za-z0-9]))", re.IGNORECASE)
+_USER_INFO = re.compile(r"(?<=https:)(?=//[^\s/@<>]{1,200}@)|(?<=http:)(?=//[^\s/@<>]{1,200}@)", re.IGNORECASE)
 _TICKS = re.compile(r"`{3,}")
 
 
@@ -30,6 +31,8 @@ def escape_controls(text: str) -> str:
 def escape(text: str, known_users: Collection[str] = ()) -> str:
     """Return plain text as mrkdwn that shows it: controls escaped, broadcasts defused, unknown mentions named.
 
+    An address that names another host before its `@` becomes no link.
+
     >>> escape("<!channel> <@U012AB> & <@U9XYZ|eve>", known_users={"U012AB"})
     '&lt;!channel&gt; <@U012AB> &amp; @eve'
     """
@@ -39,7 +42,7 @@ def escape(text: str, known_users: Collection[str] = ()) -> str:
         shown = f"<@{user}>" if user in known_users else escape_controls(f"@{name or user}")
         parts += [escape_controls(text[done : match.start()]), shown]
         done = match.end()
-    return defuse("".join(parts) + escape_controls(text[done:]))
+    return defuse(_USER_INFO.sub(ZERO_WIDTH, "".join(parts) + escape_controls(text[done:])))
 
 
 def defuse(text: str) -> str:

@@ -15,8 +15,9 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.tree import SyntaxTreeNode
 
-from blocks.escaping import ZERO_WIDTH, defuse, escape, escape_controls, link_target, part_ticks
+from blocks.escaping import ZERO_WIDTH, defuse, escape, escape_controls, part_ticks
 from blocks.fences import fence, prefix_lines
+from blocks.links import labelled_link
 
 RULE: Final = "───"
 MAX_PADDED_CHARS: Final = 100  # of a line of a table; Slack wraps longer ones, and padding then only confuses
@@ -33,7 +34,7 @@ def to_mrkdwn(markdown: str, known_users: Collection[str] = ()) -> str:
     r"""Return Markdown as mrkdwn that broadcasts to nobody and mentions only `known_users` (user ids).
 
     >>> to_mrkdwn("# Why\n**Because** of `a < b`, see [docs](https://x.io)")
-    '*Why*\n\n*Because* of `a &lt; b`, see <https://x.io|docs>'
+    '*Why*\n\n*Because* of `a &lt; b`, see <https://x.io|docs (x.io)>'
     """
     text = re.sub(f"[{_OPEN}{_CLOSE}]", "\ufffd", markdown.encode("utf-8", "replace").decode())
     root = SyntaxTreeNode(_PARSER.parse(text))
@@ -102,12 +103,10 @@ class _Renderer:
         image = node.type == "image"
         label = " ".join((node.content if image else _shown(node)).split())
         url = str(node.attrs.get("src" if image else "href", ""))
-        target = link_target(url)
-        if target is None:
-            return self._text(f"{label} ({url})" if url else label)
-        if not label or ("://" in label and label != url):
-            return f"<{target}>"
-        return f"<{target}|{part_ticks(escape(label))}>"
+        if node.markup == "autolink" and "|" in label:  # Slack's own form, which a browser would not read so
+            url, _, label = label.partition("|")
+        link = labelled_link(url, "" if node.markup == "autolink" and label in url else label)
+        return self._text(f"{label} ({url})" if url else label) if link is None else link
 
 
 def _settle(text: str) -> str:
