@@ -175,12 +175,19 @@ def _standing(alert: Alert) -> str:
     parts = [
         name,
         f"*{ordinal(times)} time today*" if times > 1 else "",
+        f"*rings for the {ordinal(finding.rings + 1)} time*: nobody has acknowledged it"
+        if _is_ringing(finding)
+        else "",
         since,
         f"last seen {local_time(finding.last_at)}" if finding.last_at != finding.first_at else "",
         f"<@{finding.acknowledged_by}> has it" if finding.acknowledged_by else "",
         f"snoozed until {local_time(finding.snoozed_until)}" if finding.snoozed_until is not None else "",
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _is_ringing(finding: OpenFinding) -> bool:
+    return finding.rings > 0 and not finding.acknowledged_by
 
 
 def _buttons(session_id: str, finding: OpenFinding) -> ActionsBlock:

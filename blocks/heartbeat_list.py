@@ -82,11 +82,16 @@ def emoji_of(row: Row) -> str:
 def row_text(row: Row, now: datetime) -> str:
     """Return a session as one section says it."""
     name = f" {row.name}" if row.name != row.id else ""
-    owner = f" · <@{row.owner}>" if row.owner else " · no owner"
+    owner = f" · {_owner(row.owner)}" if row.owner else " · no owner"
     off = f" · {row.standing}" if row.standing is not Standing.ON else ""
     first, *rest = describe(row, now)
     lead = f"{emoji_of(row)} *{escape(row.id)}*{escape(name)}{owner}{off} · {escape(first)}".strip()
     return truncate("\n".join([lead, *map(escape, rest)]), SECTION_CHARS)
+
+
+def _owner(who: str) -> str:
+    """Return a user's mention, or a group's, in a place that notifies nobody."""
+    return f"<!subteam^{who}>" if who.startswith("S") else f"<@{who}>"
 
 
 def _no_beat(session_id: str) -> list[Block]:

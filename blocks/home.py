@@ -157,7 +157,10 @@ def _sessions(home: Home, user: str, may_approve: bool) -> list[Block]:
     parts: list[Block] = [HeaderBlock(text="Sessions")]
     if not home.sessions:
         return [*parts, section("None. Add one under `sessions:` in triage.yml.")]
-    parts += [_session(row, home.now, may_run=may_approve or row.owner == user) for row in home.sessions[:MAX_SESSIONS]]
+    parts += [
+        _session(row, home.now, may_run=may_approve or user in {row.owner, *row.owners})
+        for row in home.sessions[:MAX_SESSIONS]
+    ]
     left = len(home.sessions) - MAX_SESSIONS
     return [*parts, context(f"{left} more: `triage heartbeat list` on the terminal")] if left > 0 else parts
 

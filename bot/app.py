@@ -142,6 +142,7 @@ class Triage:
         every(HOME_EVERY_S, self.edge.home.tick)
         every(TIDY_EVERY_S, beats.proposals.settle)
         every(BEAT_TICK_S, beats.heartbeats.scheduler.tick)
+        every(BEAT_TICK_S, beats.heartbeats.rings.tick)
         every(TIDY_EVERY_S, beats.heartbeats.learn_zones)
         every(TIDY_EVERY_S, beats.heartbeats.folders.tick)
         every(BEAT_TICK_S, beats.suggestion_office.cards.tick)

@@ -37,12 +37,14 @@ from bot.heartbeat.mail import Mail
 from bot.heartbeat.neighbours import Neighbours
 from bot.heartbeat.offline import OfflineRun
 from bot.heartbeat.outcome import Record
+from bot.heartbeat.owners import Owners
 from bot.heartbeat.pollination import Pollination
 from bot.heartbeat.prescreen import LIMITS, PreScreen, PrescreenAnswer, said
 from bot.heartbeat.probes import Probes
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.removals import Removals
+from bot.heartbeat.rings import Rings
 from bot.heartbeat.runner import Beats, Room
 from bot.heartbeat.scheduler import Scheduler
 from bot.heartbeat.session import Session
@@ -84,12 +86,14 @@ class Heartbeats:
     """Everything heartbeats are made of, as the composition root and the handlers need it."""
 
     sessions: Sessions
+    owners: Owners
     store: SessionFiles
     overrides: OverrideFile
     zones: Zones
     scheduler: Scheduler
     beats: Beats
     findings: Findings
+    rings: Rings
     log: BeatLog
     delivery: Delivery
     mail: Mail
@@ -117,7 +121,8 @@ def heartbeats(around: Surroundings) -> Heartbeats:
     sessions = Sessions(around.settings.sessions, overrides)
     zones = Zones(around.workspace, clock, local=local_zone(around.environment.variables))
     log = BeatLog(NdjsonJournal(home / "heartbeats.ndjson"))
-    delivery = Delivery(around.surfaces, store, zone_of=zones.name)
+    owners = Owners(around.workspace, clock)
+    delivery = Delivery(around.surfaces, store, on_duty=owners.on_duty, zone_of=zones.name)
     admission = Admission(store, zones, clock, route=delivery.route, is_busy=lambda _: False, halted=around.halted)
     alert_owner = owner_or_ops(delivery, clock, around.say)
     scheduler = Scheduler(
@@ -154,12 +159,14 @@ def heartbeats(around: Surroundings) -> Heartbeats:
     )
     return Heartbeats(
         sessions=sessions,
+        owners=owners,
         store=store,
         overrides=overrides,
         zones=zones,
         scheduler=scheduler,
         beats=Beats(room),
         findings=Findings(store, clock),
+        rings=Rings(sessions, store, delivery, around.workspace, clock, zone_of=zones.name, say=around.say),
         log=log,
         delivery=delivery,
         mail=mail,

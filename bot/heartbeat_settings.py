@@ -14,7 +14,7 @@ from bot.domain.severity import Severity
 from bot.errors import ConfigError
 from bot.heartbeat_blocks import DeliverSettings, HoursSettings, VisibilitySettings
 from bot.model_settings import DEFAULT_MODEL, MODEL_ID, Usd
-from bot.setting_types import INTERVAL_FORM, Interval, reads
+from bot.setting_types import INTERVAL_FORM, EscalationId, Interval, reads
 
 LONGEST_INTERVAL: Final = timedelta(days=366)
 
@@ -92,6 +92,10 @@ class BeatSettings(BaseModel):
         Severity.ACT
     )
     """How urgent a finding is where nothing says more: no `!` before its task, no alarm word, no command that fails."""
+    again_after: Interval | None = timedelta(minutes=15)
+    """How long after a page nobody acknowledged it rings again, and again; null: never."""
+    then: EscalationId | None = None
+    """Who is told, once, of a page nobody acknowledged for twice as long: a user, a user group, a private channel."""
     dedupe_window: Interval = timedelta(hours=24)
     """The same finding is not sent to the same place again within it."""
     heartbeat_model: Annotated[str, AfterValidator(_model_or_none), reads('model id, or ""')] = ""

@@ -7,15 +7,17 @@ Values only; bot/settings.py reads them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
 
+from bot.domain.rota import Rota
 from bot.domain.session import check_session_id
 from bot.errors import ConfigError, InputError
 from bot.heartbeat_settings import BeatSettings
-from bot.setting_types import ChannelId, PerhapsFolder, UserId, look_up
+from bot.setting_types import INTERVAL_FORM, ApproverId, ChannelId, Interval, PerhapsFolder, UserId, look_up
 
 
 def _session_id(value: str) -> str:
@@ -28,6 +30,51 @@ def _session_id(value: str) -> str:
 SessionId = Annotated[str, AfterValidator(_session_id)]
 
 
+class RotaSettings(BaseModel):
+    """Owners who take turns."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    rota: Annotated[tuple[UserId, ...], Field(min_length=1, max_length=50)]
+    """The people, in the order of their turns."""
+    every: Interval = timedelta(days=7)
+    """How long each turn is."""
+    since: date
+    """The day on which the first one's first turn began, in UTC."""
+
+    def as_rota(self) -> Rota:
+        """Return who is on duty when."""
+        return Rota(people=self.rota, every=self.every, since=datetime.combine(self.since, time(), UTC))
+
+
+def _kind_of_owner(value: object) -> str:
+    return "[rota]" if isinstance(value, Mapping | RotaSettings) else "[person]"
+
+
+Owner = Annotated[
+    Annotated[ApproverId, Tag("[person]")] | Annotated[RotaSettings, Tag("[rota]")], Discriminator(_kind_of_owner)
+]
+
+
+_OWNER_SCHEMA: dict[str, Any] = {
+    "title": "user id, user-group id, or a rota {rota: [U0123ANN, U0123BEN], every: 7d, since: 2026-01-05}; or null",
+    "anyOf": [
+        {"type": "string", "pattern": "^[UWS][A-Z0-9]{2,}$"},
+        {
+            "type": "object",
+            "properties": {
+                "rota": {"type": "array", "items": {"type": "string", "pattern": "^[UW][A-Z0-9]{2,}$"}, "minItems": 1},
+                "every": {"type": "string", "pattern": INTERVAL_FORM},
+                "since": {"type": "string"},
+            },
+            "required": ["rota", "since"],
+            "additionalProperties": False,
+        },
+        {"type": "null"},
+    ],
+}
+
+
 class SessionSettings(BaseModel):
     """One watched workspace folder."""
 
@@ -38,8 +85,9 @@ class SessionSettings(BaseModel):
     cwd: PerhapsFolder
     """The checkout that is looked after; its HEARTBEAT.md is made when missing. No two sessions share one. While the
     folder is missing this session alone does not beat, and its owner is told once."""
-    owner: UserId | None = None
-    """Who is told; absent: nobody, and only `deliver: {mode: explicit}` or `none` lets beats run."""
+    owner: Annotated[Owner | None, WithJsonSchema(_OWNER_SCHEMA)] = None
+    """Who is told: a user, a user group (each member is), or who of a rota is on duty; absent: nobody, and only
+    `deliver: {mode: explicit}` or `none` lets beats run."""
     channels: tuple[ChannelId, ...] = ()
     """Where a mention that asks for a recurring check (`@triage check the queue every hour`) means this session."""
     master: bool = False

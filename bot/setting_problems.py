@@ -36,8 +36,8 @@ _IN_OUR_WORDS: Final = {
 
 def explain(detail: ErrorDetails, model: type[BaseModel], *inside: str) -> str:
     """Return one problem as `key: what is wrong and what would be right`; `inside` leads to the block it lies in."""
-    location = (*inside, *detail["loc"])
-    key = ".".join(str(part) for part in location if part != "[key]") or "triage.yml"
+    location = tuple(part for part in (*inside, *detail["loc"]) if not _is_a_kind(part))
+    key = ".".join(str(part) for part in location) or "triage.yml"
     if detail["type"] == "extra_forbidden":
         known = _keys_at(location[:-1], model)
         near = difflib.get_close_matches(str(location[-1]), known, n=1)
@@ -46,6 +46,11 @@ def explain(detail: ErrorDetails, model: type[BaseModel], *inside: str) -> str:
     if detail["type"] == "missing":
         return f"{key}: is required; see {EXAMPLE}"
     return redact(f"{key}: {message_of(detail)}{_given(detail)}")
+
+
+def _is_a_kind(part: int | str) -> bool:
+    """Whether a part of a place names no key but which kind of value was tried there: `[key]`, `[rota]`."""
+    return isinstance(part, str) and part.startswith("[") and part.endswith("]")
 
 
 def message_of(detail: ErrorDetails) -> str:

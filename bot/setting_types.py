@@ -50,6 +50,11 @@ ApproverId = Annotated[
     _slack_id("UWS", "user or user-group id", _PROFILE),
     reads("user or user-group id such as U0123ANN or S0123ONCALL", "^[UWS][A-Z0-9]{2,}$"),
 ]
+EscalationId = Annotated[
+    str,
+    _slack_id("UWSCG", "user, user-group or channel id", _PROFILE),
+    reads("user, user-group or channel id such as U0123ANN, S0123ONCALL or C0123WAR", "^[UWSCG][A-Z0-9]{2,}$"),
+]
 
 
 def _no_problem(value: object) -> object:

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from slack_sdk import WebClient
 
 from blocks.heartbeat_alert import alert_blocks, alert_text, closed_text, mark_of, resolved_text, retired_blocks
 from bot.domain.alerts import Alert, Posted
+from bot.domain.session import OpenFinding
 from bot.errors import ProviderError
 from handlers.pacing import CARD, LINE
 from handlers.posting import InFlight, Poster, slack_time, update_message
 from handlers.transport import translated
 
 log = logging.getLogger(__name__)
+
+MAX_MEMBERS = 30
+"""How many members of a user group get a card."""
 
 
 class SlackAlerts:
@@ -29,56 +33,88 @@ class SlackAlerts:
     `wait` takes seconds: a card that may yet come is waited for, at most ten, for the beat that it tells of was paid.
     """
 
-    def __init__(self, client: WebClient, poster: Poster, *, wait: Callable[[float], object] = time.sleep) -> None:
-        self._client, self._poster, self._wait = client, poster, wait
+    def __init__(
+        self,
+        client: WebClient,
+        poster: Poster,
+        *,
+        members: Callable[[str], Collection[str]],
+        wait: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._client, self._poster, self._members, self._wait = client, poster, members, wait
 
     def send(self, to: str, alert: Alert) -> Posted:
-        """Post an alert, or find it where a run before this one posted it; the finding's earlier card is retired.
+        """Post an alert, or find it where a run before this one posted it; the finding's earlier cards are retired.
+
+        Of a user group each member gets a card; it was sent if one of them got it.
 
         Raises:
             ProviderError: Slack refused it; Unconfirmed if nobody can tell.
         """
-        channel = self._channel(to)
+        people = sorted(self._members(to))[:MAX_MEMBERS] if to.startswith("S") else [to]
+        placed: list[tuple[str, str]] = []
+        problem = ProviderError(f"Slack could not send an alert: the user group {to} has no members")
+        for person in people:
+            try:
+                placed.append(self._send_one(person, alert))
+            except ProviderError as error:
+                log.warning("an alert did not reach everybody", extra={"action": "alert_unsent"}, exc_info=True)
+                problem = error
+        if not placed:
+            raise problem
+        self._retire(alert, frozenset(place for place, _ in placed))
+        (place, reference), *copies = placed
+        return Posted(place=place, reference=reference, copies=tuple(copies))
+
+    def _send_one(self, to: str, alert: Alert) -> tuple[str, str]:
+        channel, mark = self._channel(to), mark_of(alert)
         found = self._find_patiently(channel, alert)
         if found is not None:
-            posted = Posted(place=channel, reference=found)
-            self.show(posted, alert)
-            self._retire(alert)
-            return posted
-        mark = mark_of(alert)
+            self._show_one(channel, found, alert)
+            return channel, found
         answer = self._poster.post(
             channel, alert_text(alert), alert_blocks(alert), what="send an alert", rank=CARD, mark=mark
         )
-        self._retire(alert)
-        return Posted(place=channel, reference=str(answer["ts"]))
+        return channel, str(answer["ts"])
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:  # noqa: ARG002 - the card knows its channel
-        """Bring a card up to date; a finding that is gone is also said in its thread.
+        """Bring a card and its copies up to date; a finding that is gone is also said in their threads.
 
         Raises:
             ProviderError: Slack refused it.
         """
         self.show(posted, alert)
         if said := closed_text(alert) or resolved_text(alert):
-            self._poster.post(posted.place, said, what="say what is resolved", rank=LINE, thread_ts=posted.reference)
+            for place, reference in ((posted.place, posted.reference), *posted.copies):
+                self._poster.post(place, said, what="say what is resolved", rank=LINE, thread_ts=reference)
 
     def show(self, posted: Posted, alert: Alert) -> None:
-        """Bring a card up to date and say nothing; raises ProviderError where Slack refuses it."""
-        text, blocks = alert_text(alert), alert_blocks(alert)
-        update_message(self._client, posted.place, posted.reference, text, blocks, what="update an alert")
+        """Bring a card and its copies up to date and say nothing; raises ProviderError where Slack refuses the card."""
+        self._show_one(posted.place, posted.reference, alert)
+        for place, reference in posted.copies:
+            try:
+                self._show_one(place, reference, alert)
+            except ProviderError:
+                log.warning("a copy was not updated", extra={"action": "alert_stale"}, exc_info=True)
 
-    def _retire(self, alert: Alert) -> None:
-        """Take the buttons off the card a finding had before; a card that is gone needs none."""
+    def _show_one(self, place: str, reference: str, alert: Alert) -> None:
+        text, blocks = alert_text(alert), alert_blocks(alert)
+        update_message(self._client, place, reference, text, blocks, what="update an alert")
+
+    def _retire(self, alert: Alert, told: Collection[str]) -> None:
+        """Take the buttons off the cards a finding had before; a copy where nothing new stands keeps them."""
         finding = alert.finding
         if finding is None or finding.place is None or finding.reference is None:
             return
-        try:
-            with translated("retire an alert"):
-                self._client.chat_update(
-                    channel=finding.place, ts=finding.reference, text=alert_text(alert), blocks=retired_blocks(alert)
-                )
-        except ProviderError:
-            log.warning("an old alert keeps its buttons", extra={"action": "alert_not_retired"}, exc_info=True)
+        copies = [copy for copy in finding.copies if copy[0] in told]
+        for place, reference in ((finding.place, finding.reference), *copies):
+            try:
+                with translated("retire an alert"):
+                    self._client.chat_update(
+                        channel=place, ts=reference, text=alert_text(alert), blocks=retired_blocks(alert)
+                    )
+            except ProviderError:
+                log.warning("an old alert keeps its buttons", extra={"action": "alert_not_retired"}, exc_info=True)
 
     def _channel(self, to: str) -> str:
         if to[:1] not in ("U", "W"):
@@ -98,7 +134,7 @@ class SlackAlerts:
         mark, finding = mark_of(alert), alert.finding
         if mark is None:
             return None
-        known = finding.reference if finding is not None and finding.place == channel else None
+        known = _earlier(finding, channel) if finding is not None else None
         first_at = min(each.first_at for each in ((finding,) if finding else alert.listed))
         return self._poster.find(
             channel,
@@ -107,3 +143,8 @@ class SlackAlerts:
             recorded_at=first_at,
             since=float(known) if known else slack_time(first_at),
         )
+
+
+def _earlier(finding: OpenFinding, channel: str) -> str | None:
+    """Return the ts of the card that a finding already has in a channel."""
+    return dict(((str(finding.place), finding.reference), *finding.copies)).get(channel)

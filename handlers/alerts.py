@@ -22,6 +22,7 @@ from bot.domain.beats import Wake
 from bot.domain.session import OpenFinding, check_session_id
 from bot.errors import Conflict, InputError, TriageError
 from bot.heartbeat.findings import Findings
+from bot.heartbeat.owners import Owners
 from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
@@ -34,6 +35,7 @@ from handlers.who import who
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
+_SLACK = ("C", "D", "G")
 NOT_YOURS = "Only the session's owner and approvers may do this."
 
 WakeUp = Callable[[str, Wake], str]
@@ -46,6 +48,7 @@ class AlertDesk:
     """What the buttons act on."""
 
     sessions: Sessions
+    owners: Owners
     findings: Findings
     show: Show
     wake: WakeUp
@@ -120,7 +123,7 @@ class AlertButtons:
         try:
             session_id, _ = ids.decode_finding(action.get("value"))
             session = self._session(session_id)
-            self._approvers.require_probably(*who(body), NOT_YOURS, owner=session.owner)
+            self._approvers.require_probably(*who(body), NOT_YOURS, owner=self._claim(body, session))
             playbook = playbook_of(session).peek()
             if playbook is None:
                 raise InputError("There is no HEARTBEAT.md; the next beat creates it.")
@@ -150,7 +153,10 @@ class AlertButtons:
 
     def _show(self, body: Body, session: Session, finding: OpenFinding) -> None:
         """Show on the card that was clicked how the finding stands."""
-        place = Posted(_channel(body), str((body.get("container") or {}).get("message_ts") or ""))
+        clicked = (_channel(body), str((body.get("container") or {}).get("message_ts") or ""))
+        known = ((finding.place or "", finding.reference or ""), *finding.copies)
+        others = [each for each in known if each != clicked and each[0][:1] in _SLACK and not finding.is_listed]
+        place = Posted(*clicked, tuple(others))
         at: datetime = self._desk.clock.now()
         alert = Alert(
             session_id=session.id,
@@ -167,16 +173,21 @@ class AlertButtons:
 
     def _permitted(self, body: Body, session_id: str) -> Session:
         session = self._session(session_id)
-        self._approvers.require(*who(body), NOT_YOURS, owner=session.owner)
+        self._approvers.require(*who(body), NOT_YOURS, owner=self._claim(body, session))
         return session
+
+    def _claim(self, body: Body, session: Session) -> str:
+        """Return whoever clicked if the session is theirs, or a page of it was escalated to them; else ""."""
+        user, owners = who(body)[0], self._desk.owners
+        return user if owners.was_told(session, user, _channel(body)) else owners.claim(session, user)
 
     def _note_place(self, body: Body, session: Session) -> None:
         """Note that the owner acted in private, for alerts that go where they acted last."""
         if self._is_owner(body, session) and _channel(body).startswith("D"):
-            self._desk.findings.owner_acted(session.id, session.owner)
+            self._desk.findings.owner_acted(session.id, who(body)[0])
 
     def _is_owner(self, body: Body, session: Session) -> bool:
-        return bool(session.owner) and who(body)[0] == session.owner
+        return self._desk.owners.includes(session, who(body)[0])
 
     def _session(self, session_id: str) -> Session:
         return self._desk.sessions.get(session_id)

@@ -52,7 +52,7 @@ class Poster:
     def __init__(self, client: WebClient, pacer: Pacer, *, reader: WebClient, clock: Clock) -> None:
         self._client, self._pacer, self._reader, self._clock = client, pacer, reader, clock
         self._began_at = clock.now()
-        self._sent: dict[str, datetime] = {}
+        self._sent: dict[tuple[str, str], datetime] = {}
         self._lock = threading.Lock()
 
     def post(
@@ -78,7 +78,7 @@ class Poster:
 
         def send(shown: Sequence[Block] | None) -> dict[str, Any]:
             with (
-                self._noted(mark),
+                self._noted(channel, mark),
                 paced(self._pacer, channel, what, rank=rank, patience_s=PATIENCE_S),
                 translated(what, posting=True),
             ):
@@ -134,7 +134,7 @@ class Poster:
             ProviderError: Slack cannot say.
         """
         is_older = not self._began_at <= recorded_at <= self._clock.now()
-        sent_at = self._sent.get(mark) or (self._began_at if is_older else None)
+        sent_at = self._sent.get((channel, mark)) or (self._began_at if is_older else None)
         if sent_at is None and not by_others:
             return None
         found = self._found(channel, mark, what, since)
@@ -161,13 +161,13 @@ class Poster:
                     yield str(message["ts"])
 
     @contextmanager
-    def _noted(self, mark: str | None) -> Iterator[None]:
-        """Remember what is being posted, unless Slack says that it was not."""
+    def _noted(self, channel: str, mark: str | None) -> Iterator[None]:
+        """Remember what is being posted where, unless Slack says that it was not."""
         if mark is None:
             yield
             return
         with self._lock:
-            self._sent[mark] = self._clock.now()
+            self._sent[channel, mark] = self._clock.now()
             if len(self._sent) > REMEMBERED:
                 del self._sent[next(iter(self._sent))]
         try:
@@ -176,7 +176,7 @@ class Poster:
             raise
         except ProviderError:
             with self._lock:
-                self._sent.pop(mark, None)
+                self._sent.pop((channel, mark), None)
             raise
 
 

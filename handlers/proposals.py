@@ -11,6 +11,7 @@ from slack_bolt import Ack
 from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.errors import TriageError
+from bot.heartbeat.owners import Owners
 from bot.heartbeat.proposals import Proposals
 from bot.heartbeat.registry import Sessions
 from handlers.messenger import Ephemeral, answer
@@ -29,12 +30,14 @@ class ProposalButtons:
         self,
         proposals: Proposals,
         sessions: Sessions,
+        owners: Owners,
         approvers: Approvers,
         *,
         ops_channel: str,
         tell: Ephemeral,
     ) -> None:
-        self._proposals, self._sessions, self._approvers = proposals, sessions, approvers
+        self._proposals, self._sessions = proposals, sessions
+        self._owners, self._approvers = owners, approvers
         self._ops_channel, self._tell = ops_channel, tell
 
     def accept(self, ack: Ack, body: Body, action: Body) -> None:
@@ -73,7 +76,7 @@ class ProposalButtons:
     def _require(self, body: Body, session_id: str | None) -> None:
         """Refuse whoever is neither the owner of the proposal's session nor an approver."""
         user, team = who(body)
-        owner = self._sessions.get(session_id).owner if session_id else ""
+        owner = self._owners.claim(self._sessions.get(session_id), user) if session_id else ""
         self._approvers.require(user, team, NOT_YOURS, owner=owner)
 
     def _answer_with(self, body: Body, work: Callable[[str], str]) -> None:

@@ -21,6 +21,7 @@ from bot.casework.approvers import Approvers
 from bot.domain.hidden import check_whole
 from bot.domain.suggestions import By, Suggestion
 from bot.errors import InputError, ProviderError, TriageError
+from bot.heartbeat.owners import Owners
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.suggestion_desk import SuggestionDesk
 from bot.ports import SuggestionStore
@@ -41,6 +42,7 @@ class SuggestionOffice:
     """What the buttons and the command act on, and who may."""
 
     sessions: Sessions
+    owners: Owners
     store: SuggestionStore
     desk: SuggestionDesk
     cards: SuggestionCards
@@ -48,12 +50,14 @@ class SuggestionOffice:
 
     def require(self, user: str, team: str, suggestion: Suggestion, *, asks: bool) -> None:
         """Return if a user may decide; `asks` asks the chat, else what was last known counts. Raises InputError."""
-        try:
-            owner = self.sessions.get(suggestion.to).owner
-        except InputError:
-            owner = ""
         require = self.approvers.require if asks else self.approvers.require_probably
-        require(user, team, NOT_YOURS, owner=owner)
+        require(user, team, NOT_YOURS, owner=self._claim(user, suggestion))
+
+    def _claim(self, user: str, suggestion: Suggestion) -> str:
+        try:
+            return self.owners.claim(self.sessions.get(suggestion.to), user)
+        except InputError:
+            return ""
 
     def show(self, suggestion: Suggestion) -> None:
         """Bring the card after a decision; where the chat refuses, the next tick does."""

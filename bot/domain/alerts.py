@@ -80,10 +80,19 @@ def removal_words(removed: Removal) -> str:
 
 
 class Posted(NamedTuple):
-    """Where an alert stands: the place (a channel, a chat) and the surface's own name for the message."""
+    """Where an alert stands: the place (a channel, a chat) and the surface's own name for the message.
+
+    `copies` are the same for everybody else who was told.
+    """
 
     place: str
     reference: str
+    copies: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def channels(self) -> frozenset[str]:
+        """Every place it stands in."""
+        return frozenset({self.place, *(place for place, _ in self.copies)})
 
 
 def finding_digest(key: str) -> str:

@@ -86,6 +86,14 @@ class OpenFinding(_Value):
     place: str | None = None
     reference: str | None = None
     is_listed: bool = False
+    copies: tuple[tuple[str, str], ...] = ()
+    """Where else its alert stands, as `(place, reference)`: with the others of a group, and with `then`."""
+    rung_at: AwareDatetime | None = None
+    """When it last rang again because nobody acknowledged it."""
+    rings: int = 0
+    """How often it rang again."""
+    escalated_at: AwareDatetime | None = None
+    """When `then` was told."""
     reasoning: str | None = None
     notes: tuple[str, ...] = ()
     sent_at: AwareDatetime | None = None

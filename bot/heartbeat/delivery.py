@@ -30,26 +30,32 @@ class Delivery:
         surfaces: Mapping[str, Surface],
         store: SessionStore,
         *,
+        on_duty: Callable[[Session], str] = lambda session: session.owner,
         zone_of: Callable[[Session], str] = lambda _: "UTC",
     ) -> None:
-        self._surfaces, self._store, self._zone_of = surfaces, store, zone_of
+        self._surfaces, self._store = surfaces, store
+        self._on_duty, self._zone_of = on_duty, zone_of
         self._elsewhere = surfaces.keys() - {"slack"}  # in Slack an owner is reached by their id, whoever was before
 
     def route(self, session: Session, state: SessionState) -> Delivered | None:
         """Return where the session's alerts go, or None if there is no way; mode `none` goes to the log alone."""
-        said = session.beat.deliver
+        said, owner = session.beat.deliver, self._on_duty(session)
         if said.mode == "none":
             return Delivered(mode="none", channel=None, to=None)
         if said.mode == "explicit":
             place = (said.channel, said.to)
-        elif (last := state.last_place) and last.channel in self._elsewhere and state.last_owner == session.owner:
+        elif (last := state.last_place) and last.channel in self._elsewhere and state.last_owner == owner:
             place = (last.channel, last.to)
         else:
-            place = ("slack", session.owner)
+            place = ("slack", owner)
         channel, to = place
         if not channel or not to or channel not in self._surfaces:
             return None
         return Delivered(mode=said.mode, channel=channel, to=to)
+
+    def surface(self, route: Delivered | None) -> Surface | None:
+        """Return what reaches people on a route; None where nobody is to be told."""
+        return self._surfaces.get(route.channel) if route and route.channel and route.to else None
 
     def deliver(self, session: Session, outcome: Outcome) -> Sent:
         """Say what is new, bring up to date what stands, close what is gone; the state is saved as it goes."""
@@ -59,7 +65,7 @@ class Delivery:
             self._remember(session, outcome)
             return Sent(preview=preview_of(outcome))
         surface, zone = self._surfaces[str(route.channel)], self._zone_of(session)
-        return Telling(session, outcome, route, surface, self._store, zone=zone).carry_out()
+        return Telling(session, outcome, route, surface, self._store, self._on_duty(session), zone=zone).carry_out()
 
     def tell_owner(self, session: Session, text: str, *, at: datetime) -> None:
         """Say one line to the owner about the beats themselves.

@@ -38,6 +38,7 @@ class Row:
     id: str
     name: str
     owner: str
+    """Who is told now: a user, a user group, or "" for nobody."""
     is_master: bool
     standing: Standing
     indicator: Indicator | None
@@ -49,6 +50,8 @@ class Row:
     """The next slot inside the hours, if the session is on."""
     open_findings: int
     notes: tuple[str, ...]
+    owners: frozenset[str] = frozenset()
+    """Who else may act as its owner: everybody on its rota."""
     open_pages: int = 0
     """Of the open findings, how many page."""
     most_urgent: Severity | None = None
@@ -74,7 +77,7 @@ def _row(
     return Row(
         id=session.id,
         name=session.name,
-        owner=session.owner,
+        owner=session.rota.on_duty(now) if session.rota else session.owner,
         is_master=session.is_master,
         standing=standing,
         indicator=_indicator(last, still) if session.beat.visibility.use_indicator else None,
@@ -83,6 +86,7 @@ def _row(
         last=last,
         next_at=next_beat(session, hours, now) if standing is Standing.ON else None,
         open_findings=len(still),
+        owners=frozenset(session.rota.people) if session.rota else frozenset(),
         open_pages=still.count(Severity.PAGE),
         most_urgent=highest(still) if still else None,
         notes=tuple(note for note in [*failing, _screening(last), *_switched(session), zones.note(session)] if note),

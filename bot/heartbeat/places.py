@@ -15,7 +15,7 @@ def is_private(route: Delivered) -> bool:
     """
     to = route.to or ""
     if route.channel == "slack":
-        return to[:1] in ("U", "W", "D")
+        return to[:1] in ("U", "W", "D", "S")  # of a group, each member is told in their direct messages
     return route.channel == "telegram" and to.isdigit()
 
 
@@ -25,3 +25,8 @@ def public(route: Delivered) -> Delivered:
         return route
     address = urlsplit(route.to)
     return route.model_copy(update={"to": f"{address.scheme}://{address.netloc.rpartition('@')[2]}"})
+
+
+def destination(route: Delivered) -> str:
+    """Return what stamps of a route are kept under."""
+    return f"{route.channel}:{public(route).to}"

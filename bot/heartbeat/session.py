@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from bot.domain.overrides import Override
+from bot.domain.rota import Rota
 from bot.heartbeat_settings import BeatSettings
-from bot.session_settings import SessionSettings
+from bot.session_settings import RotaSettings, SessionSettings
 
 PLAYBOOK: Final = "HEARTBEAT.md"
 
@@ -22,10 +23,12 @@ class Session:
     name: str
     cwd: Path
     owner: str
-    """The Slack user who is told; "" for nobody."""
+    """The Slack user or user group (S…) that is told; "" for nobody, or where there is a rota."""
     channels: tuple[str, ...]
     is_master: bool
     beat: BeatSettings
+    rota: Rota | None = None
+    """Its owners, where they take turns."""
     override: Override | None = None
     """What people switched by command; `beat` has it in already."""
 
@@ -46,7 +49,8 @@ def resolved(session_id: str, settings: SessionSettings, override: Override | No
         id=session_id,
         name=settings.name or session_id,
         cwd=settings.cwd,
-        owner=settings.owner or "",
+        owner=settings.owner if isinstance(settings.owner, str) else "",
+        rota=settings.owner.as_rota() if isinstance(settings.owner, RotaSettings) else None,
         channels=settings.channels,
         is_master=settings.master,
         beat=settings.heartbeat.model_copy(update=changes),

@@ -15,7 +15,7 @@ from bot.domain.session import OpenFinding, SessionState, is_still_silent
 from bot.errors import ProviderError
 from bot.heartbeat.digest import digest_text, shared_out
 from bot.heartbeat.findings import LONGEST_SNOOZE
-from bot.heartbeat.places import is_private, public
+from bot.heartbeat.places import destination, is_private, public
 from bot.heartbeat.session import Session
 from bot.heartbeat.tidings import Outcome, Sent, ended, preview_of, seen
 from bot.ports import SessionStore, Surface
@@ -33,11 +33,12 @@ class Telling:
         route: Delivered,
         surface: Surface,
         store: SessionStore,
+        owner: str,
         *,
         zone: str = "UTC",
     ) -> None:
         self._session, self._outcome, self._route = session, outcome, route
-        self._surface, self._store, self._zone = surface, store, zone
+        self._surface, self._store, self._owner, self._zone = surface, store, owner, zone
         self._said: list[str] = []
         self._told = False
         self._suppressed: list[str] = []
@@ -104,18 +105,21 @@ class Telling:
         """Remember a send that the surface confirmed; what a human clicked meanwhile stands."""
         at, window = self._outcome.at, self._session.beat.dedupe_window
         where = {"place": posted.place, "reference": posted.reference, "is_listed": is_listed}
+        posted_in = posted.channels
 
         def note(state: SessionState) -> SessionState:
             stamps, known = state.sent.pruned(at, window), []
             for finding in findings:
                 now = state.findings.get(finding.key, finding)
                 has_card = is_listed and now.reference is not None and not now.is_listed
-                known.append(now.evolve(sent_at=at, snoozed_until=None, **({} if has_card else where)))
+                others = (*posted.copies, *(copy for copy in now.copies if copy[0] not in posted_in))
+                moved = {} if has_card else {**where, "copies": others}
+                known.append(now.evolve(sent_at=at, rung_at=None, snoozed_until=None, **moved))
                 if now.is_open:
-                    stamps = stamps.stamped(finding.key, finding.text, self._destination(), at)
+                    stamps = stamps.stamped(finding.key, finding.text, destination(self._route), at)
             last = self._route if is_private(self._route) else state.last_place
             return state.with_findings(*known).evolve(
-                sent=stamps, last_sent=at, last_place=last, last_owner=self._session.owner
+                sent=stamps, last_sent=at, last_place=last, last_owner=self._owner
             )
 
         self._store.save(self._session.id, note)
@@ -129,13 +133,10 @@ class Telling:
             # one that is over rings again, window or not
             return is_still_silent(finding.snoozed_until, at, LONGEST_SNOOZE)
         stamps, window = self._state().sent, self._session.beat.dedupe_window
-        return stamps.is_repeat(finding.key, finding.text, self._destination(), at, window)
+        return stamps.is_repeat(finding.key, finding.text, destination(self._route), at, window)
 
     def _state(self) -> SessionState:
         return self._store.load(self._session.id)
-
-    def _destination(self) -> str:
-        return f"{self._route.channel}:{public(self._route).to}"
 
     def _save(self, key: str, change: Callable[[OpenFinding | None], OpenFinding]) -> OpenFinding:
         """Change what is on file of a finding, as it stands at that moment; return how it stands then."""
@@ -199,7 +200,7 @@ class Telling:
         """Bring an alert that stands up to date; a list is, once something on it is gone."""
         if finding.place is None or finding.reference is None or finding.is_listed:
             return
-        if self._show(Posted(finding.place, finding.reference), self._alert(finding)):
+        if self._show(Posted(finding.place, finding.reference, finding.copies), self._alert(finding)):
             self._show_a_click_meanwhile(finding)
 
     def _show(self, posted: Posted, alert: Alert) -> bool:
@@ -217,4 +218,4 @@ class Telling:
         """Show a click again that came between our look and our update, which has painted it over."""
         now = self._state().findings.get(shown.key, shown)
         if now != shown and shown.is_open:
-            self._show(Posted(str(shown.place), str(shown.reference)), self._alert(now))
+            self._show(Posted(str(shown.place), str(shown.reference), shown.copies), self._alert(now))

@@ -12,6 +12,7 @@ from typing import Final
 
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError, ProviderError
+from bot.heartbeat.owners import Owners
 from bot.heartbeat.session import Session
 from bot.ports import Clock, Workspace
 
@@ -25,6 +26,7 @@ class Zones:
 
     def __init__(self, workspace: Workspace | None, clock: Clock, *, local: str) -> None:
         self._workspace, self._clock, self._local = workspace, clock, local
+        self._owners = Owners(workspace, clock)
         self._heard: dict[str, tuple[datetime, str | None]] = {}
 
     def refresh(self, sessions: Iterable[Session]) -> None:
@@ -32,7 +34,7 @@ class Zones:
         now = self._clock.now()
         if self._workspace is None:
             return
-        for owner in {s.owner for s in sessions if s.owner and s.beat.active_hours.timezone == "user"}:
+        for owner in {self._person(s) for s in sessions if s.beat.active_hours.timezone == "user"} - {""}:
             asked_at, known = self._heard.get(owner, (None, None))
             if asked_at is not None and timedelta() <= now - asked_at < ASK_AGAIN_AFTER:
                 continue
@@ -45,7 +47,7 @@ class Zones:
     def hours(self, session: Session) -> ActiveHours:
         """Return the session's active hours in the zone that counts now."""
         hours = session.beat.active_hours
-        named = {"user": self._of_owner(session.owner), "local": self._local}.get(hours.timezone, hours.timezone)
+        named = {"user": self._of_owner(session), "local": self._local}.get(hours.timezone, hours.timezone)
         try:
             return hours.in_zone(named or self._local)
         except ConfigError:  # the chat knows a zone that this machine's tables do not
@@ -57,13 +59,16 @@ class Zones:
 
     def note(self, session: Session) -> str | None:
         """Return what a list has to say of the zone, if it is not the one that was meant."""
-        if session.beat.active_hours.timezone != "user" or self.hours(session).timezone == self._of_owner(
-            session.owner
-        ):
+        if session.beat.active_hours.timezone != "user" or self.hours(session).timezone == self._of_owner(session):
             return None
         if self._workspace is None:
             return f"hours as in {self._local}; the bot itself asks the chat for the owner's zone"
         return f"the owner's zone is unknown; {self._local}, the machine's, counts"
 
-    def _of_owner(self, owner: str) -> str | None:
-        return self._heard.get(owner, (None, None))[1]
+    def _of_owner(self, session: Session) -> str | None:
+        return self._heard.get(self._person(session), (None, None))[1]
+
+    def _person(self, session: Session) -> str:
+        """Return the one person whose zone counts; "" for a user group, which has none."""
+        owner = self._owners.on_duty(session)
+        return "" if owner.startswith("S") else owner

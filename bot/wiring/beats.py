@@ -42,7 +42,7 @@ class Beats:
 
 def wire_beats(on: Foundation, models: Models | None) -> Beats:
     """Return heartbeats over the foundation; nothing runs until the scheduler is ticked."""
-    surface = SlackAlerts(on.client, on.poster)
+    surface = SlackAlerts(on.client, on.poster, members=on.desk.workspace.members)
     beats = _heartbeats(on, models, surface)
     office, proposals = _suggestion_office(on, beats), _proposals(on, beats)
     return Beats(
@@ -54,6 +54,7 @@ def wire_beats(on: Foundation, models: Models | None) -> Beats:
         proposal_buttons=ProposalButtons(
             proposals,
             beats.sessions,
+            beats.owners,
             on.approvers,
             ops_channel=on.ops_channel,
             tell=on.tell(),
@@ -89,6 +90,7 @@ def _tell_of_damage(on: Foundation, path: Path) -> None:
 def _alert_buttons(on: Foundation, beats: Heartbeats, surface: SlackAlerts) -> AlertButtons:
     desk = AlertDesk(
         sessions=beats.sessions,
+        owners=beats.owners,
         findings=beats.findings,
         show=surface.show,
         wake=beats.scheduler.wake,
@@ -102,6 +104,7 @@ def _alert_buttons(on: Foundation, beats: Heartbeats, surface: SlackAlerts) -> A
 def _suggestion_office(on: Foundation, beats: Heartbeats) -> SuggestionOffice:
     return SuggestionOffice(
         sessions=beats.sessions,
+        owners=beats.owners,
         store=beats.suggestions,
         desk=beats.desk,
         cards=SuggestionCards(on.client, on.poster, beats.suggestions, ops_channel=on.ops_channel),
@@ -134,6 +137,7 @@ def _proposals(on: Foundation, beats: Heartbeats) -> Proposals:
 def _heartbeat_command(on: Foundation, beats: Heartbeats) -> HeartbeatCommand:
     return HeartbeatCommand(
         sessions=beats.sessions,
+        owners=beats.owners,
         store=beats.store,
         controls=Controls(beats.sessions, beats.overrides, beats.scheduler.wake, beats.beats.cancel),
         record=beats.log,
@@ -147,6 +151,7 @@ def _tiers(on: Foundation, beats: Heartbeats) -> Tiers:
     listed = on.slate("listed.json")
     return Tiers(
         sessions=beats.sessions,
+        owners=beats.owners,
         desk=TaskDesk(beats.sessions, beats.store, beats.zones, on.clock, listed, beats.removals),
         approvers=on.approvers,
         open_view=view_opener(on.posting),

@@ -20,6 +20,7 @@ from bot.domain.overrides import Setter
 from bot.errors import InputError
 from bot.heartbeat.controls import Controls
 from bot.heartbeat.overview import rows
+from bot.heartbeat.owners import Owners
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
@@ -38,6 +39,7 @@ class HeartbeatCommand:
     """Answers `/triage heartbeat …`; a Command of handlers/commands."""
 
     sessions: Sessions
+    owners: Owners
     store: SessionStore
     controls: Controls
     record: BeatLog
@@ -57,7 +59,7 @@ class HeartbeatCommand:
         if verb in ("log", "why"):
             return self._told(verb, session, may_read=self._may(session, typed))
         refusal = f"Only approvers and the owner of {session.id} may do that. See /triage heartbeat list"
-        self.approvers.require(*typed.who, refusal, owner=session.owner)
+        self.approvers.require(*typed.who, refusal, owner=self.owners.claim(session, typed.user_id))
         refuse_more(f"{NAME} {verb}", typed.line.words[2:])
         return said_blocks(self._done(verb, session, "".join(typed.line.words[3:]), typed))
 
@@ -85,4 +87,4 @@ class HeartbeatCommand:
         return self.controls.switch(session.id, by, on=verb == "on")
 
     def _may(self, session: Session, typed: Typed) -> bool:
-        return self.approvers.allow(*typed.who, owner=session.owner)
+        return self.approvers.allow(*typed.who, owner=self.owners.claim(session, typed.user_id))

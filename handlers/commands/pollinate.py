@@ -79,5 +79,6 @@ class PollinateCommand:
 
     def _owned(self, typed: Typed) -> frozenset[str]:
         """Return the sessions that belong to whoever typed; none to an owner who has become a guest, say."""
-        mine = frozenset(one.id for one in self.office.sessions.all() if one.owner and one.owner == typed.user_id)
-        return mine if mine and self.office.approvers.allow(*typed.who, owner=typed.user_id) else frozenset()
+        user, owners = typed.user_id, self.office.owners
+        mine = frozenset(one.id for one in self.office.sessions.all() if owners.includes(one, user))
+        return mine if mine and self.office.approvers.allow(*typed.who, owner=user) else frozenset()

@@ -36,6 +36,7 @@ from bot.domain.nearness import near_ones
 from bot.domain.playbook_numbers import ListChanged
 from bot.domain.tiers import Tier
 from bot.errors import InputError, ProviderError, TriageError
+from bot.heartbeat.owners import Owners
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
 from bot.heartbeat.task_desk import Answer, TaskDesk, TextChanged
@@ -91,6 +92,7 @@ class Tiers:
     """Answers `/triage tiers …` (a Command of handlers/commands) and listens to its buttons and its dialogue."""
 
     sessions: Sessions
+    owners: Owners
     desk: TaskDesk
     approvers: Approvers
     open_view: OpenView
@@ -114,7 +116,7 @@ class Tiers:
             near = [f"{NAME} {session.id} {one}" for one in near_ones(verb, verbs(NAME))]
             return usage_blocks(NAME, unknown_text(verb, near, after=f"{NAME} {session.id}"))
         refusal = f"{NOT_YOURS} What is due: /triage tiers {session.id} due"
-        self.approvers.require(*typed.who, refusal, owner=session.owner)
+        self.approvers.require(*typed.who, refusal, owner=self.owners.claim(session, typed.user_id))
         return self._answer(session, verb, typed)
 
     def open_edit(self, ack: Ack, body: Body, action: Body) -> None:
@@ -137,7 +139,7 @@ class Tiers:
             session_id, tier, base = ids.decode_tier(view.get("private_metadata"))
             session = self.sessions.get(session_id)
             check_whole(text)
-            if self.approvers.probably(*who(body), owner=session.owner):
+            if self.approvers.probably(*who(body), owner=self.owners.claim(session, who(body)[0])):
                 self.desk.check_edit(session.id, tier, text, base)
         except TextChanged as changed:
             self._show_both(ack, changed, block, text)
@@ -150,7 +152,7 @@ class Tiers:
     def _save(self, body: Body, view: Body, session: Session, edit: Edit) -> None:
         """Change the playbook if whoever submitted may; the text goes back to them if not."""
         try:
-            self.approvers.require(*who(body), NOT_YOURS, owner=session.owner)
+            self.approvers.require(*who(body), NOT_YOURS, owner=self.owners.claim(session, who(body)[0]))
             changes = self.desk.edit(session.id, edit.tier, edit.text, edit.base, who(body)[0])
         except TriageError as error:
             log.info("an edited tier was refused: %s", error, extra={"action": "click_refused"})
@@ -199,7 +201,7 @@ class Tiers:
         return self.desk.move(session.id, number, parse_tier(typed.line.word(4), session.id), by)
 
     def _open(self, session: Session, tier: Tier, body: Body) -> None:
-        self.approvers.require_probably(*who(body), NOT_YOURS, owner=session.owner)
+        self.approvers.require_probably(*who(body), NOT_YOURS, owner=self.owners.claim(session, who(body)[0]))
         self._show_editor(session, tier, str(body.get("trigger_id")))
 
     def _show_editor(self, session: Session, tier: Tier, trigger_id: str) -> None:

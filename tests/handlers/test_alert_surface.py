@@ -25,6 +25,7 @@ FINDING = OpenFinding(key="shop/ci/main-red", task="ci", text="Main is red.", fi
 BEGAN = AT + timedelta(minutes=5)
 """When the process began: the finding was on file before."""
 ANA, DM = "U0ANA", "D0ANA"
+GROUPS = {"S0ONCALL": ["U0BEN", "U0ANA"], "S0EMPTY": []}
 
 
 def alert(finding: OpenFinding | None = FINDING) -> Alert:
@@ -50,7 +51,7 @@ def surface(slack: SlackStub) -> SlackAlerts:
     client = WebClient(token="xoxb-1", base_url=slack.url)
     clock = FakeClock(BEGAN)
     poster = a_poster(slack.url, posts_per_second=100.0, clock=clock)
-    return SlackAlerts(client, poster, wait=clock.advance)
+    return SlackAlerts(client, poster, members=lambda group: GROUPS[group], wait=clock.advance)
 
 
 def test_a_person_is_written_to_in_their_direct_messages(slack: SlackStub, surface: SlackAlerts) -> None:
@@ -182,3 +183,32 @@ def test_what_is_posted_is_json_that_slack_takes(slack: SlackStub, surface: Slac
     found = [block.get("block_id") for block in (json.loads(blocks) if isinstance(blocks, str) else blocks)]
     named = [each for each in found if each]
     assert len(named) == len(set(named)) == 2
+
+
+def test_each_member_of_a_user_group_gets_a_card_and_sees_what_becomes_of_it(
+    slack: SlackStub, surface: SlackAlerts
+) -> None:
+    """In their own direct messages; one who cannot be reached keeps it from nobody else."""
+    slack.will("conversations.open", Answer({"channel": {"id": "D0ANA"}}), Answer({"channel": {"id": "D0BEN"}}))
+    slack.will("chat.postMessage", Answer({"ts": "1795231000.000001"}), Answer({"ts": "1795231000.000002"}))
+    new = alert(FINDING.evolve(first_at=BEGAN))
+    posted = surface.send("S0ONCALL", new)
+    assert posted == Posted("D0ANA", "1795231000.000001", (("D0BEN", "1795231000.000002"),))
+    surface.show(posted, new)
+    assert [call["channel"] for call in slack.of("chat.update")] == ["D0ANA", "D0BEN"]
+    slack.will("conversations.open", refusal("user_disabled"), Answer({"channel": {"id": "D0BEN"}}))
+    assert surface.send("S0ONCALL", alert(FINDING.evolve(key="other", first_at=BEGAN))).place == "D0BEN"
+
+
+def test_a_user_group_without_members_is_a_refusal(surface: SlackAlerts) -> None:
+    """Nobody heard of it, so nothing is remembered as said."""
+    with pytest.raises(ProviderError, match="S0EMPTY has no members"):
+        surface.send("S0EMPTY", alert())
+
+
+def test_a_ring_for_some_leaves_the_copies_of_others_their_buttons(slack: SlackStub, surface: SlackAlerts) -> None:
+    """Whom a page was escalated to has one card, whatever rings elsewhere."""
+    copies = ((DM, "1795231000.000003"), ("D0BOSS", "1795231000.000004"))
+    known = FINDING.evolve(place=DM, reference="1795231000.000007", sent_at=AT, first_at=BEGAN, copies=copies)
+    surface.send(ANA, alert(known))
+    assert [call["ts"] for call in slack.of("chat.update")] == ["1795231000.000007", "1795231000.000003"]

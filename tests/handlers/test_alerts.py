@@ -20,7 +20,7 @@ from bot.heartbeat.findings import Findings
 from bot.heartbeat.registry import Sessions
 from handlers.alerts import NOT_YOURS, AlertButtons, AlertDesk
 from tests.fakes import FakeClock, FakeWorkspace, MemoryOverrideStore, MemorySessionStore
-from tests.heartbeat.builders import AT
+from tests.heartbeat.builders import AT, OWNERS
 from tests.heartbeat.clockwork import session_settings
 from tests.payloads import payload
 
@@ -33,7 +33,7 @@ CHANGING = ["acknowledge", "fixed", "snooze", "run_now", "investigate", "open_pl
 class Edge:
     """The listeners over a session of Ana's with one open finding; Ben may approve, Eve is nobody."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **beat: Any) -> None:
         self.clock, self.store = FakeClock(AT), MemorySessionStore()
         self.clock.advance(600)
         self.store.save("shop", lambda state: state.with_findings(FINDING))
@@ -52,7 +52,10 @@ class Edge:
         self.trouble: ProviderError | None = None
         self.expired = self.mute = False
         desk = AlertDesk(
-            sessions=Sessions({"shop": session_settings(folder, owner=ANA, name="Shop")}, MemoryOverrideStore()),
+            owners=OWNERS,
+            sessions=Sessions(
+                {"shop": session_settings(folder, owner=ANA, name="Shop", **beat)}, MemoryOverrideStore()
+            ),
             findings=Findings(self.store, self.clock),
             show=self._show,
             wake=self._wake,
@@ -322,3 +325,14 @@ def test_without_an_owner_nobody_is_one(tmp_path: Path) -> None:
         ids.decode_finding("|")
     edge.press("acknowledge", by="", team="T1")
     assert edge.finding.acknowledged_by is None
+
+
+def test_whom_a_page_is_escalated_to_may_have_it_and_every_card_shows_it(tmp_path: Path) -> None:
+    """The owner's card and the copies are brought up to date with the one that was clicked."""
+    edge = Edge(tmp_path, then="U0BOSS")
+    copies = (("D0BOSS", "7.1"), ("D0BEN", "7.2"))
+    edge.store.save("shop", lambda s: s.with_findings(FINDING.evolve(place="D0ANA", reference="7.0", copies=copies)))
+    edge.press("acknowledge", by="U0BOSS", channel="D0BOSS")
+    assert edge.finding.acknowledged_by == "U0BOSS"
+    posted, _ = edge.shown[0]
+    assert posted.channels == {"D0ANA", "D0BOSS", "D0BEN"}

@@ -32,6 +32,7 @@ from handlers.suggestions import SuggestionOffice
 from tests.blocks.limits import texts
 from tests.builders import in_status
 from tests.fakes import MemorySlate
+from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.clockwork import START, Clockwork
 from tests.heartbeat.garden import Garden, with_task
 from tests.payloads import payload
@@ -89,6 +90,7 @@ class Everything:
             clock=works.clock,
         )
         heartbeat = HeartbeatCommand(
+            owners=OWNERS,
             sessions=works.sessions,
             store=works.store,
             controls=Controls(works.sessions, works.overrides, works.scheduler.wake, lambda _: False),
@@ -98,6 +100,7 @@ class Everything:
             clock=works.clock,
         )
         tiers = Tiers(
+            owners=OWNERS,
             sessions=works.sessions,
             desk=TaskDesk(works.sessions, works.store, works.zones, works.clock, MemorySlate()),
             approvers=self.approvers,
@@ -107,6 +110,7 @@ class Everything:
             tell=lambda *_: None,
         )
         office = SuggestionOffice(
+            owners=OWNERS,
             sessions=garden.sessions,
             store=garden.suggestions,
             desk=garden.desk,

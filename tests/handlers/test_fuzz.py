@@ -64,6 +64,7 @@ from tests.fakes import MemoryDecisionLog, MemoryOverrideStore, MemorySessionSto
 from tests.gitrepo import make_repo
 from tests.handlers.hostile import KINDS, SECRET, Body, hostile, original
 from tests.handlers.slack_stub import Answer, SlackStub
+from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.proposal_chat import FakeChat
 
 SEED = 20_261_121
@@ -195,6 +196,7 @@ class World:
         return ProposalButtons(
             proposals,
             sessions,
+            OWNERS,
             approvers,
             ops_channel="C0OPS",
             tell=lambda *words: self.told.append(words),
@@ -203,6 +205,7 @@ class World:
     def _suggestions(self, approvers: Approvers) -> SuggestionOffice:
         sessions, store = Sessions({}, MemoryOverrideStore()), MemorySuggestionStore()
         return SuggestionOffice(
+            owners=OWNERS,
             sessions=sessions,
             store=store,
             desk=SuggestionDesk(sessions, store, MemoryDecisionLog(), self.office.clock),
@@ -214,6 +217,7 @@ class World:
         sessions, store, clock = Sessions({}, MemoryOverrideStore()), MemorySessionStore(), self.office.clock
         zones = Zones(self.office.workspace, clock, local="UTC")
         return Tiers(
+            owners=OWNERS,
             sessions=sessions,
             desk=TaskDesk(sessions, store, zones, clock, MemorySlate()),
             approvers=approvers,
@@ -226,11 +230,13 @@ class World:
     def _alert_desk(self) -> AlertDesk:
         store = MemorySessionStore()
         return AlertDesk(
+            owners=OWNERS,
             sessions=Sessions({}, MemoryOverrideStore()),
             findings=Findings(store, self.office.clock),
             show=lambda *_: None,
             wake=lambda session_id, _: session_id,
             ask=lambda question, _: question,
+            zone_of=lambda _: "UTC",
             clock=self.office.clock,
         )
 

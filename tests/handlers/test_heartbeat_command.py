@@ -15,6 +15,7 @@ from bot.heartbeat.controls import Controls
 from handlers.commands import OTHER_TEAM, Commands
 from handlers.commands.heartbeat import HeartbeatCommand
 from tests.blocks.limits import texts
+from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.clockwork import START, Clockwork
 from tests.payloads import payload
 
@@ -37,6 +38,7 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1", ru
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=works.workspace)
     approvers.refresh()
     command = HeartbeatCommand(
+        owners=OWNERS,
         sessions=works.sessions,
         store=works.store,
         controls=Controls(

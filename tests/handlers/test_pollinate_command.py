@@ -14,6 +14,7 @@ from handlers.commands.pollinate import PollinateCommand
 from handlers.suggestions import SuggestionOffice
 from tests.blocks.limits import texts
 from tests.fakes import FakeWorkspace
+from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.garden import BASICS, Garden, with_task
 from tests.payloads import payload
 
@@ -34,6 +35,7 @@ def answer(garden: Garden, text: str, by: str = APPROVER, team: str = "T1") -> s
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
     approvers.refresh()
     office = SuggestionOffice(
+        owners=OWNERS,
         sessions=garden.sessions,
         store=garden.suggestions,
         desk=garden.desk,

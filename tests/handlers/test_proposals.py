@@ -18,6 +18,7 @@ from handlers.proposal_cards import SlackProposals
 from handlers.proposals import NOT_YOURS, ProposalButtons
 from tests.blocks.limits import texts
 from tests.handlers.slack_stub import Answer, SlackStub, a_poster
+from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.clockwork import START
 from tests.heartbeat.test_proposals import ID, PLAYBOOK, World
 from tests.payloads import payload
@@ -37,6 +38,7 @@ class Edge:
         self.buttons = ProposalButtons(
             self.world.proposals,
             self.world.works.sessions,
+            OWNERS,
             approvers,
             ops_channel="C0OPS",
             tell=lambda _channel, _user, text: self.told.append(text),

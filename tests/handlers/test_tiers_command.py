@@ -18,6 +18,7 @@ from handlers.commands import OTHER_TEAM, Commands
 from handlers.commands.tiers import NOT_YOURS, Tiers
 from tests.blocks.limits import texts
 from tests.fakes import MemorySlate
+from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.clockwork import START, Clockwork
 from tests.payloads import payload
 
@@ -61,6 +62,7 @@ class Edge:
         """Start a process on what is on disk."""
         works = self.works
         self.tiers = Tiers(
+            owners=OWNERS,
             sessions=works.sessions,
             desk=TaskDesk(works.sessions, works.store, works.zones, works.clock, self.slate),
             approvers=self.approvers,

@@ -10,12 +10,17 @@ from typing import Any
 from bot.domain.beats import Wake
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier, includes
+from bot.heartbeat.owners import Owners
 from bot.heartbeat.probes import ProbeReport
 from bot.heartbeat.session import Session
 from bot.heartbeat.view import BeatView
 from bot.heartbeat_settings import BeatSettings
+from tests.fakes import FakeClock
 
 AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+
+OWNERS = Owners(None, FakeClock(AT))
+"""Nobody but the owners that sessions name."""
 
 PLAYBOOK = """# Heartbeat
 
