@@ -118,7 +118,9 @@ class Poster:
 
     def may_still_come(self, mark: str) -> bool:
         """Whether a post with this mark, found nowhere, may have been sent so lately that it may yet come."""
-        return may_still_come(self._sent.get(mark) or self._began_at, self._clock.now())
+        with self._lock:
+            sent = [at for (_, noted), at in self._sent.items() if noted == mark]
+        return may_still_come(max(sent, default=self._began_at), self._clock.now())
 
     def find(
         self, channel: str, mark: str, *, what: str, recorded_at: datetime, since: float, by_others: bool = False
