@@ -36,6 +36,7 @@ from bot.session_settings import SessionId, SessionSettings, across, inherit
 from bot.setting_problems import explain
 from bot.setting_types import ApproverId, ChannelId, Folder, Interval, TakenOver, Word, reads
 from bot.slack_settings import SlackSettings
+from bot.strict_yaml import load_strict
 
 Language = Literal["en", "es", "pt", "de", "fr", "id", "ja", "zh"]
 """Languages with a word list."""
@@ -210,7 +211,7 @@ def load_classifier(path: Path) -> ClassifierSettings:
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = load_strict(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, or a date such as 2026-13-01

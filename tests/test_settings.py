@@ -199,6 +199,12 @@ def test_missing_keys_are_named(folder: Path) -> None:
     assert problems(folder, "{}") == expected
 
 
+BOMB = "\n".join(
+    ["a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol]"]
+    + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 12)]
+)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -208,6 +214,18 @@ def test_missing_keys_are_named(folder: Path) -> None:
         ("just text", "must hold keys and values"),
         (b"codebase: \xff\xfe", "not valid YAML"),
         ("codebase: \x00", "not valid YAML"),
+        (
+            "codebase: .\nops_channel: C1\ncodebase: ..",
+            "at line 3, column 1: the key 'codebase' stood at line 1 already",
+        ),
+        (
+            "budget:\n  daily_usd: 1\n  daily_usd: 99",
+            "at line 3, column 3: the key 'daily_usd' stood at line 2 already",
+        ),
+        ("mcp_servers:\n  a: {command: x}\n  'a': {command: y}", "at line 3, column 3: the key 'a' stood at line 2"),
+        ("a: &a {b: 1}\nc:\n  <<: *a", "at line 3, column 3: merge keys (<<) are not read"),
+        ("a: &a [1, *a]", "at line 1, column 11: an alias stands inside what it stands for"),
+        (BOMB, "at line 5, column 5: with its aliases written out this has over"),
         ("codebase: 2026-13-01", "not valid YAML: month must be in 1..12"),
         ("[" * 100_000, "not valid YAML"),
         ("codebase: !!python/object/apply:os.system ['true']", "not valid YAML at line 1"),

@@ -1,0 +1,73 @@
+"""Reads YAML that people write as configuration, and refuses what hides a mistake: a key given twice, a merge, a bomb.
+
+Anchors and aliases are read, as long as what they stand for stays small.
+Source: https://yaml.org/spec/1.2.2/ §3.2.1.3 (keys are unique); merge keys are an extension that YAML 1.2 dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final
+
+import yaml
+from yaml.composer import ComposerError
+from yaml.constructor import ConstructorError
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+MAX_NODES: Final = 20_000
+"""Values and keys of a file with every alias written out."""
+_MERGE: Final = "tag:yaml.org,2002:merge"
+
+
+def load_strict(text: str) -> Any:
+    """Return what a YAML document says.
+
+    Raises:
+        yaml.YAMLError: it is no YAML, gives a key twice, merges keys, or is too large with its aliases written out;
+            `problem` says which and `problem_mark` where.
+        ValueError: it holds a date that does not exist.
+        RecursionError: it is nested too deeply.
+    """
+    return yaml.load(text, _StrictLoader)  # noqa: S506 - a SafeLoader
+
+
+class _StrictLoader(yaml.SafeLoader):
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._sizes: dict[int, int] = {}
+
+    def compose_node(self, parent: Node | None, index: int) -> Node | None:
+        """Return the next node; how many nodes it stands for is counted as it is built."""
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        is_alias = self.check_event(yaml.AliasEvent)
+        node = super().compose_node(parent, index)
+        if node is None:
+            return None
+        if is_alias and id(node) not in self._sizes:
+            raise ComposerError(None, None, "an alias stands inside what it stands for", mark)
+        if not is_alias:
+            self._sizes[id(node)] = 1 + sum(self._sizes[id(child)] for child in _children(node))
+        if self._sizes[id(node)] > MAX_NODES:
+            raise ComposerError(None, None, f"with its aliases written out this has over {MAX_NODES} values", mark)
+        return node
+
+    def construct_mapping(self, node: MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        """Return the keys and values of a mapping; a key stands there once."""
+        lines: dict[Hashable, int] = {}
+        for key_node, _ in node.value:
+            if key_node.tag == _MERGE:
+                raise ConstructorError(None, None, "merge keys (<<) are not read; write them out", key_node.start_mark)
+            if not isinstance(key_node, ScalarNode):
+                continue
+            key = self.construct_object(key_node, deep=True)
+            if key in lines:
+                problem = f"the key {str(key)[:60]!r} stood at line {lines[key]} already; keep one of the two"
+                raise ConstructorError(None, None, problem, key_node.start_mark)
+            lines[key] = key_node.start_mark.line + 1
+        return super().construct_mapping(node, deep)
+
+
+def _children(node: Node) -> list[Node]:
+    if isinstance(node, MappingNode):
+        return [child for pair in node.value for child in pair]
+    return list(node.value) if isinstance(node, SequenceNode) else []
