@@ -109,6 +109,13 @@ class RateLimitPatience(RetryHandler):
         state.increment_current_attempt()
 
 
+def date_of(headers: Mapping[str, object]) -> str | None:
+    """Return the Date header of an answer, however its name is written."""
+    said = {name.lower(): value for name, value in headers.items()}.get("date")
+    value = said[0] if isinstance(said, list) and said else said
+    return value if isinstance(value, str) else None
+
+
 def _asked_s(response: HttpResponse | None) -> float:
     """Return how long a refusal asks to wait; a second where it does not say."""
     asked_s = _retry_after_s(response.headers) if response is not None else None

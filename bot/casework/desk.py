@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final
 
 from bot.casework.card_turns import CardTurns
@@ -35,6 +36,8 @@ class Desk:
     clock: Clock
     turns: CardTurns = field(default_factory=CardTurns)
     known_secrets: frozenset[str] = frozenset()
+    chat_ahead: Callable[[], timedelta] = timedelta
+    """How far `clock` is ahead of the chat's own."""
     privacy: OpsPrivacy = field(init=False)
 
     def __post_init__(self) -> None:

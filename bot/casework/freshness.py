@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bot.agent.git import GitRepo
@@ -87,16 +87,16 @@ def find_changes(
         return [Staleness(text="the ops channel is no longer private", hard=True)]
     if desk.workspace.channel(state.chat_id).is_archived:
         return [Staleness(text="the channel was archived", hard=True)]
-    return [*_in_chat(state, messages), *_in_code(state, still_stands)]
+    return [*_in_chat(state, messages, desk.chat_ahead()), *_in_code(state, still_stands)]
 
 
-def _in_chat(state: ThreadState, messages: Sequence[ChatMessage]) -> list[Staleness]:
+def _in_chat(state: ThreadState, messages: Sequence[ChatMessage], ahead: timedelta) -> list[Staleness]:
     original = next((m for m in messages if m.message_id == state.original_message_id), None)
     if original is None:
         return [Staleness(text="the question was deleted", hard=True)]
     texts = [question_edited(original.text)] if original.text != state.question else []
     known = {state.original_message_id, *(followup.message_id for followup in state.followups)}
-    since = int(state.status_history[-1].at.timestamp())
+    since = int((state.status_history[-1].at - ahead).timestamp())
     newer = [m for m in messages if not m.is_bot and m.message_id not in known and float(m.message_id) >= since]
     texts += [wrote_in_thread(m.sender_id, datetime.fromtimestamp(float(m.message_id), UTC)) for m in newer]
     return [Staleness(text=text) for text in dict.fromkeys(texts)]

@@ -38,7 +38,7 @@ class _Absence:
 
 
 class Backfill:
-    """Makes up for absences."""
+    """Makes up for absences; `clock` is the chat's, which `set_clock` compares once more, or raises ProviderError."""
 
     def __init__(
         self,
@@ -51,6 +51,7 @@ class Backfill:
         gaps: Gaps,
         clock: Clock,
         say: Callable[[str], None],
+        set_clock: Callable[[], None] = lambda: None,
         wait: Wait | None = None,
     ) -> None:
         self._watched = {chat.chat_id: chat.name for chat in settings.watched_chats}
@@ -58,6 +59,7 @@ class Backfill:
         self._watcher, self._store, self._gaps, self._clock, self._say = watcher, store, gaps, clock, say
         self._stopping, self._wake = threading.Event(), threading.Event()
         self._missed = Missed(history, team_id=team_id, wait=wait or self._stopping.wait)
+        self._set_clock = set_clock
         self._absence: _Absence | None = None
         self._lock = threading.Lock()
         self._refused: set[str] = set()
@@ -87,8 +89,8 @@ class Backfill:
         last = [(chat_id, self._watcher.last_seen(chat_id)) for chat_id in chats]
         self._gaps.open(last, watched=self._watched, at=now)
         with self._lock:
-            if self._absence is None:
-                self._absence = _Absence(since=away_since or now, until=now)
+            if self._absence is None:  # by our own clock, which may be ahead of the chat's
+                self._absence = _Absence(since=min(away_since or now, now), until=now)
             self._absence.until = now
         self._wake.set()
 
@@ -99,6 +101,7 @@ class Backfill:
             if self._stopping.is_set():
                 return None
             try:
+                self._set_clock()
                 self._fill(gap)
             except (ProviderError, StoreError) as error:
                 failed = error
@@ -128,8 +131,9 @@ class Backfill:
         if gap.chat_id not in self._watched and not threads:
             self._gaps.close(gap)  # nobody's business any more
             return
-        earliest = self._clock.now() - self._reach
-        since = max(gap.since, earliest)
+        now = self._clock.now()
+        earliest = now - self._reach
+        since = max(min(gap.since, now), earliest)
         new = 0
         for body in self._missed.bodies(gap.chat_id, since, threads):
             if self._watcher.receive(body):

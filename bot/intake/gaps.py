@@ -43,6 +43,8 @@ class Gaps:
     def open(self, chats: Iterable[tuple[str, datetime | None]], *, watched: Iterable[str], at: datetime) -> None:
         """Note that something may be missing in these chats; for each, when it was last heard of (None: never).
 
+        `at` is now by the chat's clock.
+
         A hole that is open already stays as deep as it is. A watched chat has no history before the first start that
         watched it.
 
@@ -50,7 +52,8 @@ class Gaps:
             StoreError: it could not be written; nothing is noted, and nothing later may be heard.
         """
         with self._lock:
-            watching = {chat_id: self._watching.get(chat_id, at.replace(microsecond=0)) for chat_id in watched}
+            start = at.replace(microsecond=0)  # never in the future: a clock that was ahead may have written that
+            watching = {chat_id: min(self._watching.get(chat_id, start), start) for chat_id in watched}
             since = dict(self._since)
             for chat_id, last in chats:
                 begin = _begin(last, watching.get(chat_id))

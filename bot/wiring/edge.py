@@ -38,7 +38,7 @@ from handlers.http_connection import HttpConnection
 from handlers.routes import Listeners, bolt_app
 from handlers.shortcuts import Shortcuts
 from handlers.signatures import Signatures
-from handlers.transport import unhurried_client
+from handlers.transport import date_of, translated, unhurried_client
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,15 +142,22 @@ def _once(card: Callable[[ThreadState], list[Block]]) -> Callable[[ThreadState],
 
 
 def _backfill(on: Foundation, casework: Casework, bot_token: str) -> Backfill:
+    client = unhurried_client(bot_token, on.environment.slack_api_url)
+
+    def set_clock() -> None:
+        with translated("tell its time"):
+            on.chat_clock.note(date_of(client.auth_test().headers))
+
     return Backfill(
         on.settings,
         casework.watcher,
-        SlackHistory(unhurried_client(bot_token, on.environment.slack_api_url)),
+        SlackHistory(client),
         team_id=on.me.team_id,
         store=on.store,
         gaps=Gaps(on.slate(Path("slack") / "gaps.json")),
-        clock=on.clock,
+        clock=on.chat_clock,
         say=on.ops.say,
+        set_clock=set_clock,
     )
 
 

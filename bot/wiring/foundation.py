@@ -11,6 +11,7 @@ from typing import Any, Final
 from slack_sdk import WebClient
 
 from blocks.draft_card import LinkTo
+from bot.adapters.chat_clock import ChatClock
 from bot.adapters.files import set_aside_non_files
 from bot.adapters.json_file import JsonFile
 from bot.adapters.memory_files import MemoryFiles
@@ -39,7 +40,7 @@ from handlers.ops_questions import Ask, ops_questions
 from handlers.pacing import Pacer, Pacing
 from handlers.patience import patiently
 from handlers.posting import Poster
-from handlers.transport import posting_client, repeatable_client, translated
+from handlers.transport import date_of, posting_client, repeatable_client, translated
 from handlers.workspace import SlackWorkspace
 
 CLAIM_WAIT_S = 1.0
@@ -70,6 +71,7 @@ class Foundation:
     settings: Settings
     environment: Environment
     clock: Clock
+    chat_clock: ChatClock
     repo: GitRepo
     index: CodePassages
     me: Identity
@@ -129,7 +131,8 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str,
     repo = GitRepo(settings.codebase)
     repo.head()
     client, posting = (make(bot_token, environment.slack_api_url) for make in (repeatable_client, posting_client))
-    me = patiently(lambda: _identify(client))
+    chat_clock = ChatClock(clock, noted.append)
+    me = patiently(lambda: _identify(client, chat_clock))
     pacing = Pacing(posts_per_second=settings.slack.posts_per_second)
     poster = Poster(posting, pacing.posts, reader=client, clock=clock)
     pause = JsonFile(home / PAUSE, on_damage=lambda path: noted.append(_set_aside(path)))
@@ -151,12 +154,14 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str,
         replies=journals.replies,
         clock=clock,
         known_secrets=environment.secrets(),
+        chat_ahead=chat_clock.ahead,
     )
     patiently(lambda: _refuse_public_ops_channel(desk))
     return Foundation(
         settings=settings,
         environment=environment,
         clock=clock,
+        chat_clock=chat_clock,
         repo=repo,
         index=CodePassages(repo, home / "index" / "passages.sqlite", environment.secrets()),
         me=me,
@@ -222,9 +227,11 @@ def _refuse_public_ops_channel(desk: Desk) -> None:
         raise ConfigError(f"ops_channel: {channel} is not private; drafts would be read by all. Name a private one")
 
 
-def _identify(client: WebClient) -> Identity:
+def _identify(client: WebClient, chat_clock: ChatClock) -> Identity:
     with translated("recognise the bot's token"):
-        answer: dict[str, Any] = dict(client.auth_test().data)  # type: ignore[arg-type]  # bytes for files only
+        said = client.auth_test()
+        chat_clock.note(date_of(said.headers))
+        answer: dict[str, Any] = dict(said.data)  # type: ignore[arg-type]  # bytes for files only
         return Identity(
             team_id=answer["team_id"],
             user_id=answer["user_id"],

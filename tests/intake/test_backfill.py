@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -73,6 +73,7 @@ class Desk(Post):
         self.told: list[str] = []
         self.waited: list[float] = []
         self.stops = False
+        self.set_clock: Callable[[], object] = lambda: None
         self.backfill = self._backfill()
 
     def _backfill(self) -> Backfill:
@@ -85,6 +86,7 @@ class Desk(Post):
             gaps=Gaps(self.slate),
             clock=self.clock,
             say=self.told.append,
+            set_clock=lambda: self.set_clock(),
             wait=self._wait,
         )
 
@@ -135,6 +137,42 @@ def test_history_before_the_first_start_is_not_answered() -> None:
     desk.restart()
     assert desk.after(300) is None
     assert desk.heard() == ["text 50"]
+
+
+@pytest.mark.parametrize("hours", [24, 48, -24])
+def test_a_clock_that_is_wrong_loses_nothing(desk: Desk, hours: int) -> None:
+    """The chat's time is asked for before a hole is read: how far back it reaches is measured by that."""
+    desk.history.roots[HELP] = [said(100), said(200)]
+    desk.clock.at = NOW + timedelta(hours=hours)
+    desk.backfill.open(NOW + timedelta(seconds=150))
+    desk.set_clock = lambda: setattr(desk.clock, "at", NOW + timedelta(seconds=300))
+    assert desk.backfill.catch_up() is None
+    assert desk.heard() == ["text 100", "text 200"]
+    assert desk.gaps() == {}
+
+
+def test_a_hole_stays_open_while_the_chat_does_not_tell_its_time(desk: Desk) -> None:
+    """It closes only when it was read."""
+
+    def refuse() -> None:
+        raise Unavailable("Slack could not be reached")
+
+    desk.history.roots[HELP] = [said(200)]
+    desk.set_clock = refuse
+    assert desk.after(300) == FIRST_PAUSE_S
+    assert (desk.heard(), list(desk.gaps())) == (["text 100"], [HELP])
+
+
+def test_a_first_start_with_a_clock_ahead_costs_no_later_message() -> None:
+    """Its wrong moment stands on disk; watching cannot begin in the future."""
+    desk = Desk()
+    assert desk.after(86_400) is None
+    desk.history.roots[HELP] = [said(200)]
+    desk.restart()
+    assert desk.after(150) is None
+    desk.restart()
+    assert desk.after(300) is None
+    assert desk.heard() == ["text 200"]
 
 
 def test_what_was_said_meanwhile_is_heard_once_and_oldest_first(desk: Desk) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from bot.settings import load_settings
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import BEN, CHLOE, DEMO, ENG, HELP, OPS
+from tests.fakes import FakeClock
 from tests.journeys.office import Office, environment_of, write_config
 from tests.journeys.shop import RETRIES, SESSIONS
 from tests.journeys.test_crashes import running
@@ -176,3 +178,23 @@ def test_status_tells_the_truth_from_outside(slack: LocalSlack, control: Control
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert "triage is not running (last seen" in status()
+
+
+def test_a_clock_a_day_ahead_loses_nothing_and_is_said(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """Asked while the bot was away, started on a machine whose clock is wrong: picked up, and the clock is named."""
+    home = tmp_path / "home"
+    first = Office(slack, control, home, shop)
+    first.bot.start()
+    control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+    first.bot.stop()
+    ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
+    ahead = FakeClock(datetime.now(UTC) + timedelta(hours=24))
+    office = Office(slack, control, home, shop, clock=ahead)
+    office.bot.start()
+    try:
+        office.draft(ts)
+        control.wait_for(lambda: any("clock is 1 d ahead" in line for line in lines(control)), "the line", timeout_s=30)
+    finally:
+        office.bot.stop()
