@@ -69,14 +69,15 @@ def test_a_deleted_question_closes_its_thread_and_card(office: Office, control: 
 
 
 def test_a_dialogue_submitted_after_the_thread_closed_says_so(office: Office, control: Control) -> None:
-    """The editor was open while the question was deleted: its submit is refused in the dialogue."""
+    """The editor was open while the question was deleted: its submit is refused, and its words come back."""
     ts = office.ask(SESSIONS)
     office.click(office.draft(ts), ids.EDIT)
     control.wait_for(control.modals.current, "the editor")
     control.delete(HELP.channel_id, ts, CHLOE.user_id)
     office.card(ts, "the question was deleted")
-    errors = control.modals.submit(ANA.user_id, {ids.REPLY: {ids.INPUT: {"type": "plain_text_input", "value": "late"}}})
-    assert "Already closed" in errors[ids.REPLY]
+    typed = {"type": "plain_text_input", "value": "late"}
+    assert control.modals.submit(ANA.user_id, {ids.REPLY: {ids.INPUT: typed}}) == {}
+    assert "Already closed" in office.told(ANA.user_id, "```\nlate\n```")["text"]
 
 
 def test_a_newer_message_in_the_thread_is_shown_before_posting(office: Office) -> None:

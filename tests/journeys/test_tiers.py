@@ -118,7 +118,12 @@ def test_a_tier_is_edited_in_a_dialogue(watched: Watched) -> None:
     watched.control.click(OPS.channel_id, listed["ts"], ANA.user_id, **button.click_fields())
     opened = watched.modal("- Certificates")
     assert "no heading" in str(watched.submit(opened, "# Notes"))
-    assert watched.submit(opened, "- Certificates\nDisk", user=CHLOE.user_id) != {}
+    assert watched.submit(opened, "- Certificates\nDisk", user=CHLOE.user_id) == {}
+    assert "- Certificates\\nDisk" in json.dumps(watched.modal("Only approvers and the session"))
+    watched.told(CHLOE.user_id, "- Certificates\nDisk")
+    assert watched.text == PLAYBOOK
+    watched.control.click(OPS.channel_id, listed["ts"], ANA.user_id, **button.click_fields())
+    opened = watched.modal("Indented lines belong")
     watched.file.write_text(PLAYBOOK.replace("Certificates", "Certs"))
     assert watched.submit(opened, "- Certificates\nDisk") == {}
     both = watched.modal("while you wrote")
