@@ -62,8 +62,8 @@ class ValidatorSettings(_Block):
     """The smaller of this and `investigator.max_rounds` counts."""
 
 
-class PriceSettings(_Block):
-    """What a model costs, in US dollars per million tokens."""
+class TokenPrices(_Block):
+    """What tokens cost, in US dollars per million."""
 
     input: UsdPerMillionTokens
     """What it reads."""
@@ -73,6 +73,15 @@ class PriceSettings(_Block):
     """What it reads from the provider's cache."""
     cache_write_5m: UsdPerMillionTokens
     """What is put there for five minutes."""
+
+
+class PriceSettings(TokenPrices):
+    """What a model costs, in US dollars per million tokens."""
+
+    long: TokenPrices | None = None
+    """What a call costs whose prompt is longer than `long_above`, all its tokens; null: the same."""
+    long_above: Annotated[int, Field(ge=1, le=10_000_000)] = 100_000
+    """How many tokens a prompt may have before `long` counts."""
 
 
 class BudgetSettings(_Block):

@@ -13,12 +13,12 @@ from pathlib import Path
 from pydantic import BaseModel, SecretStr
 
 from bot.adapters.ndjson_journal import NdjsonJournal
-from bot.agent.prices import Prices, price_of, with_overrides
+from bot.agent.prices import Price, Prices, price_of, with_overrides
 from bot.agent.run import Limits, Runner
 from bot.agent.specialist import Specialist
 from bot.agent.spending import Allowance, Spending
 from bot.environment import Environment
-from bot.model_settings import BudgetSettings, Provider
+from bot.model_settings import BudgetSettings, PriceSettings, Provider
 from bot.ports import Clock
 from bot.settings import Settings
 
@@ -143,7 +143,12 @@ def _spending(settings: Settings, home: Path, clock: Clock) -> Spending:
 
 
 def _prices(settings: Settings) -> Prices:
-    return with_overrides({name: price.model_dump() for name, price in settings.pricing.items()})
+    return with_overrides({name: _price(given) for name, given in settings.pricing.items()})
+
+
+def _price(given: PriceSettings) -> Price:
+    plain = given.model_dump(exclude={"long"})
+    return Price(**plain, long=Price(**given.long.model_dump()) if given.long else None)
 
 
 def _budget(settings: Settings) -> BudgetSettings:

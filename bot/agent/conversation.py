@@ -1,6 +1,7 @@
 """The turns of one run: request, reply, tools, and again, until the model answers or makes no progress.
 
-`history` is the whole truth of a run: a retry starts the SDK's runner anew from it, and only whole replies get into it.
+`history` is the whole truth of a run: a retry starts the SDK's runner anew from it, and only whole replies get into it,
+as the API takes them back. `is_cut` is whether the last reply to our own words was longer than allowed.
 How often a request is made is the business of bot/agent/attempts.py.
 """
 
@@ -14,7 +15,7 @@ from bot.agent.attempts import Attempts
 from bot.agent.journal import RunJournal
 from bot.agent.layout import first_message, fixed_params, told
 from bot.agent.repeats import Repeats
-from bot.agent.replies import ReplyReader, text_of
+from bot.agent.replies import ReplyReader, refuse_pages, sendable, text_of
 from bot.agent.run import Request, RunFailed
 from bot.agent.spend import Meter
 from bot.agent.toolbox import Toolbox
@@ -49,6 +50,7 @@ class Conversation:
         self.meter, self.journal = meter, journal
         self.history: list[Any] = [first_message(request)]
         self.turns = 0
+        self.is_cut = False
         journal.write("Asked", request.prompt)
 
     def until_answer(self) -> str:
@@ -67,28 +69,43 @@ class Conversation:
         reply: BetaMessage = self._attempts.insist(self._ask_once)
         self._accept(reply)
         self._refuse_dead_ends(reply)
+        self.is_cut = reply.stop_reason == "max_tokens"
         return text_of(reply)
 
     def _turns(self) -> str:
         """Drive the SDK's runner from the history on, to the end of a turn that calls no tool."""
-        runner = self._messages.tool_runner(
-            **self._params,
-            messages=list(self.history),
-            tools=self._tools.runnable,
-            stream=True,
-            thread=False,
-            max_iterations=max(1, self._limits.max_turns - self.turns),
-        )
-        try:
-            while (reply := self._next_reply(runner)) is not None:
-                self._accept(reply)
-                if reply.stop_reason not in ("tool_use", "pause_turn"):
-                    return self._last_words(reply)
-                if reply.stop_reason == "tool_use":
-                    self._use_tools(runner, reply)
-        finally:
-            runner.close()
-        raise Stuck(f"the limit of {self._limits.max_turns} turns is reached")
+        words = None
+        while words is None and self.turns < self._limits.max_turns:
+            runner = self._messages.tool_runner(
+                **self._params,
+                messages=list(self.history),
+                tools=self._tools.runnable,
+                stream=True,
+                thread=False,
+                max_iterations=self._limits.max_turns - self.turns,
+            )
+            try:
+                words = self._drive(runner)
+            finally:
+                runner.close()
+        if words is None:
+            raise Stuck(f"the limit of {self._limits.max_turns} turns is reached")
+        return words
+
+    def _drive(self, runner: Any) -> str | None:
+        """Return the model's last words; None where a runner has to begin anew from the history, or no turn is left.
+
+        A runner sends a reply back as it came, so it ends with one that the API would not take.
+        """
+        while (reply := self._next_reply(runner)) is not None:
+            goes_back_as_it_came = self._accept(reply)
+            if reply.stop_reason not in ("tool_use", "pause_turn"):
+                return self._last_words(reply)
+            if reply.stop_reason == "tool_use":
+                self._use_tools(runner, reply)
+            if not goes_back_as_it_came:
+                return None
+        return None
 
     def _next_reply(self, runner: Any) -> BetaMessage | None:
         self._reserve()
@@ -107,7 +124,9 @@ class Conversation:
 
         def request() -> BetaMessage:
             with self._watch.deaf():
-                reply: BetaMessage = self._messages.create(**self._params, **rest, messages=self.history)
+                raw = self._messages.with_raw_response.create(**self._params, **rest, messages=self.history)
+            refuse_pages(raw.headers.get("content-type", ""))
+            reply: BetaMessage = raw.parse()
             self.meter.add(reply.usage)
             return reply
 
@@ -118,8 +137,11 @@ class Conversation:
         tools = [tool.to_dict() for tool in self._tools.runnable]
         self.meter.reserve([self._params, tools, self.history])
 
-    def _accept(self, reply: BetaMessage) -> None:
-        """Take a whole reply into the history; the next request has its retries before it."""
+    def _accept(self, reply: BetaMessage) -> bool:
+        """Take a whole reply into the history; whether it stands there as it came.
+
+        The next request has its retries before it.
+        """
         self.turns += 1
         self._attempts.start_over()
         self._watch.check()
@@ -127,13 +149,16 @@ class Conversation:
         self.journal.write(
             f"Turn {self.turns} ({reply.stop_reason})", "\n\n".join(filter(None, (thoughts, text_of(reply))))
         )
-        if reply.content:
-            self.history.append({"role": "assistant", "content": [block.to_dict() for block in reply.content]})
+        content = sendable(reply.content)
+        if content:
+            self.history.append({"role": "assistant", "content": [block.to_dict() for block in content]})
+        return content == list(reply.content)
 
     def _last_words(self, reply: BetaMessage) -> str:
         self._refuse_dead_ends(reply)
         if reply.stop_reason == "max_tokens":
-            self.history.pop()
+            if self.history[-1]["role"] == "assistant":
+                self.history.pop()
             raise Stuck(f"the reply was longer than {self._limits.max_tokens} tokens; be brief")
         return text_of(reply)
 

@@ -6,6 +6,7 @@ The vendor's own words never reach a person; they stay behind `from`. No key, he
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import Final
 
 import anthropic
@@ -17,6 +18,8 @@ FAILURES = (anthropic.AnthropicError, httpx2.TransportError, httpx2.StreamError)
 """Everything that a call to a model may raise."""
 
 _FIRST_WAIT_S: Final = 0.5
+_MAX_VENDOR_CHARS: Final = 500
+_LONG_WAIT_S: Final = 90
 _TRANSIENT_STATUS: Final = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _TRANSIENT_TYPES: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 
@@ -25,9 +28,30 @@ class Truncated(Exception):
     """A reply ended before its stop event, or with a tool call cut in two; nothing of it may be used."""
 
 
+class NotAnApi(Exception):
+    """Something answered that is no model API; the message is the media type of what came."""
+
+
+def vendor_words(error: BaseException) -> str | None:
+    """Return the provider's own reason for a refusal, for the log of the run and never for a person in a chat.
+
+    At most 500 characters; whoever writes it redacts it.
+    """
+    if not isinstance(error, anthropic.APIStatusError):
+        return None
+    body = error.body if isinstance(error.body, dict) else {}
+    told = body.get("error")
+    words = told.get("message") if isinstance(told, dict) else None
+    return " ".join(str(words or error.message).split())[:_MAX_VENDOR_CHARS]
+
+
 def translate(error: Exception, model: str) -> TriageError:
     """Return a failure in words for whoever must act: ConfigError or ProviderError."""
     match error:
+        case NotAnApi():
+            return ConfigError(
+                f"something answered that is no model API ({error}); check `base_url` in triage.yml and any proxy"
+            )
         case anthropic.AuthenticationError() | anthropic.CredentialsError():
             return ConfigError(
                 "the model provider refused the key; check ANTHROPIC_API_KEY (or the cloud's credentials)"
@@ -83,10 +107,21 @@ def _kind(error: anthropic.APIStatusError) -> str:
 def _of_status(error: anthropic.APIStatusError) -> str:
     kind = _kind(error)
     if error.status_code == 429 or kind == "rate_limit_error":
-        return "the model provider is limiting our rate; try again in a minute"
+        return f"the model provider is limiting our rate; try again {_when(retry_after_s(error))}"
     if error.status_code == 529 or kind == "overloaded_error":
-        return "the model provider is overloaded; try again in a few minutes"
+        return f"the model provider is overloaded; try again {_when(retry_after_s(error), 'in a few minutes')}"
     if error.status_code >= 500 or kind in _TRANSIENT_TYPES:
         return "the model provider had a fault of its own; try again in a few minutes"
     reference = f" (request {error.request_id})" if error.request_id else ""
-    return f"the model provider refused the request as invalid{reference}; the log has its reason"
+    return f"the model provider refused the request as invalid{reference}; run.log of the run has its reason"
+
+
+def _when(seconds: float | None, otherwise: str = "in a minute") -> str:
+    """Return when to try again, in words.
+
+    >>> _when(3600), _when(20), _when(None)
+    ('in 60 min', 'in a minute', 'in a minute')
+    """
+    if seconds is None or seconds <= _LONG_WAIT_S:
+        return otherwise
+    return f"in {math.ceil(seconds / 60)} min"

@@ -6,14 +6,19 @@ Tools, system and prefix blocks are the same bytes in every run of a kind: all b
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final
 
 import anthropic
 
+from bot.agent.prices import bare_model_id
 from bot.agent.run import Request
 
 _EPHEMERAL: Final = {"type": "ephemeral"}
-_NO_ADAPTIVE_THINKING: Final = ("claude-haiku-4", "claude-sonnet-4-5", "claude-opus-4-5")
+_NO_ADAPTIVE_THINKING: Final = re.compile(
+    r"claude-(?:(?:instant|[123])\b|haiku-4|(?:sonnet|opus)-4(?:-[015])?(?:[-@]20|$))"
+)
+"""Families from before adaptive thinking; the API answers a request for it with 400."""
 _SHAPE: Final = "Your last message is one JSON object and nothing else, valid under this JSON schema:\n"
 
 FINISH: Final = "Stop here: {why}. Answer now with what you have, as the one JSON object, without calling a tool."
@@ -37,7 +42,7 @@ def fixed_params(client: object, request: Request, *, structured: bool) -> dict[
     params: dict[str, Any] = {"model": request.model, "max_tokens": request.limits.max_tokens, "system": system}
     if structured:
         params["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
-    if not request.model.startswith(_NO_ADAPTIVE_THINKING):
+    if not _NO_ADAPTIVE_THINKING.match(bare_model_id(request.model)):
         params["thinking"] = {"type": "adaptive", "display": "summarized"}
     if isinstance(client, anthropic.Anthropic):
         params["cache_control"] = _EPHEMERAL

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from bot.agent.answers import Unreadable, read_answer
 from bot.agent.conversation import Conversation, Stuck
-from bot.agent.failures import FAILURES, Truncated, retry_after_s, translate
+from bot.agent.failures import FAILURES, NotAnApi, Truncated, retry_after_s, translate, vendor_words
 from bot.agent.journal import RunJournal
 from bot.agent.layout import FINISH, REPAIR
 from bot.agent.prices import DEFAULT_PRICES, Prices, price_of
@@ -63,8 +63,10 @@ class AnthropicRunner:
             with watch:
                 talk = Conversation(self._client, request, watch, meter, journal, structured=self._structured)
                 result = _finish(talk, request)
-        except (RunFailed, Expired, Truncated, *FAILURES) as error:
+        except (RunFailed, Expired, Truncated, NotAnApi, *FAILURES) as error:
             failure = _explain(error, request, meter)
+            if (words := vendor_words(error)) is not None:
+                journal.say(f"the provider's words: {words}")
             journal.say(f"ended: {failure}")
             raise failure from error.__cause__ if failure is error else error
         journal.say(f"answered after {result.turns} turns and {result.tool_calls} tool calls")
@@ -93,11 +95,15 @@ def _readable(talk: Conversation, text: str, request: Request) -> BaseModel:
     try:
         return read_answer(text, request.answer)
     except Unreadable as problem:
-        text = talk.ask(REPAIR.format(why=problem))
+        too_long = f"it was longer than {request.limits.max_tokens} tokens; be brief"
+        text = talk.ask(REPAIR.format(why=too_long if talk.is_cut else problem))
     try:
         return read_answer(text, request.answer)
     except Unreadable as again:
         why = f"the model's answer could not be read, nor could its correction: {again}"
+        if talk.is_cut:
+            most = request.limits.max_tokens
+            why = f"the model's answer was longer than {most} tokens, asked to be brief too; ask a narrower question"
         raise RunFailed(why, usage=talk.meter.usage) from again
 
 

@@ -18,24 +18,40 @@ PRICES_AS_OF: Final = "2026-11-20"
 """The day on which the defaults were read."""
 
 _PER_TOKEN: Final = 1_000_000
-_DATED: Final = re.compile(r"[-@]20\d{6}$")
+_BARE_ID: Final = re.compile(r"claude-[a-z0-9-]{1,60}")
+_DATED: Final = re.compile(r"[-@]20\d{6}(?:-v\d{1,3})?$")
+_REVISION: Final = re.compile(r"-v\d{1,3}$")
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars per million tokens; `cache_write_5m` is for entries that live five minutes."""
+    """Dollars per million tokens; `cache_write_5m` is for entries that live five minutes.
+
+    A call whose prompt has more than `long_above` tokens costs `long` for all its tokens, where that is set.
+    """
 
     input: float
     output: float
     cache_read: float
     cache_write_5m: float
+    long: Price | None = None
+    long_above: int = 100_000
 
     def cost_usd(self, usage: Usage) -> float:
-        """Return what these tokens cost.
+        """Return what one call with these tokens costs.
 
         >>> Price(4, 20, 0.2, 5).cost_usd(Usage(input_tokens=1_000_000, output_tokens=100_000))
         6.0
+        >>> Price(4, 20, 0.2, 5, long=Price(8, 30, 0.4, 10)).cost_usd(Usage(input_tokens=1_000_000))
+        8.0
         """
+        price = self._for(usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens)
+        return price._cost_usd(usage)
+
+    def _for(self, prompt_tokens: int) -> Price:
+        return self.long if self.long is not None and prompt_tokens > self.long_above else self
+
+    def _cost_usd(self, usage: Usage) -> float:
         return (
             usage.input_tokens * self.input
             + usage.output_tokens * self.output
@@ -45,8 +61,9 @@ class Price:
 
     def worst_usd(self, input_tokens: int, output_tokens: int) -> float:
         """Return the most that a call with so many tokens can cost: nothing read from the cache, all written to it."""
-        dearest = max(self.input, self.cache_write_5m)
-        return (input_tokens * dearest + output_tokens * self.output) / _PER_TOKEN
+        price = self._for(input_tokens)
+        dearest = max(price.input, price.cache_write_5m)
+        return (input_tokens * dearest + output_tokens * price.output) / _PER_TOKEN
 
 
 Prices = Mapping[str, Price]
@@ -66,15 +83,26 @@ DEFAULT_PRICES: Final[Prices] = MappingProxyType(
 )
 
 
-def with_overrides(overrides: Mapping[str, Mapping[str, float]]) -> Prices:
-    """Return the defaults with a team's own prices over them: model -> input, output, cache_read, cache_write_5m."""
-    return {**DEFAULT_PRICES, **{model: Price(**dict(price)) for model, price in overrides.items()}}
+def with_overrides(overrides: Mapping[str, Price]) -> Prices:
+    """Return the defaults with a team's own prices over them, by model id."""
+    return {**DEFAULT_PRICES, **overrides}
+
+
+def bare_model_id(model: str) -> str:
+    """Return a model's own name: clouds put region, vendor and account before it, and a revision behind it.
+
+    >>> bare_model_id("us.anthropic.claude-haiku-4-5-20251001-v1:0"), bare_model_id("claude-opus-5-5")
+    ('claude-haiku-4-5-20251001', 'claude-opus-5-5')
+    """
+    found = _BARE_ID.search(model)
+    return _REVISION.sub("", found[0]) if found else model
 
 
 def price_of(model: str, prices: Prices) -> Price | None:
-    """Return the price of a model, or of the undated model when its id ends in a date; None if there is none.
+    """Return the price of a model: by its id, else by its own name, else by that without a date; None if unknown.
 
-    >>> price_of("claude-haiku-4-5-20251001", DEFAULT_PRICES) == DEFAULT_PRICES["claude-haiku-4-5"]
+    >>> price_of("us.anthropic.claude-haiku-4-5-20251001-v1:0", DEFAULT_PRICES) == DEFAULT_PRICES["claude-haiku-4-5"]
     True
     """
-    return prices.get(model) or prices.get(_DATED.sub("", model))
+    bare = bare_model_id(model)
+    return prices.get(model) or prices.get(bare) or prices.get(_DATED.sub("", bare))

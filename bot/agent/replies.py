@@ -7,19 +7,22 @@ complete JSON; one that counts is kept whatever reason the reply gives for stopp
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import httpx2
 from anthropic.lib.streaming import BetaMessageStream
-from anthropic.types.beta import BetaMessage
+from anthropic.types.beta import BetaContentBlock, BetaMessage, BetaToolUseBlock
 
-from bot.agent.failures import Truncated
+from bot.agent.failures import NotAnApi, Truncated
 from bot.agent.journal import RunJournal
 from bot.agent.spend import Meter
 from bot.agent.watchdog import Watchdog
 from bot.domain.hidden import mend, storable
 
 _CONTENT = frozenset({"content_block_start", "content_block_delta"})
+_OF_THE_API = frozenset({"text/event-stream", "application/json"})
+_THINKING = frozenset({"thinking", "redacted_thinking"})
 _SAYS_NOTHING = frozenset({None, "end_turn", "stop_sequence"})
 
 
@@ -36,8 +39,10 @@ class ReplyReader:
         """Return the whole reply; what it cost is counted, also when it breaks off.
 
         Raises:
+            NotAnApi: the answer is a page or a file, not a stream of events.
             Truncated: it ended early or with half a tool call.
         """
+        refuse_pages(self._stream.response.headers.get("content-type", ""))
         try:
             for event in self._stream:
                 self._take(event)
@@ -97,6 +102,29 @@ def _mend(message: BetaMessage) -> None:
             block.text = storable(block.text)
         elif block.type == "tool_use":
             mend(block.input)
+
+
+def refuse_pages(content_type: str) -> None:
+    """Raise NotAnApi if what an address answered with is no answer of the API: a proxy's page, a login, a file."""
+    kind = content_type.partition(";")[0].strip().casefold()
+    if kind and kind not in _OF_THE_API:
+        raise NotAnApi(kind)
+
+
+def sendable(content: Sequence[BetaContentBlock]) -> list[BetaContentBlock]:
+    """Return the blocks of a reply as the API takes them back, which is not always as it sent them.
+
+    Blank texts are left out, and so is thinking that nothing follows; arguments of a call that are no object become
+    an empty one. Source: the API's 400s (anthropic-sdk-python#461; FACTS M).
+    """
+    kept = [block for block in content if block.type != "text" or block.text.strip()]
+    while kept and kept[-1].type in _THINKING:
+        kept.pop()
+    return [_with_object(block) if block.type == "tool_use" else block for block in kept]
+
+
+def _with_object(call: BetaToolUseBlock) -> BetaToolUseBlock:
+    return call if isinstance(call.input, dict) else call.model_copy(update={"input": {}})
 
 
 def text_of(message: BetaMessage) -> str:

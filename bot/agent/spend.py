@@ -13,6 +13,7 @@ from typing import Any, Final
 from bot.agent.prices import Price
 from bot.agent.run import SpendLimitReached
 from bot.domain.returns import Usage
+from bot.domain.usage import total
 
 _BYTES_PER_TOKEN: Final = 4
 _MARGIN: Final = 1.3
@@ -49,15 +50,13 @@ class Meter:
 
     def add(self, reported: Any, *, at_least_output: int = 0) -> None:
         """Count one reply's usage as the provider reported it, or the tokens seen of it, if those are more."""
-        now = self.usage
-        self.usage = self._priced(
-            Usage(
-                input_tokens=now.input_tokens + reported.input_tokens,
-                output_tokens=now.output_tokens + max(reported.output_tokens, at_least_output),
-                cache_read_tokens=now.cache_read_tokens + (reported.cache_read_input_tokens or 0),
-                cache_write_tokens=now.cache_write_tokens + (reported.cache_creation_input_tokens or 0),
-            )
+        reply = Usage(
+            input_tokens=reported.input_tokens,
+            output_tokens=max(reported.output_tokens, at_least_output),
+            cache_read_tokens=reported.cache_read_input_tokens or 0,
+            cache_write_tokens=reported.cache_creation_input_tokens or 0,
         )
+        self.usage = total(self.usage, self._priced(reply))  # each reply by itself: a long prompt has its own price
 
     def _priced(self, usage: Usage) -> Usage:
         return usage.model_copy(update={"cost_usd": self._price.cost_usd(usage) if self._price else None})

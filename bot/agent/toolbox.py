@@ -43,6 +43,8 @@ class Toolbox:
         return text
 
     def _answer(self, tool: Tool, given: object) -> str:
+        if not isinstance(given, dict):
+            raise ToolError(f"{tool.name} cannot be called like that: its arguments must be a JSON object")
         try:
             arguments = tool.arguments.model_validate(given) if tool.arguments else given
         except ValidationError as error:

@@ -68,7 +68,7 @@ class ModelValidator:
         except RunStopped:
             raise
         except RunFailed as error:
-            log.exception("no verdict", extra={"action": "validation_failed", "thread_id": state.thread_id})
+            log.warning("no verdict: %s", error, extra={"action": "validation_failed", "thread_id": state.thread_id})
             return Validation(ret=None, checks=checks, usage=error.usage, ledger=ledger, problem=str(error))
         assert isinstance(result.answer, ValidatorAnswer)
         said = self._said(result.answer, summaries).model_copy(update={"read": _places(ledger)})

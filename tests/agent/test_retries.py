@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -78,3 +79,46 @@ def test_a_provider_that_is_not_there_is_named_as_such() -> None:
     with playing(FINAL) as server:
         place = bench(server)
     assert "could not be reached" in str(place.fail(limits={"total_s": 1.0}))
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "told"), [("3600", "try again in 60 min"), ("20", "try again in a minute"), (None, "in a minute")]
+)
+def test_people_are_told_when_to_try_again(retry_after: str | None, told: str) -> None:
+    """As the provider says, not always a minute."""
+    with playing(Turn(status=429, error="rate_limit_error", retry_after=retry_after)) as server:
+        assert told in str(bench(server).fail(limits={"total_s": 0.5}))
+
+
+@pytest.mark.parametrize("structured", [True, False])
+def test_a_web_page_is_named_as_one_and_not_asked_for_again(structured: bool) -> None:
+    """A proxy's sign-in page or a wrong address is no reply that was cut off."""
+    with playing(Turn(page=True)) as server:
+        error = bench(server, structured=structured).fail()
+    assert "no model API (text/html)" in str(error)
+    assert "base_url" in str(error)
+
+
+def test_a_page_in_the_middle_of_a_run_is_named_too() -> None:
+    """Also where the answer is asked for without streaming."""
+    with playing(Turn(text="no object"), Turn(page=True)) as server:
+        assert "no model API (text/html)" in str(bench(server).fail())
+
+
+def test_an_answer_that_stays_too_long_is_called_that() -> None:
+    """Not an answer without a JSON object, which a half one is too."""
+    with playing(Turn(text='{"text": "and so on', stop="max_tokens")) as server:
+        error = bench(server).fail(limits={"max_tokens": 900})
+    assert "longer than 900 tokens" in str(error)
+    assert "be brief" in str(server.requests[-1]["body"]["messages"][-1])
+
+
+def test_the_providers_own_reason_stands_in_the_log_of_the_run_without_secrets(tmp_path: Path) -> None:
+    """People read ours; whoever looks into runs/ reads what the API said."""
+    words = f"messages.3: image exceeds 5 MB; key {KEY}"
+    with playing(Turn(status=400, error="invalid_request_error", message=words)) as server:
+        error = bench(server).fail(folder=tmp_path)
+    assert "exceeds" not in str(error)
+    log = (tmp_path / "run.log").read_text()
+    assert "image exceeds 5 MB" in log
+    assert KEY not in log

@@ -22,7 +22,8 @@ class Call(_Block):
     """One tool call; `cut` sends only that many characters of its arguments and no end of the block."""
 
     name: str
-    input: dict[str, Any] = {}
+    input: Any = {}
+    """The arguments; a whole model sends an object."""
     cut: int | None = None
 
 
@@ -32,6 +33,8 @@ class Turn(_Block):
 
     thinking: str = ""
     text: str = ""
+    blanks: tuple[str, ...] = ()
+    """Texts of nothing or white space before the rest, as the API itself sends them at times."""
     answer: dict[str, Any] | None = None
     calls: tuple[Call, ...] = ()
     stop: str | None = "auto"
@@ -52,6 +55,8 @@ class Turn(_Block):
     """`end`: the stream ends in order but without message_stop; `tcp`: the connection is reset."""
     error: str | None = None
     """The type of an `error` event in the middle of the stream, such as overloaded_error."""
+    page: bool = False
+    """Answer with a web page, as a proxy or a wrong address does."""
     status: int = 200
     message: str = "scripted failure"
     retry_after: str | None = None

@@ -18,7 +18,7 @@ from typing import Any, Self
 from tests.model_server.caching import Cache
 from tests.model_server.script import Part, Script, Turn
 from tests.model_server.templates import system_of, text_of
-from tests.model_server.wire import events_of, message_of
+from tests.model_server.wire import events_of, message_of, refusal_of
 
 
 class ModelServer:
@@ -100,6 +100,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         hidden = {"authorization", "x-api-key"}
         headers = {name: value for name, value in self.headers.items() if name.lower() not in hidden}
+        if (why := refusal_of(body["messages"])) is not None:
+            self._send(400, {"type": "error", "error": {"type": "invalid_request_error", "message": why}})
+            return
         try:
             turn, usage = self._model.next_turn(body, headers)
         except LookupError as error:
@@ -115,6 +118,9 @@ class _Handler(BaseHTTPRequestHandler):
         if turn.status != 200:
             error = {"type": "error", "error": {"type": turn.error or "api_error", "message": turn.message}}
             self._send(turn.status, error, {"retry-after": turn.retry_after} if turn.retry_after else {})
+            return
+        if turn.page:
+            self._send_page()
             return
         message = message_of(turn, body, usage)
         if body.get("stream"):
@@ -164,6 +170,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _chunk(self, data: bytes) -> None:
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+
+    def _send_page(self) -> None:
+        data = b"<!doctype html><title>Sign in</title>"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
 
     def _send(self, status: int, document: object, headers: dict[str, str] | None = None) -> None:
         data = json.dumps(document).encode()

@@ -36,6 +36,7 @@ def _content(turn: Turn, body: dict[str, Any]) -> list[Event]:
     blocks: list[Event] = []
     if turn.thinking:
         blocks.append({"type": "thinking", "thinking": turn.thinking, "signature": "c2ln"})
+    blocks += [{"type": "text", "text": blank} for blank in turn.blanks]
     no_tools = body.get("tool_choice", {}).get("type") == "none"
     is_final = turn.answer is not None and (no_tools or not turn.calls)
     text = json.dumps(fill(turn.answer, body), indent=1) if is_final else fill(turn.text, body)
@@ -47,6 +48,22 @@ def _content(turn: Turn, body: dict[str, Any]) -> list[Event]:
         name = f"toolu_{next(_numbers):06d}"
         blocks.append({"type": "tool_use", "id": name, "name": call.name, "input": fill(call.input, body)})
     return blocks
+
+
+def refusal_of(messages: list[Any]) -> str | None:
+    """Return why the API answers 400 to a history, or None. Source: anthropic-sdk-python#461 and its issues."""
+    for number, message in enumerate(messages):
+        blocks = message["content"] if isinstance(message["content"], list) else []
+        if not message["content"]:
+            return f"messages.{number}: content must not be empty"
+        for block in blocks:
+            if block["type"] == "text" and not block["text"].strip():
+                return f"messages.{number}: text content blocks must be non-empty"
+            if block["type"] == "tool_use" and not isinstance(block["input"], dict):
+                return f"messages.{number}: tool_use.input: Input should be a valid dictionary"
+        if message["role"] == "assistant" and blocks and blocks[-1]["type"] in ("thinking", "redacted_thinking"):
+            return f"messages.{number}: the final block in an assistant message cannot be thinking"
+    return None
 
 
 def events_of(turn: Turn, message: dict[str, Any]) -> Iterator[Event]:

@@ -1,0 +1,79 @@
+"""What is sent back of a reply: only what the API takes, though it sends other things itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.agent.layout import fixed_params
+from bot.agent.run import Request
+from tests.agent.modelrun import FINAL, Answer, bench, look, playing
+from tests.model_server.script import Call, Turn
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\n\t"])
+def test_blank_texts_beside_a_call_are_not_sent_back(blank: str) -> None:
+    """The API answers 400 to a history that holds one, and sends them itself."""
+    with playing(look(blanks=(blank,)), FINAL) as server:
+        assert bench(server).run().turns == 2
+    sent = server.requests[-1]["body"]["messages"][1]["content"]
+    assert [block["type"] for block in sent] == ["tool_use"]
+
+
+@pytest.mark.parametrize("turn", [Turn(thinking="hm"), Turn(blanks=("",)), Turn(thinking="hm", blanks=(" ",))])
+def test_a_reply_that_says_nothing_is_asked_about_and_not_sent_back(turn: Turn) -> None:
+    """Thinking alone, or nothing at all: the answer is asked for once more."""
+    with playing(turn, FINAL) as server:
+        assert bench(server).run().answer.text == "done"  # type: ignore[attr-defined]
+    roles = [message["role"] for message in server.requests[-1]["body"]["messages"]]
+    assert roles == ["user"]
+
+
+def test_thinking_before_a_call_is_kept() -> None:
+    """The API wants it back with the call it led to."""
+    with playing(look(thinking="where?"), FINAL) as server:
+        bench(server).run()
+    sent = server.requests[-1]["body"]["messages"][1]["content"]
+    assert [block["type"] for block in sent] == ["thinking", "tool_use"]
+
+
+@pytest.mark.parametrize("given", [["a"], "a", 3, None])
+def test_arguments_that_are_no_object_are_refused_to_the_model_and_sent_back_as_one(given: object) -> None:
+    """The model is told what is wrong with its call; the tool is not called."""
+    with playing(Turn(calls=(Call(name="look", input=given),)), FINAL) as server:
+        place = bench(server)
+        assert place.run().answer.text == "done"  # type: ignore[attr-defined]
+    assert place.calls == []
+    call, result = server.requests[-1]["body"]["messages"][1:]
+    assert call["content"][0]["input"] == {}
+    assert result["content"][0]["is_error"] is True
+
+
+def test_a_cut_reply_of_thinking_alone_leaves_the_question_in_place() -> None:
+    """What is dropped is the reply, never the message before it."""
+    with playing(Turn(thinking="long " * 30, stop="max_tokens"), FINAL) as server:
+        assert bench(server).run().convergence_forced
+    assert "why?" in str(server.requests[-1]["body"]["messages"][0])
+
+
+@pytest.mark.parametrize(
+    ("model", "adapts"),
+    [
+        ("claude-opus-5-5", True),
+        ("claude-haiku-5-5", True),
+        ("us.anthropic.claude-opus-5-5-v1:0", True),
+        ("claude-sonnet-4-6", True),
+        ("claude-opus-4-8", True),
+        ("claude-haiku-4-5-20251001", False),
+        ("anthropic.claude-haiku-4-5-20251001-v1:0", False),
+        ("eu.anthropic.claude-sonnet-4-5-20250929-v1:0", False),
+        ("arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-sonnet-4-20250514-v1:0", False),
+        ("claude-opus-4-1@20250805", False),
+        ("claude-opus-4-5", False),
+        ("anthropic.claude-3-5-sonnet-20241022-v2:0", False),
+        ("an-open-model", True),
+    ],
+)
+def test_adaptive_thinking_is_asked_of_models_that_have_it(model: str, adapts: bool) -> None:
+    """Under a cloud's id as well."""
+    request = Request(model=model, system="s", prompt="p", answer=Answer)
+    assert ("thinking" in fixed_params(object(), request, structured=False)) is adapts
