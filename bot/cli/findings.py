@@ -20,6 +20,7 @@ from bot.domain.rubrics import question_type_of, rubric_for
 from bot.domain.secrets import redact
 from bot.domain.threads import Round, ThreadState
 from bot.domain.usage import total
+from bot.errors import TriageError
 from bot.staffing import Sources, Staff, staff
 
 WIDTH: Final = 80
@@ -34,6 +35,7 @@ class Findings:
 
     question: str
     run_id: str
+    validation_id: str
     found: Investigation
     validation: Validation
 
@@ -60,7 +62,11 @@ def look_into(question: str, sources: Sources, *, say: Say) -> Findings:
         state = _state(question, sources)
         run_id = f"{state.thread_id}-r1"
         say(f"investigating with {hired.described} …")
-        found = _investigated(hired, state, run_id, sources, say)
+        try:
+            found = _investigated(hired, state, run_id, sources, say)
+        except TriageError:
+            say(f"record: {sources.environment.home / 'runs' / run_id} (run.log has what happened)")
+            raise
         ret = found.ret
         say("checking every citation, then trying to break the draft …")
         known = {"investigator_task_id": run_id, "investigator_return": ret, "investigator_round": 1}
@@ -69,7 +75,7 @@ def look_into(question: str, sources: Sources, *, say: Say) -> Findings:
         validation = hired.runs.record_validation(name, lambda: hired.validator.validate(drafted, run_id=name))
     finally:
         hired.close()
-    return Findings(question=question, run_id=run_id, found=found, validation=validation)
+    return Findings(question=question, run_id=run_id, validation_id=name, found=found, validation=validation)
 
 
 def _investigated(hired: Staff, state: ThreadState, run_id: str, sources: Sources, say: Say) -> Investigation:
@@ -118,8 +124,14 @@ def render(findings: Findings) -> str:
     if ret.open_questions:
         blocks.append("\n".join(["To answer this one has to know", *(_point(each) for each in ret.open_questions)]))
     blocks.append(_verdict(findings))
-    blocks.append(f"{_facts(findings)}\nrecord: runs/{findings.run_id}")
+    blocks.append(f"{_facts(findings)}\n{_records(findings)}")
     return without_hidden("\n\n".join(blocks))[0]
+
+
+def _records(findings: Findings) -> str:
+    """Return where the runs are on record; the validator's, where it came to no verdict."""
+    failed = f"\n        runs/{findings.validation_id} (no verdict; run.log has what happened)"
+    return f"record: runs/{findings.run_id}{failed if findings.validation.ret is None else ''}"
 
 
 def as_json(findings: Findings) -> str:

@@ -18,7 +18,7 @@ def test_no_citation_can_write_another_one_s_line() -> None:
     ret = a_return("The limit is 5.\x1b[2J", evidence_refs=(ref,))
     found = Investigation(ret=ret, ledger=Ledger(), usage=Usage(), investigator="m")
     validation = Validation(ret=None, checks=(), usage=Usage(), problem="none")
-    said = render(Findings(question="?", run_id="r1", found=found, validation=validation))
+    said = render(Findings(question="?", run_id="r1", validation_id="v1", found=found, validation=validation))
     assert [line for line in said.split("\n") if line.startswith("  ✓")] == []
     assert "\x1b" not in said
     assert "\u202e" not in said

@@ -20,6 +20,7 @@ from tests.casework.runner import answered
 from tests.gitrepo import make_repo
 from tests.journeys.shop import SESSIONS, SHOP
 from tests.model_server import ModelServer, load_script
+from tests.model_server.script import Part, Role, Script, Turn, single
 
 SCRIPTS = Path(__file__).parents[1] / "model_server" / "scripts"
 KEY = "sk-scripted-0123456789abcdef"
@@ -112,6 +113,31 @@ def test_json_is_one_object(terminal: Terminal, server: ModelServer) -> None:
     assert facts["validator_return"]["verdict"] == "pass"
     assert facts["investigator_return"]["evidence_refs"][0]["commit"]
     assert facts["usage"]["cost_usd"] > 0
+
+
+def test_a_failure_names_the_folder_where_its_reason_stands(terminal: Terminal) -> None:
+    """The provider's own words are there and not on the screen."""
+    refused = Turn(status=400, error="invalid_request_error", message="messages.1: too many images")
+    with ModelServer(single(refused)) as server:
+        terminal.with_models(server.url)
+        done = terminal.ask(SESSIONS)
+    assert done.returncode == 1
+    (folder,) = (terminal.home / "runs").iterdir()
+    assert f"record: {folder}" in done.stderr
+    assert "too many images" in (folder / "run.log").read_text()
+    assert "too many images" not in done.stderr + done.stdout
+
+
+def test_a_validator_that_fails_leaves_no_traceback_before_the_draft(terminal: Terminal) -> None:
+    """The draft is shown with what happened and where it is on record."""
+    script = load_script(SCRIPTS / "pass.yml")
+    broken = Role(match=script.roles["validator"].match, parts=(Part(turns=(Turn(status=400, error="x"),)),))
+    with ModelServer(Script(roles={**script.roles, "validator": broken})) as server:
+        terminal.with_models(server.url)
+        done = terminal.ask(SESSIONS)
+    assert "Traceback" not in done.stderr + done.stdout
+    assert "the model provider refused" in done.stdout
+    assert "-v1 (no verdict" in done.stdout
 
 
 def test_no_question_is_said(terminal: Terminal) -> None:
