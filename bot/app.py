@@ -167,7 +167,7 @@ class Triage:
             self.ground.jobs,
             one_of({"beat": beats.heartbeats.beats.handle, "rebuild": casework.rebuilding.handle}, said),
             threads=self.ground.settings.max_concurrent_sessions,
-            wanted=self.ground.pausing.allows,
+            wanted=lambda job: self.ground.pausing.allows(job) and beats.heartbeats.pool.is_ready(job),
             on_given_up=self._report.given_up,
             on_deadly=casework.giving_up.deadly,
             interrupt=casework.staff.models.stop.set if casework.staff.models else None,

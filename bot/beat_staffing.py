@@ -26,6 +26,7 @@ from bot.agent.specialist import Specialist
 from bot.agent.spending import Allowance
 from bot.environment import Environment
 from bot.heartbeat.admission import Admission
+from bot.heartbeat.command_pool import CommandPool
 from bot.heartbeat.course import Course
 from bot.heartbeat.delivery import Delivery, owner_or_ops
 from bot.heartbeat.exchange_tools import ExchangeTools
@@ -101,6 +102,7 @@ class Heartbeats:
     pollination: Pollination
     desk: SuggestionDesk
     removals: Removals
+    pool: CommandPool
     folders: Folders
 
     def learn_zones(self) -> None:
@@ -145,17 +147,20 @@ def heartbeats(around: Surroundings) -> Heartbeats:
     prescreen, full = _minds(
         around, BeatTools(probes, around.clock, ExchangeTools(pollination, desk).of, known_secrets=around.secrets)
     )
+    look = Look(probes, store, neighbours.around, removals.of)
+    pool = CommandPool(lambda name: look.ahead(sessions.get(name), clock.now()), around.jobs.look_again)
     room = Room(
         sessions=sessions,
         store=store,
         admission=admission,
         retry=scheduler.retry,
-        look=Look(probes, store, neighbours.around, removals.of),
+        look=look,
         course=Course(prescreen, full, delivery, store),
         alert_owner=alert_owner,
         record=Record(home / "runs", store, log, around.secrets),
         clock=clock,
         after=neighbours.after,
+        ready=pool.take,
     )
     return Heartbeats(
         sessions=sessions,
@@ -174,6 +179,7 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         pollination=pollination,
         desk=desk,
         removals=removals,
+        pool=pool,
         folders=Folders(sessions, store, clock, alert_owner),
     )
 

@@ -86,6 +86,11 @@ class SpoolQueue:
             self._running[job.name] = claimed
             return claimed
 
+    def look_again(self) -> None:
+        """Have whoever waits in `claim` look again: what is wanted has changed."""
+        with self._changed:
+            self._changed.notify_all()
+
     def end_waits(self) -> None:
         """Have whoever waits in `claim` return, and nobody wait from now on: the process stops."""
         with self._changed:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 
 from bot.domain.beats import Finding
 from bot.domain.measured import Move, moves
-from bot.domain.playbook import Playbook
+from bot.domain.playbook import Playbook, parse
 from bot.domain.playbook_entries import Entry
 from bot.domain.session import Removal, SessionState
 from bot.domain.tiers import Stamps, Tier, due_tier, includes
 from bot.heartbeat.checks import is_unreported
-from bot.heartbeat.commands import FLAGS_COMMAND, commands_in
+from bot.heartbeat.commands import FLAGS_COMMAND, Argv, commands_in
 from bot.heartbeat.exchange import NONE, Exchange
 from bot.heartbeat.identity import adopted
 from bot.heartbeat.outcome import Begun
 from bot.heartbeat.playbook_file import playbook_of
-from bot.heartbeat.probes import Probes
+from bot.heartbeat.probes import ProbeResult, Probes
 from bot.heartbeat.session import Session
 from bot.heartbeat.verdict import FLAGS, MESSAGE, again, flags_up, standing
 from bot.heartbeat.view import BeatView
@@ -40,15 +41,38 @@ class Look:
     ) -> None:
         self._probes, self._store, self._around, self._removals = probes, store, around, removals
 
-    def at(self, session: Session, state: SessionState, begun: Begun, cancel: threading.Event) -> BeatView:
-        """Return what one beat is about; raises StoreError if the playbook cannot be read or created."""
+    def ahead(self, session: Session, now: datetime) -> dict[Argv, ProbeResult]:
+        """Run the commands of the tasks due now and return their answers; changes nothing.
+
+        Raises:
+            StoreError: the playbook or the state cannot be read.
+        """
+        playbook = playbook_of(session).peek() or parse("")
+        due = due_tier(stamps_of(playbook, self._store.load(session.id)), now)
+        tasks = [task for tier in includes(due) for task in playbook.tasks(tier)]
+        report = self._probes.run(session.cwd, tasks, session.beat.commands, known={FLAGS_COMMAND: ""})
+        return {result.argv: result for result in report.results if result.argv != FLAGS_COMMAND}
+
+    def at(
+        self,
+        session: Session,
+        state: SessionState,
+        begun: Begun,
+        cancel: threading.Event,
+        ready: Mapping[Argv, ProbeResult] = MappingProxyType({}),
+    ) -> BeatView:
+        """Return what one beat is about; raises StoreError if the playbook cannot be read or created.
+
+        `ready` are commands that were run while the beat waited.
+        """
         playbook, paid = playbook_of(session).read(), begun.paid
         state = self._known(session, state, playbook)
         tier = paid.tier if paid else due_tier(stamps_of(playbook, state), begun.started_at)
         due = (task for each in includes(tier) for task in playbook.tasks(each))
         tasks = tuple(task for task in due if paid is None or task.id in paid.due)
         flags = {FLAGS_COMMAND: "\n".join(flag.text for flag in playbook.flags)}
-        report = self._probes.run(session.cwd, tasks, session.beat.commands, known=flags)
+        ran = {"ready": ready} if ready else {}
+        report = self._probes.run(session.cwd, tasks, session.beat.commands, known=flags, **ran)
         return BeatView(
             session=session,
             run_id=begun.run_id,

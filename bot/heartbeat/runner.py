@@ -20,12 +20,14 @@ from bot.domain.session import SessionState
 from bot.domain.tiers import Tier
 from bot.errors import InputError, ProviderError, TriageError
 from bot.heartbeat.admission import Admission
+from bot.heartbeat.commands import Argv
 from bot.heartbeat.course import Course
 from bot.heartbeat.deleted_playbook import is_deleted
 from bot.heartbeat.endings import broken_off
 from bot.heartbeat.failures import is_alert_due, pause_notice, told
 from bot.heartbeat.look import Look
 from bot.heartbeat.outcome import Begun, Ending, Record
+from bot.heartbeat.probes import ProbeResult
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
 from bot.heartbeat.silence import AlertOwner
@@ -54,6 +56,8 @@ class Room:
     record: Record
     clock: Clock
     after: Callable[[Session, Ending, datetime], None] = lambda *_: None
+    ready: Callable[[str], Mapping[Argv, ProbeResult]] = lambda _: {}
+    """Returns what a session's commands answered while its beat waited."""
 
 
 class Beats:
@@ -75,7 +79,7 @@ class Beats:
             return
         begun = self._begin(session, payload)
         with self._cancellable(session.id) as cancel:
-            ending = self._ended(session, begun, cancel)
+            ending = self._ended(session, begun, cancel, self._room.ready(session.id))
         now = self._room.clock.now()
         self._room.record.close(session, begun, ending, now=now)
         state = self._room.store.load(session.id)
@@ -128,17 +132,21 @@ class Beats:
         finally:
             self._cancels.pop(session_id, None)
 
-    def _ended(self, session: Session, begun: Begun, cancel: threading.Event) -> Ending:
+    def _ended(
+        self, session: Session, begun: Begun, cancel: threading.Event, ready: Mapping[Argv, ProbeResult]
+    ) -> Ending:
         """Return how the beat ended; a cancel at any step stays one."""
         try:
-            return self._carry_out(session, begun, cancel)
+            return self._carry_out(session, begun, cancel, ready)
         except RunStopped:
             self._room.retry(session.id, begun.wake)  # the job goes back to the queue, its reason to the state
             raise
         except TriageError as error:
             return broken_off(session, error)
 
-    def _carry_out(self, session: Session, begun: Begun, cancel: threading.Event) -> Ending:
+    def _carry_out(
+        self, session: Session, begun: Begun, cancel: threading.Event, ready: Mapping[Argv, ProbeResult]
+    ) -> Ending:
         state = self._room.store.load(session.id)
         refusal = self._room.admission.refusal(session, begun.wake) if begun.paid is None else None
         if refusal is not None:
@@ -147,4 +155,4 @@ class Beats:
             return Ending(result=BeatResult.SKIPPED, why=refusal.why)
         if begun.paid is None and is_deleted(session, state):
             return self._room.course.without_playbook(session, begun)
-        return self._room.course.of(self._room.look.at(session, state, begun, cancel), begun)
+        return self._room.course.of(self._room.look.at(session, state, begun, cancel, ready), begun)

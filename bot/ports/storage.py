@@ -91,6 +91,10 @@ class JobQueue(Protocol):
         """
         ...
 
+    def look_again(self) -> None:
+        """Have whoever waits in `claim` look again: what is `wanted` has changed."""
+        ...
+
     def end_waits(self) -> None:
         """Have whoever waits in `claim` return, and nobody wait from now on: the process stops."""
         ...
