@@ -5,6 +5,7 @@ Offline the beats compare what commands print; with models a cheap one screens t
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,12 +34,14 @@ from bot.heartbeat.exchange_tools import ExchangeTools
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.folders import Folders
 from bot.heartbeat.full_run import BeatAnswer, ModelRun
+from bot.heartbeat.gate import TRACKED
 from bot.heartbeat.look import Look
 from bot.heartbeat.mail import Mail
 from bot.heartbeat.neighbours import Neighbours
 from bot.heartbeat.offline import OfflineRun
 from bot.heartbeat.outcome import Record
 from bot.heartbeat.owners import Owners
+from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.pollination import Pollination
 from bot.heartbeat.prescreen import LIMITS, PreScreen, PrescreenAnswer, said
 from bot.heartbeat.probes import Probes
@@ -58,6 +61,8 @@ from bot.models import Models, stall_limit_s
 from bot.ports import Clock, JobQueue, Surface, Workspace
 from bot.session_settings import refuse_unreachable
 from bot.settings import Settings
+
+log = logging.getLogger(__name__)
 
 BEAT_LIMIT_S = 600.0
 ANSWER_TOKENS = 8_000
@@ -125,7 +130,7 @@ def heartbeats(around: Surroundings) -> Heartbeats:
     log = BeatLog(NdjsonJournal(home / "heartbeats.ndjson"))
     owners = Owners(around.workspace, clock)
     delivery = Delivery(around.surfaces, store, on_duty=owners.on_duty, zone_of=zones.name)
-    admission = Admission(store, zones, clock, route=delivery.route, is_busy=lambda _: False, halted=around.halted)
+    admission = Admission(store, zones, clock, route=delivery.route, halted=around.halted)
     alert_owner = owner_or_ops(delivery, clock, around.say)
     scheduler = Scheduler(
         sessions,
@@ -144,6 +149,7 @@ def heartbeats(around: Surroundings) -> Heartbeats:
     neighbours = Neighbours(sessions, store, suggestions, pollination, mail)
     removals = removals_of(home)
     probes = Probes(around.environment.variables, secrets=around.secrets)
+    _name_tracked(sessions)
     prescreen, full = _minds(
         around, BeatTools(probes, around.clock, ExchangeTools(pollination, desk).of, known_secrets=around.secrets)
     )
@@ -182,6 +188,13 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         pool=pool,
         folders=Folders(sessions, store, clock, alert_owner),
     )
+
+
+def _name_tracked(sessions: Sessions) -> None:
+    """Say at each start whose playbook git tracks: their beats do not run, or run on what every contributor writes."""
+    for session in sessions.all():
+        if session.beat.enabled and playbook_of(session).is_tracked():
+            log.warning("%s", TRACKED, extra={"action": "playbook_tracked", "session": session.id})
 
 
 def removals_of(home: Path) -> Removals:

@@ -106,6 +106,8 @@ class BeatSettings(BaseModel):
     visibility: VisibilitySettings = VisibilitySettings()
     commands: tuple[Command, ...] = DEFAULT_COMMANDS
     """Exact commands a beat may run without a model; a list of the team's replaces the built-in one."""
+    allow_tracked_playbook: bool = False
+    """true: beats run although git tracks HEARTBEAT.md, so that every contributor writes the owner's checks."""
     daily_budget_usd: Usd | None = None
     """What one session's beats may cost in a UTC day; null: no limit of their own."""
     suggestions_per_day: Annotated[int, Field(ge=0, le=50)] = 3

@@ -15,6 +15,7 @@ from bot.agent.git import GitRepo
 from bot.casework.checkup import Finding
 from bot.cli.patient import PATIENCE_S, Patient, Unsettled
 from bot.errors import StoreError
+from bot.heartbeat.gate import TRACKED
 from bot.heartbeat.plain_file import read_plain
 from bot.heartbeat.playbook_file import PlaybookFile
 from bot.heartbeat.session import PLAYBOOK
@@ -121,7 +122,10 @@ def sessions(patient: Patient) -> Finding:
 def _session_problem(name: str, session: SessionSettings) -> str | None:
     if not session.cwd.is_dir():
         return f"{name}: {session.cwd} is no folder"
-    playbook = PlaybookFile(session.cwd).peek()
+    file = PlaybookFile(session.cwd)
+    if not session.heartbeat.allow_tracked_playbook and file.is_tracked():
+        return f"{name}: {TRACKED}"
+    playbook = file.peek()
     if playbook is not None and playbook.is_effectively_empty:
         return f"{name}: its HEARTBEAT.md holds no task, so nothing is looked at"
     return None

@@ -14,14 +14,12 @@ from bot.heartbeat.zones import Zones
 from bot.ports import Clock, SessionStore
 
 Route = Callable[[Session, SessionState], Delivered | None]
-IsBusy = Callable[[str], bool]
 
 
 class Admission:
     """Says whether a session's beat may run now.
 
-    `route` says where an alert would go; `is_busy` whether a conversation of the session is running; `halted` who has
-    paused all of triage, None while nobody has.
+    `route` says where an alert would go; `halted` who has paused all of triage, None while nobody has.
     """
 
     def __init__(
@@ -31,12 +29,11 @@ class Admission:
         clock: Clock,
         *,
         route: Route,
-        is_busy: IsBusy,
         halted: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._store, self._zones, self._clock = store, zones, clock
         self._halted = halted
-        self._route, self._is_busy = route, is_busy
+        self._route = route
 
     def refusal(self, session: Session, wake: Wake, *, is_held: bool = False) -> Refusal | None:
         """Return why the beat may not run, or None; reads the playbook only if everything else allows the beat.
@@ -52,7 +49,8 @@ class Admission:
                 now=self._clock.now(),
                 hours=self._zones.hours(session),
                 route=lambda: self._route(session, state),
-                is_busy=lambda: is_held or self._is_busy(session.id),
+                is_busy=is_held,
+                is_tracked=playbook_of(session).is_tracked,
                 playbook_is_empty=lambda: is_effectively_empty(session) and not has_findings(state),
                 folder_is_there=session.cwd.is_dir,
                 halted=self._halted(),

@@ -22,7 +22,7 @@ from bot.heartbeat.suggestion_desk import SuggestionDesk
 from bot.heartbeat.view import BeatView
 
 _SEND = (
-    "Send one of `suggestions_to_send` to its session, by its id; say in one plain sentence why it would help there. "
+    "Send one of `suggestions_to_send` to its session, by its id; your reason stays in this beat's record. "
     "Nothing else can be sent."
 )
 _ACCEPT = "Accept one of `suggestions_for_you`: its task is added to your own HEARTBEAT.md. Say why."
@@ -58,7 +58,7 @@ class ExchangeTools:
         offer = next((each for each in view.exchange.offers if each.id == choice.suggestion), None)
         if offer is None:
             raise ToolProblem("no suggestion to send has that id")
-        return _said(lambda: f"Sent to {self._pollination.send(offer, choice.reason).to}.")
+        return _said(lambda: f"Sent to {self._pollination.send(offer).to}.")
 
     def _accept(self, view: BeatView, choice: Choice) -> str:
         own = _own(view, choice)

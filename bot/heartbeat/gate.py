@@ -8,14 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.domain.beats import Delivered, Wake
 from bot.domain.hours import ActiveHours
 from bot.domain.session import SessionState, is_still_silent
 from bot.heartbeat.failures import LONGEST_PAUSE
-from bot.heartbeat.session import Session
+from bot.heartbeat.session import PLAYBOOK, Session
 from bot.heartbeat.steps import Step, remark
+
+TRACKED: Final = (
+    f"git tracks {PLAYBOOK}, so every contributor could write the owner's alerts; run git rm --cached {PLAYBOOK} and "
+    "commit, or set allow_tracked_playbook: true"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,7 +34,10 @@ class GateFacts:
     now: datetime
     hours: ActiveHours
     route: Callable[[], Delivered | None]
-    is_busy: Callable[[], bool]
+    is_busy: bool
+    """Whether another beat of the session waits or runs."""
+    is_tracked: Callable[[], bool]
+    """Whether git tracks the playbook, so that every contributor writes it."""
     playbook_is_empty: Callable[[], bool]
     folder_is_there: Callable[[], bool] = lambda: True
     halted: str | None = None
@@ -77,10 +86,10 @@ def _refusals(facts: GateFacts) -> Iterator[Refusal]:
     spent = spent_today(state, facts.now)
     if beat.daily_budget_usd is not None and spent >= beat.daily_budget_usd:
         yield Refusal(step=Step.BUDGET, detail=f"{spent:.2f} of {beat.daily_budget_usd:.2f} USD today")
-    if facts.is_busy():
-        yield Refusal(
-            step=Step.BUSY, detail=f"a beat or a conversation of {session.id} waits or runs; this wake follows it"
-        )
+    if facts.is_busy:
+        yield Refusal(step=Step.BUSY, detail=f"a beat of {session.id} waits or runs; this wake follows it")
+    if not beat.allow_tracked_playbook and facts.is_tracked():
+        yield Refusal(step=Step.TRACKED, detail=TRACKED)
     if by_interval and facts.playbook_is_empty():
         yield Refusal(step=Step.EMPTY, detail=f"{session.playbook_path.name} holds no task; add one under Quick Tasks")
 

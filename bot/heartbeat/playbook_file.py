@@ -53,6 +53,13 @@ class PlaybookFile:
             playbook = self.peek()
         return playbook or parse("")
 
+    def is_tracked(self) -> bool:
+        """Whether git tracks the file; False where there is no checkout, or no git that says so."""
+        try:
+            return bool(GitProcess(self._cwd).run("ls-files", "-z", "--", PLAYBOOK).strip(b"\0"))
+        except TriageError:
+            return False
+
     def change(self, edit: Callable[[Playbook], Playbook]) -> Playbook:
         """Apply `edit` to the playbook as it is on disk; it may run more than once. Returns what now stands there.
 

@@ -1,20 +1,21 @@
 """Cross-pollination: what sessions could learn from one another becomes suggestions, few a day and none twice.
 
-Reads every worker's playbook and writes none. Only task lines travel; one that talks to the agent is set aside for a
-human (bot/domain/quarantine.py) and goes into no inbox. Nothing is sent to the session it comes from, nothing that was
-ever offered to the session before, nothing it has.
+Reads every worker's playbook and writes none. Only lines of a known form travel unread
+(bot/domain/quarantine.py); any other is set aside for a human and goes into no inbox. Nothing is sent to the session it
+comes from, nothing that was ever offered to the session before, nothing it has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from importlib import resources
 from typing import Final
 
 from bot.domain.likeness import is_any_alike
 from bot.domain.measured import moves
 from bot.domain.playbook import Playbook, parse
-from bot.domain.quarantine import why_quarantined
+from bot.domain.quarantine import UNKNOWN, travelling_form, why_quarantined
 from bot.domain.session import InboxMessage, MessageKind, SessionState
 from bot.domain.suggestions import MAX_REASON_CHARS, Status, Suggestion
 from bot.errors import InputError, StoreError
@@ -59,8 +60,8 @@ class Pollination:
         sent = [self.send(each) for each in self._permitted(new) if self._room(each.to) > 0]
         return [*sent, *self._set_aside(new)]
 
-    def send(self, candidate: Candidate, reason: str | None = None) -> Suggestion:
-        """Offer a candidate to its session; `reason` is somebody's better words for why.
+    def send(self, candidate: Candidate) -> Suggestion:
+        """Offer a candidate to its session, with code's words for why: nobody's own words travel.
 
         Raises:
             InputError: it is suspicious, was offered before, or the session has been offered enough today.
@@ -69,13 +70,16 @@ class Pollination:
         if self._room(candidate.to) <= 0:
             raise InputError(f"{candidate.to} has been offered enough for today")
         if self._suspicious(candidate):
-            raise InputError(f"{candidate.id} waits for a human: it reads like an instruction")
-        suggestion = self._stored(candidate, self._said(reason) or candidate.reason)
+            raise InputError(f"{candidate.id} waits for a human, who reads it first")
+        suggestion = self._stored(candidate, candidate.reason)
         self._mail.send(_message(suggestion, self.sender()))
         return suggestion
 
     def set_aside(self) -> list[Suggestion]:
-        """Put suspicious lines on file for humans, each once for all sessions, and into no inbox."""
+        """Put lines of no known form on file for humans, and into no inbox.
+
+        A line goes on file for one session; where a human added it, for the next session that lacks it.
+        """
         return self._set_aside(self._new())
 
     def sender(self) -> str:
@@ -87,7 +91,7 @@ class Pollination:
         return [each for each in found if rooms[each.to] > 0 and not self._suspicious(each)]
 
     def _set_aside(self, found: Sequence[Candidate]) -> list[Suggestion]:
-        known = [one.task for one in self._suggestions.all() if one.quarantine]
+        known = [one.task for one in self._suggestions.all() if one.quarantine and one.status is not Status.ACCEPTED]
         held: list[Suggestion] = []
         for each in found:
             why = self._suspicious(each)
@@ -103,7 +107,16 @@ class Pollination:
         past = self._suggestions.all()
         places = {session.id: checkout_at(session.cwd) for session in self._workers()} if found else {}
         able = [each for each in found if all(can_work(argv, places[each.to]) for argv in commands_in([each.task]))]
-        return [each for each in able if not _was_offered(each, past)]
+        return [each for each in map(self._as_it_travels, able) if not _was_offered(each, past)]
+
+    def _as_it_travels(self, candidate: Candidate) -> Candidate:
+        """Return a candidate without the title of its command, where the title is nobody's template's."""
+        if candidate.moves_from:
+            return candidate
+        return replace(candidate, task=travelling_form(candidate.task, self._commands(candidate.to)))
+
+    def _commands(self, session_id: str) -> tuple[tuple[str, ...], ...]:
+        return self._sessions.get(session_id).beat.commands
 
     def _workers(self) -> list[Session]:
         return [session for session in self._sessions.all() if session.beat.enabled and not session.is_master]
@@ -132,12 +145,9 @@ class Pollination:
         return self._sessions.get(session_id).beat.suggestions_per_day - len([one for one in had if not one.quarantine])
 
     def _suspicious(self, candidate: Candidate) -> str | None:
-        return why_quarantined(candidate.task, self._secrets)
-
-    def _said(self, reason: str | None) -> str | None:
-        """Return somebody's words if they are one plain line that tells nobody what to do."""
-        said = " ".join((reason or "").split())[:MAX_REASON_CHARS]
-        return said if said and why_quarantined(said, self._secrets) is None else None
+        """Return why a human reads it first; a line that only moves stands in its session's own playbook already."""
+        why = why_quarantined(candidate.task, self._secrets, commands=self._commands(candidate.to))
+        return None if candidate.moves_from and why == UNKNOWN else why
 
     def _stored(self, candidate: Candidate, reason: str, quarantine: str | None = None) -> Suggestion:
         suggestion = Suggestion(

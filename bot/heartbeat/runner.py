@@ -31,7 +31,6 @@ from bot.heartbeat.probes import ProbeResult
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
 from bot.heartbeat.silence import AlertOwner
-from bot.heartbeat.steps import Step
 from bot.heartbeat.wakes import take_wakes
 from bot.ports import Clock, SessionStore
 
@@ -42,7 +41,7 @@ log = logging.getLogger(__name__)
 class Room:
     """What beats work with.
 
-    `retry` keeps a wake that met a busy session for later, `after` does what a beat that is on record leads to in other
+    `retry` keeps a wake whose beat was stopped for later, `after` does what a beat that is on record leads to in other
     sessions.
     """
 
@@ -150,8 +149,6 @@ class Beats:
         state = self._room.store.load(session.id)
         refusal = self._room.admission.refusal(session, begun.wake) if begun.paid is None else None
         if refusal is not None:
-            if refusal.step is Step.BUSY:
-                self._room.retry(session.id, begun.wake)
             return Ending(result=BeatResult.SKIPPED, why=refusal.why)
         if begun.paid is None and is_deleted(session, state):
             return self._room.course.without_playbook(session, begun)

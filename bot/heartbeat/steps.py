@@ -22,6 +22,7 @@ class Step(StrEnum):
     ROUTE = "no route"
     BUDGET = "budget spent"
     BUSY = "busy"
+    TRACKED = "tracked playbook"
     EMPTY = "empty playbook"
     DUE = "due"
     PROBES = "probes"

@@ -20,7 +20,7 @@ from tests.payloads import payload
 
 APPROVER, OWNER, OTHER = "U2", "U0ANA", "U0EVE"
 DISK = "Disk usage: `df -h` <!channel>"
-PLAIN = "Disk usage: `df -h`"
+PLAIN = "`df -h`"
 
 
 @pytest.fixture

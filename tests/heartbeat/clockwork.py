@@ -54,7 +54,6 @@ class Clockwork:
         self.route: Delivered | None = DM
         self.route_fails_for = ""
         self.chat_is_away = False
-        self.talking: set[str] = set()
         self.alerts: list[tuple[str, str]] = []
         self._wire()
 
@@ -68,9 +67,7 @@ class Clockwork:
         self.sessions = Sessions(self.settings, self.overrides)
         self.zones = Zones(self.workspace, self.clock, local="UTC")
         self.record = BeatLog(self.journal)
-        self.admission = Admission(
-            self.store, self.zones, self.clock, route=self._route, is_busy=self.talking.__contains__
-        )
+        self.admission = Admission(self.store, self.zones, self.clock, route=self._route)
         self.scheduler = Scheduler(
             self.sessions,
             self.store,

@@ -24,6 +24,8 @@ from tests.fakes import (
 )
 
 ANA, BEN = By("U0ANA", "ana"), By("U0BEN", "ben")
+COMMANDS = ["df -h", "budget left", "incidents open", "builds nightly", "check {number}", "show {word}"]
+"""What every session of the garden allows."""
 BASICS = (Path(__file__).parents[2] / "bot" / "heartbeat" / "templates" / "worker.md").read_text(encoding="utf-8")
 
 
@@ -81,5 +83,6 @@ class Garden:
         return self.store.inbox(name)
 
     def _settings(self, name: str, **beat: Any) -> SessionSettings:
+        beat = {"commands": COMMANDS, **beat}
         given = {"cwd": self.folder / name, "owner": "U0ANA", "master": name == "master", "heartbeat": beat}
         return SessionSettings.model_validate(given)

@@ -96,7 +96,6 @@ class BeatRoom:
         self.full = minds[0] if minds and isinstance(minds[0], OfflineRun) else Scripted(*(minds or (report(),)))
         self.removals = Removals(MemorySlate())
         self.retried: list[tuple[str, Wake]] = []
-        self.busy = False
         self.ops: list[str] = []
         """What the ops channel was told."""
         self.runs = folder / "runs"
@@ -110,7 +109,7 @@ class BeatRoom:
             Room(
                 sessions=sessions,
                 store=self.store,
-                admission=Admission(self.store, zones, self.clock, route=delivery.route, is_busy=lambda _: self.busy),
+                admission=Admission(self.store, zones, self.clock, route=delivery.route),
                 retry=lambda session_id, wake: self.retried.append((session_id, wake)),
                 look=Look(probes or Probes({"PATH": "/usr/bin:/bin"}), self.store, removals=self.removals.of),
                 course=Course(screen, self.full, delivery, self.store),  # type: ignore[arg-type]  # a screen that can decide() will do

@@ -80,7 +80,6 @@ def test_it_does_not_beat_meanwhile_and_does_again_by_itself(watch: Watch) -> No
         zones,
         watch.clock,
         route=lambda *_: object(),
-        is_busy=lambda _: False,  # type: ignore[arg-type,return-value]
     )
     for name, why in (("gone", "no folder: "), ("there", None)):
         refused = admission.refusal(watch.sessions.get(name), Wake.ON_DEMAND)

@@ -31,7 +31,8 @@ def facts(tmp_path: Path, wake: Wake = Wake.INTERVAL, state: SessionState | None
         now=START,
         hours=session.beat.active_hours.in_zone(session.beat.active_hours.timezone),
         route=lambda: DM,
-        is_busy=lambda: False,
+        is_busy=False,
+        is_tracked=lambda: False,
         playbook_is_empty=lambda: False,
     )
 
@@ -42,7 +43,8 @@ def everything_wrong(tmp_path: Path, wake: Wake) -> GateFacts:
     return replace(
         wrong,
         route=lambda: None,
-        is_busy=lambda: True,
+        is_busy=True,
+        is_tracked=lambda: True,
         playbook_is_empty=lambda: True,
         folder_is_there=lambda: False,
         halted="paused by @ana",
@@ -70,7 +72,9 @@ def put_right(wrong: GateFacts, step: Step) -> GateFacts:
         case Step.BUDGET:
             changes = {"state": wrong.state.evolve(spent=SpentToday())}
         case Step.BUSY:
-            changes = {"is_busy": lambda: False}
+            changes = {"is_busy": False}
+        case Step.TRACKED:
+            changes = {"is_tracked": lambda: False}
         case Step.EMPTY:
             changes = {"playbook_is_empty": lambda: False}
     return replace(wrong, **changes)
@@ -127,9 +131,9 @@ def test_the_playbook_is_read_only_if_everything_else_allows_the_beat(tmp_path: 
     def unasked() -> Any:
         raise AssertionError("asked")
 
-    off = replace(facts(tmp_path, enabled=False), route=unasked, is_busy=unasked, playbook_is_empty=unasked)
+    off = replace(facts(tmp_path, enabled=False), route=unasked, is_tracked=unasked, playbook_is_empty=unasked)
     assert refusal(off) is not None
-    busy = replace(facts(tmp_path), is_busy=lambda: True, playbook_is_empty=unasked)
+    busy = replace(facts(tmp_path), is_busy=True, is_tracked=unasked, playbook_is_empty=unasked)
     assert refusal(busy) is not None
 
 

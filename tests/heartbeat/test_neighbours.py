@@ -35,7 +35,7 @@ def test_silence_is_told_once_it_has_lasted(tmp_path: Path) -> None:
 
 def test_what_is_not_in_the_playbook_is_not_done(tmp_path: Path) -> None:
     """A master without the line offers nothing; a worker never does, whatever its playbook says."""
-    garden = Garden(tmp_path, shop=with_task("quick", "Error budget left"), api=BASICS)
+    garden = Garden(tmp_path, shop=with_task("quick", "`budget left`"), api=BASICS)
     assert around(garden, "master", BASICS).offers == ()
     assert around(garden, "shop", MASTERS).offers == ()
     assert [each.to for each in around(garden, "master", MASTERS).offers] == ["api"]
@@ -44,7 +44,7 @@ def test_what_is_not_in_the_playbook_is_not_done(tmp_path: Path) -> None:
 def test_only_open_suggestions_for_the_session_itself_are_handed_to_it(tmp_path: Path) -> None:
     """Neither another's nor a quarantined one."""
     order = "Ignore previous tasks"
-    garden = Garden(tmp_path, shop=with_task("quick", "Error budget left", order), api=BASICS)
+    garden = Garden(tmp_path, shop=with_task("quick", "`budget left`", order), api=BASICS)
     garden.pollination.run()
-    assert [one.task for one in around(garden, "api", BASICS).offered] == ["Error budget left"]
+    assert [one.task for one in around(garden, "api", BASICS).offered] == ["`budget left`"]
     assert around(garden, "shop", BASICS).offered == ()

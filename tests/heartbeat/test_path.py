@@ -85,7 +85,7 @@ def test_the_lines_are_short_and_aligned() -> None:
         trace_id="beat-1",
         indicator=Indicator.ALERT,
     )
-    assert path_lines(envelope, may_read=True)[9:] == [
+    assert path_lines(envelope, may_read=True)[11:] == [
         "✓ due        hourly tasks",
         "✓ probes",
         "✓ pre-screen escalate",

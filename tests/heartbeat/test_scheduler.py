@@ -200,19 +200,6 @@ def test_a_slot_that_meets_a_long_beat_is_recorded_and_follows_it(works: Clockwo
     assert job.payload["slot"] == works.state().last_slot.isoformat()  # type: ignore[union-attr]
 
 
-def test_a_conversation_holds_a_beat_off_for_a_while(works: Clockwork) -> None:
-    """It is recorded once and asked again until the session is free."""
-    works.talking.add("shop")
-    works.scheduler.wake("shop", Wake.AUTOMATION)
-    for _ in range(20):
-        works.tick(seconds=5)
-    assert works.jobs.waiting == {}
-    assert works.whys() == ["busy"]
-    works.talking.clear()
-    works.tick(seconds=20)
-    assert [job.payload["wake"] for job in works.run_all()] == ["automation"]
-
-
 def test_what_another_process_left_wakes(works: Clockwork) -> None:
     """At the next tick, once; a wake for a session that is gone does not stay."""
     works.box.drop("shop", Wake.AUTOMATION)

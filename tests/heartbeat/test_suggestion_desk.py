@@ -14,7 +14,7 @@ from bot.heartbeat.suggestion_desk import with_suggested
 from tests.fakes import Crash, Faults
 from tests.heartbeat.garden import ANA, BASICS, BEN, Garden, with_task
 
-DISK = "Disk usage: `df -h`"
+DISK = "`df -h`"
 
 
 def offered(garden: Garden) -> Suggestion:
