@@ -42,12 +42,17 @@ class StoredFile:
 
 def is_readable(entry: TreeEntry) -> bool:
     """Whether the blob of a file may be read at all, by its path and size."""
-    return is_indexed(entry.path) and entry.size <= MAX_FILE_BYTES
+    return is_indexed(entry.path) and entry.size <= MAX_FILE_BYTES and not entry.is_missing
+
+
+def is_pointer(content: bytes) -> bool:
+    """Whether a file holds no content of its own, but says where Git LFS keeps it."""
+    return content.startswith(b"version https://git-lfs.github.com/spec/")
 
 
 def read_file(entry: TreeEntry, content: bytes | None) -> StoredFile:
-    """Return the passages of one file, or the file as skipped: not read, binary or minified."""
-    lines = split_lines(content) if content and b"\0" not in content else []
+    """Return the passages of one file, or the file as skipped: not read, binary, minified or kept in Git LFS."""
+    lines = split_lines(content) if content and b"\0" not in content and not is_pointer(content) else []
     if not lines or max(map(len, lines)) > MAX_LINE_CHARS:
         return StoredFile(entry.path, entry.blob, skipped=content != b"")
     lines = redact_lines(lines)

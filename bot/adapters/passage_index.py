@@ -20,7 +20,7 @@ from bot.agent.git import GitRepo, TreeEntry
 from bot.domain.passages import IndexReport, Passage
 from bot.domain.ranking import Match, Ranked, rank, rarity
 from bot.domain.tokens import Term, question_terms
-from bot.errors import StoreError
+from bot.errors import ProviderError, StoreError
 
 MAX_TERMS = 40
 BATCH_FILES = 250
@@ -92,7 +92,9 @@ class CodePassages:
             if rows.commit_of(connection) == commit:
                 return 0
             known = rows.blobs(connection)
-        tree = {entry.path: entry for entry in self._repo.tree(commit) if entry.path.isprintable()}
+        tree = {
+            entry.path: entry for entry in self._repo.tree(commit) if entry.path.isprintable() and not entry.is_missing
+        }
         changed = [entry for entry in tree.values() if known.get(entry.path) != entry.blob]
         gone = [path for path in known if path not in tree]
         read = 0
@@ -106,8 +108,8 @@ class CodePassages:
     def _store_batch(self, batch: Sequence[TreeEntry], gone: Sequence[str], commit: str | None) -> int:
         """Store a batch in one transaction and return how many blobs were read."""
         wanted = [entry for entry in batch if is_readable(entry)]
-        blobs = self._repo.blobs(dict.fromkeys(entry.blob for entry in wanted))
-        contents = {blob: None if self._is_secret(content) else content for blob, content in blobs}
+        blobs = self._readable(list(dict.fromkeys(entry.blob for entry in wanted)))
+        contents = {blob: None if self._is_secret(content) else content for blob, content in blobs.items()}
         files = [read_file(entry, contents.get(entry.blob) if entry in wanted else None) for entry in batch]
         with self._store.open() as connection:
             rows.set_commit(connection, commit)
@@ -116,6 +118,14 @@ class CodePassages:
             for file in files:
                 rows.put_file(connection, file)
         return len(contents)
+
+    def _readable(self, blobs: list[str]) -> dict[str, bytes]:
+        """Return the contents of the blobs; of a batch with a damaged one, those that can be read by themselves."""
+        try:
+            return dict(self._repo.blobs(blobs))
+        except ProviderError:
+            half = len(blobs) // 2
+            return {**self._readable(blobs[:half]), **self._readable(blobs[half:])} if half else {}
 
     def _is_secret(self, content: bytes) -> bool:
         return any(secret in content for secret in self._secrets)

@@ -35,12 +35,16 @@ _KINDS: Final = {"120000": EntryKind.LINK, "160000": EntryKind.SUBMODULE, "04000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TreeEntry:
-    """One entry of a tree: its path from the top, object id and size in bytes (0 where it is no file or link)."""
+    """One entry of a tree: its path from the top, object id and size in bytes (0 where it is no file or link).
+
+    `is_missing`: the checkout has no readable content of it, as after a clone without blobs or damage of the disk.
+    """
 
     path: str
     blob: str
     size: int
     kind: EntryKind = EntryKind.FILE
+    is_missing: bool = False
 
 
 class GitRepo:
@@ -84,8 +88,28 @@ class GitRepo:
 
     def tree(self, commit: str) -> list[TreeEntry]:
         """Return every regular file of `commit`: no symbolic links, no submodules."""
-        entries = _entries(self._git("ls-tree", "-r", "-z", "-l", "--full-tree", commit))
+        try:
+            entries = list(_entries(self._git("ls-tree", "-r", "-z", "-l", "--full-tree", commit)))
+        except ProviderError:  # sizes of a clone without blobs would have to be fetched
+            entries = self._tree_without_blobs(commit)
         return [entry for entry in entries if entry.kind is EntryKind.FILE]
+
+    def _tree_without_blobs(self, commit: str) -> list[TreeEntry]:
+        listed = self._git("rev-list", "--objects", "--missing=print", "--no-walk", commit).split(b"\n")
+        missing = {line[1:].decode() for line in listed if line.startswith(b"?")}
+        records = self._git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
+        entries = []
+        for record in filter(None, records):
+            meta, _, path = record.partition(b"\t")
+            mode, _, blob = meta.decode().split()
+            kind = _KINDS.get(mode, EntryKind.FILE)
+            size = 0 if blob in missing or kind is not EntryKind.FILE else self._size(blob)
+            name = path.decode("utf-8", "surrogateescape")
+            entries.append(TreeEntry(path=name, blob=blob, size=size, kind=kind, is_missing=blob in missing))
+        return entries
+
+    def _size(self, blob: str) -> int:
+        return int(self._git("cat-file", "-s", blob))
 
     def entry_at(self, commit: str, path: str) -> TreeEntry | None:
         """Return what stands at exactly `path` in `commit`, whatever its kind; None if nothing does."""
@@ -122,6 +146,8 @@ class GitRepo:
                 if len(header) != 3:
                     raise ProviderError(f"git cannot read object {blob[:12]} of {self.root}; run `git fsck` there")
                 content = process.stdout.read(int(header[2]))
+                if len(content) < int(header[2]):
+                    raise ProviderError(f"git cannot read object {blob[:12]} of {self.root}; run `git fsck` there")
                 process.stdout.read(1)
                 yield blob, content
             process.stdin.close()
@@ -148,6 +174,7 @@ def _entries(listing: bytes) -> Iterator[TreeEntry]:
             blob=object_id,
             size=int(size) if size.isdigit() else 0,
             kind=_KINDS.get(mode, EntryKind.FILE),
+            is_missing=size == "BAD",
         )
 
 

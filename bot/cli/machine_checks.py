@@ -14,6 +14,7 @@ from bot.adapters.tmux import choose_terminal
 from bot.agent.git import GitRepo
 from bot.casework.checkup import Finding
 from bot.cli.patient import PATIENCE_S, Patient, Unsettled
+from bot.domain.hidden import one_line
 from bot.errors import StoreError
 from bot.heartbeat.gate import TRACKED
 from bot.heartbeat.plain_file import read_plain
@@ -53,7 +54,17 @@ def git(patient: Patient) -> Finding:
     if shutil.which("git") is None:
         return Finding(ok=False, says="git is not installed", fix="apt-get install git")
     codebase = patient.settings().codebase
-    return Finding(ok=True, says=f"{codebase} stands at {GitRepo(codebase).head()[:10]}")
+    repo = GitRepo(codebase)
+    stands = f"{codebase} stands at {repo.head()[:10]}"
+    missing = [entry.path for entry in repo.tree(repo.head()) if entry.is_missing]
+    if not missing:
+        return Finding(ok=True, says=stands)
+    first = one_line(missing[0], 80)
+    return Finding(
+        ok=False,
+        says=f"{stands}, but {len(missing)} of its files cannot be read, such as {first}; no answer can cite them",
+        fix="in a clone made with --filter: `git fetch --refetch --no-filter`; else `git fsck`, then clone anew",
+    )
 
 
 def tmux(patient: Patient) -> Finding:

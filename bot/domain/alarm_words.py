@@ -92,6 +92,8 @@ _NOT_ALL: Final = _set(lexicon.NOT_ALL)
 _BREAKS: Final = _set(lexicon.BREAKS)
 _PHRASES: Final = tuple((re.compile(rf"(?<!\w)(?:{said})(?!\w)"), meant) for said, meant in lexicon.PHRASES.items())
 
+_ANY_PHRASE: Final = re.compile(rf"(?<!\w)(?:{'|'.join(lexicon.PHRASES)})(?!\w)")
+
 
 def has_alarm_word(text: str) -> bool:
     """Whether a remark sounds as if somebody should look.
@@ -126,7 +128,7 @@ def _clauses(said: str) -> Iterator[list[str]]:
     """Yield the words of each clause; commas and colons stay in it, a "but" begins the next."""
     no = _meaning_of_no(said)
     for part in _CLAUSE_END.split(said):
-        for phrase, meant in _PHRASES:
+        for phrase, meant in _PHRASES if _ANY_PHRASE.search(part) else ():
             part = phrase.sub(meant, part)
         clause: list[str] = []
         for word in _split(part, no):

@@ -39,6 +39,8 @@ WEIGHTS = {
     FileKind.SECRET: 0.0,
 }
 
+_MAX_PATH_CHARS = 1_024
+
 _ASKED_FOR = {
     FileKind.TEST: re.compile(r"\b(?:tests?|fixtures?|conftest)\b", re.I),
     FileKind.EXAMPLE: re.compile(r"\b(?:examples?|samples?|demo|tutorial)\b", re.I),
@@ -81,7 +83,8 @@ def file_kind(path: str) -> FileKind:
     """
     if is_secret_file(path):
         return FileKind.SECRET
-    return next((kind for kind, pattern in _RULES if pattern.search(path)), FileKind.SOURCE)
+    end = path[-_MAX_PATH_CHARS:]
+    return next((kind for kind, pattern in _RULES if pattern.search(end)), FileKind.SOURCE)
 
 
 def is_indexed(path: str) -> bool:

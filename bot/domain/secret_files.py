@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+_MAX_PATH_CHARS: Final = 1_024
 _SAMPLE: Final = re.compile(
     r"[._-](?:example|sample|template|dist|tpl|default)(?:\.\w{1,10})?$|(?:^|/)(?:example|sample)\.env$"
 )
@@ -69,4 +70,5 @@ def is_secret_file(path: str) -> bool:
     >>> is_secret_file("deploy/.env"), is_secret_file(".env.example"), is_secret_file("secrets/prod.yaml")
     (True, False, True)
     """
-    return bool(_SECRET.search(path)) and not _SAMPLE.search(path)
+    end = path[-_MAX_PATH_CHARS:]
+    return bool(_SECRET.search(end)) and not _SAMPLE.search(end)

@@ -318,3 +318,43 @@ def test_the_index_holds_no_credential_of_the_code(tmp_path: Path) -> None:
     kept = b"".join(path.read_bytes() for path in tmp_path.glob("passages.sqlite*"))
     assert value.encode() not in kept
     assert value[8:].lower().encode() not in kept.lower()
+
+
+def damage(repo: Path, path: str, content: bytes | None) -> None:
+    """Take away the object of a committed file, or put `content` in its place."""
+    blob = git(repo, "rev-parse", f"HEAD:{path}")
+    stored = repo / ".git" / "objects" / blob[:2] / blob[2:]
+    whole = stored.read_bytes()
+    stored.unlink()
+    if content is not None:
+        stored.write_bytes(content or whole[: len(whole) - 20])
+
+
+@pytest.mark.parametrize("content", [None, b"junk", b""])
+def test_one_file_that_cannot_be_read_costs_no_other(code: Path, tmp_path: Path, content: bytes | None) -> None:
+    """A lost, a broken and a truncated object are left out; the rest is found."""
+    damage(code, "src/billing.py", content)
+    index = CodePassages(GitRepo(code), tmp_path / "passages.sqlite")
+    assert index.search(QUESTION)[0].path == "src/transport.py"
+    assert index.search("how is an invoice printed to PDF?") == []
+
+
+def test_of_a_clone_without_blobs_what_is_there_is_indexed(code: Path, tmp_path: Path) -> None:
+    """Nothing is fetched; the files that are missing are named as such in the tree."""
+    git(code, "config", "uploadpack.allowFilter", "true")
+    partial = tmp_path / "partial"
+    git(tmp_path, "clone", "--quiet", "--no-checkout", "--filter=blob:none", code.as_uri(), str(partial))
+    git(partial, "-c", "protocol.file.allow=always", "cat-file", "blob", "HEAD:src/transport.py")
+    tree = {entry.path: entry for entry in GitRepo(partial).tree("HEAD")}
+    assert {path for path, entry in tree.items() if entry.is_missing} == set(FILES) - {"src/transport.py"}
+    assert tree["src/transport.py"].size == len(RETRY.encode())
+    index = CodePassages(GitRepo(partial), tmp_path / "passages.sqlite")
+    assert index.search(QUESTION)[0].path == "src/transport.py"
+
+
+def test_a_pointer_of_git_lfs_is_not_taken_for_the_file(tmp_path: Path) -> None:
+    """Its three lines are about storage; the text they stand for is not in the checkout."""
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
+    repo = make_repo(tmp_path / "code", {"model.txt": pointer, "src/transport.py": RETRY})
+    report = CodePassages(GitRepo(repo), tmp_path / "passages.sqlite").refresh()
+    assert (report.files, report.skipped) == (1, 1)

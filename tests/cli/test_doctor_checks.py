@@ -22,7 +22,7 @@ from bot.cli.doctor import examine
 from bot.cli.patient import Patient
 from bot.environment import read_environment
 from tests.builders import NOW, an_event
-from tests.gitrepo import make_repo
+from tests.gitrepo import commit_files, git, make_repo
 from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub
 
 TOKENS = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1"}
@@ -123,6 +123,19 @@ def test_the_codebase_must_be_a_checkout(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     found = examine(patient(tmp_path, codebase=str(tmp_path / "plain")), {"git": machine_checks.git})["git"]
     assert not found.ok
+
+
+def test_files_of_the_codebase_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    """A clone without blobs answers from what is there; the gap is said, and how to close it."""
+    given = patient(tmp_path)
+    code = given.settings().codebase
+    commit_files(code, {"lost.py": "a = 1\n"})
+    blob = git(code, "rev-parse", "HEAD:lost.py")
+    (code / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    found = machine_checks.git(given)
+    assert not found.ok
+    assert "1 of its files cannot be read, such as lost.py" in found.says
+    assert "git fetch --refetch" in (found.fix or "")
 
 
 def test_programs_that_are_missing_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
