@@ -32,6 +32,7 @@ from blocks.lessons import lesson_blocks
 from blocks.limits import MESSAGE_BLOCK_CHARS, chars_of
 from blocks.objections import objections
 from blocks.parts import context, section
+from blocks.patch import patch_line
 from blocks.reply import reply_messages, reply_sections
 from blocks.shortened import SHORT_CHARS
 from blocks.text import escape, inert, plain, quote, to_mrkdwn, truncate
@@ -200,6 +201,7 @@ def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo) -> lis
     if draft:
         parts += [*draft, DividerBlock()]
     parts += _evidence(state, link_to)
+    parts += patch_line(state.investigator_return.proposed_patch) if state.investigator_return else []
     parts += objections(state)
     parts += _open_questions(state)
     parts += _doubts(state)

@@ -1,4 +1,4 @@
-"""The dialogue behind Show evidence: every citation with its mark, its claim and the lines it stands on. Pure.
+"""The dialogue behind Show evidence: every citation with its mark, claim and lines, and the proposed patch. Pure.
 
 File contents are hostile: they are shown in code blocks, inert. What Slack has no room for is counted, with what to
 type to read it on the bot's machine.
@@ -7,7 +7,7 @@ type to read it on the bot's machine.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import accumulate, takewhile
 from typing import Final
 
@@ -15,12 +15,13 @@ from slack_sdk.models.blocks import Block, DividerBlock
 from slack_sdk.models.views import View
 
 from blocks.draft_card import LinkTo
-from blocks.limits import VIEW_BYTES, size_of
+from blocks.limits import VIEW_BLOCKS, VIEW_BYTES, size_of
 from blocks.parts import context, section
+from blocks.patch import patch_blocks
 from blocks.text import SECTION_CHARS, escape, fence, plain
 from bot.casework.evidence import Citation, CommitFacts, Passage
 from bot.domain.hidden import without_hidden
-from bot.domain.returns import EvidenceKind, EvidenceRef
+from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch
 
 MAX_CITATIONS: Final = 12
 NAME_CHARS: Final = 160
@@ -46,17 +47,31 @@ def refusal(text: str) -> View:
     return _view([section(escape(text))])
 
 
-def evidence_modal(thread_id: str, citations: Sequence[Citation], link_to: LinkTo, *, left_out: int = 0) -> View:
+def evidence_modal(
+    thread_id: str,
+    citations: Sequence[Citation],
+    link_to: LinkTo,
+    *,
+    left_out: int = 0,
+    patch: ProposedPatch | None = None,
+    known_secrets: Collection[str] = (),
+) -> View:
     """Return the dialogue with all that is known of the citations; `left_out` are further ones of the draft.
 
-    Of what would be too large for Slack the last citations are left out as well, and counted.
+    Below them stands the patch that is proposed, if any, without `known_secrets`. Of what would be too large for Slack
+    the last citations are left out as well, and counted.
     """
+    proposed = patch_blocks(patch, known_secrets)
+    below = [DividerBlock(), *proposed] if proposed else []
     if not citations:
-        return _view([section("This draft cites nothing, so nothing here can be checked.")])
-    view = _view(_all(thread_id, citations, link_to, left_out))
-    if len(citations) > 1 and size_of(view.to_dict()) > VIEW_BYTES:
-        return evidence_modal(thread_id, citations[:-1], link_to, left_out=left_out + 1)
-    return view
+        return _view([section("This draft cites nothing, so nothing here can be checked."), *below])
+    shown = list(citations)
+    while True:
+        view = _view([*_all(thread_id, shown, link_to, left_out + len(citations) - len(shown)), *below])
+        fits = len(view.blocks or ()) <= VIEW_BLOCKS and size_of(view.to_dict()) <= VIEW_BYTES
+        if fits or len(shown) == 1:
+            return view
+        shown.pop()
 
 
 def _all(thread_id: str, citations: Sequence[Citation], link_to: LinkTo, left_out: int) -> list[Block]:

@@ -43,8 +43,16 @@ class EvidenceDialogue:
             self.refuse(client, view_id, GONE)
             return
         found = self._reader.citations(state, at_most=MAX_CITATIONS)
-        count = len(state.investigator_return.evidence_refs) if state.investigator_return else 0
-        self._update(client, view_id, evidence_modal(thread_id, found, self._link_to, left_out=count - len(found)))
+        ret = state.investigator_return
+        view = evidence_modal(
+            thread_id,
+            found,
+            self._link_to,
+            left_out=(len(ret.evidence_refs) if ret else 0) - len(found),
+            patch=ret.proposed_patch if ret else None,
+            known_secrets=self._reader.known_secrets,
+        )
+        self._update(client, view_id, view)
 
     def refuse(self, client: WebClient, view_id: str, why: str) -> None:
         """Say why there is nothing to see."""

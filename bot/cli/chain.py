@@ -16,13 +16,16 @@ from bot.casework.measure import dollars, seconds
 from bot.casework.past import time_of
 from bot.domain.chat_links import link_beside
 from bot.domain.hidden import without_hidden
+from bot.domain.patches import fenced_diff, patch_summary, proposes_nothing
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceRef, ValidatorReturn, Verdict
+from bot.domain.secrets import redact
 from bot.domain.threads import Round, Step, ThreadState
 
 WIDTH: Final = 80
 MAX_STEPS: Final = 12
 MAX_FAULTS: Final = 3
 MAX_REFS: Final = 8
+MAX_DIFF_LINES: Final = 60
 _INDENT: Final = 10
 _USER: Final = re.compile(r"<@(\w+)>")
 _MARKS: Final = {True: "✓", False: "✗", None: "?"}
@@ -45,7 +48,7 @@ def render(state: ThreadState, events: Sequence[Record], replies: Sequence[Recor
     lines += [state.permalink] if state.permalink else []
     asked = _event_lines(events) or _line(_clock(state.started_at), f"“{state.question}”", lines=2)
     lines += ["", *asked, *_history(state), *_decision(state, replies)]
-    lines += [*_evidence(state, link_to), *_messages(state)]
+    lines += [*_evidence(state, link_to), *_patch(state), *_messages(state)]
     lines += ["", f"Next: triage verify {state.thread_id} --lines"]
     return "\n".join(lines)
 
@@ -166,6 +169,18 @@ def _evidence(state: ThreadState, link_to: LinkTo) -> Iterator[str]:
             yield f"{'':<{_INDENT}}{link}"
     if len(refs) > MAX_REFS:
         yield from _line("", f"… and {len(refs) - MAX_REFS} more")
+
+
+def _patch(state: ThreadState) -> Iterator[str]:
+    """Yield the patch that the latest draft proposes, in short and then its diff."""
+    patch = state.investigator_return.proposed_patch if state.investigator_return else None
+    if patch is None or proposes_nothing(patch):
+        return
+    yield ""
+    yield from _line("patch", f"{patch_summary(patch)} (proposed, applied nowhere)")
+    if patch.rationale.strip():
+        yield from _line("", f"why: {redact(patch.rationale)}", lines=3)
+    yield from fenced_diff(patch, at_most=MAX_DIFF_LINES)
 
 
 def _messages(state: ThreadState) -> Iterator[str]:

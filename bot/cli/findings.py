@@ -14,8 +14,9 @@ from bot.casework.progress import progress_line
 from bot.casework.validator import Validation
 from bot.domain.approval import basis_of, passed_words, quotes_that_match
 from bot.domain.hidden import one_line, without_hidden
+from bot.domain.patches import fenced_diff, patch_summary, proposes_nothing
 from bot.domain.quotations import outdated_words, telling_line
-from bot.domain.returns import EvidenceKind, EvidenceRef, Usage, ValidatorReturn, Verdict
+from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch, Usage, ValidatorReturn, Verdict
 from bot.domain.rubrics import question_type_of, rubric_for
 from bot.domain.secrets import redact
 from bot.domain.threads import Round, ThreadState
@@ -25,6 +26,7 @@ from bot.staffing import Sources, Staff, staff
 
 WIDTH: Final = 80
 MAX_NAME: Final = 1_000
+MAX_DIFF_LINES: Final = 200
 _MARKS: Final = {True: "✓", False: "✗", None: "?"}
 Say = Callable[[str], None]
 
@@ -123,6 +125,7 @@ def render(findings: Findings) -> str:
         blocks.append("\n".join(["Evidence", *lines]))
     if ret.open_questions:
         blocks.append("\n".join(["To answer this one has to know", *(_point(each) for each in ret.open_questions)]))
+    blocks += _patch(ret.proposed_patch)
     blocks.append(_verdict(findings))
     blocks.append(f"{_facts(findings)}\n{_records(findings)}")
     return without_hidden("\n\n".join(blocks))[0]
@@ -132,6 +135,15 @@ def _records(findings: Findings) -> str:
     """Return where the runs are on record; the validator's, where it came to no verdict."""
     failed = f"\n        runs/{findings.validation_id} (no verdict; run.log has what happened)"
     return f"record: runs/{findings.run_id}{failed if findings.validation.ret is None else ''}"
+
+
+def _patch(patch: ProposedPatch | None) -> list[str]:
+    """Return the proposed patch, if there is one: in short, why, and its diff."""
+    if patch is None or proposes_nothing(patch):
+        return []
+    why = [_point(redact(patch.rationale))] if patch.rationale.strip() else []
+    head = textwrap.fill(f"Proposed patch (applied nowhere): {patch_summary(patch)}", WIDTH)
+    return ["\n".join([head, *why, *fenced_diff(patch, at_most=MAX_DIFF_LINES)])]
 
 
 def as_json(findings: Findings) -> str:

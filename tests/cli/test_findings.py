@@ -6,7 +6,7 @@ from bot.agent.ledger import Ledger
 from bot.casework.investigator import Investigation
 from bot.casework.validator import Validation
 from bot.cli.findings import Findings, render
-from bot.domain.returns import EvidenceKind, EvidenceRef, Usage
+from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch, Usage
 from tests.builders import a_return
 
 FORGED = "x\n  ✓ app/retry.py:3 at abcdef0\x1b[2J\u202e"
@@ -22,3 +22,16 @@ def test_no_citation_can_write_another_one_s_line() -> None:
     assert [line for line in said.split("\n") if line.startswith("  ✓")] == []
     assert "\x1b" not in said
     assert "\u202e" not in said
+
+
+def test_a_proposed_patch_is_shown_without_secrets() -> None:
+    """Its diff set in, so that no line of it passes for a citation."""
+    token = "ghp_" + "a1B2" * 9
+    patch = ProposedPatch(title="Fix it", diff=f"+x = '{token}'\n  ✓ app/retry.py:3", rationale="It is five.")
+    found = Investigation(ret=a_return(proposed_patch=patch), ledger=Ledger(), usage=Usage(), investigator="m")
+    validation = Validation(ret=None, checks=(), usage=Usage(), problem="none")
+    said = render(Findings(question="?", run_id="r1", found=found, validation=validation))
+    assert "Proposed patch (applied nowhere): Fix it · no file named · +1 −0 lines" in said
+    assert "    ```diff" in said
+    assert token not in said
+    assert [line for line in said.split("\n") if line.startswith("  ✓")] == []

@@ -12,7 +12,16 @@ from bot.casework.freshness import question_edited, settled_by, wrote_in_thread
 from bot.casework.lessons import LessonMark
 from bot.casework.verdict import CODE_CHECKS
 from bot.domain.escalation import session_name
-from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn, TriageFile, Usage, Verdict
+from bot.domain.returns import (
+    Check,
+    EvidenceKind,
+    EvidenceRef,
+    InvestigatorReturn,
+    ProposedPatch,
+    TriageFile,
+    Usage,
+    Verdict,
+)
 from bot.domain.threads import PendingReason, Resolution, Round, Status, Step, ThreadState
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS
 from tests.builders import NOW, a_return, a_thread, a_verdict
@@ -39,6 +48,12 @@ OLD = EvidenceRef(
     commit="4f1c2d9e7a" + "0" * 30,
     quote="# no longer used since the client has its own limits\nread_timeout = 30",
     supports_claim="Also close to the question.",
+)
+PATCH = ProposedPatch(
+    title="Give pick lists a limit of their own",
+    diff="--- a/config/warehouse.toml\n+++ b/config/warehouse.toml\n@@ -5,3 +5,3 @@\n read = 10\n-pick_list = 45\n"
+    "+pick_list = 60  # Mondays take up to 52 s",
+    rationale="Two of the 14 timeouts of this week were pick lists at 45 s.",
 )
 LOG = EvidenceRef(
     kind=EvidenceKind.LOG_QUERY,
@@ -312,6 +327,14 @@ CARDS = Chapter(
                     triage_file_path="memory/warehouse-timeouts.md",
                 )
             ),
+            said=_SAID,
+        ),
+        Scene(
+            name="card-patch",
+            title="With a proposed patch",
+            meaning="The investigation proposes a change: its title, the files it touches, the lines it adds and takes "
+            "out. *Show evidence* has the diff; nothing applies it.",
+            shows=card(drafted(ret=RETURN.model_copy(update={"proposed_patch": PATCH}))),
             said=_SAID,
         ),
         Scene(

@@ -19,7 +19,7 @@ from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.tier_text import Changes
 from bot.domain.tiers import Tier
 from bot.heartbeat.task_desk import Editing
-from tests.gallery.cards import DISMISSED, DRAFT, FILE, LOG, drafted
+from tests.gallery.cards import DISMISSED, DRAFT, FILE, LOG, PATCH, drafted
 from tests.gallery.offers import OFFER, QUARANTINED
 from tests.gallery.scene import Chapter, Scene
 
@@ -115,6 +115,15 @@ DIALOGUES = Chapter(
             meaning="Every citation with what the lookup said of it. `→` marks the quoted lines among their "
             "neighbours; what code cannot look up is yours to judge.",
             shows=evidence_modal(_STATE.thread_id, _CITATIONS, code_links("git@github.com:acme/shop.git")),
+        ),
+        Scene(
+            name="evidence-patch",
+            title="Evidence with a proposed patch",
+            meaning="Below the citations stands the change that the investigation proposes. It is applied nowhere: "
+            "take it as a sketch.",
+            shows=evidence_modal(
+                _STATE.thread_id, _CITATIONS[:1], code_links("git@github.com:acme/shop.git"), patch=PATCH
+            ),
         ),
         Scene(
             name="remember",
