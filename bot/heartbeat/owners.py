@@ -19,6 +19,7 @@ class Owners:
 
     def __init__(self, workspace: Workspace | None, clock: Clock) -> None:
         self._workspace, self._clock = workspace, clock
+        self._members: dict[str, frozenset[str]] = {}
 
     def on_duty(self, session: Session) -> str:
         """Return the user or user group that is told now; "" for nobody."""
@@ -34,6 +35,12 @@ class Owners:
         """Return a user who is an owner, as `Approvers` wants to know it; "" for anybody else."""
         return user_id if self.includes(session, user_id) else ""
 
+    def claim_unasked(self, session: Session, user_id: str) -> str:
+        """Return what `claim` would, without a request: of a group count those who were in it when last asked."""
+        if session.rota is not None or not session.owner.startswith("S"):
+            return self.claim(session, user_id)
+        return user_id if user_id in self._members.get(session.owner, frozenset()) else ""
+
     def was_told(self, session: Session, user_id: str, channel: str = "") -> bool:
         """Whether somebody is whom a page is escalated to; in a private channel that is everybody in it."""
         to = session.beat.then or ""
@@ -42,8 +49,11 @@ class Owners:
     def _is(self, who: str, user_id: str) -> bool:
         if not who.startswith("S"):
             return who == user_id
+        if self._workspace is None:
+            return False
         try:
-            return self._workspace is not None and user_id in self._workspace.members(who)
+            self._members[who] = self._workspace.members(who)
         except ProviderError:
             log.warning("cannot tell who is in a user group", extra={"action": "owners_unknown"}, exc_info=True)
             return False
+        return user_id in self._members[who]

@@ -139,7 +139,7 @@ class Tiers:
             session_id, tier, base = ids.decode_tier(view.get("private_metadata"))
             session = self.sessions.get(session_id)
             check_whole(text)
-            if self.approvers.probably(*who(body), owner=self.owners.claim(session, who(body)[0])):
+            if self.approvers.probably(*who(body), owner=self.owners.claim_unasked(session, who(body)[0])):
                 self.desk.check_edit(session.id, tier, text, base)
         except TextChanged as changed:
             self._show_both(ack, changed, block, text)
@@ -201,7 +201,9 @@ class Tiers:
         return self.desk.move(session.id, number, parse_tier(typed.line.word(4), session.id), by)
 
     def _open(self, session: Session, tier: Tier, body: Body) -> None:
-        self.approvers.require_probably(*who(body), NOT_YOURS, owner=self.owners.claim(session, who(body)[0]))
+        user = who(body)[0]
+        if not self.approvers.probably(*who(body), owner=self.owners.claim_unasked(session, user)):
+            self.approvers.require(*who(body), NOT_YOURS, owner=self.owners.claim(session, user))
         self._show_editor(session, tier, str(body.get("trigger_id")))
 
     def _show_editor(self, session: Session, tier: Tier, trigger_id: str) -> None:

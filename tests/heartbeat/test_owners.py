@@ -45,6 +45,22 @@ def test_of_a_group_each_member_may_act(tmp_path: Path, owners: Owners) -> None:
     assert not owners.includes(of(tmp_path, "S0GONE"), "U0ANN")
 
 
+def test_what_is_known_without_a_request_is_who_was_in_the_group_when_last_asked(tmp_path: Path) -> None:
+    """A submit is acknowledged before Slack is asked anything; persons and rotas need no asking."""
+    workspace = FakeWorkspace()
+    workspace.groups["S0ONCALL"] = frozenset({"U0ANN"})
+    owners = Owners(workspace, FakeClock(AT))
+    group = of(tmp_path, "S0ONCALL")
+    assert owners.claim_unasked(group, "U0ANN") == ""
+    assert owners.claim_unasked(of(tmp_path, "U0ANN"), "U0ANN") == "U0ANN"
+    assert owners.claim_unasked(of(tmp_path, ROTA), "U0CY") == "U0CY"
+    assert workspace.asked == []
+    assert owners.claim(group, "U0ANN") == "U0ANN"
+    assert owners.claim_unasked(group, "U0ANN") == "U0ANN"
+    assert owners.claim_unasked(group, "U0BEN") == ""
+    assert workspace.asked == ["S0ONCALL"]
+
+
 def test_the_people_of_a_rota_take_turns_and_all_may_act(tmp_path: Path) -> None:
     """Each is told for a week; the turns go on for ever."""
     clock = FakeClock(MONDAY)
