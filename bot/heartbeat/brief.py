@@ -65,6 +65,8 @@ def _exchange(exchange: Exchange) -> Iterator[Section]:
     if exchange.offers:
         lines = [f"[{one.id}] to {one.to}, {one.tier}: {one.task}\n    why: {one.reason}" for one in exchange.offers]
         yield Section(name="suggestions_to_send", text="\n".join(lines))
+    for worker, text in exchange.playbooks.items():
+        yield Section(name="playbook", text=text, sender=worker)
     if exchange.silent:
         yield Section(name="sessions_without_a_report", text="\n".join(exchange.silent))
 

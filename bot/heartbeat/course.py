@@ -14,6 +14,7 @@ from bot.agent.run import RunCancelled, RunStopped
 from bot.domain.beats import Action, BeatResult, Wake
 from bot.domain.paid_run import PaidRun
 from bot.domain.playbook import Playbook
+from bot.domain.secrets import redact
 from bot.domain.session import MessageKind
 from bot.domain.tiers import Tier, includes
 from bot.errors import StoreError, TriageError
@@ -29,7 +30,7 @@ from bot.heartbeat.prescreen import PreScreen, Screened
 from bot.heartbeat.removals import removed_by_agent
 from bot.heartbeat.session import Session
 from bot.heartbeat.steps import Step, remark
-from bot.heartbeat.tidings import Outcome
+from bot.heartbeat.tidings import Outcome, Sent
 from bot.heartbeat.verdict import FLAGS, boxes_of, judge, notes, standing
 from bot.heartbeat.view import BeatReport, BeatView, FullRun
 from bot.ports import SessionStore
@@ -159,6 +160,8 @@ class Course:
         quiet = BeatResult.OK_EMPTY if judged.ack.kind == "ok-empty" else BeatResult.OK_TOKEN
         why = begun.edits.counted() or None if sent.silent else None  # an alert tells of them itself
         ending = end_of(view, sent, why=why, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
+        if judged.is_quiet and judged.ack.text and sent.silent:
+            ending = _with_remark(ending, sent, judged.ack.text)
         ending = replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
         return self._stamped(ending, begun, boxes_of(view, report))
 
@@ -187,6 +190,12 @@ class Course:
         file = playbook_of(view.session)
         if file.peek() is not None:  # one that was deleted meanwhile stays so; the next beat tells of it
             file.change(edit)
+
+
+def _with_remark(ending: Ending, sent: Sent, said: str) -> Ending:
+    """Return the end of a quiet beat with what was said beside the token, which nobody was sent."""
+    why = "; ".join(filter(None, ["1 remark beside OK", ending.why]))
+    return replace(ending, why=why, sent=replace(sent, preview=redact(said)))
 
 
 def _paid(view: BeatView, begun: Begun, report: BeatReport, screened: Screened | None) -> PaidRun:

@@ -15,13 +15,14 @@ from bot.heartbeat.candidates import Candidate
 class Exchange:
     """What may be offered to others, who sent no report, what waits for this session's own decision.
 
-    `receipts` are those of the due tasks that code carries out, by task id; a beat without a model takes them as they
-    are.
+    `playbooks` are the workers' task lines, by session id, for the master's daily run. `receipts` are those of the due
+    tasks that code carries out, by task id; a beat without a model takes them as they are.
     """
 
     offers: tuple[Candidate, ...] = ()
     silent: tuple[str, ...] = ()
     offered: tuple[Suggestion, ...] = ()
+    playbooks: Mapping[str, str] = field(default_factory=dict)
     receipts: Mapping[str, Receipt] = field(default_factory=dict)
 
 

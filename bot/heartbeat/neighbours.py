@@ -16,9 +16,11 @@ from bot.domain.playbook_entries import Entry
 from bot.domain.session import InboxMessage, MessageKind
 from bot.domain.suggestions import Status
 from bot.domain.tiers import Tier
+from bot.errors import StoreError
 from bot.heartbeat.exchange import Exchange
 from bot.heartbeat.mail import Mail
 from bot.heartbeat.outcome import Ending
+from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.pollination import Pollination
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.report import daily_report
@@ -28,6 +30,8 @@ from bot.ports import SessionStore, SuggestionStore
 SILENT_AFTER: Final = timedelta(hours=36)
 """A daily report may wait for the morning; after this long it is missing."""
 OFFERS: Final = 20
+PLAYBOOKS: Final = 40
+PLAYBOOK_CHARS: Final = 4_000
 _REPORT: Final = re.compile(r"\breports? to the master\b", re.IGNORECASE)
 _SILENCE: Final = re.compile(r"\bsent no (?:daily )?report\b", re.IGNORECASE)
 _POLLINATE: Final = re.compile(r"\bcross.?pollinat", re.IGNORECASE)
@@ -52,8 +56,10 @@ class Neighbours:
         waiting = tuple(one for one in self._suggestions.all() if one.to == session.id and one.status is Status.OPEN)
         offers = self._pollination.offers()[:OFFERS] if session.is_master and _due(tasks, _POLLINATE) else []
         silent = self._silent(now) if session.is_master and _due(tasks, _SILENCE) else ()
+        pollinates = session.is_master and _due(tasks, _POLLINATE)
         return Exchange(
             offers=tuple(offers),
+            playbooks=self._playbooks() if pollinates else {},
             silent=silent,
             offered=waiting,
             receipts=_receipts(session, tasks, len(offers), silent),
@@ -83,6 +89,21 @@ class Neighbours:
             InboxMessage(at=now, from_=session.id, to=master.id, kind=MessageKind.REPORT, text=text, data=data)
         )
         self._states.save(session.id, lambda state: state.evolve(report_awaited_since=now))
+
+    def _playbooks(self) -> dict[str, str]:
+        """Return the task lines of each worker that has a playbook, as far as they fit."""
+        found: dict[str, str] = {}
+        for session in self._sessions.all():
+            if session.is_master or not session.beat.enabled or len(found) >= PLAYBOOKS:
+                continue
+            try:
+                playbook = playbook_of(session).peek()
+            except StoreError:
+                continue
+            if playbook is not None:
+                lines = [f"{tier}: {task.text}" for tier in Tier for task in playbook.tasks(tier)]
+                found[session.id] = "\n".join(lines)[:PLAYBOOK_CHARS]
+        return found
 
     def _silent(self, now: datetime) -> tuple[str, ...]:
         """Return the workers without a report for too long; the first look only begins the wait."""

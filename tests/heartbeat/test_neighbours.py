@@ -48,3 +48,13 @@ def test_only_open_suggestions_for_the_session_itself_are_handed_to_it(tmp_path:
     garden.pollination.run()
     assert [one.task for one in around(garden, "api", BASICS).offered] == ["`budget left`"]
     assert around(garden, "shop", BASICS).offered == ()
+
+
+def test_the_masters_daily_look_holds_the_workers_playbooks(tmp_path: Path) -> None:
+    """Their task lines, and nothing below them; a worker gets nobody's."""
+    garden = Garden(tmp_path, shop=with_task("quick", "`budget left`\n  - a detail"), api=BASICS)
+    found = around(garden, "master", MASTERS).playbooks
+    assert sorted(found) == ["api", "shop"]
+    assert "quick: `budget left`" in found["shop"].splitlines()
+    assert "a detail" not in found["shop"]
+    assert around(garden, "shop", MASTERS).playbooks == {}

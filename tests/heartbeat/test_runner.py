@@ -428,3 +428,14 @@ def test_every_beat_leaves_its_folder(tmp_path: Path, mind: Any, says: str) -> N
     assert trace["tasks"][0]["text"] == "Is the deploy healthy?"
     assert says in (folder / "transcript.md").read_text()
     assert line.result in (folder / "run.log").read_text()
+
+
+def test_a_remark_beside_the_token_stays_on_record(tmp_path: Path) -> None:
+    """Nobody is sent it; the record holds it, and says that there was one."""
+    room = BeatRoom(tmp_path, report("Two PRs wait. HEARTBEAT_OK"))
+    line = room.beat()
+    assert (line.result, line.silent) == (BeatResult.OK_TOKEN, True)
+    assert line.preview == "Two PRs wait."
+    assert line.why is not None
+    assert line.why.startswith("1 remark beside OK")
+    assert room.surface.sent == []
