@@ -93,6 +93,7 @@ class Replies:
                 return self._finish(now, posted=now.posted_message_id)
             messages = self._desk.workspace.thread(now.chat_id, now.thread_ts)
             if (reply := standing_reply(now, messages)) is not None:
+                self._delete_younger(now, reply, messages)
                 return self._adopt(now, reply)
             posted = self._desk.messenger.find_reply(now, now.draft_pending)  # of a version that set no marks
             if posted is None:
@@ -234,6 +235,16 @@ class Replies:
             log.warning("a second reply may stand", extra={"action": "second_reply"}, exc_info=True)
             return None
         return first
+
+    def _delete_younger(self, state: ThreadState, first: ChatMessage, messages: Sequence[ChatMessage]) -> None:
+        """Delete what was posted beside the first reply by a process that died before it could look."""
+        mark = (first.reply_mark or "").rpartition(":")[0]
+        for other in messages:
+            if other is not first and (other.reply_mark or "").rpartition(":")[0] == mark:
+                try:
+                    self._desk.messenger.delete_reply(state, other.message_id)
+                except ProviderError:
+                    log.warning("a second reply may stand", extra={"action": "second_reply"}, exc_info=True)
 
     def _close(self, state: ThreadState) -> ThreadState:
         edited = is_edited(state)

@@ -368,6 +368,17 @@ class TestAdopted:
         approve(office)
         self.adopted(office, "Three times.")
 
+    def test_a_second_reply_of_a_process_that_died_is_deleted_at_the_next_start(self, tmp_path: Path) -> None:
+        """It was posted in the same moment as another one, and nobody had looked yet."""
+        office = Office(tmp_path).asked()
+        intent = PostIntent(at=office.clock.now(), draft_hash=office.state.draft_hash or "")
+        office.store.put(office.state.evolve(post_intent=intent, approved_by=BEN, user_approved_at=intent.at))
+        office.workspace.say("C1", QUESTION_TS, self.reply_of(office.state))
+        ts = office.messenger.post_reply(office.state, a_return().draft_reply)
+        office.workspace.say("C1", QUESTION_TS, self.reply_of(office.state, ts=ts))
+        office.restart()
+        self.adopted(office, "Three times.")
+
     def test_a_question_answered_before_it_was_known_is_not_investigated(self, tmp_path: Path) -> None:
         """The backup is older than the question, which is read back from the channel."""
         office = Office(tmp_path)
