@@ -1,4 +1,4 @@
-"""Who took a check out is remembered, and a disk that refuses costs the name alone."""
+"""Who took a check out is remembered, and what cannot be read costs the name alone."""
 
 from __future__ import annotations
 
@@ -23,16 +23,11 @@ def test_a_check_that_stands_nowhere_any_more_was_removed_and_a_moved_one_was_no
     assert removals.of("api") == {}
 
 
-def test_damage_and_a_refusing_disk_are_no_names(tmp_path: Path) -> None:
-    """The edit that is being noted is done already."""
+def test_what_cannot_be_read_is_no_name(tmp_path: Path) -> None:
+    """A file somebody edited by hand."""
     path = tmp_path / "removed.json"
     path.write_text('{"shop/x": {"by": 7}, "shop/y": 3}')
     assert Removals(JsonFile(path)).of("shop") == {}
-    path.unlink()
-    path.mkdir()
-    removals = Removals(JsonFile(path))
-    removals.note("shop", BEFORE, parse(""), by="U0ANA", at=AT)
-    assert removals.of("shop") == {}
 
 
 def test_what_the_agent_removed_in_its_beat_is_its_own_doing() -> None:
