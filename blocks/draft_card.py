@@ -49,6 +49,7 @@ from bot.domain.language import is_in_language
 from bot.domain.quotations import outdated_words, telling_line
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.secrets import redact
+from bot.domain.severity import SIGNS, WORDS, Severity
 from bot.domain.threads import PendingReason, Status, ThreadState
 
 LinkTo = Callable[[EvidenceRef], str | None]
@@ -56,6 +57,8 @@ LinkTo = Callable[[EvidenceRef], str | None]
 QUESTION_CHARS = 1_200
 GLOSS_CHARS = 600
 SHOWN_REFS = 8
+PAGED = 10
+"""How many approvers the card of an alarm names."""
 TEXT_CHARS = 2_900
 REF_CHARS = 90
 LINK_CHARS = 400
@@ -79,6 +82,7 @@ def card_blocks(
     progress: str | None = None,
     paused: str | None = None,
     lesson: LessonMark = NO_LESSON,
+    pages: Sequence[str] = (),
     whole_at: str | None = None,
     refused: str | None = None,
 ) -> list[Block]:
@@ -90,7 +94,7 @@ def card_blocks(
     then it is a short one.
     """
     draft = _draft(state, whole_at, is_short=refused is not None)
-    parts: list[Block] = [_question(state), *_shortened_note(refused), *_gloss(state, team_language)]
+    parts: list[Block] = [_question(state, pages), *_shortened_note(refused), *_gloss(state, team_language)]
     parts.append(context(status_line(state, progress=progress)))
     if paused and state.is_open:
         waits = "what has not begun waits for `/triage resume`"
@@ -119,7 +123,7 @@ def draft_fits(state: ThreadState, *, is_short: bool = False) -> bool:
 
 def card_text(state: ThreadState) -> str:
     """Return the card's one line for notifications and screen readers."""
-    return truncate(f"{status_line(state)}: {' '.join(inert(state.question).split())}", 300)
+    return truncate(f"{_page(state, ())}{status_line(state)}: {' '.join(inert(state.question).split())}", 300)
 
 
 def click_of(state: ThreadState) -> Click:
@@ -132,14 +136,28 @@ def click_of(state: ThreadState) -> Click:
     )
 
 
-def _question(state: ThreadState) -> Block:
+def _question(state: ThreadState, pages: Sequence[str]) -> Block:
     where = f"<#{state.chat_id}>"
     link = f" · <{state.permalink}|open thread>" if state.permalink else ""
     asked = truncate(inert(state.question), QUESTION_CHARS) or "(no text)"
     return SectionBlock(
-        text=MarkdownTextObject(text=f"*<@{state.original_sender_id}>* asked in {where}{link}\n{quote(asked)}"),
+        text=MarkdownTextObject(
+            text=f"{_page(state, pages)}*<@{state.original_sender_id}>* asked in {where}{link}\n{quote(asked)}"
+        ),
         block_id=ids.card_block_id(state.thread_id),
     )
+
+
+def _page(state: ThreadState, pages: Sequence[str]) -> str:
+    """Return what leads the card of an alarm: that it pages, and whom; Slack notifies them once, when it is posted."""
+    if state.severity is not Severity.PAGE or not state.is_open:
+        return ""
+    named = "".join(f" {_mention(one)}" for one in pages[:PAGED])
+    return f"{SIGNS[Severity.PAGE]} *{WORDS[Severity.PAGE]}:*{named} "
+
+
+def _mention(one: str) -> str:
+    return "<!channel>" if one == "channel" else f"<!subteam^{one}>" if one.startswith("S") else f"<@{one}>"
 
 
 def _shortened_note(refused: str | None) -> list[Block]:

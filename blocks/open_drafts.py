@@ -13,6 +13,7 @@ from blocks.text import SECTION_CHARS, inert
 from bot.casework.overview import Overview, ThreadLine
 from bot.domain.chat_links import link_beside
 from bot.domain.distance import ago, span
+from bot.domain.severity import SIGNS, WORDS, Severity
 
 MAX_DRAFTS: Final = 15
 MAX_REMINDED: Final = 10
@@ -28,7 +29,11 @@ def open_blocks(seen: Overview, now: datetime, *, may_see_drafts: bool) -> list[
     title = f"*{count}* draft{'s' * (count > 1)} wait{'s' * (count == 1)} for a decision"
     if not may_see_drafts:
         return [section(f"{title}. Who may approve sees them: `/triage approve-list`")]
-    return [section(f"{title}, oldest first"), section(draft_lines(seen.drafts, now)), context(_next(seen))]
+    return [
+        section(f"{title}, pages first, then the oldest"),
+        section(draft_lines(seen.drafts, now)),
+        context(_next(seen)),
+    ]
 
 
 def reminder_line(waiting: Sequence[ThreadLine]) -> str:
@@ -66,7 +71,8 @@ def card_link(draft: ThreadLine) -> str | None:
 def _line(draft: ThreadLine, now: datetime) -> str:
     link = card_link(draft)
     card = f"<{link}|card>" if link else f"card in <#{draft.card[0]}>" if draft.card else "no card yet"
-    return f"• {card} · {ago(now, draft.started_at)} · {draft.standing} · {asked(draft.question)}"
+    page = f"{SIGNS[draft.severity]} *{WORDS[draft.severity]}* · " if draft.severity is Severity.PAGE else ""
+    return f"• {page}{card} · {ago(now, draft.started_at)} · {draft.standing} · {asked(draft.question)}"
 
 
 def asked(question: str) -> str:

@@ -53,11 +53,12 @@ class SlackMessenger:
         offers_notes: bool = False,
         paused: Callable[[], str | None] = lambda: None,
         lesson: Callable[[ThreadState], LessonMark] = lambda _: NO_LESSON,
+        pages: Sequence[str] = (),
     ) -> None:
         self._client, self._poster, self._updates = client, poster, updates
         self._ops_channel, self._bot_user_id = ops_channel, bot_user_id
         self._link_to, self._team_language, self._offers_notes = link_to, team_language, offers_notes
-        self._paused, self._lesson = paused, lesson
+        self._paused, self._lesson, self._pages = paused, lesson, pages
         self._whole: dict[tuple[str, str, str], str] = {}
 
     def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
@@ -115,6 +116,7 @@ class SlackMessenger:
             progress=progress,
             paused=self._paused(),
             lesson=self._lesson(state),
+            pages=self._pages,
             whole_at=whole_at,
             refused=refused,
         )

@@ -18,6 +18,7 @@ from bot.casework.rounds import Rounds
 from bot.domain.events import Event, MessageType
 from bot.domain.jobs import JobKind
 from bot.domain.rubrics import question_type_of, rubric_for
+from bot.domain.severity import Severity
 from bot.domain.threads import Followup, Resolution, Status, ThreadState, thread_key
 from bot.ports import Person, is_stranger
 
@@ -126,6 +127,7 @@ class Orchestrator:
             question=asked.content,
             permalink=self._desk.workspace.permalink(asked.chat_id, asked.message_id),
             question_type=kind,
+            severity=Severity.PAGE if heard.get("is_alarm") else Severity.ACT,
             rubric=rubric_for(kind).render(),
             draft_version=closed.draft_version + 2 if closed else 0,  # no old button fits, not even of a run
             started_at=event.create_time if thread_id in self._lost else self._desk.clock.now(),

@@ -16,6 +16,7 @@ from bot.domain.distance import ago
 from bot.domain.escalation import watch_line
 from bot.domain.hidden import one_line
 from bot.domain.returns import Usage
+from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, Status
 from bot.errors import ConfigError
 from bot.ndjson import read_records
@@ -39,6 +40,7 @@ class ThreadLine:
     status: str
     question: str
     started_at: datetime
+    severity: Severity = Severity.ACT
     watch: str | None = None
     card: tuple[str, str] | None = None
     """Channel and ts of its card."""
@@ -142,7 +144,7 @@ def _threads(folder: Path) -> tuple[list[ThreadLine], list[str]]:
             continue
         if line.status != "closed":
             lines.append(line)
-    return sorted(lines, key=lambda line: line.started_at), unreadable
+    return sorted(lines, key=lambda line: (line.severity.rank, line.started_at)), unreadable
 
 
 def thread_line(document: dict[str, Any]) -> ThreadLine:
@@ -155,6 +157,7 @@ def thread_line(document: dict[str, Any]) -> ThreadLine:
         status=document["status"] + (f" ({reason})" if reason else ""),
         question=one_line(document["question"], QUESTION_CHARS),
         started_at=_aware(document["started_at"]),
+        severity=Severity(document.get("severity") or Severity.ACT),
         watch=_watch(document),
         card=_card(document),
         passed=_passed(document) if reason == PendingReason.APPROVAL else None,

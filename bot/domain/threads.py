@@ -24,6 +24,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 from bot.domain.events import Event
 from bot.domain.field_names import WITHOUT_UNDERSCORE
 from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn
+from bot.domain.severity import Severity
 from bot.errors import IllegalTransition, InputError
 
 REPLY_MARK: Final = "triage_reply:"
@@ -174,6 +175,8 @@ class ThreadState(_Value):
     question: str
     permalink: str | None = None
     question_type: QuestionType = QuestionType.OTHER
+    severity: Severity = Severity.ACT
+    """`page` where the rules heard an alarm ("prod is down!!")."""
     status: Status = Status.INVESTIGATING
     status_history: tuple[Step, ...] = ()
     pending_reason: PendingReason | None = None

@@ -205,6 +205,7 @@ def _messenger(
         offers_notes=settings.save_notes == "ask",
         paused=pausing.words,
         lesson=lesson_marks(shelf, switched_on=settings.save_notes != "never"),
+        pages=settings.approvers or ("channel",),
     )
 
 

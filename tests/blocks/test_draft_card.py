@@ -15,6 +15,7 @@ from blocks import ids
 from blocks.draft_card import card_blocks, card_text, click_of, draft_fits
 from bot.domain.links import code_links
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, TriageFile, Usage, Verdict
+from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, Resolution, Round, Status, Step, ThreadState
 from tests.blocks.limits import actions, as_slack_takes_it, shown
 from tests.builders import NOW, REF, a_return, a_verdict, in_status
@@ -453,3 +454,15 @@ def test_a_long_draft_is_approved_only_where_it_can_be_read() -> None:
     there = card_blocks(state, link_to=lambda _: None, whole_at="1.2")
     assert "Approve" in actions(there)
     assert "stands <https://acme.slack.com/archives/C0OPS/p12|in this card's thread>" in shown(there)
+
+
+def test_an_alarm_leads_its_card_and_names_who_is_paged() -> None:
+    """People and groups; with no approvers listed, the channel. An ordinary question names nobody."""
+    page = in_status(Status.PENDING_USER).evolve(severity=Severity.PAGE, question="prod is down!!")
+    first = card_blocks(page, link_to=lambda _: None, pages=("U0ANA", "S0ONCALL"))[0].to_dict()["text"]["text"]
+    assert first.startswith("🚨 *Page:* <@U0ANA> <!subteam^S0ONCALL> ")
+    assert card_text(page).startswith("🚨 *Page:* ")
+    everybody = card_blocks(page, link_to=lambda _: None, pages=("channel",))[0].to_dict()["text"]["text"]
+    assert everybody.startswith("🚨 *Page:* <!channel> ")
+    calm = card_blocks(page.evolve(severity=Severity.ACT), link_to=lambda _: None, pages=("U0ANA",))
+    assert "Page" not in repr([block.to_dict() for block in calm])
