@@ -121,7 +121,7 @@ class McpServers:
         if result.is_error:
             raise ToolProblem(f"{server.name} reports an error: {text}")
         for query in citable_queries(given):
-            ledger.record_query(name, query)
+            ledger.record_query(name, query, text)
         return text
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.agent.git_process import GitProcess
+from bot.domain.file_text import file_lines
 from bot.errors import ConfigError, ProviderError
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
@@ -77,14 +78,27 @@ class GitRepo:
         return sha
 
     def resolve(self, revision: str) -> str | None:
-        """Return the full SHA of `HEAD` or of an abbreviated commit id; None if there is no such commit."""
+        """Return the full SHA of `HEAD` or of an abbreviated commit id; None if there is no such commit.
+
+        A branch or a tag whose name looks like an id is none.
+        """
         if revision != "HEAD" and not _COMMIT.fullmatch(revision):
             return None
         try:
             out = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         except ProviderError:
             return None
-        return out.decode().strip()
+        full = out.decode().strip()
+        return full if revision == "HEAD" or full.startswith(revision) else None
+
+    def resolve_in(self, head: str, revision: str) -> str | None:
+        """Return the full SHA of a commit in the history of `head`; None for any other in the object store."""
+        full = self.resolve(revision)
+        try:
+            strange = self._git("rev-list", "--max-count=1", full, f"^{head}", "--") if full else b""
+        except ProviderError:
+            return None
+        return None if strange else full
 
     def tree(self, commit: str) -> list[TreeEntry]:
         """Return every regular file of `commit`: no symbolic links, no submodules."""
@@ -129,9 +143,9 @@ class GitRepo:
         return next(iter(self.blobs([entry.blob])))[1]
 
     def lines_at(self, commit: str, path: str) -> list[str] | None:
-        """Return the lines of `path` at `commit` without line ends, undecodable bytes replaced; None if absent."""
+        """Return the lines of `path` at `commit` without line ends; None if it is absent or no text."""
         content = self.blob_at(commit, path)
-        return None if content is None else split_lines(content)
+        return None if content is None else file_lines(content)
 
     def blobs(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Yield `(blob id, content)` for each id, in order, through one git process."""
@@ -179,13 +193,12 @@ def _entries(listing: bytes) -> Iterator[TreeEntry]:
 
 
 def split_lines(content: bytes) -> list[str]:
-    r"""Return the lines of a file without their line ends; form feeds and the like do not end a line.
+    r"""Return the lines of a file without their line ends; none of what is no text.
 
-    >>> split_lines(b"a\r\nb\x0cc\n")
-    ['a', 'b\x0cc']
+    >>> split_lines(b"a\r\nb\x0cc\n"), split_lines(b"\x00")
+    (['a', 'b\x0cc'], [])
     """
-    text = content.decode("utf-8", "replace").replace("\r\n", "\n")
-    return text.removesuffix("\n").split("\n") if text else []
+    return file_lines(content) or []
 
 
 def _is_path(text: str) -> bool:

@@ -14,6 +14,8 @@ MEMORY_TOOL = "search_memory"
 """The tool whose records are no queries but the refs of what came up."""
 FAILED = "failed: "
 """How the record of a query begins that got no answer."""
+OWN_TOOLS = frozenset({"search_code", "read_file", "list_files", "git_log", "git_show", "git_blame", MEMORY_TOOL})
+"""The tools over the codebase and the notes; what they were asked is no query of a log."""
 
 
 class ReadEntry(BaseModel):
@@ -29,12 +31,16 @@ class ReadEntry(BaseModel):
 
 
 class QueryEntry(BaseModel):
-    """One tool call that is not a file read: a log query, a git or a memory search."""
+    """One tool call that is not a file read: a log query, a git or a memory search.
+
+    `result` is what an MCP server answered, as it was shown; of other tools it is not kept.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     tool: str
     query: str
+    result: str | None = None
 
 
 class Ledger(BaseModel):
@@ -51,9 +57,9 @@ class Ledger(BaseModel):
         self.reads.append(ReadEntry(path=path, start=start, end=end, commit=commit, content_hash=digest))
         return self
 
-    def record_query(self, tool: str, query: str) -> Self:
-        """Note that `tool` was asked `query`."""
-        self.queries.append(QueryEntry(tool=tool, query=query))
+    def record_query(self, tool: str, query: str, result: str | None = None) -> Self:
+        """Note that `tool` was asked `query`, and what it answered where a quote may be compared with that."""
+        self.queries.append(QueryEntry(tool=tool, query=query, result=result))
         return self
 
     def covers(self, path: str, start: int, end: int, *, commit: str | None = None) -> bool:
@@ -67,6 +73,15 @@ class Ledger(BaseModel):
     def has_query(self, query: str) -> bool:
         """Whether exactly this query was answered (white space at the ends aside); a failed one proves nothing."""
         return any(e.query.strip() == query.strip() for e in self.answered() if e.tool != MEMORY_TOOL)
+
+    def asked_servers(self, query: str) -> list[QueryEntry]:
+        """Return the answered calls of MCP servers with exactly this query; a search of the code is no such call."""
+        entries = [entry for entry in self.answered() if entry.tool not in OWN_TOOLS]
+        return [entry for entry in entries if entry.query.strip() == query.strip()]
+
+    def was_shown(self, commit: str) -> bool:
+        """Whether `git_show` showed the commit of this full id."""
+        return QueryEntry(tool="git_show", query=commit) in self.queries
 
     def came_up(self, ref: str) -> bool:
         """Whether a search of memory brought up this note or reply; what some other tool was asked is no proof."""

@@ -23,7 +23,6 @@ from bot.domain.threads import QuestionType
 
 GROUNDED: Final = "grounded"
 _READABLE: Final = frozenset({EvidenceKind.FILE, EvidenceKind.GIT_COMMIT, EvidenceKind.LOG_QUERY})
-_GIT_TOOLS: Final = frozenset({"git_show", "git_log", "git_blame"})  # a search repeats the asker's words
 _REF_NAME: Final = re.compile(r"ref\[(\d+)\]\.")
 
 
@@ -64,16 +63,16 @@ def check_return(
     ]
 
 
-def ref_marks(checks: Sequence[Check], count: int) -> list[bool | None]:
-    """Return one mark for each of `count` citations: False if a check of it failed, True if all hold, None otherwise.
+def ref_marks(checks: Sequence[Check], refs: int) -> list[bool | None]:
+    """Return one mark for each of `refs` citations: False if a check of it failed, True if all hold, None otherwise.
 
     >>> ref_marks([Check(name="ref[0].resolves", ok=True, reason=""), Check(name="tone", ok=False, reason="")], 2)
     [True, None]
     """
-    found: list[list[bool | None]] = [[] for _ in range(count)]
+    found: list[list[bool | None]] = [[] for _ in range(refs)]
     for check in checks:
         match = _REF_NAME.match(check.name)
-        if match and int(match[1]) < count:
+        if match and int(match[1]) < refs:
             found[int(match[1])].append(check.ok)
     return [False if False in oks else True if oks and None not in oks else None for oks in found]
 
@@ -104,26 +103,29 @@ def _grounded(marks: Sequence[bool | None]) -> Finding:
 
 
 def _was_read(ret: InvestigatorReturn, sources: Sources) -> Finding:
-    """`high` is for what this run has seen with its own eyes."""
-    if ret.confidence != "high":
-        return Finding(True, f"confidence {ret.confidence} asks for no proof of reading")
+    """`high` and `medium` are for what this run has seen with its own eyes."""
+    if ret.confidence == "low":
+        return Finding(True, "confidence low asks for no proof of reading")
     if sources.ledger is None:
-        return Finding(False, "high confidence without a record of what was read; say medium")
+        is_high = ret.confidence == "high"
+        return Finding(False if is_high else None, f"{ret.confidence} confidence without a record of what was read")
     to_read = [ref for ref in ret.evidence_refs if ref.kind in _READABLE]
-    unread = [ref.ref for ref in to_read if not _in_ledger(ref, sources.ledger, sources.repo)]
-    if unread or not to_read:
+    unread = [ref.ref[:80] for ref in to_read if not was_read(ref, sources.ledger, sources)]
+    if unread or (ret.confidence == "high" and not to_read):
+        named = ", ".join(unread) or "anything it rests on"
         return Finding(
-            False, f"high confidence, but not read in this run: {', '.join(unread) or 'anything it rests on'}"
+            False, f"{ret.confidence} confidence, but not read in this run: {named}; read the lines, or say low"
         )
-    return Finding(True, "all that high confidence rests on was read in this run")
+    return Finding(True, f"all that {ret.confidence} confidence rests on was read in this run")
 
 
-def _in_ledger(ref: EvidenceRef, ledger: Ledger, repo: GitRepo) -> bool:
+def was_read(ref: EvidenceRef, ledger: Ledger, sources: Sources) -> bool:
+    """Whether a run opened what a citation points at: the file at those lines, the commit, the query."""
     if ref.kind is EvidenceKind.FILE:
         cited = parse_lines(ref.ref)
-        commits = {ref.commit, repo.resolve(ref.commit)} - {None} if ref.commit else set()
+        commits = {ref.commit, sources.commit(ref.commit)} - {None} if ref.commit else set()
         return cited is not None and any(ledger.covers(*cited, commit=commit) for commit in commits)
     if ref.kind is EvidenceKind.GIT_COMMIT:
-        asked = [entry.query for entry in ledger.answered() if entry.tool in _GIT_TOOLS]
-        return any(ref.ref[:7] in query for query in asked)
-    return ledger.has_query(ref.ref)
+        commit = sources.commit(ref.ref)
+        return commit is not None and ledger.was_shown(commit)
+    return bool(ledger.asked_servers(ref.ref))

@@ -1,30 +1,33 @@
 """Proves or refutes one citation: is it there, and does its quote stand in it, word for word?
 
-Reads blobs and messages of commits (never the work tree), the run's ledger and the notes in memory/. Only code decides
-here; nothing a model says makes a citation true. What code has no way to look up is neither true nor false.
+Reads blobs and messages of commits in the history of HEAD (never the work tree), the run's ledger and the notes in
+memory/. Only code decides here; nothing a model says makes a citation true. What code has no way to look up is neither
+true nor false. Files that hold secrets by name are not looked into, so that what is said of them is always the same.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bot.agent.git import GitRepo, split_lines
+from bot.agent.git import EntryKind, GitRepo, split_lines
 from bot.agent.ledger import Ledger
+from bot.agent.tools.snapshot import MAX_FILE_BYTES, is_withheld
 from bot.casework.standing import Standing
 from bot.domain.cautions import caution
-from bot.domain.citations import parse_lines, stands_in
+from bot.domain.citations import CitedLines, parse_lines
+from bot.domain.file_text import file_lines
 from bot.domain.hidden import one_line
 from bot.domain.note_facts import RETIRED, NoteFacts
 from bot.domain.notes import note_words
+from bot.domain.prose_spans import Spans, prose_of, spans_of
+from bot.domain.verbatim_quotes import flaw_of, plain_text
 from bot.domain.returns import EvidenceKind, EvidenceRef
 
-MIN_QUOTE_CHARS: Final = 3
 MAX_NOTE_BYTES: Final = 1_000_000
-
-_SHA: Final = re.compile(r"[0-9a-f]{7,64}")
+_NOT_COMPARED: Final = "not compared, since the citation does not resolve"
 
 
 class Finding(NamedTuple):
@@ -49,19 +52,41 @@ class Proof(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sources:
-    """Where citations are looked up."""
+    """Where citations are looked up; what was resolved once is kept, so it serves one draft."""
 
     repo: GitRepo
     ledger: Ledger | None = None
     memory: Path | None = None
+    _commits: dict[str, str | None] = field(default_factory=dict)
+    _texts: dict[tuple[str, str], _Text | Finding] = field(default_factory=dict)
+
+    def commit(self, sha: str) -> str | None:
+        """Return the full id of a commit that HEAD contains; None for any other, and for what is no id."""
+        if sha not in self._commits:
+            self._commits[sha] = self.repo.resolve_in("HEAD", sha) if sha != "HEAD" else None
+        return self._commits[sha]
+
+    def text(self, commit: str, path: str) -> _Text | Finding:
+        """Return what can be quoted of a file; else why nothing can."""
+        if (commit, path) not in self._texts:
+            self._texts[commit, path] = _text_at(self.repo, commit, path)
+        return self._texts[commit, path]
+
+
+class _Text(NamedTuple):
+    """Something that can be quoted: its lines, where in it people talk, and what it is called."""
+
+    lines: Sequence[str]
+    spans: Spans
+    name: str
 
 
 def prove(ref: EvidenceRef, sources: Sources) -> Proof:
     """Return what can be said of one citation."""
     if ref.kind is EvidenceKind.FILE:
-        return _prove_file(ref, sources.repo)
+        return _prove_file(ref, sources)
     if ref.kind is EvidenceKind.GIT_COMMIT:
-        return _prove_commit(ref, sources.repo)
+        return _prove_commit(ref, sources)
     if ref.kind is EvidenceKind.LOG_QUERY:
         return _prove_query(ref, sources.ledger)
     if ref.kind is EvidenceKind.EXTERNAL_DOC:
@@ -69,7 +94,7 @@ def prove(ref: EvidenceRef, sources: Sources) -> Proof:
     return _prove_note(ref, sources)
 
 
-def _prove_file(ref: EvidenceRef, repo: GitRepo) -> Proof:
+def _prove_file(ref: EvidenceRef, sources: Sources) -> Proof:
     cited = parse_lines(ref.ref)
     if cited is None:
         return _unresolved(f"{ref.ref!r} is no file citation; one reads path:start-end or path:line")
@@ -77,44 +102,67 @@ def _prove_file(ref: EvidenceRef, repo: GitRepo) -> Proof:
         return _unresolved(f"{ref.ref}: {problem}")
     if ref.commit is None:
         return _unresolved(f"{ref.ref}: no commit recorded, so nobody can tell which version was read")
-    commit = _resolve(repo, ref.commit)
+    if is_withheld(cited.path):
+        return _unresolved(f"{ref.ref}: a file of this name may hold secrets, so nobody reads or cites it")
+    commit = sources.commit(ref.commit)
     if commit is None:
-        return _unresolved(f"{ref.ref}: there is no commit {ref.commit[:12]!r}")
-    lines = repo.lines_at(commit, cited.path)
-    if lines is None:
-        return _unresolved(f"{ref.ref}: no such file at {commit[:12]}")
-    if cited.end > len(lines):
-        return _unresolved(f"{ref.ref}: the file has {len(lines)} lines at {commit[:12]}")
+        return _unresolved(f"{ref.ref}: there is no commit {ref.commit[:12]!r} in the history of HEAD")
+    return _prove_lines(ref, cited, commit, sources.text(commit, cited.path))
+
+
+def _prove_lines(ref: EvidenceRef, cited: CitedLines, commit: str, text: _Text | Finding) -> Proof:
+    if isinstance(text, Finding):
+        return Proof(text, None if text.ok is None else Finding(None, _NOT_COMPARED))
+    if cited.end > len(text.lines):
+        return _unresolved(f"{ref.ref}: the file has {len(text.lines)} lines at {commit[:12]}")
     found = Finding(True, f"{ref.ref} exists at {commit[:12]}")
-    return Proof(found, _compare(ref, lines[cited.start - 1 : cited.end], "the cited lines"))
+    return Proof(found, _compare(ref, text, start=cited.start, end=cited.end))
 
 
-def _resolve(repo: GitRepo, sha: str) -> str | None:
-    """Return the full id of a commit named by its id; a branch whose name looks like one is none."""
-    full = repo.resolve(sha) if _SHA.fullmatch(sha) else None
-    return full if full is not None and full.startswith(sha) else None
+def _text_at(repo: GitRepo, commit: str, path: str) -> _Text | Finding:
+    entry = repo.entry_at(commit, path)
+    if entry is None or entry.kind is not EntryKind.FILE:
+        return Finding(False, f"there is no file {path!r} at {commit[:12]}")
+    if entry.size > MAX_FILE_BYTES:
+        return Finding(None, f"{path} has {entry.size:,} bytes, too many to look into")
+    _, content = next(iter(repo.blobs([entry.blob])))
+    lines = file_lines(content)
+    if lines is None:
+        return Finding(None, f"{path} is binary or in no known encoding, so it has no lines")
+    return _Text(lines, spans_of(path, plain_text(lines)), "the cited lines")
 
 
-def _prove_commit(ref: EvidenceRef, repo: GitRepo) -> Proof:
-    commit = _resolve(repo, ref.ref)
+def _prove_commit(ref: EvidenceRef, sources: Sources) -> Proof:
+    commit = sources.commit(ref.ref)
     if commit is None:
-        return _unresolved(f"there is no commit {ref.ref[:40]!r}")
-    if ref.commit is not None and _resolve(repo, ref.commit) != commit:
+        return _unresolved(f"there is no commit {ref.ref[:40]!r} in the history of HEAD")
+    if ref.commit is not None and sources.commit(ref.commit) != commit:
         return _unresolved(f"{ref.ref[:12]} and {ref.commit[:12]!r} are not the same commit")
     found = Finding(True, f"commit {commit[:12]} exists")
     if not ref.quote.strip():
-        return Proof(found, None)
-    _, content = next(iter(repo.blobs([commit])))
+        return Proof(
+            found, Finding(None, f"commit {commit[:12]} is cited without a quote; quote a line of its message")
+        )
+    _, content = next(iter(sources.repo.blobs([commit])))
     message = split_lines(content.partition(b"\n\n")[2])
-    return Proof(found, _compare(ref, message, f"the message of {commit[:12]}"))
+    text = _Text(message, prose_of(plain_text(message)), f"the message of {commit[:12]}")
+    return Proof(found, _compare(ref, text))
 
 
 def _prove_query(ref: EvidenceRef, ledger: Ledger | None) -> Proof:
+    """Return whether an MCP server was asked, and whether it answered what is quoted."""
     if ledger is None:
         return _unresolved(f"{ref.ref[:80]!r}: without a ledger no query can be shown to have been made")
-    if not ledger.has_query(ref.ref):
-        return _unresolved(f"{ref.ref[:80]!r} was never queried in this run")
-    return Proof(Finding(True, f"{ref.ref[:80]!r} was queried in this run"), _unchecked(ref))
+    asked = ledger.asked_servers(ref.ref)
+    if not asked:
+        return _unresolved(f"{ref.ref[:80]!r} was never asked of a log or data server in this run")
+    found = Finding(True, f"{ref.ref[:80]!r} was queried in this run")
+    results = [entry.result for entry in asked if entry.result is not None]
+    if not ref.quote.strip() or not results:
+        return Proof(found, Finding(None, f"{ref.ref[:80]}: there is no quote that code can compare with the result"))
+    texts = [split_lines(result.encode("utf-8", "replace")) for result in results]
+    compared = [_compare(ref, _Text(lines, Spans(()), "the result")) for lines in texts]
+    return Proof(found, next((one for one in compared if one.ok), compared[-1]))
 
 
 def _prove_note(ref: EvidenceRef, sources: Sources) -> Proof:
@@ -141,18 +189,17 @@ def _prove_note(ref: EvidenceRef, sources: Sources) -> Proof:
     changed = Standing(sources.repo).changed(facts.cites)
     warning = caution(facts.kind, changed)
     found = Finding(None, f"{ref.ref}: {warning}") if warning else Finding(True, f"{ref.ref} exists")
-    return Proof(found, _compare(ref, note_words(text).split("\n"), "that note"))
+    lines = note_words(text).split("\n")
+    return Proof(found, _compare(ref, _Text(lines, prose_of(plain_text(lines)), "that note")))
 
 
-def _compare(ref: EvidenceRef, lines: list[str], where: str) -> Finding:
-    if len("".join(ref.quote.split())) < MIN_QUOTE_CHARS:
-        return Finding(
-            False, f"{ref.ref}: the quote is empty or too short to prove anything; quote at least a few words"
-        )
-    if stands_in(ref.quote, lines):
+def _compare(ref: EvidenceRef, text: _Text, *, start: int = 1, end: int | None = None) -> Finding:
+    if not ref.quote.strip():
+        return Finding(False, f"{ref.ref}: the quote is empty; quote at least a whole line")
+    flaw = flaw_of(ref.quote, text.lines, text.spans, start=start, end=end)
+    if flaw is None:
         return Finding(True, f"{ref.ref}: the quote is verbatim")
-    first = one_line(ref.quote, 60)
-    return Finding(False, f"{ref.ref}: “{first}” does not stand in {where}; quote them verbatim")
+    return Finding(False, f"{ref.ref}: “{one_line(ref.quote, 60)}” in {text.name} {flaw}")
 
 
 def _unchecked(ref: EvidenceRef) -> Finding | None:
@@ -162,4 +209,4 @@ def _unchecked(ref: EvidenceRef) -> Finding | None:
 
 
 def _unresolved(reason: str) -> Proof:
-    return Proof(Finding(False, reason), Finding(None, "not compared, since the citation does not resolve"))
+    return Proof(Finding(False, reason), Finding(None, _NOT_COMPARED))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from bot.agent.ledger import Ledger
 from bot.agent.run import OnProgress
 from bot.casework.checks import check_return
 from bot.casework.runs import RunRecorder
@@ -46,10 +47,11 @@ class CodeValidator:
         """Return the verdict of the code checks on the thread's latest draft; raises ProviderError when git fails."""
         assert state.investigator_return is not None
         ledger = self._runs.ledger(state.investigator_task_id) if state.investigator_task_id else None
+        # a run whose record is gone has read nothing that can be shown
         checks = check_return(
             state.investigator_return,
             repo=self._codebase,
-            ledger=ledger,
+            ledger=ledger or Ledger(),
             rubric=rubric_for(state.question_type, language=self._language_for(state.question)),
             memory=self._memory,
             known_secrets=self._secrets,

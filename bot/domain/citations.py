@@ -9,6 +9,9 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+MAX_LINES: Final = 40
+"""How many lines one citation may span: a longer one points at nothing in particular."""
+
 _LINES: Final = re.compile(r"(?P<path>[^\0\n]+):(?P<start>[0-9]{1,9})(?:-(?P<end>[0-9]{1,9}))?")
 
 
@@ -25,7 +28,10 @@ class CitedLines(NamedTuple):
             return "the path must be relative to the top of the repository and stay inside it"
         if self.start < 1:
             return "lines are counted from 1"
-        return "the range ends before it starts" if self.end < self.start else None
+        if self.end < self.start:
+            return "the range ends before it starts"
+        count = self.end - self.start + 1
+        return f"the range has {count} lines of {MAX_LINES}; cite only those that matter" if count > MAX_LINES else None
 
 
 def parse_lines(ref: str) -> CitedLines | None:
@@ -64,3 +70,13 @@ def quoted_lines(quote: str, lines: Sequence[str]) -> range | None:
 
 def _trim(lines: Sequence[str]) -> str:
     return "\n".join(line.rstrip() for line in lines).strip("\n")
+
+
+def first_line(quote: str) -> str:
+    r"""Return the first line of a quotation that says something, for a place with room for one; "" if none does.
+
+    >>> first_line("\n    }\n    return 5  \n"), first_line("  ")
+    ('return 5', '')
+    """
+    lines = [line.strip() for line in quote.split("\n")]
+    return next((line for line in lines if sum(map(str.isalnum, line)) > 1), next(filter(None, lines), ""))

@@ -209,9 +209,11 @@ def test_the_remote_is_shown_without_its_credentials(tmp_path: Path, url: str | 
         (b"a\r\nb\r\n", ["a", "b"]),
         (b"a\n\n", ["a", ""]),
         (b"a\x0cb\xe2\x80\xa8c\n", ["a\x0cb\u2028c"]),
-        (b"caf\xe9\n", ["caf\ufffd"]),
+        (b"caf\xe9\n", ["café"]),
+        (b"a\rb\r", ["a", "b"]),
+        (b"\x00\x01\n", []),
     ],
 )
-def test_only_line_feeds_end_a_line(content: bytes, lines: list[str]) -> None:
-    """Line numbers agree with git's: form feeds and Unicode separators end nothing, bad bytes are replaced."""
+def test_lines_are_cut_as_an_editor_shows_them(content: bytes, lines: list[str]) -> None:
+    """Form feeds and Unicode separators end nothing, a lone CR does; what is no text has no lines."""
     assert split_lines(content) == lines

@@ -145,30 +145,32 @@ def test_a_draft_that_rests_on_the_uncheckable_only_is_not_grounded(repo: Path) 
         Ledger().record_read("src/app.py", 1, 5, commit="f" * 40, text=""),
     ],
 )
-def test_high_confidence_needs_the_lines_to_have_been_read(repo: Path, ledger: Ledger | None) -> None:
+def test_high_and_medium_confidence_need_the_lines_to_have_been_read(repo: Path, ledger: Ledger | None) -> None:
     """No ledger, other lines, another file or another commit: not read."""
     assert set(failures(repo, confidence="high", ledger=ledger)) == {"confidence.read"}
+    assert set(failures(repo, confidence="medium", ledger=ledger)) == ({"confidence.read"} if ledger else set())
+    assert failures(repo, confidence="low", ledger=ledger) == {}
 
 
 def test_high_confidence_in_a_query_or_a_commit_needs_it_in_the_ledger(repo: Path) -> None:
     """What is not a file counts as read when the run asked for it."""
     head = git(repo, "rev-parse", "HEAD")
-    commit = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=head)
+    commit = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=head, quote="first")
     assert "confidence.read" in failures(repo, confidence="high", evidence_refs=(commit,), ledger=Ledger())
     shown = Ledger().record_query("git_show", head)
     assert failures(repo, confidence="high", evidence_refs=(commit,), ledger=shown) == {}
 
 
-@pytest.mark.parametrize("tool", ["search_code", "search_memory", "mcp_logs"])
+@pytest.mark.parametrize("tool", ["search_code", "search_memory", "mcp_logs", "git_log", "git_blame"])
 def test_a_commit_that_only_the_question_named_was_not_read(repo: Path, tool: str) -> None:
-    """A search repeats the asker's words, so whoever asks could vouch for any commit; only git's own tools count."""
+    """A search repeats the asker's words, so whoever asks could vouch for any commit; only git_show counts."""
     head = git(repo, "rev-parse", "HEAD")
-    commit = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=head)
-    asked = Ledger().record_query(tool, f"what did {head} change?")
-    assert "confidence.read" in failures(repo, confidence="high", evidence_refs=(commit,), ledger=asked)
-    for git_tool in ("git_show", "git_log", "git_blame"):
-        read = asked.model_copy(deep=True).record_query(git_tool, head)
-        assert failures(repo, confidence="high", evidence_refs=(commit,), ledger=read) == {}
+    commit = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=head, quote="first")
+    asked = Ledger().record_query(tool, f"what did {head} change?").record_query(tool, head)
+    for confidence in ("high", "medium"):
+        assert "confidence.read" in failures(repo, confidence=confidence, evidence_refs=(commit,), ledger=asked)
+        read = asked.model_copy(deep=True).record_query("git_show", head)
+        assert failures(repo, confidence=confidence, evidence_refs=(commit,), ledger=read) == {}
 
 
 @pytest.mark.parametrize(

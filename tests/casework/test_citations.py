@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.agent.git import GitRepo
-from bot.agent.ledger import Ledger
+from bot.agent.ledger import OWN_TOOLS, Ledger
 from bot.casework.citations import Sources, prove
 from bot.domain.notes import note_text
 from bot.domain.returns import EvidenceKind, EvidenceRef
@@ -136,7 +136,7 @@ def test_a_commit_is_cited_by_its_id_and_quoted_from_its_message(repo: Path) -> 
     head, first = git(repo, "rev-parse", "HEAD"), git(repo, "rev-parse", "HEAD~1")
     kind = EvidenceKind.GIT_COMMIT
     assert oks(EvidenceRef(kind=kind, ref=head, quote="It points at the app."), repo) == (True, True)
-    assert oks(EvidenceRef(kind=kind, ref=head[:10], commit=head), repo) == (True, "no quote")
+    assert oks(EvidenceRef(kind=kind, ref=head[:10], commit=head), repo) == (True, None)
     assert oks(EvidenceRef(kind=kind, ref=head, quote="It points elsewhere."), repo) == (True, False)
     assert oks(EvidenceRef(kind=kind, ref=head, commit=first), repo) == (False, None)
     assert oks(EvidenceRef(kind=kind, ref="e" * 40), repo) == (False, None)
@@ -144,11 +144,30 @@ def test_a_commit_is_cited_by_its_id_and_quoted_from_its_message(repo: Path) -> 
 
 
 def test_a_query_counts_only_if_it_was_made(repo: Path) -> None:
-    """The ledger knows the query; what it returned cannot be compared."""
+    """The ledger knows the query; what an older ledger does not hold of its result cannot be compared."""
     ref = EvidenceRef(kind=EvidenceKind.LOG_QUERY, ref="sum(errors)", quote="42 errors")
     assert oks(ref, repo, ledger=Ledger().record_query("grafana", "sum(errors)")) == (True, None)
     assert oks(ref, repo, ledger=Ledger()) == (False, None)
     assert oks(ref, repo) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("quote", "ok"),
+    [("42 errors in checkout", True), ("errors in check", False), ("43 errors in checkout", False), ("", None)],
+)
+def test_a_quote_of_a_query_is_compared_with_what_the_server_answered(repo: Path, quote: str, ok: bool | None) -> None:
+    """The result is in the ledger as it was shown."""
+    ledger = Ledger().record_query("grafana__query", "sum(errors)", "status: ok\n42 errors in checkout\n")
+    ref = EvidenceRef(kind=EvidenceKind.LOG_QUERY, ref="sum(errors)", quote=quote)
+    assert oks(ref, repo, ledger=ledger) == (True, ok)
+
+
+@pytest.mark.parametrize("tool", sorted(OWN_TOOLS))
+def test_what_our_own_tools_were_asked_is_no_query(repo: Path, tool: str) -> None:
+    """Whoever searches the code for a text could cite the search as a log query."""
+    ref = EvidenceRef(kind=EvidenceKind.LOG_QUERY, ref="sum(errors)", quote="42 errors in checkout")
+    ledger = Ledger().record_query(tool, "sum(errors)", "42 errors in checkout")
+    assert oks(ref, repo, ledger=ledger) == (False, None)
 
 
 def test_a_note_is_read_from_memory_and_nowhere_else(repo: Path, tmp_path: Path) -> None:
@@ -210,7 +229,7 @@ def test_a_lesson_saved_again_by_an_editor_proves_nothing_still(repo: Path, tmp_
 
 def test_a_file_of_many_bytes_is_read_once_and_cut_at_line_feeds_only(tmp_path: Path) -> None:
     """Form feeds and other odd separators do not start a line, so numbers mean what editors show."""
-    repo = make_repo(tmp_path / "odd", {"a.txt": "one\x0ctwo\u2028three\nfour\n", "b.bin": b"\xff\xfe\nplain text\n"})
+    repo = make_repo(tmp_path / "odd", {"a.txt": "one\x0ctwo\u2028three\nfour\n", "b.bin": b"\xff\nplain text\n"})
     assert oks(cite(repo, "a.txt:2", "four"), repo) == (True, True)
     assert oks(cite(repo, "a.txt:3", "four"), repo) == (False, None)
     assert oks(cite(repo, "b.bin:2", "plain text"), repo) == (True, True)

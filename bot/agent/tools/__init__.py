@@ -24,11 +24,17 @@ from bot.ports import MemoryIndex, PassageIndex
 
 __all__ = ["code_tools", "reading_tools", "repository_tools"]
 
-_READ = "Read numbered lines of a committed file. Quote lines without their number. Cite them as path:start-end."
+_READ = (
+    "Read numbered lines of a committed file. Quote whole lines, without their number. Cite them as path:start-end."
+    " Only lines shown by this tool count as read."
+)
 _LIST = "List a folder of the codebase, or all files whose path fits a pattern."
-_SEARCH = "Search the codebase for an exact text and for the passages nearest to words. Shows numbered lines."
+_SEARCH = (
+    "Search the codebase for an exact text and for the passages nearest to words. Shows numbered lines; what you"
+    " cite of them must be read with read_file."
+)
 _LOG = "List commits, newest first: of a path, by words of the message, or by a text they add or remove."
-_SHOW = "Show a commit: its message, the files it changed and its diff. Cite the commit id, quote the message."
+_SHOW = "Show a commit: its message, the files it changed and its diff. Cite its id, quote whole lines of the message."
 _BLAME = "Show which commit last changed each line of a file."
 _MEMORY = "Search approved notes, earlier replies and lessons from drafts. Cite the ref shown; heed a line `caution:`."
 

@@ -31,6 +31,8 @@ def git_blame(snapshot: Snapshot, given: GitBlame) -> str:
     end = min(given.end or total, total)
     if given.start > end:
         raise ToolProblem(f"{path_text(path)} has {total} lines, and start must not lie after end")
+    if _counted_by_git(snapshot, path) != total:
+        raise ToolProblem(f"{path_text(path)} has line ends that git does not count; use git_log with its path")
     shown = snapshot.show(path, given.start, end, max_lines=MAX_LINES, max_chars=MAX_CHARS)
     history = History(snapshot.repo)
     blamed = history.blame(snapshot.commit, path, given.start, given.start + len(shown) - 1)
@@ -39,6 +41,12 @@ def git_blame(snapshot: Snapshot, given: GitBlame) -> str:
     more = truncated(len(shown), end - given.start + 1, "lines", "start/end")
     heading = f"{path_text(path)} at {snapshot.commit[:12]}"
     return "\n".join([heading, *lines, *more, "commits:", *redact_lines(commits, snapshot.known_secrets)])
+
+
+def _counted_by_git(snapshot: Snapshot, path: str) -> int:
+    """Return how many lines git counts in a file: it knows no lone CR, and no UTF-16."""
+    content = snapshot.repo.blob_at(snapshot.commit, path) or b""
+    return content.count(b"\n") + (not content.endswith(b"\n"))
 
 
 def _row(commit: Commit) -> str:

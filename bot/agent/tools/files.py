@@ -44,7 +44,7 @@ def read_file(snapshot: Snapshot, given: ReadFile) -> str:
     end = min(given.end or total, total)
     if given.start > end:
         raise ToolProblem(f"{path_text(path)} has {total} lines, and start must not lie after end")
-    shown = snapshot.show(path, given.start, end, max_lines=MAX_LINES, max_chars=MAX_CHARS)
+    shown = snapshot.read(path, given.start, end, max_lines=MAX_LINES, max_chars=MAX_CHARS)
     last = given.start + len(shown) - 1
     heading = f"{path_text(path)} lines {given.start}-{last} of {total} at {snapshot.commit[:12]}"
     return "\n".join([heading, *shown, *truncated(len(shown), end - given.start + 1, "lines", "start/end")])

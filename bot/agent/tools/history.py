@@ -1,5 +1,6 @@
 """git_log and git_show: which commits touched something, and what one of them changed.
 
+Both see the history of the run's commit and nothing else that the object store holds.
 Files that hold secrets by name are left out of every diff and of every search; a commit that is shown whole stands in
 the ledger by its full id.
 """
@@ -58,7 +59,7 @@ def git_log(snapshot: Snapshot, given: GitLog) -> str:
 
 def git_show(snapshot: Snapshot, given: GitShow) -> str:
     """Return a commit's message, the files it changed and its diff."""
-    sha = snapshot.repo.resolve(given.commit) if given.commit != "HEAD" else snapshot.commit
+    sha = snapshot.repo.resolve_in(snapshot.commit, given.commit) if given.commit != "HEAD" else snapshot.commit
     if sha is None:
         raise ToolProblem(f"there is no commit {given.commit[:12]}; give an id that git_log shows")
     history = History(snapshot.repo)

@@ -1,6 +1,6 @@
 """search_code: where something stands, as it is written or by rank.
 
-Every line is read from the snapshot, whatever commit the index is at; the lines displayed count as read.
+Every line is taken from the snapshot, whatever commit the index is at. A hit does not count as read: read_file does.
 """
 
 from __future__ import annotations
@@ -41,6 +41,11 @@ class _Block(NamedTuple):
     hits: int
 
 
+def _holds(line: str, query: str) -> bool:
+    """Whether a line holds a query as git finds it: capitals count only where the query has some."""
+    return query in (line if query != query.lower() else line.lower())
+
+
 class CodeSearch:
     """Searches the files of a snapshot, literally and by rank."""
 
@@ -74,12 +79,16 @@ class CodeSearch:
         return [f"lines that hold the query: {total}", *(line for block in blocks for line in block.lines), *more]
 
     def _of(self, path: str, hits: Iterable[Hit], query: str) -> _Block:
-        """Return the hits of one file, except where the query stands in what is blacked out."""
+        """Return the hits of one file, except where the query stands in what is blacked out.
+
+        Which lines these are is looked up again: git knows only one kind of line end.
+        """
+        count = len(list(hits))
         try:
             shown = self._snapshot.content(path).shown
         except ToolProblem as problem:
-            return _Block([str(problem)], len(list(hits)))
-        places = [hit.line for hit in hits if query.lower() in shown[hit.line - 1].lower()]
+            return _Block([str(problem)], count)
+        places = [at for at, line in enumerate(shown, 1) if _holds(line, query)][:count]
         lines = [self._snapshot.show(path, at, at, max_lines=1, max_chars=MAX_PASSAGE_CHARS) for at in places]
         return _Block([path, *(line for one in lines for line in one)] if lines else [], len(lines))
 

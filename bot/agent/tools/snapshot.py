@@ -1,7 +1,7 @@
 """The codebase as one run sees it: the commit that was HEAD when its tools were made.
 
 Reads committed files, so no link leads out of it; refuses files that hold secrets by name, and blacks out values that
-look like secrets. Lines shown whole stand in the ledger as read; cut or redacted ones do not: no proof rests on them.
+look like secrets. Lines that are read stand in the ledger; cut or redacted ones do not: no proof rests on them.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from bot.agent.git import EntryKind, GitRepo, TreeEntry, split_lines
+from bot.agent.git import EntryKind, GitRepo, TreeEntry
 from bot.agent.ledger import Ledger
 from bot.agent.tool import ToolProblem
 from bot.agent.tools.output import MAX_LINE_CHARS, fitting, number, path_text
 from bot.agent.tools.redaction import redact_lines
+from bot.domain.file_text import file_lines
 from bot.domain.filekinds import FileKind, file_kind
 
 MAX_FILE_BYTES: Final = 2_000_000
 MAX_KEPT_FILES: Final = 32
-_LOOKED_AT_BYTES: Final = 8_000
 
 
 class Content(NamedTuple):
@@ -52,17 +52,22 @@ class Snapshot:
         """Return the lines of a file; raises ToolProblem when it must not, or cannot, be read."""
         path = clean_path(path)
         if path not in self._kept:
-            lines = split_lines(self._read(path))
+            lines = self._read(path)
             if len(self._kept) >= MAX_KEPT_FILES:
                 del self._kept[next(iter(self._kept))]
             self._kept[path] = Content(lines, redact_lines(lines, self.known_secrets))
         return self._kept[path]
 
     def show(self, path: str, start: int, end: int, *, max_lines: int, max_chars: int) -> list[str]:
-        """Return the lines `start`..`end`, numbered, as many as fit, and note in the ledger those shown whole."""
-        lines, shown = self.content(path)
+        """Return the lines `start`..`end`, numbered, as many as fit."""
+        shown = self.content(path).shown
         numbered = [number(line, start + i) for i, line in enumerate(shown[start - 1 : end])]
-        kept = fitting(numbered, max_lines=max_lines, max_chars=max_chars)
+        return fitting(numbered, max_lines=max_lines, max_chars=max_chars)
+
+    def read(self, path: str, start: int, end: int, *, max_lines: int, max_chars: int) -> list[str]:
+        """Return what `show` does, and note in the ledger the lines shown whole: they were read."""
+        kept = self.show(path, start, end, max_lines=max_lines, max_chars=max_chars)
+        lines, shown = self.content(path)
         last = start - 1 + len(kept)
         self._note(clean_path(path), start, lines[start - 1 : last], shown[start - 1 : last])
         return kept
@@ -75,7 +80,7 @@ class Snapshot:
                 text = "\n".join(lines[places[0] : places[-1] + 1])
                 self.ledger.record_read(path, start + places[0], start + places[-1], commit=self.commit, text=text)
 
-    def _read(self, path: str) -> bytes:
+    def _read(self, path: str) -> list[str]:
         entry = self.repo.entry_at(self.commit, path)
         if entry is None:
             raise ToolProblem(f"there is no file {path_text(path)} at {self.commit[:12]}{self._nearest(path)}")
@@ -84,9 +89,10 @@ class Snapshot:
         if entry.size > MAX_FILE_BYTES:
             raise ToolProblem(f"{path_text(path)} has {entry.size} bytes, too many to read; use search_code")
         _, content = next(iter(self.repo.blobs([entry.blob])))
-        if b"\0" in content[:_LOOKED_AT_BYTES]:
+        lines = file_lines(content)
+        if lines is None:
             raise ToolProblem(f"{path_text(path)} is a binary file of {entry.size} bytes; there are no lines to show")
-        return content
+        return lines
 
     def _nearest(self, path: str) -> str:
         """Return a hint at a file the path may have meant."""

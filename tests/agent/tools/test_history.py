@@ -91,7 +91,39 @@ def test_blame_names_the_commit_of_each_line(tools: Toolbox) -> None:
     shown = tools("git_blame", path="app.py")
     assert f"{tools.head[:12]} 1| LIMIT = 5\n{first[:12]} 2| NAME = 'x'" in shown
     assert f"{tools.head[:12]} 2026-01-05 Test: Raise the limit" in shown
-    assert tools.ledger.covers("app.py", 1, 2, commit=tools.head)
+    assert not tools.ledger.covers("app.py", 1, 2)
+
+
+@pytest.mark.parametrize("content", [b"one\rtwo\r", b"one\rtwo\nthree\n", "one\ntwo\n".encode("utf-32")])
+def test_blame_refuses_where_git_counts_other_lines(tools: Toolbox, content: bytes) -> None:
+    """A commit beside the wrong line would be a false proof."""
+    commit_files(tools.code, {"mac.txt": content})
+    tools.renew()
+    with pytest.raises(ToolProblem, match="line ends that git does not count"):
+        tools("git_blame", path="mac.txt")
+
+
+def test_only_the_history_of_the_run_s_commit_is_shown(tools: Toolbox) -> None:
+    """A branch, a stash, a commit that was amended away and a later one lie in the object store; none is shown."""
+    pinned = git(tools.code, "rev-parse", "HEAD")
+    (tools.code / "app.py").write_text("LIMIT = 99\n")
+    git(tools.code, "stash")
+    stashed = git(tools.code, "rev-parse", "stash@{0}")
+    amended = commit_files(tools.code, {"app.py": "LIMIT = 7\n"}, "amended away")
+    git(tools.code, "reset", "--quiet", "--hard", pinned)
+    git(tools.code, "checkout", "--quiet", "-b", "side")
+    branch = commit_files(tools.code, {"side.py": "x\n"}, "on a branch")
+    git(tools.code, "checkout", "--quiet", "main")
+    later = commit_files(tools.code, {"later.py": "x\n"}, "later")
+    for commit in (stashed, amended, branch, later):
+        for said in (commit, commit[:10]):
+            with pytest.raises(ToolProblem, match="there is no commit"):
+                tools("git_show", commit=said)
+        assert not tools.ledger.was_shown(commit)
+    assert "later" not in tools("git_log")
+    tools.renew()
+    assert "later" in tools("git_show", commit=later[:10])
+    assert tools.ledger.was_shown(later)
 
 
 def test_a_huge_diff_is_cut_with_an_honest_line(tools: Toolbox) -> None:

@@ -16,11 +16,11 @@ RETRY = (
 
 
 def test_an_exact_text_is_found_with_its_line(tmp_path: Path) -> None:
-    """Characters of a regular expression are characters, and the line counts as read."""
+    """Characters of a regular expression are characters, and a hit does not count as read."""
     tools = Toolbox(tmp_path, {"a.py": "x\nf(.*)[0]\n", "b.py": "f(abc)[0]\n"})
     shown = tools("search_code", query="f(.*)[0]")
     assert "lines that hold the query: 1\na.py\n2| f(.*)[0]" in shown
-    assert tools.ledger.covers("a.py", 2, 2, commit=tools.head)
+    assert not tools.ledger.covers("a.py", 2, 2)
 
 
 def test_words_find_passages(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_words_find_passages(tmp_path: Path) -> None:
     tools = Toolbox(tmp_path, {"retry.py": RETRY, "other.py": "y = 1\n"})
     shown = tools("search_code", query="how often do we send a request again")
     assert "passages nearest to its words:\nretry.py lines" in shown
-    assert tools.ledger.covers("retry.py", 4, 4)
+    assert not tools.ledger.covers("retry.py", 4, 4)
 
 
 def test_capitals_count_only_where_the_query_has_some(tmp_path: Path) -> None:
