@@ -52,7 +52,7 @@ def is_pointer(content: bytes) -> bool:
 
 def read_file(entry: TreeEntry, content: bytes | None) -> StoredFile:
     """Return the passages of one file, or the file as skipped: not read, binary, minified or kept in Git LFS."""
-    lines = split_lines(content) if content and b"\0" not in content and not is_pointer(content) else []
+    lines = split_lines(content) if content and not is_pointer(content) else []
     if not lines or max(map(len, lines)) > MAX_LINE_CHARS:
         return StoredFile(entry.path, entry.blob, skipped=content != b"")
     lines = redact_lines(lines)

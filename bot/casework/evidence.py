@@ -10,12 +10,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from bot.agent.git import EntryKind, GitRepo, split_lines
+from bot.agent.git import EntryKind, GitRepo
 from bot.agent.git_history import History
 from bot.agent.tools.redaction import redact_lines
 from bot.agent.tools.snapshot import is_withheld
 from bot.casework.checks import ref_marks
 from bot.domain.citations import CitedLines, parse_lines, quoted_lines
+from bot.domain.file_text import file_lines
 from bot.domain.hidden import without_hidden
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.secrets import redact
@@ -26,7 +27,6 @@ NEIGHBOURS: Final = 3
 """How many lines before and after a quotation are shown with it."""
 MAX_FILE_BYTES: Final = 2_000_000
 MAX_LINE_CHARS: Final = 240
-_LOOKED_AT_BYTES: Final = 8_000
 
 
 class NumberedLine(NamedTuple):
@@ -123,7 +123,7 @@ class EvidenceReader:
 
     def _file(self, ref: EvidenceRef) -> Shown:
         cited = parse_lines(ref.ref)
-        commit = self.repo.resolve(ref.commit or "")
+        commit = self.repo.resolve_in("HEAD", ref.commit or "")
         if cited is None or cited.problem() or commit is None:
             return NothingToShow("it names no lines of a file at a commit")
         lines = self._lines(commit, cited)
@@ -142,10 +142,11 @@ class EvidenceReader:
         if entry.size > MAX_FILE_BYTES:
             return NothingToShow(f"the file has {entry.size:,} bytes, too many to show")
         _, content = next(iter(self.repo.blobs([entry.blob])))
-        return NothingToShow("the file is no text") if b"\0" in content[:_LOOKED_AT_BYTES] else split_lines(content)
+        lines = file_lines(content)
+        return NothingToShow("the file is no text") if lines is None else lines
 
     def _commit(self, ref: EvidenceRef) -> Shown:
-        sha = self.repo.resolve(ref.ref) if ref.ref != "HEAD" else None
+        sha = self.repo.resolve_in("HEAD", ref.ref) if ref.ref != "HEAD" else None
         if sha is None:
             return NothingToShow("there is no such commit")
         (commit,) = History(self.repo).commits(sha, limit=1)

@@ -72,7 +72,7 @@ class ModelValidator:
             return Validation(ret=None, checks=checks, usage=error.usage, ledger=ledger, problem=str(error))
         assert isinstance(result.answer, ValidatorAnswer)
         said = self._said(result.answer, summaries).model_copy(update={"read": _places(ledger)})
-        ret = _corrected(said, checks, state.investigator_return, state.thread_id)
+        ret = _corrected(said, checks, state, ledger)
         forced = result.convergence_forced
         return Validation(ret=ret, checks=checks, usage=result.usage, ledger=ledger, convergence_forced=forced)
 
@@ -104,11 +104,10 @@ def _sections(
         yield Section(name="other_open_threads", text="\n".join(summaries))
 
 
-def _corrected(
-    said: ValidatorReturn, checks: Sequence[Check], ret: InvestigatorReturn, thread_id: str
-) -> ValidatorReturn:
+def _corrected(said: ValidatorReturn, checks: Sequence[Check], state: ThreadState, ledger: Ledger) -> ValidatorReturn:
     """Return the verdict as the rules let it stand; a change is logged and is the first of its reasons."""
-    ruled = enforce(said, checks, ret.evidence_refs)
+    assert state.investigator_return is not None
+    ruled = enforce(said, checks, state.investigator_return.evidence_refs, ledger)
     if ruled.verdict is said.verdict:
         return ruled
     log.warning(
@@ -116,7 +115,7 @@ def _corrected(
         said.verdict,
         ruled.verdict,
         "; ".join(ruled.reasons),
-        extra={"action": "verdict_corrected", "thread_id": thread_id},
+        extra={"action": "verdict_corrected", "thread_id": state.thread_id},
     )
     note = (
         f"the validator said {said.verdict}; corrected to {ruled.verdict}, because its findings or the checks forbid it"

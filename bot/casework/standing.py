@@ -12,6 +12,7 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from bot.agent.git import GitRepo, split_lines
+from bot.agent.tools.snapshot import is_withheld
 from bot.domain.citations import stands_in
 from bot.domain.note_facts import Cite
 
@@ -20,7 +21,7 @@ MAX_KEPT = 50_000
 
 def stands_at(repo: GitRepo, commit: str, path: str, quote: str) -> bool:
     """Whether a quote stands in a file of a commit, wherever in it; raises ProviderError when git fails."""
-    return stands_in(quote, repo.lines_at(commit, path) or ())
+    return not is_withheld(path) and stands_in(quote, repo.lines_at(commit, path) or ())
 
 
 class Standing:
@@ -43,7 +44,9 @@ class Standing:
         if not cites:
             return ()
         blobs = self._blobs_at(self._repo.head())
-        return tuple(cite for cite in cites if not self._stands(blobs.get(cite.path), cite.quote))
+        return tuple(
+            cite for cite in cites if is_withheld(cite.path) or not self._stands(blobs.get(cite.path), cite.quote)
+        )
 
     def _blobs_at(self, head: str) -> Mapping[str, str]:
         """Return the id of every file's content."""

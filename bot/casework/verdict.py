@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from bot.casework.checks import GROUNDED
+from bot.agent.ledger import Ledger
+from bot.casework.checks import GROUNDED, ref_marks
+from bot.domain.citations import parse_lines
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, ValidatorReturn, Verdict
 
 _UNCHECKABLE: Final = frozenset(EvidenceKind) - {EvidenceKind.FILE, EvidenceKind.GIT_COMMIT}
@@ -33,15 +35,19 @@ def verdict_of_checks(checks: Sequence[Check], at: datetime) -> ValidatorReturn:
     )
 
 
-def enforce(ret: ValidatorReturn, checks: Sequence[Check], refs: Sequence[EvidenceRef]) -> ValidatorReturn:
+def enforce(
+    ret: ValidatorReturn, checks: Sequence[Check], refs: Sequence[EvidenceRef], ledger: Ledger | None = None
+) -> ValidatorReturn:
     """Return a model's verdict as the rules let it stand.
 
-    `pass` stands only if all code checks are green and the model's own findings agree with it. `bounce` and `escalate`
-    stand always; a bounce without feedback gets its reasons as feedback.
+    `pass` stands only if all code checks are green, the model's own findings agree with it, and `ledger`, the record
+    of the validator's own run, shows that it read what it says it has checked. `bounce` and `escalate` stand always;
+    a bounce without feedback gets its reasons as feedback.
     """
     if ret.verdict is Verdict.ESCALATE:
         return ret
-    problems = [*_problems(checks), *_contradictions(ret, refs)]
+    proved = [ref for ref, mark in zip(refs, ref_marks(checks, len(refs)), strict=True) if mark]
+    problems = [*_problems(checks), *_contradictions(ret, refs, proved, ledger or Ledger())]
     if ret.verdict is Verdict.PASS and not problems:
         return ret
     bounced = ret.verdict is Verdict.BOUNCE
@@ -65,12 +71,17 @@ def _problems(checks: Sequence[Check]) -> Iterator[str]:
         yield "no citation could be proved"
 
 
-def _contradictions(ret: ValidatorReturn, refs: Sequence[EvidenceRef]) -> Iterator[str]:
-    """Yield what in the validator's own findings forbids a pass."""
+def _contradictions(
+    ret: ValidatorReturn, refs: Sequence[EvidenceRef], proved: Sequence[EvidenceRef], ledger: Ledger
+) -> Iterator[str]:
+    """Yield what in the validator's own findings, or in the record of its run, forbids a pass."""
     if ret.schema_check != "ok":
         yield "the validator found the return malformed"
-    if not _spot_check_holds(ret, refs):
+    checked = [ref for ref in refs if ref.ref == (ret.spot_check_ref or "").strip(" `")]
+    if not _spot_check_holds(ret, checked):
         yield f"the spot check of {ret.spot_check_ref or 'no citation'} came to: {ret.spot_check_result}"
+    elif ret.spot_check_result == "supports" and not all(_was_opened(ref, proved, ledger) for ref in checked):
+        yield f"the validator did not open {ret.spot_check_ref}, which it says it has checked"
     if ret.confidence_language_match != "match":
         yield "the draft's words do not match its confidence"
     if ret.risk_gate_check == "fails":
@@ -79,13 +90,19 @@ def _contradictions(ret: ValidatorReturn, refs: Sequence[EvidenceRef]) -> Iterat
         yield "the draft reads like a machine"
 
 
-def _spot_check_holds(ret: ValidatorReturn, refs: Sequence[EvidenceRef]) -> bool:
+def _spot_check_holds(ret: ValidatorReturn, checked: Sequence[EvidenceRef]) -> bool:
     """Whether one of the draft's own citations was found to support it, or is of a kind nobody can look up."""
-    named = (ret.spot_check_ref or "").strip(" `")
-    kinds = {ref.kind for ref in refs if ref.ref == named}
     if ret.spot_check_result == "supports":
-        return bool(kinds)
-    return ret.spot_check_result == "uncheckable" and bool(kinds) and kinds <= _UNCHECKABLE
+        return bool(checked)
+    return ret.spot_check_result == "uncheckable" and bool(checked) and {ref.kind for ref in checked} <= _UNCHECKABLE
+
+
+def _was_opened(ref: EvidenceRef, proved: Sequence[EvidenceRef], ledger: Ledger) -> bool:
+    """Whether the validator read the cited lines; a commit it cannot open, and is shown the quote that code proved."""
+    if ref.kind is EvidenceKind.GIT_COMMIT:
+        return ref in proved
+    cited = parse_lines(ref.ref) if ref.kind is EvidenceKind.FILE else None
+    return cited is not None and ledger.covers(*cited)
 
 
 def _feedback(problems: Sequence[str]) -> str | None:

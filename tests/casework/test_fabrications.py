@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,17 +35,17 @@ DRAFTS = 12
 SOURCE = Path(bot.__file__).parent
 
 OTHERS: dict[str, str] = {
-    "docs/limits.md": "# Limits\n\n- Never set the retry limit to zero in production.\n- The limit is five attempts.\n\n"
+    "docs/limits.md": "# Limits\n\n- Never set the retry limit to zero.\n- The limit is five attempts.\n\n"
     "Retries are spread over ten minutes, so that no server is hit twice\nwithin one second of another.\n",
     "deploy/app.yml": "# Do not enable the cache in production\ncache:\n  enabled: false  # never switch it on here\n"
     "retries:\n  limit: 5\n  pause_seconds: 0.5\n",
-    "db/limits.sql": "-- Rows are never deleted from this table\nSELECT count(*) FROM orders\nWHERE NOT is_archived = 1\n"
+    "db/limits.sql": "-- Rows are never deleted here\nSELECT count(*) FROM orders\nWHERE NOT is_archived = 1\n"
     "  AND amount > 10.5; -- without the fees\n",
     "web/retry.js": "/* The client must not retry\n * a payment on its own. */\nconst RETRY_LIMIT = 5;\n"
     "if (!config.retryEnabled) { throw new Error('payments are not retried here'); }\nconst WAIT_MS = 30 * 1000;\n",
     "cmd/main.go": "// Package main does not write to the database.\npackage main\n\n"
     "func limit() float64 {\n\treturn -0.5 * attemptsPerMinute // unless the flag is set\n}\n",
-    "src/größe.py": "def größenlimit(x):\n    '''Nie mehr als fünf Versuche.'''\n    return not x.größe_überschritten\n",
+    "src/größe.py": "def größenlimit(x):\n    '''Nie mehr als fünf.'''\n    return not x.größe_überschritten\n",
 }
 CODED: dict[str, bytes] = {
     "legacy/latin.txt": "Die Größe beträgt fünf Stück.\nNicht mehr als zehn Stück.\n".encode("latin-1"),
@@ -56,7 +57,7 @@ CODED: dict[str, bytes] = {
 SECRET_FILES = {"deploy/.env": "RETRY_LIMIT=5 attempts\nPAUSE_SECONDS=30 at most\n"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Corpus:
     """The repository, its commits, and its files as plain lines."""
 
@@ -171,23 +172,13 @@ def joined_lines(corpus: Corpus, cited: Cited, dice: random.Random) -> Cited:
 
 
 def dropped_line(corpus: Corpus, cited: Cited, dice: random.Random) -> Cited:
-    lines = cited.quote.strip().split("\n")
+    lines = [line for line in cited.quote.split("\n") if line.strip(" ()[]{},")]
     return replace(cited, quote="\n".join([lines[0], *lines[2:]]))
 
 
 def cut_talk(corpus: Corpus, cited: Cited, dice: random.Random) -> Cited:
     """Return part of a comment, a docstring or a line of prose, cut between words."""
-    found = []
-    for path, lines in corpus.files.items():
-        talk = (
-            r"\s*(?:#|//|--|\*|-|\"\"\")?\s*(\w.*)" if path in OTHERS else r"\s*#\s*(\w.*)|\s*\"\"\"(\w.*?)(?:\"\"\")?$"
-        )
-        is_code = path.endswith((".js", ".go", ".sql", ".yml", "größe.py"))
-        for number, line in enumerate(lines, 1):
-            match = re.fullmatch(talk, line)
-            if match and not (is_code and not re.match(r"\s*(?:#|//|--|\*)", line)) and len(line.split()) > 5:
-                found.append((path, number, line))
-    path, number, line = dice.choice(found)
+    path, number, line = dice.choice(talk(corpus))
     words = line.split(" ")
     bare = next(at for at, word in enumerate(words) if re.search(r"\w", word))
     at = dice.randint(bare + 1, len(words) - 1)
@@ -197,15 +188,32 @@ def cut_talk(corpus: Corpus, cited: Cited, dice: random.Random) -> Cited:
 
 def dropped_negation(corpus: Corpus, cited: Cited, dice: random.Random) -> Cited:
     """Return what stands behind a negation on its line."""
-    pattern = r"(?:\b(?:not|never|no|without|unless|nicht|nie|NOT)\b |!(?=\w))[\"'(]*(\S.*)"
-    found = [
+    path, number, quote = dice.choice(negated(corpus))
+    return replace(cited, path=path, start=number, end=number, quote=quote)
+
+
+@cache
+def talk(corpus: Corpus) -> list[tuple[str, int, str]]:
+    """Return lines of prose and of comments with their places."""
+    mark = r"\s*(?:#|//|--|\*|\"\"\"|'')\s*\w"
+    return [
+        (path, number, line)
+        for path, lines in corpus.files.items()
+        for number, line in enumerate(lines, 1)
+        if len(line.split()) > 4 and (path.endswith(".md") or re.match(mark, line))
+    ]
+
+
+@cache
+def negated(corpus: Corpus) -> list[tuple[str, int, str]]:
+    """Return what follows a negation, with its place."""
+    pattern = r"(?:\b(?:not|never|no|without|unless|nicht|nie)\s|!(?=\w))[\"'(]*(\S.*)"
+    return [
         (path, number, match[1])
         for path, lines in corpus.files.items()
         for number, line in enumerate(lines, 1)
         if (match := re.search(pattern, line, re.IGNORECASE))
     ]
-    path, number, quote = dice.choice(found)
-    return replace(cited, path=path, start=number, end=number, quote=quote)
 
 
 def too_short(corpus: Corpus, cited: Cited, dice: random.Random) -> Cited:

@@ -20,12 +20,17 @@ from bot.casework.validator import Validation
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Usage, Verdict
 from bot.domain.threads import QuestionType, Status, ThreadState
 from tests.builders import THREAD_ID, a_return, in_status
-from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, judged, plain_tools
+from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, judged, plain_tools, reading
 from tests.fakes import FakeClock
 from tests.gitrepo import make_repo
 
 CODE = {"app/retry.py": "import time\n\nLIMIT = 5\n"}
 OTHER = "T1.C1.1795165999.000100"
+
+
+def after_reading(**changes: Any) -> Any:
+    """Return a step that opens the cited line and then keeps every rule, changed as told."""
+    return reading("app/retry.py", (1, 3), answer=judged(**changes))
 
 
 class Court:
@@ -40,13 +45,15 @@ class Court:
         clock = FakeClock()
         self.runs = RunRecorder(folder / "runs", clock)
         code = CodeValidator(repo.root, folder / "memory", self.runs, clock)
-        self.runner = ScriptedRunner(*(script or (judged(),)))
+        self.commit = repo.head()
+        self.runner = ScriptedRunner(*(script or (after_reading(),)))
         specialist = a_specialist(self.runner, folder / "runs", validator=True)
         self.validator = ModelValidator(code, specialist, plain_tools(repo, "search_code", "git_log"), clock)
         self.state = self._thread(ret)
 
     def _thread(self, ret: InvestigatorReturn) -> ThreadState:
-        found = Investigation(ret=ret, ledger=Ledger(), usage=Usage(), investigator=MODEL)
+        ledger = Ledger().record_read("app/retry.py", 1, 3, commit=self.commit, text="")
+        found = Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator=MODEL)
         self.runs.record(
             "r1", Assignment(question="?", question_type=QuestionType.OTHER, rubric="", round=1), lambda: found
         )
@@ -93,7 +100,7 @@ def test_a_pass_against_its_own_fields_is_corrected_and_logged(
 ) -> None:
     """The correction is the first of its reasons, and in the log."""
     with caplog.at_level(logging.WARNING):
-        verdict, reasons = verdict_of(Court(tmp_path, judged(**{field: value})))
+        verdict, reasons = verdict_of(Court(tmp_path, after_reading(**{field: value})))
     assert verdict is Verdict.BOUNCE
     assert reasons[0].startswith("the validator said pass; corrected to bounce")
     assert [r.action for r in caplog.records if hasattr(r, "action")] == ["verdict_corrected"]
@@ -119,9 +126,21 @@ def test_a_fabrication_never_passes_whatever_the_model_says(tmp_path: Path, chan
     assert ret.bounce_feedback
 
 
-def test_high_without_having_read_the_lines_never_passes(tmp_path: Path) -> None:
-    """The ledger of the investigator's run is what counts."""
-    assert verdict_of(Court(tmp_path, confidence="high"))[0] is Verdict.BOUNCE
+@pytest.mark.parametrize("confidence", ["high", "medium"])
+def test_a_draft_whose_lines_were_not_read_never_passes(tmp_path: Path, confidence: str) -> None:
+    """The ledger of the investigator's run is what counts; a run whose record is gone has read nothing."""
+    court = Court(tmp_path, confidence=confidence)
+    assert verdict_of(court)[0] is Verdict.PASS
+    (tmp_path / "runs" / "r1" / "trace.json").unlink()
+    assert verdict_of(court)[0] is Verdict.BOUNCE
+
+
+def test_a_pass_whose_spot_check_was_never_made_is_corrected(tmp_path: Path) -> None:
+    """The validator says it looked, and its own record shows that it opened nothing, or other lines."""
+    for at, step in enumerate((judged(), reading("app/retry.py", (1, 2), answer=judged()))):
+        verdict, reasons = verdict_of(Court(tmp_path / str(at), step))
+        assert verdict is Verdict.BOUNCE
+        assert "the validator did not open app/retry.py:3, which it says it has checked" in reasons
 
 
 def test_an_escalation_stands(tmp_path: Path) -> None:
@@ -134,7 +153,11 @@ def test_an_escalation_stands(tmp_path: Path) -> None:
 
 def test_a_bounce_keeps_its_feedback(tmp_path: Path) -> None:
     """Round two is told what the validator said."""
-    ret = Court(tmp_path, judged(verdict="bounce", reasons=["one case"], bounce_feedback="Look at LIMIT.")).judge().ret
+    ret = (
+        Court(tmp_path, after_reading(verdict="bounce", reasons=["one case"], bounce_feedback="Look at LIMIT."))
+        .judge()
+        .ret
+    )
     assert ret is not None
     assert ret.bounce_feedback == "- Look at LIMIT.\n- one case"
 

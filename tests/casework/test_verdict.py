@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
+from bot.agent.ledger import Ledger
 from bot.casework.checks import GROUNDED
 from bot.casework.verdict import CODE_CHECKS, enforce, verdict_of_checks
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, ValidatorReturn, Verdict
@@ -15,6 +16,7 @@ from bot.domain.returns import Check, EvidenceKind, EvidenceRef, ValidatorReturn
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 FILE = EvidenceRef(kind=EvidenceKind.FILE, ref="src/app.py:1", quote="RETRY_LIMIT = 5")
 PAGE = EvidenceRef(kind=EvidenceKind.EXTERNAL_DOC, ref="https://x.io/docs")
+READ = Ledger().record_read("src/app.py", 1, 5, commit="a" * 40, text="")
 GREEN = [
     Check(name=GROUNDED, ok=True, reason="1 of 1 citations proved"),
     Check(name="language", ok=None, reason="short"),
@@ -89,17 +91,47 @@ def test_of_all_findings_only_those_that_keep_every_rule_leave_a_pass_standing()
         spot, schema, match, risk, tone = values
         for ref in (FILE, PAGE):
             ret = judged(spot_check_ref=ref.ref, **dict(zip(fields, values, strict=True)))
-            spot_ok = spot == "supports" or (spot == "uncheckable" and ref is PAGE)
+            spot_ok = (spot, ref) in (("supports", FILE), ("uncheckable", PAGE))
             stands = spot_ok and schema == "ok" and match == "match" and risk != "fails" and tone != "ai_smell"
-            assert (enforce(ret, GREEN, [FILE, PAGE]) == ret) is stands
-            assert enforce(ret, GREEN, [FILE, PAGE]).verdict is (Verdict.PASS if stands else Verdict.BOUNCE)
+            ruled = enforce(ret, GREEN, [FILE, PAGE], READ)
+            assert (ruled == ret) is stands
+            assert ruled.verdict is (Verdict.PASS if stands else Verdict.BOUNCE)
+
+
+@pytest.mark.parametrize(
+    "ledger",
+    [
+        None,
+        Ledger(),
+        Ledger().record_read("src/app.py", 2, 5, commit="a" * 40, text=""),
+        Ledger().record_read("src/other.py", 1, 5, commit="a" * 40, text=""),
+        Ledger().record_query("read_file", "src/app.py:1"),
+    ],
+)
+def test_a_spot_check_of_lines_the_validator_did_not_read_does_not_count(ledger: Ledger | None) -> None:
+    """Its word is not taken: the record of its own run has to show the reading."""
+    ruled = enforce(judged(), GREEN, [FILE], ledger)
+    assert ruled.verdict is Verdict.BOUNCE
+    assert ruled.reasons == ("the validator did not open src/app.py:1, which it says it has checked",)
+    assert enforce(judged(), GREEN, [FILE], READ).verdict is Verdict.PASS
+
+
+def test_a_commit_counts_as_checked_where_code_has_proved_its_quote() -> None:
+    """The validator can open no commit: it is shown the quote, and code has compared it."""
+    commit = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref="abc1234", quote="Raise the limit")
+    proved = [*GREEN, Check(name="ref[0].resolves", ok=True, reason="x")]
+    ret = judged(spot_check_ref="abc1234")
+    assert enforce(ret, proved, [commit]).verdict is Verdict.PASS
+    assert enforce(ret, GREEN, [commit]).verdict is Verdict.BOUNCE
 
 
 @pytest.mark.parametrize("named", [None, "", "src/app.py:2", "src/app.py"])
 @pytest.mark.parametrize("result", ["supports", "uncheckable"])
 def test_a_spot_check_of_nothing_the_draft_cites_does_not_count(named: str | None, result: str) -> None:
     """A validator that looked elsewhere has checked nothing."""
-    assert enforce(judged(spot_check_ref=named, spot_check_result=result), GREEN, [FILE]).verdict is Verdict.BOUNCE
+    assert (
+        enforce(judged(spot_check_ref=named, spot_check_result=result), GREEN, [FILE], READ).verdict is Verdict.BOUNCE
+    )
 
 
 def test_an_escalation_stands_whatever_the_checks_say() -> None:
@@ -111,9 +143,8 @@ def test_an_escalation_stands_whatever_the_checks_say() -> None:
 def test_a_bounce_keeps_its_own_reasons_and_gains_the_checks() -> None:
     """The second round is told everything at once, each thing once."""
     failed = Check(name="tone", ok=False, reason="reads like a machine")
-    ret = enforce(
-        judged(verdict=Verdict.BOUNCE, reasons=("scope",), bounce_feedback="Stay in scope."), [*GREEN, failed], [FILE]
-    )
+    ret = judged(verdict=Verdict.BOUNCE, reasons=("scope",), bounce_feedback="Stay in scope.")
+    ret = enforce(ret, [*GREEN, failed], [FILE], READ)
     assert ret.reasons == ("scope", "reads like a machine")
     assert ret.bounce_feedback == "- Stay in scope.\n- scope\n- reads like a machine"
 
