@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from bot.agent.git import GitRepo
+from bot.agent.git_history import History
 from bot.agent.ledger import Ledger
+from bot.agent.tools.snapshot import is_withheld
 from bot.casework.citations import Finding, Proof, Sources, prove
+from bot.casework.places import Proved, places_check
 from bot.casework.shape import shape_checks
 from bot.casework.speech import speech_checks
 from bot.domain.citations import parse_lines
@@ -59,6 +62,7 @@ def check_return(
         *_ref_checks(proofs),
         _check(GROUNDED, _grounded(marks)),
         _check("confidence.read", _was_read(ret, sources)),
+        _check("draft.places", places_check(ret, _proved(ret, marks, sources))),
         *speech_checks(ret, rubric, known_secrets),
     ]
 
@@ -100,6 +104,16 @@ def _grounded(marks: Sequence[bool | None]) -> Finding:
     if not proved:
         return Finding(False, "no citation could be proved; cite lines of a file, verbatim")
     return Finding(True, f"{proved} of {len(marks)} citations proved")
+
+
+def _proved(ret: InvestigatorReturn, marks: Sequence[bool | None], sources: Sources) -> Proved:
+    """Return what the draft may name: what its proved citations hold, were read at, and which files commits changed."""
+    proved = [ref for ref, mark in zip(ret.evidence_refs, marks, strict=True) if mark]
+    cited = {sources.commit(ref.ref) for ref in proved if ref.kind is EvidenceKind.GIT_COMMIT} - {None}
+    read_at = {sources.commit(ref.commit) for ref in proved if ref.commit} - {None}
+    history = History(sources.repo)
+    changed = {path for commit in cited if commit for path in history.changed_paths(commit) if not is_withheld(path)}
+    return Proved.of(ret.evidence_refs, marks, {commit for commit in cited | read_at if commit}, changed)
 
 
 def _was_read(ret: InvestigatorReturn, sources: Sources) -> Finding:

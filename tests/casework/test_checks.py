@@ -129,7 +129,7 @@ def test_one_false_citation_among_true_ones_fails(repo: Path) -> None:
 def test_a_draft_that_rests_on_the_uncheckable_only_is_not_grounded(repo: Path) -> None:
     """An outside page is neutral beside a proved citation and not enough alone."""
     page = EvidenceRef(kind=EvidenceKind.EXTERNAL_DOC, ref="https://x.io/docs", quote="five")
-    assert set(failures(repo, evidence_refs=(page,))) == {"grounded"}
+    assert set(failures(repo, evidence_refs=(page,))) == {"grounded", "draft.places"}
     assert failures(repo, evidence_refs=(page, evidence(repo))) == {}
     checks = check_return(returned(repo, evidence_refs=(page, evidence(repo))), repo=repo, ledger=None)
     assert ref_marks(checks, 2) == [None, True]
