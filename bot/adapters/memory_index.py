@@ -27,7 +27,6 @@ MAX_SAME_NAME = 100
 REPLIES_BYTES = 8 * 1024 * 1024
 """How far back the log is read for every question, however long it has become."""
 EXCERPT_CHARS = 300
-MAX_LINE_CHARS = 2_000  # of a first line that is longer than an excerpt
 MIN_SCORE = 0.35
 MIN_WORDS = 2
 CHANGED_WEIGHT = 0.5
@@ -140,7 +139,7 @@ def _weights(stems: frozenset[str], entries: Sequence[_Entry]) -> Callable[[froz
 def _excerpt(entry: _Entry, stems: frozenset[str]) -> str:
     """Return the paragraph that holds the most of the question, verbatim: its whole lines within EXCERPT_CHARS.
 
-    The first line is kept whole even where it is longer, so that the excerpt can be quoted as evidence.
+    A first line that is longer ends behind a word.
 
     Of a lesson it is the first, with what it announces, which says what people made of the draft: further down stand
     the draft's own words.
@@ -152,10 +151,10 @@ def _excerpt(entry: _Entry, stems: frozenset[str]) -> str:
 
 
 def _whole_lines(text: str) -> str:
-    first = text.partition("\n")[0]
-    if len(first) >= EXCERPT_CHARS:
-        return first[:MAX_LINE_CHARS].rstrip()
-    return text.rstrip() if len(text) <= EXCERPT_CHARS else text[: text.rindex("\n", 0, EXCERPT_CHARS + 1)].rstrip()
+    if len(text) <= EXCERPT_CHARS:
+        return text.rstrip()
+    whole, _, _ = text[: EXCERPT_CHARS + 1].rpartition("\n")
+    return (whole or text[: EXCERPT_CHARS + 1].rpartition(" ")[0] or text[:EXCERPT_CHARS]).rstrip()
 
 
 def _first_line(text: str) -> str:

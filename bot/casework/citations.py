@@ -17,7 +17,7 @@ from bot.agent.ledger import Ledger
 from bot.agent.tools.snapshot import MAX_FILE_BYTES, is_withheld
 from bot.casework.standing import Standing
 from bot.domain.cautions import caution
-from bot.domain.citations import CitedLines, parse_lines
+from bot.domain.citations import MAX_LINES, CitedLines, parse_lines
 from bot.domain.file_text import file_lines
 from bot.domain.hidden import one_line
 from bot.domain.note_facts import RETIRED, NoteFacts
@@ -27,6 +27,7 @@ from bot.domain.verbatim_quotes import flaw_of, plain_text
 from bot.domain.returns import EvidenceKind, EvidenceRef
 
 MAX_NOTE_BYTES: Final = 1_000_000
+MIN_CUT_CHARS: Final = 200
 _NOT_COMPARED: Final = "not compared, since the citation does not resolve"
 
 
@@ -100,6 +101,8 @@ def _prove_file(ref: EvidenceRef, sources: Sources) -> Proof:
         return _unresolved(f"{ref.ref!r} is no file citation; one reads path:start-end or path:line")
     if problem := cited.problem():
         return _unresolved(f"{ref.ref}: {problem}")
+    if cited.is_too_long():
+        return _unresolved(f"{ref.ref}: a citation has at most {MAX_LINES} lines; cite only those that matter")
     if ref.commit is None:
         return _unresolved(f"{ref.ref}: no commit recorded, so nobody can tell which version was read")
     if is_withheld(cited.path):
@@ -190,7 +193,17 @@ def _prove_note(ref: EvidenceRef, sources: Sources) -> Proof:
     warning = caution(facts.kind, changed)
     found = Finding(None, f"{ref.ref}: {warning}") if warning else Finding(True, f"{ref.ref} exists")
     lines = note_words(text).split("\n")
-    return Proof(found, _compare(ref, _Text(lines, prose_of(plain_text(lines)), "that note")))
+    whole = ref.model_copy(update={"quote": _to_line_end(ref.quote, plain_text(lines))})
+    return Proof(found, _compare(whole, _Text(lines, prose_of(plain_text(lines)), "that note")))
+
+
+def _to_line_end(quote: str, text: str) -> str:
+    """Return a long quotation of a note up to the end of its line: a search shows no more than the beginning of one."""
+    at = text.find(quote) if len(quote) >= MIN_CUT_CHARS else -1
+    end = at + len(quote)
+    if at < 0 or not text[end : end + 1].isspace():
+        return quote
+    return quote + text[end:].partition("\n")[0]
 
 
 def _compare(ref: EvidenceRef, text: _Text, *, start: int = 1, end: int | None = None) -> Finding:

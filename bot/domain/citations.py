@@ -28,10 +28,11 @@ class CitedLines(NamedTuple):
             return "the path must be relative to the top of the repository and stay inside it"
         if self.start < 1:
             return "lines are counted from 1"
-        if self.end < self.start:
-            return "the range ends before it starts"
-        count = self.end - self.start + 1
-        return f"the range has {count} lines of {MAX_LINES}; cite only those that matter" if count > MAX_LINES else None
+        return "the range ends before it starts" if self.end < self.start else None
+
+    def is_too_long(self) -> bool:
+        """Whether the range spans more than MAX_LINES."""
+        return self.end - self.start >= MAX_LINES
 
 
 def parse_lines(ref: str) -> CitedLines | None:

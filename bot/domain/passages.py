@@ -33,8 +33,7 @@ class IndexReport:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryHit:
-    """An earlier answer: `ref` is `memory/<file>.md` or `reply/<thread_id>`, `excerpt` whole lines of it, about
-    300 characters.
+    """An earlier answer: `ref` is `memory/<file>.md` or `reply/<thread_id>`, `excerpt` at most 300 characters.
 
     `caution` is what to know before relying on it, in words of ours, or empty; `doubt` the part of it that tells of
     changed lines. A lesson tells what people made of a

@@ -259,3 +259,12 @@ def test_a_lesson_and_a_note_whose_lines_changed_prove_nothing(repo: Path, tmp_p
     proof = prove(ref, Sources(repo=GitRepo(repo), memory=memory))
     assert (proof.ok, proof.resolves.ok) == (None, None)
     assert f"changed since {head[:7]} (src/app.py:2)" in proof.resolves.reason
+
+
+def test_the_beginning_of_a_long_line_of_a_note_may_be_quoted(repo: Path, tmp_path: Path) -> None:
+    """A search shows 300 characters of a paragraph on one line; less than that is quoted whole."""
+    line = "The limit is five attempts and no more. " * 12
+    write_files(tmp_path / "memory", {"long.md": f"{line}\n"})
+    for quote, ok in ((line[:239], True), (line[:245], False), (line[:100], False), (line[20:260], False)):
+        ref = EvidenceRef(kind=EvidenceKind.MEMORY, ref="memory/long.md", quote=quote)
+        assert oks(ref, repo, memory=tmp_path / "memory") == (True, ok)
