@@ -71,13 +71,3 @@ def quoted_lines(quote: str, lines: Sequence[str]) -> range | None:
 
 def _trim(lines: Sequence[str]) -> str:
     return "\n".join(line.rstrip() for line in lines).strip("\n")
-
-
-def first_line(quote: str) -> str:
-    r"""Return the first line of a quotation that says something, for a place with room for one; "" if none does.
-
-    >>> first_line("\n    }\n    return 5  \n"), first_line("  ")
-    ('return 5', '')
-    """
-    lines = [line.strip() for line in quote.split("\n")]
-    return next((line for line in lines if sum(map(str.isalnum, line)) > 1), next(filter(None, lines), ""))
