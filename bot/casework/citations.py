@@ -23,8 +23,8 @@ from bot.domain.hidden import one_line
 from bot.domain.note_facts import RETIRED, NoteFacts
 from bot.domain.notes import note_words
 from bot.domain.prose_spans import Spans, prose_of, spans_of
-from bot.domain.verbatim_quotes import flaw_of, plain_text
 from bot.domain.returns import EvidenceKind, EvidenceRef
+from bot.domain.verbatim_quotes import flaw_of, plain_text
 
 MAX_NOTE_BYTES: Final = 1_000_000
 MIN_CUT_CHARS: Final = 200
