@@ -103,7 +103,7 @@ def _flaw_at(text: str, start: int, end: int, spans: Spans) -> Flaw | None:
         return Flaw.NEGATED
     if _number_goes_on(text, start, end, spans):
         return Flaw.CUT
-    return None if _says_enough(text, start, end) else Flaw.SHORT
+    return None if _says_enough(text, start, end, spans) else Flaw.SHORT
 
 
 def _is_partial(text: str, start: int, end: int, first: Span | None, last: Span | None) -> bool:
@@ -180,19 +180,26 @@ def _number_goes_on(text: str, start: int, end: int, spans: Spans) -> bool:
     return text[start].isdigit() and bool(_ARITHMETIC_BEFORE.search(text[max(line, start - _LOOK_BACK) : start]))
 
 
-def _says_enough(text: str, start: int, end: int) -> bool:
+def _says_enough(text: str, start: int, end: int, spans: Spans) -> bool:
     """Whether a place holds a whole line that says something, or enough of one."""
     quote = text[start:end]
     tells = len(_REPEATED.sub(r"\1", "".join(quote.split())))
     if not any(map(str.isalnum, quote)):
         return False
-    return tells >= MIN_CHARS or (tells >= MIN_LINE_CHARS and _holds_line(text, start, end))
+    return tells >= MIN_CHARS or (tells >= MIN_LINE_CHARS and _holds_line(text, start, end, spans))
 
 
-def _holds_line(text: str, start: int, end: int) -> bool:
-    first = text.rfind("\n", 0, start) + 1
-    last = text.find("\n", end)
-    begins = bool(_BEFORE_PROSE.fullmatch(text, first, start))
-    ends = bool(_AFTER_PROSE.fullmatch(text, end, last if last >= 0 else len(text)))
+def _holds_line(text: str, start: int, end: int, spans: Spans) -> bool:
+    """Whether a place holds one line from its beginning to its end, the signs around prose aside."""
+    head = text[text.rfind("\n", 0, start) + 1 : start]
+    stop = text.find("\n", end)
+    tail = text[end : stop if stop >= 0 else len(text)]
+    begins = not head.strip() or (_is_prose_at(spans, start) and bool(_BEFORE_PROSE.fullmatch(head)))
+    ends = not tail.strip() or (_is_prose_at(spans, end - 1) and bool(_AFTER_PROSE.fullmatch(tail)))
     breaks = text.count("\n", start, end)
-    return breaks > 1 or (begins and (breaks > 0 or ends)) or (ends and breaks > 0)
+    return breaks > 1 or (begins and ends) or (breaks > 0 and (begins or ends))
+
+
+def _is_prose_at(spans: Spans, place: int) -> bool:
+    span = spans.at(place)
+    return span is not None and span.is_prose
