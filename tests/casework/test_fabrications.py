@@ -104,7 +104,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 
 def draw(corpus: Corpus, dice: random.Random) -> Iterator[Cited]:
-    """Yield true citations of one to six whole lines; what looks like a secret is never cited."""
+    """Yield true citations of one to six whole lines; neither secrets nor what a negation above turns round."""
     while True:
         path = dice.choice([*sorted(corpus.files), *OTHERS])
         lines = corpus.files[path]
@@ -112,7 +112,8 @@ def draw(corpus: Corpus, dice: random.Random) -> Iterator[Cited]:
         end = min(len(lines), start + dice.randint(0, 5))
         first = dice.randint(start, end)
         quote = "\n".join(lines[first - 1 : end])
-        if len(re.findall(r"[A-Za-z]{4,}", quote)) >= 2 and not find_secrets(quote):
+        goes_on = first > 1 and re.search(r"\b(?:not|no|never|without|unless)$", lines[first - 2])
+        if len(re.findall(r"[A-Za-z]{4,}", quote)) >= 2 and not goes_on and not find_secrets(quote):
             yield Cited(path, start, end, corpus.commit, dice.choice([quote, quote.strip()]))
 
 
