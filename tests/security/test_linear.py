@@ -1,0 +1,64 @@
+"""No public function that is given text from outside takes time out of proportion to its length."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+
+from bot.domain.secrets import redact
+from tests.security.hostile_text import SEEDS, text_functions
+
+LOOK, LOOK_AGAIN, MIDDLE, LARGE = 1_000, 8_000, 20_000, 200_000
+USED: Final = SEEDS[::2] + SEEDS[1:16:2]
+FLOOR_S: Final = 0.1
+WORTH_A_LOOK_S: Final = 0.0001
+"""What reads 1,000 characters faster than this reads 200,000 in 4 s even if its time grew with the square."""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("name", "call"), [pytest.param(name, call, id=name) for name, call in text_functions()])
+def test_time_grows_with_the_length_of_the_text(name: str, call: Callable[[str], Any]) -> None:
+    """Ten times the text takes at most thirty times as long, whatever it repeats; 200 KB are read where 20 KB grow."""
+    slow = [seed for seed in USED if _grows_fast(call, seed)]
+    assert not slow, f"{name} is slow on {slow}"
+
+
+def test_the_seeds_and_the_functions_are_many() -> None:
+    """Nothing is measured by accident alone: the functions are found, and the seeds differ."""
+    names = [name for name, _ in text_functions()]
+    assert len(names) > 120
+    assert {"bot.domain.secrets.redact", "bot.domain.ack.read_ack", "blocks.mrkdwn.to_mrkdwn"} <= set(names)
+    assert len(set(USED)) >= 80
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("seed", ["eyJ-", "eyJ.", "password=", "auth:", "?sig=", "curl ", "sk-", "a://a:"])
+def test_redaction_of_200_kb_takes_seconds_at_most(seed: str) -> None:
+    """The interpreter is never held for long by one text, however hostile."""
+    assert _seconds(redact, seed, LARGE) < 8
+
+
+def _grows_fast(call: Callable[[str], Any], seed: str) -> bool:
+    """Whether a text is slow beyond proportion; short ones choose which are worth 200 KB."""
+    short = _seconds(call, seed, LOOK)
+    if short < WORTH_A_LOOK_S or _seconds(call, seed, LOOK_AGAIN) < 12 * short:
+        return False
+    middle, large = (min(_seconds(call, seed, size) for _ in range(2)) for size in (MIDDLE, LARGE))
+    return large > max(30 * middle, FLOOR_S)
+
+
+def _seconds(call: Callable[[str], Any], seed: str, size: int) -> float:
+    """Return the processor time of one call; what it refuses counts like what it answers."""
+    text = (seed * (size // len(seed) + 1))[:size]
+    gc.disable()
+    started = time.thread_time()
+    with contextlib.suppress(Exception):
+        call(text)
+    took = time.thread_time() - started
+    gc.enable()
+    return took
