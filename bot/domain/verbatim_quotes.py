@@ -26,10 +26,10 @@ _NEGATIONS: Final = (
     "|shouldn't|nicht|nie|niemals|kein|keine|keinen|keiner|ohne|pas|jamais|sans|nunca|jamás|sin|não|sem|nem|bukan|tidak"
     "|jangan|tanpa"
 )
-_NEGATION: Final = re.compile(rf"(?<![\w'’])(?:{_NEGATIONS})(?![\w'’])|n['’]t\b|不|没|勿|未|ない", re.IGNORECASE)
+_NEGATION: Final = re.compile(rf"(?<!\w)(?:{_NEGATIONS})(?![\w'’])|n['’]t\b|不|没|勿|未|ない", re.IGNORECASE)
 # "not (", "not all(", "!": what stands between the negation and the quote is brackets, quotes and names of calls
 _NEGATED: Final = re.compile(
-    rf"(?:(?<![\w'’])(?:{_NEGATIONS})|n['’]t|[!~¬])[ \t(\[{{\"'`]*(?:[\w.]{{1,60}}\([(\[\"'` \t]*){{0,4}}$",
+    rf"(?:(?<!\w)(?:{_NEGATIONS})|n['’]t|[!~¬])[ \t(\[{{\"'`]*(?:[\w.]{{1,60}}\([(\[\"'` \t]*){{0,4}}$",
     re.IGNORECASE,
 )
 _NEGATED_AFTER: Final = re.compile(

@@ -21,6 +21,7 @@ import pytest
 import bot
 from bot.agent.git import GitRepo
 from bot.agent.ledger import Ledger
+from bot.agent.tools.snapshot import is_withheld
 from bot.casework.checks import check_return
 from bot.casework.citations import Sources, prove
 from bot.casework.verdict import verdict_of_checks
@@ -91,7 +92,8 @@ class Cited:
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     """Return this project's modules and the other files, committed; a branch and a commit that was amended away."""
     texts = {f"bot/{file.relative_to(SOURCE)}": file.read_text("utf-8") for file in sorted(SOURCE.rglob("*.py"))}
-    texts = {name: text for name, text in texts.items() if text.count("\n") > 30} | OTHERS
+    texts = {name: text for name, text in texts.items() if text.count("\n") > 30 and not is_withheld(name)}
+    texts |= OTHERS
     path = make_repo(tmp_path_factory.mktemp("fabrications") / "repo", {**texts, **CODED, **SECRET_FILES})
     commit = git(path, "rev-parse", "HEAD")
     dangling = commit_files(path, {}, "Raise the limit, amended away")
