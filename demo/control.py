@@ -19,6 +19,8 @@ from demo.modals import Modals
 Json = dict[str, Any]
 Found = TypeVar("Found")
 
+LIMIT_S: Final = 120.0
+"""How long a busy machine may take for one step; whoever waits asks until it is done, and waits no longer."""
 _REQUEST_LIMIT_S: Final = 30.0
 _POLL_S: Final = 0.05
 _SHOWN_MESSAGES: Final = 5
@@ -109,7 +111,7 @@ class Control:
         return any(entry["kind"] == "socket" and "hello" in entry["summary"] for entry in self.log())
 
     def wait_for(
-        self, probe: Callable[[], Found | None], what: str, *, timeout_s: float = 20.0, channel: str | None = None
+        self, probe: Callable[[], Found | None], what: str, *, timeout_s: float = LIMIT_S, channel: str | None = None
     ) -> Found:
         """Ask `probe` until it returns something true, and return that.
 

@@ -113,6 +113,14 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def list_files(folder: Path, pattern: str) -> list[Path]:
+    """Return what matches a glob pattern in `folder`, sorted; temporary and other hidden files are left out.
+
+    A temporary file may be half written, and be gone before its reader opens it.
+    """
+    return sorted(path for path in folder.glob(pattern) if not path.name.startswith("."))
+
+
 def set_aside(path: Path) -> Path:
     """Rename an unreadable file to `*.corrupt` (numbered if there is one already) and return its new path.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from bot.adapters.files import make_folder, read_json, replace_json, set_aside
+from bot.adapters.files import list_files, make_folder, read_json, replace_json, set_aside
 from bot.domain.proposals import PROPOSAL_ID, Proposal
 from bot.errors import InputError
 
@@ -54,7 +54,7 @@ class ProposalFiles:
             return before if after == before else self.put(after)
 
     def _all(self) -> list[Proposal]:
-        return [one for path in self._folder.glob("*.json") if (one := self._read(path))]
+        return [one for path in list_files(self._folder, "*.json") if (one := self._read(path))]
 
     def _path(self, proposal_id: str) -> Path:
         if not PROPOSAL_ID.fullmatch(proposal_id):

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bot.adapters.files import make_folder, read_json, remove_file, replace_json, set_aside
+from bot.adapters.files import list_files, make_folder, read_json, remove_file, replace_json, set_aside
 from bot.domain.jobs import Job, JobKind, queue_order
 from bot.errors import StoreError, refusal
 from bot.ports import Clock, any_job
@@ -168,7 +168,7 @@ class SpoolQueue:
 
     def _load(self, folder: Path) -> list[Job]:
         jobs = []
-        for path in sorted(folder.glob("*_*_*.json")):
+        for path in list_files(folder, "*_*_*.json"):
             try:
                 job = Job.model_validate(read_json(path))
                 if job.name != path.name:

@@ -14,7 +14,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from bot.adapters.file_lock import alone
-from bot.adapters.files import make_folder, read_json, replace_json, set_aside
+from bot.adapters.files import list_files, make_folder, read_json, replace_json, set_aside
 from bot.domain.suggestions import Suggestion, check_suggestion_id
 from bot.errors import InputError, refusal
 
@@ -37,7 +37,7 @@ class SuggestionFiles:
         with self._lock:
             stamp = self._stamp()
             if stamp != self._read_at:
-                found = [one for path in sorted(self._folder.glob("[a-z0-9]*.json")) if (one := self._read(path))]
+                found = [one for path in list_files(self._folder, "*.json") if (one := self._read(path))]
                 self._known = tuple(sorted(found, key=lambda one: (one.at, one.id)))
                 self._read_at = stamp
             return self._known

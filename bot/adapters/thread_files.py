@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from pydantic import ValidationError
 
-from bot.adapters.files import read_json
+from bot.adapters.files import list_files, read_json
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import InputError
 
@@ -53,5 +53,5 @@ def name_pattern(asked: str) -> str:
 
 
 def _newest_first(home: Path, name: str) -> Iterator[Path]:
-    yield from sorted((home / "state").glob(f"{name}.json"))
-    yield from sorted((home / "closed").glob(f"*/{name}.*.json"), key=lambda path: path.stem, reverse=True)
+    yield from list_files(home / "state", f"{name}.json")
+    yield from sorted(list_files(home / "closed", f"*/{name}.*.json"), key=lambda path: path.stem, reverse=True)

@@ -18,7 +18,7 @@ from tinydb import TinyDB
 from tinydb.storages import Storage
 from tinydb.table import Document, Table
 
-from bot.adapters.files import make_folder, read_json, remove_file, replace_json, set_aside
+from bot.adapters.files import list_files, make_folder, read_json, remove_file, replace_json, set_aside
 from bot.adapters.thread_archive import ThreadArchive
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import Conflict
@@ -37,7 +37,7 @@ class DocumentFolder(Storage):
         self._folder = make_folder(folder)
         self.corrupt: list[Path] = []
         self._documents: Documents = {}
-        for path in sorted(folder.glob("*.json")):
+        for path in list_files(folder, "*.json"):
             document = read_json(path)
             if document is None or not _is_thread(document, path.stem):
                 self.corrupt.append(set_aside(path))

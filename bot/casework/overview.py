@@ -108,9 +108,12 @@ def overview(home: Path, now: datetime) -> Overview:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """Return what lies in a folder, in order; `Path.glob` would take a forbidden one for an empty one."""
+    """Return what lies in a folder, in order, without what is being written.
+
+    `Path.glob` would take a forbidden folder for an empty one.
+    """
     try:
-        return sorted(folder.iterdir())
+        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -131,8 +134,6 @@ def _count_jobs(folder: Path) -> int:
 def _threads(folder: Path) -> tuple[list[ThreadLine], list[str]]:
     lines, unreadable = [], []
     for path in _entries(folder):
-        if path.name.startswith("."):
-            continue
         try:
             line = thread_line(json.loads(path.read_bytes())) if path.suffix == ".json" else None
         except FileNotFoundError:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from bot.adapters.files import list_files
 from bot.adapters.thread_files import find_thread, name_pattern
 from bot.agent.git import GitRepo
 from bot.casework.past import journal
@@ -141,7 +142,7 @@ def _near(home: Path, place: Place | None) -> str:
 
 
 def _thread_ids(home: Path) -> Iterator[str]:
-    for path in (*(home / "state").glob("*.json"), *(home / "closed").glob("*/*.json")):
+    for path in (*list_files(home / "state", "*.json"), *list_files(home / "closed", "*/*.json")):
         parts = path.name.split(".")
         if len(parts) > 4 and parts[2].isdecimal() and parts[3].isdecimal():
             yield ".".join(parts[:4])

@@ -96,6 +96,14 @@ def test_what_was_set_aside_is_named_though_it_may_be_readable(tmp_path: Path) -
     assert seen.threads == ()
 
 
+def test_a_job_that_is_being_written_is_not_counted(tmp_path: Path) -> None:
+    """It counts once it has its name."""
+    queue = tmp_path / "queue"
+    queue.mkdir()
+    (queue / ".tmp-user_1795165200000_000002.json").write_text("{")
+    assert overview(tmp_path, NOW).queued == 0
+
+
 def test_damaged_journals_are_read_around(tmp_path: Path) -> None:
     """Torn lines, strange records, times without a zone."""
     (tmp_path / "events.ndjson").write_text(

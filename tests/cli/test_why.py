@@ -117,6 +117,13 @@ def test_the_whole_chain_fits_a_screen(home: Path, capsys: pytest.CaptureFixture
     assert "\u202e" not in out
 
 
+def test_what_the_bot_is_writing_right_now_is_not_read(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A temporary file beside the thread's own: it may be gone before it is opened, as the end of a link to nowhere."""
+    (home / "state" / f".tmp-{THREAD_ID}.json").symlink_to(home / "gone")
+    assert main(["why", LINK]) == 0
+    assert capsys.readouterr().out.startswith(f"{THREAD_ID}  closed (approved)")
+
+
 @pytest.mark.parametrize("code_host", ["", "code_host: gitea\n"])
 def test_links_to_code_card_and_reply_are_printed_whole(
     home: Path, capsys: pytest.CaptureFixture[str], code_host: str

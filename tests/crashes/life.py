@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from blocks import ids
+from bot.adapters.files import list_files
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.errors import InputError, ProviderError
-from demo.control import Control, Json
+from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, find_replies
 from demo.modals import text_value
 from demo.slack_server import LocalSlack
@@ -26,7 +27,6 @@ from tests.crashes.steps import Moment
 from tests.journeys.office import environment_of
 
 OWN_WORDS = "HMAC-SHA256, see `shop/sessions.py`."
-LIMIT_S = 30.0
 
 
 class Life:
@@ -109,7 +109,7 @@ class Life:
         messages = self.control.messages(OPS.channel_id)
         return [m["text"] for m in messages if m.get("ephemeral_to") == ANA.user_id]
 
-    def carry_on(self, until: Callable[[], bool], what: str, *, decision: str, timeout_s: float = LIMIT_S) -> None:
+    def carry_on(self, until: Callable[[], bool], what: str, *, decision: str) -> None:
         """Let the approver decide once about each draft the card offers, and wait until `until` holds."""
         decided: set[str | None] = set()
 
@@ -125,7 +125,7 @@ class Life:
             return until()
 
         try:
-            self.control.wait_for(reached, what, timeout_s=timeout_s, channel=OPS.channel_id)
+            self.control.wait_for(reached, what, channel=OPS.channel_id)
         except ProviderError as error:
             raise AssertionError(f"{error}\n{self.left()}\n{self.log[-4000:]}") from error
 
@@ -145,7 +145,7 @@ class Life:
 
     def archived(self) -> list[Json]:
         """Return the thread's states in the archive."""
-        return [json.loads(path.read_text()) for path in (self.home / "closed").glob(f"*/{self.thread_id}.*.json")]
+        return [json.loads(path.read_text()) for path in list_files(self.home / "closed", f"*/{self.thread_id}.*.json")]
 
     def is_settled(self) -> bool:
         """Whether the thread is archived and nothing waits."""
@@ -188,7 +188,7 @@ class Life:
         self.control.click(OPS.channel_id, card["ts"], ANA.user_id, **element.click_fields())
         if decision == "approve":
             return
-        self.control.wait_for(self.control.modals.current, "the dialogue", timeout_s=5)
+        self.control.wait_for(lambda: self.is_dead or self.control.modals.current(), "the dialogue")
         block, words = (ids.REPLY, OWN_WORDS) if decision == "edit" else (ids.REASON, "answered in person")
         self.control.modals.submit(ANA.user_id, {block: {ids.INPUT: text_value(words)}})
 
@@ -210,7 +210,7 @@ class Life:
         return {}
 
     def _jobs(self, folder: str) -> int:
-        return len(list((self.home / "queue" / folder).glob("user_*.json")))
+        return len(list_files(self.home / "queue" / folder, "user_*.json"))
 
     def _lines(self, journal: str) -> int:
         path = self.home / f"{journal}.ndjson"

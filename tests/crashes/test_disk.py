@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.files import list_files
 from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
@@ -88,18 +89,18 @@ def test_a_disk_that_fills_up_holds_work_up_and_loses_none(life: Life, control: 
     """A draft waits, the disk fills, a question and a click come; with room again both are done, once."""
     life.start()
     life.ask(SESSIONS)
-    control.wait_for(life.offer, "the draft", timeout_s=20)
+    control.wait_for(life.offer, "the draft")
     disk.fill()
     full_at, before = time.monotonic(), len(life.log.splitlines())
     second = life.beside(RETRIES)
-    control.wait_for(lambda: any("disk takes no more" in line for line in ops_lines(control)), "the line", timeout_s=20)
+    control.wait_for(lambda: any("disk takes no more" in line for line in ops_lines(control)), "the line")
     life.carry_on(lambda: bool(life.told()), "an answer to the click", decision="approve")
     assert life.replies() == []
     control.wait_for(lambda: time.monotonic() - full_at > 8, "a while to pass")
     assert (len(life.log.splitlines()) - before) / (time.monotonic() - full_at) < MAX_LINES_PER_S, life.log
     disk.free()
-    control.wait_for(lambda: any("takes writes again" in line for line in ops_lines(control)), "the line", timeout_s=20)
-    control.wait_for(second.offer, "the second question's draft", timeout_s=20)
+    control.wait_for(lambda: any("takes writes again" in line for line in ops_lines(control)), "the line")
+    control.wait_for(second.offer, "the second question's draft")
     life.carry_on(life.is_settled, "the first to be settled", decision="approve")
     second.carry_on(second.is_settled, "the second to be settled", decision="approve")
     life.stop()
@@ -115,9 +116,9 @@ def test_a_question_the_disk_could_not_keep_is_read_back(life: Life, control: Co
     disk.fill()
     life.ask(f"{RETRIES}\n```{'log line ' * 1_000}```")
     assert life.left()["events"] == 0
-    control.wait_for(lambda: any("disk takes no more" in line for line in ops_lines(control)), "the line", timeout_s=20)
+    control.wait_for(lambda: any("disk takes no more" in line for line in ops_lines(control)), "the line")
     disk.free()
-    life.carry_on(life.is_settled, "the thread to be settled", decision="approve", timeout_s=60)
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
     life.stop()
     assert (len(life.cards()), len(life.replies()), life.left()["events"], life.left()["logged"]) == (1, 1, 1, 1)
 
@@ -126,7 +127,7 @@ def test_a_start_on_a_read_only_disk_waits_until_it_can(life: Life, control: Con
     """It ends neither at once nor in a loop: the ops channel hears why, and it starts by itself."""
     disk.remount("ro")
     life.launch()
-    control.wait_for(lambda: ops_lines(control), "the ops channel to be told", timeout_s=20)
+    control.wait_for(lambda: ops_lines(control), "the ops channel to be told")
     assert "Read-only file system" in ops_lines(control)[0]
     assert not life.is_dead
     disk.remount("rw")
@@ -170,8 +171,9 @@ def test_a_job_that_cannot_be_read_loses_no_question(plain: Life, control: Contr
     plain.start(after(SORTED))
     plain.ask(SESSIONS)
     plain.carry_on(lambda: plain.is_dead, "the bot to die with a job", decision="none")
-    for job in [*(plain.home / "queue").glob("user_*.json"), *(plain.home / "queue/running").glob("user_*.json")]:
-        job.write_bytes(damage)
+    for folder in (plain.home / "queue", plain.home / "queue" / "running"):
+        for job in list_files(folder, "user_*.json"):
+            job.write_bytes(damage)
     plain.start()
     plain.carry_on(plain.is_settled, "the thread to be settled", decision="approve")
     plain.start_again()

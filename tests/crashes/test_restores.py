@@ -21,8 +21,6 @@ from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
 
 pytestmark = pytest.mark.timeout(400)
-WAIT_S = 90.0
-"""How long a busy machine may take for one step; nothing waits longer than it must."""
 
 NewLife = Callable[[str], Life]
 
@@ -75,13 +73,13 @@ def test_a_backup_made_while_a_card_waited_posts_nothing_again(life: Life, contr
     """Approved, killed, put back: the reply is found and adopted, and the card offers nothing."""
     life.start()
     life.ask(SESSIONS)
-    control.wait_for(life.offer, "the draft", timeout_s=WAIT_S)
+    control.wait_for(life.offer, "the draft")
     copy = backup(life)
-    life.carry_on(life.is_settled, "the thread to be settled", decision="approve", timeout_s=WAIT_S)
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
     life.bury()
     restore(life, copy)
     life.start()
-    life.carry_on(life.is_settled, "the reply to be adopted", decision="none", timeout_s=WAIT_S)
+    life.carry_on(life.is_settled, "the reply to be adopted", decision="none")
     life.stop()
     answered_once(life)
 
@@ -90,14 +88,14 @@ def test_a_backup_from_before_the_question_makes_no_second_card(life: Life, cont
     """The question is read back from the channel; its card is adopted, and so is its reply."""
     life.start()
     first = life.beside(RETRIES)
-    first.carry_on(first.is_settled, "the first to be settled", decision="approve", timeout_s=WAIT_S)
+    first.carry_on(first.is_settled, "the first to be settled", decision="approve")
     copy = backup(life)
     life.ask(SESSIONS)
-    life.carry_on(life.is_settled, "the thread to be settled", decision="approve", timeout_s=WAIT_S)
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
     life.bury()
     restore(life, copy)
     life.start()
-    life.carry_on(life.is_settled, "the thread to be settled again", decision="approve", timeout_s=WAIT_S)
+    life.carry_on(life.is_settled, "the thread to be settled again", decision="approve")
     life.stop()
     assert [(len(each.cards()), len(each.replies()), len(each.archived())) for each in (first, life)] == [(1, 1, 1)] * 2
     assert life.left()["logged"] == 2
@@ -107,15 +105,15 @@ def test_a_backup_from_before_a_waiting_card_adopts_it(life: Life, control: Cont
     """Nobody has decided yet: the one card goes on, with one decision and one reply."""
     life.start()
     first = life.beside(RETRIES)
-    first.carry_on(first.is_settled, "the first to be settled", decision="approve", timeout_s=WAIT_S)
+    first.carry_on(first.is_settled, "the first to be settled", decision="approve")
     copy = backup(life)
     life.ask(SESSIONS)
-    control.wait_for(life.offer, "the draft", timeout_s=WAIT_S)
+    control.wait_for(life.offer, "the draft")
     life.bury()
     restore(life, copy)
     life.start()
-    control.wait_for(lambda: life.left()["version"] == 1, "the question to be read back", timeout_s=WAIT_S)
-    life.carry_on(life.is_settled, "the thread to be settled", decision="approve", timeout_s=WAIT_S)
+    control.wait_for(lambda: life.left()["version"] == 1, "the question to be read back")
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
     life.stop()
     assert (len(life.cards()), len(life.replies()), len(life.archived())) == (1, 1, 1)
 
@@ -124,16 +122,16 @@ def test_a_question_asked_again_after_a_restore_gets_its_own_reply(life: Life, c
     """The adopted reply belongs to the first question of the thread alone."""
     life.start()
     life.ask(SESSIONS)
-    control.wait_for(life.offer, "the draft", timeout_s=WAIT_S)
+    control.wait_for(life.offer, "the draft")
     copy = backup(life)
-    life.carry_on(life.is_settled, "the thread to be settled", decision="approve", timeout_s=WAIT_S)
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
     life.bury()
     restore(life, copy)
     life.start()
-    life.carry_on(life.is_settled, "the reply to be adopted", decision="none", timeout_s=WAIT_S)
+    life.carry_on(life.is_settled, "the reply to be adopted", decision="none")
     control.say(HELP.channel_id, BEN.user_id, RETRIES, life.ts)
-    life.carry_on(lambda: len(life.replies()) == 2, "the second reply", decision="approve", timeout_s=WAIT_S)
-    life.carry_on(lambda: len(life.archived()) == 2, "both to be archived", decision="none", timeout_s=WAIT_S)
+    life.carry_on(lambda: len(life.replies()) == 2, "the second reply", decision="approve")
+    life.carry_on(lambda: len(life.archived()) == 2, "both to be archived", decision="none")
     life.stop()
     assert life.left()["logged"] == 2
 
@@ -143,21 +141,19 @@ def test_two_bots_on_one_app_answer_each_question_once(new_life: NewLife, contro
     one, two = new_life("one"), new_life("two")
     one.start()
     two.launch()
-    control.wait_for(lambda: "connected to Slack" in two.log, "the second to connect", timeout_s=WAIT_S)
-    control.wait_for(lambda: "another triage runs" in control.transcript(OPS.channel_id), "the line", timeout_s=WAIT_S)
+    control.wait_for(lambda: "connected to Slack" in two.log, "the second to connect")
+    control.wait_for(lambda: "another triage runs" in control.transcript(OPS.channel_id), "the line")
     threads = [one.beside(f"{text} ({n})") for n in range(2) for text in (SESSIONS, RETRIES)]
     for thread in threads:
-        thread.carry_on(lambda thread=thread: bool(thread.replies()), "a reply", decision="approve", timeout_s=WAIT_S)
+        thread.carry_on(lambda thread=thread: bool(thread.replies()), "a reply", decision="approve")
     for bot in (one, two):
         bot.end()
     one.start()
     two.launch()
     for thread in threads:
-        control.wait_for(lambda thread=thread: thread.offer() is None, "no card to be offered", timeout_s=WAIT_S)
+        control.wait_for(lambda thread=thread: thread.offer() is None, "no card to be offered")
     settled = [(1, 1)] * len(threads)  # Slack gives an event to one of the two; local-slack gives it to both at once
-    control.wait_for(
-        lambda: [(len(t.cards()), len(t.replies())) for t in threads] == settled, "one each", timeout_s=WAIT_S
-    )
+    control.wait_for(lambda: [(len(t.cards()), len(t.replies())) for t in threads] == settled, "one each")
 
 
 def test_a_post_that_slack_never_read_is_made_by_the_running_bot(life: Life) -> None:
@@ -165,8 +161,8 @@ def test_a_post_that_slack_never_read_is_made_by_the_running_bot(life: Life) -> 
     life.start()
     life.ask(SESSIONS)
     life.proxy.cut(POSTED)
-    life.carry_on(lambda: life.left()["intent"], "the intent", decision="approve", timeout_s=WAIT_S)
-    life.carry_on(life.is_settled, "the reply", decision="none", timeout_s=WAIT_S)
+    life.carry_on(lambda: life.left()["intent"], "the intent", decision="approve")
+    life.carry_on(life.is_settled, "the reply", decision="none")
     life.stop()
     answered_once(life)
 
@@ -176,19 +172,18 @@ def test_a_post_that_slack_never_read_is_not_made_after_somebody_answered(life: 
     life.start()
     life.ask(SESSIONS)
     life.proxy.cut(POSTED)
-    life.carry_on(lambda: life.left()["intent"], "the intent", decision="approve", timeout_s=WAIT_S)
+    life.carry_on(lambda: life.left()["intent"], "the intent", decision="approve")
     life.bury()
     control.say(HELP.channel_id, BEN.user_id, "It is HMAC-SHA256.", life.ts)
     life.start()
-    control.wait_for(lambda: not life.left()["intent"], "the card to be given back", timeout_s=WAIT_S)
+    control.wait_for(lambda: not life.left()["intent"], "the card to be given back")
     control.wait_for(
         lambda: (card := life.offer()) is not None and "was not posted" in shown_text(card),
         "the card to say so",
-        timeout_s=WAIT_S,
         channel=OPS.channel_id,
     )
     assert life.replies() == []
-    life.carry_on(life.is_settled, "the thread to be settled", decision="dismiss", timeout_s=WAIT_S)
+    life.carry_on(life.is_settled, "the thread to be settled", decision="dismiss")
     life.stop()
     assert (len(life.cards()), life.replies()) == (1, [])
 
@@ -199,13 +194,13 @@ def test_a_question_whose_job_dies_three_times_keeps_its_card(life: Life, contro
         life.start(before(TRACED))
         if death == 0:
             life.ask(SESSIONS)
-        life.carry_on(lambda: life.is_dead, "the bot to die", decision="none", timeout_s=WAIT_S)
+        life.carry_on(lambda: life.is_dead, "the bot to die", decision="none")
     life.start()
-    button = control.wait_for(lambda: _reinvestigate(life), "the card to offer it", timeout_s=WAIT_S)
+    button = control.wait_for(lambda: _reinvestigate(life), "the card to offer it")
     [card] = life.cards()
     assert "could not be investigated" in shown_text(card)
     control.click(OPS.channel_id, card["ts"], ANA.user_id, **button.click_fields())
-    life.carry_on(life.is_settled, "the thread to be settled", decision="approve", timeout_s=WAIT_S)
+    life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
     life.stop()
     answered_once(life)
     assert not list((life.home / "queue" / "failed").iterdir())

@@ -23,7 +23,7 @@ def opened_stage(slack_server: LocalSlack) -> Iterator[Stage]:
     if executable is None:
         pytest.skip("no Chromium in PATH: install `chromium` to look at the gallery")
     with Control(slack_server.url) as control:
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave", timeout_s=10)
+        control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave")
         control.reset()
         with open_page(executable, slack_server.url, size=SIZE) as page, open_stage(slack_server, control, page) as on:
             yield on

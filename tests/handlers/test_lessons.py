@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
+from bot.adapters.files import list_files
 from bot.domain.rechecks import Outcome
 from handlers.approvals import NOT_YOURS
 from handlers.lessons import LessonButtons
@@ -29,7 +30,7 @@ class LessonEdge(Edge):
 
     @property
     def kept(self) -> list[Path]:
-        return list((self.office.folder / "memory").glob("*.md"))
+        return list_files(self.office.folder / "memory", "*.md")
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from demo.headless import Element, find_element, find_option, find_replies, show
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO
 from tests.gitrepo import make_repo
-from tests.journeys.office import LIMIT_S, Office, environment_of, write_config
+from tests.journeys.office import Office, environment_of, write_config
 
 ALWAYS = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
 CHECK = "python3 check.py"
@@ -102,7 +102,7 @@ class BeatOffice(Office):
             found = self.envelopes(place)
             return found[number - 1] if len(found) >= number else None
 
-        return self.control.wait_for(written, f"beat {number} of {place.id}", timeout_s=LIMIT_S)
+        return self.control.wait_for(written, f"beat {number} of {place.id}")
 
     def envelopes(self, place: Watched) -> list[Json]:
         """Return the session's lines of heartbeats.ndjson, oldest first."""
@@ -130,7 +130,7 @@ class BeatOffice(Office):
                     return alert
             return None
 
-        return self.control.wait_for(found, f"an alert that shows {showing!r}", timeout_s=LIMIT_S)
+        return self.control.wait_for(found, f"an alert that shows {showing!r}")
 
     def press(self, alert: Json, action: str, *, user: str = ANA.user_id) -> None:
         """Click a button of an alert."""
@@ -151,7 +151,7 @@ class BeatOffice(Office):
             private = [m for m in self.control.messages(self.dm) if m.get("ephemeral_to") == user]
             return next((m for m in private if text in m["text"]), None)
 
-        return self.control.wait_for(found, f"{user} to be told {text!r}", timeout_s=LIMIT_S, channel=self.dm)
+        return self.control.wait_for(found, f"{user} to be told {text!r}", channel=self.dm)
 
     def said_below(self, alert: Json) -> list[str]:
         """Return what the bot said in the thread of an alert."""

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, ViewportSize, expect, sync_playwright
 
+from demo.control import LIMIT_S
+
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = (
     "--no-sandbox",
@@ -22,7 +24,7 @@ _FLAGS = (
     "--disable-dev-shm-usage",
     "--no-first-run",
 )
-_WAIT_MS = 15_000
+_WAIT_MS = LIMIT_S * 1_000
 _SIZE: ViewportSize = {"width": 1280, "height": 860}
 
 
@@ -38,6 +40,7 @@ def open_page(executable: str, url: str, *, size: ViewportSize = _SIZE) -> Itera
         browser = playwright.chromium.launch(executable_path=executable, args=list(_FLAGS))
         page = browser.new_page(viewport=size, locale="en-GB", timezone_id="UTC", device_scale_factor=1)
         page.set_default_timeout(_WAIT_MS)
+        expect.set_options(timeout=_WAIT_MS)
         page.goto(url)
         page.get_by_text("ui live").wait_for()
         yield SlackPage(page)
@@ -45,7 +48,7 @@ def open_page(executable: str, url: str, *, size: ViewportSize = _SIZE) -> Itera
 
 
 class SlackPage:
-    """What a person sees and does; a missing thing fails after 15 s with Playwright's account of what was there."""
+    """What a person sees and does; a missing thing fails with Playwright's account of what was there."""
 
     def __init__(self, page: Page) -> None:
         self.page = page

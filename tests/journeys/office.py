@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from blocks import ids
+from bot.adapters.files import list_files
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.app import Triage
 from bot.environment import read_environment
@@ -17,8 +18,6 @@ from demo.control import Control, Json
 from demo.headless import find_element, find_option, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
-
-LIMIT_S = 30.0
 
 
 def environment_of(slack: LocalSlack, home: Path) -> dict[str, str]:
@@ -81,7 +80,7 @@ class Office:
             return None
 
         what = f"a card that shows {showing!r} and offers {offering}"
-        return self.control.wait_for(found, what, timeout_s=LIMIT_S, channel=OPS.channel_id)
+        return self.control.wait_for(found, what, channel=OPS.channel_id)
 
     def draft(self, ts: str, *, channel: str = HELP.channel_id) -> Json:
         """Return the card once a draft can be approved."""
@@ -111,7 +110,7 @@ class Office:
             logged = any(r["posted_message_id"] == said[0]["ts"] for r in self.replies.records()) if said else False
             return said[0] if logged else None
 
-        return self.control.wait_for(found, "the reply and its record", timeout_s=LIMIT_S, channel=channel)
+        return self.control.wait_for(found, "the reply and its record", channel=channel)
 
     def told(self, user: str, text: str) -> Json:
         """Return the ephemeral answer to a user that holds `text`."""
@@ -121,12 +120,12 @@ class Office:
             private = [m for m in messages if m.get("ephemeral_to") == user]
             return next((m for m in private if text in m["text"]), None)
 
-        return self.control.wait_for(found, f"{user} to be told {text!r}", timeout_s=LIMIT_S, channel=OPS.channel_id)
+        return self.control.wait_for(found, f"{user} to be told {text!r}", channel=OPS.channel_id)
 
     def closed(self, ts: str, *, channel: str = HELP.channel_id) -> list[Path]:
         """Return the archive's files of a thread once it is archived, which comes after the card says so."""
 
         def found() -> list[Path]:
-            return sorted((self.home / "closed").glob(f"*/{DEMO.team_id}.{channel}.{ts}.*.json"))
+            return list_files(self.home / "closed", f"*/{DEMO.team_id}.{channel}.{ts}.*.json")
 
-        return self.control.wait_for(found, "the thread to be archived", timeout_s=LIMIT_S)
+        return self.control.wait_for(found, "the thread to be archived")

@@ -15,12 +15,13 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
+from bot.adapters.files import list_files
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.app import Triage
 from bot.casework.presence import FILE
 from bot.environment import read_environment
 from bot.settings import load_settings
-from demo.control import Control
+from demo.control import LIMIT_S, Control
 from demo.slack_server import LocalSlack
 from demo.workspace import BEN, CHLOE, DEMO, ENG, HELP, OPS
 from tests.fakes import FakeClock
@@ -83,7 +84,7 @@ def test_what_was_said_while_the_bot_was_dead_is_picked_up_once(
     config = write_config(home, shop)
     with running(slack, control, home, config) as process:
         first = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
-        control.wait_for(lambda: list((home / "state").glob(f"*{first}.json")), "an open thread")
+        control.wait_for(lambda: list_files(home / "state", f"*{first}.json"), "an open thread")
         process.send_signal(signal.SIGKILL)
         process.wait()
     missed = [
@@ -107,7 +108,7 @@ def test_what_was_said_while_the_bot_was_dead_is_picked_up_once(
     assert len(lines(control)) - len(about_others) == 1
     assert all("1 question picked up." in line for line in about_others)
     assert len(about_others) <= 1
-    [state] = (json.loads(path.read_text()) for path in (home / "state").glob(f"*{first}.json"))
+    [state] = (json.loads(path.read_text()) for path in list_files(home / "state", f"*{first}.json"))
     assert [followup["message_id"] for followup in state["followups"]] == [reply]
 
 
@@ -171,7 +172,7 @@ def test_status_tells_the_truth_from_outside(slack: LocalSlack, control: Control
     environ = {**os.environ, "TRIAGE_HOME": str(home)}
 
     def status() -> str:
-        return subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=30).stdout
+        return subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=LIMIT_S).stdout
 
     with running(slack, control, home, write_config(home, shop)) as process:
         control.wait_for(lambda: "connected since" in status(), "the status to say so")
@@ -195,6 +196,6 @@ def test_a_clock_a_day_ahead_loses_nothing_and_is_said(
     office.bot.start()
     try:
         office.draft(ts)
-        control.wait_for(lambda: any("clock is 1 d ahead" in line for line in lines(control)), "the line", timeout_s=30)
+        control.wait_for(lambda: any("clock is 1 d ahead" in line for line in lines(control)), "the line")
     finally:
         office.bot.stop()

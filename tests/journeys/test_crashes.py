@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
+from bot.adapters.files import list_files
 from bot.adapters.ndjson_journal import NdjsonJournal
-from demo.control import Control
+from demo.control import LIMIT_S, Control
 from demo.headless import find_element, find_replies
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
@@ -32,12 +33,12 @@ def running(
     env = {**os.environ, **environment_of(slack, home), **({"SLACK_API_URL": api_url} if api_url else {})}
     process = subprocess.Popen([sys.executable, "-m", "bot", "run", "--config", str(config)], env=env)
     try:
-        control.wait_for(control.modals.is_bot_connected, "the bot to connect", timeout_s=30)
+        control.wait_for(control.modals.is_bot_connected, "the bot to connect")
         yield process
     finally:
         process.kill()
         process.wait()
-        control.wait_for(lambda: not control.modals.is_bot_connected(), "the bot's socket to close", timeout_s=30)
+        control.wait_for(lambda: not control.modals.is_bot_connected(), "the bot's socket to close")
 
 
 def _cards(control: Control, ts: str) -> list[dict]:
@@ -54,7 +55,7 @@ def _draft(control: Control, ts: str) -> dict:
     def found() -> dict | None:
         return next((card for card in _cards(control, ts) if find_element(card, ids.APPROVE)), None)
 
-    return control.wait_for(found, "a draft", timeout_s=30, channel=OPS.channel_id)
+    return control.wait_for(found, "a draft", channel=OPS.channel_id)
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ def test_a_draft_outlives_its_bot_and_is_approved_after_the_restart(
         assert element is not None
         control.click(OPS.channel_id, card["ts"], ANA.user_id, **element.click_fields())
         replies = NdjsonJournal(home / "replies.ndjson")
-        control.wait_for(lambda: list(replies.records()), "the record", timeout_s=30)
+        control.wait_for(lambda: list(replies.records()), "the record")
         assert len(find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id)) == 1
         assert len(list(replies.records())) == 1
 
@@ -103,7 +104,7 @@ def _answer(control: Control, text: str, says: str) -> str:
         private = [m for m in control.messages(OPS.channel_id) if m.get("ephemeral_to") == ANA.user_id]
         return next((said for m in reversed(private) if says in (said := json.dumps(m, ensure_ascii=False))), None)
 
-    return control.wait_for(found, f"{text!r} to say {says!r}", timeout_s=30, channel=OPS.channel_id)
+    return control.wait_for(found, f"{text!r} to say {says!r}", channel=OPS.channel_id)
 
 
 def test_a_pause_outlives_a_kill_and_loses_no_question(
@@ -118,7 +119,7 @@ def test_a_pause_outlives_a_kill_and_loses_no_question(
     with running(slack, control, home, config) as process:
         _answer(control, "pause", "paused by @ana since")
         first = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
-        control.wait_for(lambda: _cards(control, first), "a card", timeout_s=30)
+        control.wait_for(lambda: _cards(control, first), "a card")
         process.send_signal(signal.SIGKILL)
         process.wait()
     with running(slack, control, home, config):
@@ -144,11 +145,11 @@ def test_a_terminated_bot_ends_well_and_a_second_one_is_refused(
     with running(slack, control, home, config) as process:
         env = {**os.environ, **environment_of(slack, home)}
         argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
-        second = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60)
+        second = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=LIMIT_S)
         assert second.returncode == 2
         assert "already runs" in second.stderr
         process.terminate()
-        assert process.wait(15) == 0
+        assert process.wait(LIMIT_S) == 0
 
 
 def test_a_stop_waits_for_the_post_under_way(slack: LocalSlack, control: Control, tmp_path: Path, config: Path) -> None:
@@ -159,19 +160,19 @@ def test_a_stop_waits_for_the_post_under_way(slack: LocalSlack, control: Control
         env = {**os.environ, **environment_of(slack, home), "SLACK_API_URL": proxy.url}
         first = subprocess.Popen(argv, env=env)
         try:
-            control.wait_for(control.modals.is_bot_connected, "the bot to connect", timeout_s=30)
+            control.wait_for(control.modals.is_bot_connected, "the bot to connect")
             ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
             card = _draft(control, ts)
             element = find_element(card, ids.APPROVE)
             assert element is not None
             control.click(OPS.channel_id, card["ts"], ANA.user_id, **element.click_fields())
-            assert proxy.held.wait(20)
+            assert proxy.held.wait(LIMIT_S)
             first.terminate()
             control.wait_for(lambda: not control.modals.is_bot_connected(), "the bot to stop listening")
-            second = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60)
+            second = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=LIMIT_S)
             assert "already runs" in second.stderr
             proxy.release.set()
-            assert first.wait(30) == 0
+            assert first.wait(LIMIT_S) == 0
         finally:
             first.kill()
             first.wait()
@@ -188,7 +189,7 @@ def test_a_public_ops_channel_is_refused_at_start(
     config = write_config(home, shop, ops_channel=ENG.channel_id)
     argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
     done = subprocess.run(
-        argv, env={**os.environ, **environment_of(slack, home)}, capture_output=True, text=True, timeout=60
+        argv, env={**os.environ, **environment_of(slack, home)}, capture_output=True, text=True, timeout=LIMIT_S
     )
     assert done.returncode == 2
     assert "is not private" in done.stderr
@@ -204,22 +205,19 @@ def test_a_record_torn_by_a_power_cut_is_rebuilt_on_its_card(
         ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
         card = _draft(control, ts)
         control.wait_for(lambda: not list((home / "queue").rglob("user_*.json")), "its job to be done")
-    (record,) = (home / "state").glob("*.json")
+    (record,) = list_files(home / "state", "*.json")
     record.write_bytes(record.read_bytes()[:500])
     with running(slack, control, home, config):
         control.wait_for(
             lambda: [m for m in control.messages(OPS.channel_id) if "rebuilt from the journal" in m["text"]],
             "the ops channel to be told",
-            timeout_s=30,
         )
-        control.wait_for(lambda: "pending-user" in _text(record), "the thread to be back", timeout_s=30)
+        control.wait_for(lambda: "pending-user" in _text(record), "the thread to be back")
         assert [c["ts"] for c in _cards(control, ts)] == [card["ts"]]
         approve = find_element(_draft(control, ts), ids.APPROVE)
         assert approve is not None
         control.click(OPS.channel_id, card["ts"], ANA.user_id, **approve.click_fields())
-        control.wait_for(
-            lambda: find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id), "the reply", timeout_s=30
-        )
+        control.wait_for(lambda: find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id), "the reply")
     with running(slack, control, home, config):
         assert len(find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id)) == 1
     assert len(list(NdjsonJournal(home / "replies.ndjson").records())) == 1

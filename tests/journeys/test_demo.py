@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from demo.control import LIMIT_S
 from tests.gitrepo import make_repo
 from tests.journeys.shop import RETRIES
 
@@ -26,7 +27,7 @@ def _binary(slack_binary: Path) -> None:
 
 def run(*args: str) -> subprocess.CompletedProcess[str]:
     """Run the demo to its end."""
-    return subprocess.run([*DEMO, *args], capture_output=True, text=True, timeout=100)
+    return subprocess.run([*DEMO, *args], capture_output=True, text=True, timeout=LIMIT_S)
 
 
 def test_headless_answers_a_given_question_and_reports_it_as_json(shop: Path) -> None:
@@ -156,7 +157,7 @@ def test_a_demo_that_is_told_to_end_leaves_nothing(
         assert str(temporary) in processes()
         process.send_signal(number)
         process.stdout.read()
-        assert process.wait(30) == (0 if sign == "Ctrl-C ends it" else 128 + number)
+        assert process.wait(LIMIT_S) == (0 if sign == "Ctrl-C ends it" else 128 + number)
     finally:
         process.kill()
         process.wait()
@@ -181,7 +182,7 @@ def test_ending_the_demo_leaves_no_process_behind(shop: Path, number: signal.Sig
     assert url is not None
     assert requests.get(url[0], timeout=5).ok
     process.send_signal(number)
-    assert process.wait(20) == 0
+    assert process.wait(LIMIT_S) == 0
     with pytest.raises(requests.ConnectionError):
         requests.get(url[0], timeout=5)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from demo.control import Control
+from demo.control import LIMIT_S, Control
 from demo.slack_server import LocalSlack
 from tests.gitrepo import make_repo
 from tests.journeys.office import Office, environment_of
@@ -25,7 +25,7 @@ def test_a_running_bot_is_well(slack: LocalSlack, control: Control, tmp_path: Pa
     argv = [sys.executable, "-m", "bot", "doctor", "--json"]
 
     def doctor() -> tuple[int, dict[str, bool]]:
-        done = subprocess.run(argv, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(argv, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S)
         said = json.loads(done.stdout)
         return done.returncode, {check["name"]: check["ok"] for check in said["checks"]}
 

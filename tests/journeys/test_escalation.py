@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from demo.control import Control, Json
+from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, find_option, shown_text
 from demo.modals import text_value
 from demo.slack_server import LocalSlack
@@ -29,7 +29,6 @@ from tests.model_server import ModelServer, load_script
 AUDIT = f"Audit every place: {SESSIONS} `$(touch pwned)` #{{session_name}}; 'kill-server';"
 KEY = "sk-scripted-0123456789abcdef"
 SCRIPT = Path(__file__).parents[1] / "model_server" / "scripts" / "long.yml"
-LIMIT_S = 60.0
 
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -49,14 +48,12 @@ class Place:
         env = {**os.environ, **environment_of(self.slack, self.home), **model, **self.more}
         process = subprocess.Popen([sys.executable, "-m", "bot", "run", "--config", str(config)], env=env)
         try:
-            self.control.wait_for(self.control.modals.is_bot_connected, "the bot to connect", timeout_s=30)
+            self.control.wait_for(self.control.modals.is_bot_connected, "the bot to connect")
             yield process
         finally:
             process.send_signal(signal.SIGKILL)
             process.wait()
-            self.control.wait_for(
-                lambda: not self.control.modals.is_bot_connected(), "the bot's socket to close", timeout_s=30
-            )
+            self.control.wait_for(lambda: not self.control.modals.is_bot_connected(), "the bot's socket to close")
 
     def ask(self, text: str) -> str:
         return self.control.say(HELP.channel_id, CHLOE.user_id, text)
@@ -82,14 +79,14 @@ class Place:
                     return message
             return None
 
-        return self.control.wait_for(found, f"a card with {showing!r}", timeout_s=LIMIT_S, channel=OPS.channel_id)
+        return self.control.wait_for(found, f"a card with {showing!r}", channel=OPS.channel_id)
 
     def wait(self, probe: Any, what: str) -> Any:
-        return self.control.wait_for(probe, what, timeout_s=LIMIT_S, channel=OPS.channel_id)
+        return self.control.wait_for(probe, what, channel=OPS.channel_id)
 
     def tmux(self, *args: str) -> subprocess.CompletedProcess[str]:
         argv = ["tmux", "-S", str(self.home / "tmux.sock"), *args]
-        return subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+        return subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT_S, check=False)
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from demo.control import Control
+from demo.control import LIMIT_S, Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, OPS
-from tests.journeys.office import LIMIT_S, environment_of, write_config
+from tests.journeys.office import environment_of, write_config
 
 PLAYBOOK = "# Quick Tasks\n- [ ] Working tree: `git status --porcelain`\n"
 
@@ -41,7 +41,7 @@ class Running:
     def typed(self, *words: str) -> str:
         """Type `triage heartbeat …` on the terminal."""
         command = [sys.executable, "-m", "bot", "heartbeat", *words]
-        done = subprocess.run(command, env=self.env, cwd=self.home, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, env=self.env, cwd=self.home, capture_output=True, text=True, timeout=LIMIT_S)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -54,7 +54,7 @@ class Running:
             private = [json.dumps(m, ensure_ascii=False) for m in messages if m.get("ephemeral_to") == user]
             return next((said for said in reversed(private) if says in said), None)
 
-        return self.control.wait_for(found, f"{text!r} to say {says!r}", timeout_s=LIMIT_S, channel=OPS.channel_id)
+        return self.control.wait_for(found, f"{text!r} to say {says!r}", channel=OPS.channel_id)
 
     def beats(self) -> list[dict[str, object]]:
         path = self.home / "heartbeats.ndjson"
@@ -70,14 +70,14 @@ def running(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path):  #
         yield running
     finally:
         running.process.send_signal(signal.SIGTERM)
-        running.process.wait(20)
+        running.process.wait(LIMIT_S)
 
 
 def test_a_day_with_sessions(running: Running) -> None:
     """Listed, started, explained, paced by the owner, kept from others; a changed file is taken over under way."""
     running.answered("heartbeat list", CHLOE.user_id, "every 30m · 00:00-24:00 UTC")
     assert "starts it in a few seconds" in running.typed("wake", "shop-api", "--reason", "automation")
-    [beat] = running.control.wait_for(running.beats, "a beat on record", timeout_s=LIMIT_S)
+    [beat] = running.control.wait_for(running.beats, "a beat on record")
     assert beat["reason"] == "automation"
     assert beat["session_id"] == "shop-api"
     assert "automation" in running.typed("why", "shop-api")

@@ -14,7 +14,7 @@ from blocks import ids
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.adapters.wake_files import WakeFiles
 from bot.domain.beats import Wake
-from demo.control import Control
+from demo.control import LIMIT_S, Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, HELP, OPS
@@ -259,7 +259,7 @@ def test_a_bot_killed_while_its_alert_is_being_posted_posts_no_second_one(
         slow_proxy(slack.api_url, method="chat.postMessage", marker="triage_alert") as proxy,
         running(slack, control, home, config, api_url=proxy.url) as process,
     ):
-        assert proxy.held.wait(30)
+        assert proxy.held.wait(LIMIT_S)
         process.kill()
         process.wait()
         proxy.release.set()

@@ -23,7 +23,7 @@ import yaml
 
 from blocks import ids
 from bot.adapters.ndjson_journal import NdjsonJournal
-from demo.control import Control, Json
+from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
@@ -67,7 +67,7 @@ class Place:
 
     def type(self, words: list[str], answers: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            words, cwd=self.folder, env=self.env, input=answers, capture_output=True, text=True, timeout=60
+            words, cwd=self.folder, env=self.env, input=answers, capture_output=True, text=True, timeout=LIMIT_S
         )
 
     @contextmanager

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from blocks import ids
+from bot.adapters.files import list_files
 from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.modals import text_value
@@ -37,7 +38,7 @@ def remembered(office: Office, control: Control, ts: str, words: str | None = No
     assert control.modals.submit(ANA.user_id, values) == {}
     card = office.card(ts, "remembered as `memory/")
     assert find_element(card, ids.REMEMBER) is None
-    [path] = (office.home / "memory").glob("*.md")
+    [path] = list_files(office.home / "memory", "*.md")
     return path
 
 
@@ -45,7 +46,7 @@ def test_a_dismissal_is_remembered_on_a_click_and_met_by_the_next_question(offic
     """Nothing is kept before; the next card shows the reason beside the evidence, and the reply does not."""
     ts = dismissed(office, control, SESSIONS, "sessions moved to the gateway, ask the platform team")
     office.card(ts, offering=ids.REMEMBER)
-    assert not list((office.home / "memory").glob("*.md"))
+    assert not list_files(office.home / "memory", "*.md")
     path = remembered(office, control, ts)
     assert "sessions moved to the gateway" in path.read_text()
     card = office.draft(office.ask(SIMILAR))
@@ -75,7 +76,7 @@ def test_an_approved_draft_offers_nothing_and_strangers_keep_nothing(office: Off
     office.click(office.card(other, offering=ids.REMEMBER), ids.REMEMBER, user=CHLOE.user_id)
     office.told(CHLOE.user_id, "Only approvers may do this")
     assert control.modals.current() is None
-    assert not list((office.home / "memory").glob("*.md"))
+    assert not list_files(office.home / "memory", "*.md")
 
 
 def asked_about(office: Office, control: Control) -> Json:

@@ -7,11 +7,12 @@ import json
 import pytest
 
 from blocks import ids
+from bot.adapters.files import list_files
 from bot.adapters.ndjson_journal import NdjsonJournal
 from demo.control import Control
 from demo.headless import shown_text
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS
-from tests.journeys.office import LIMIT_S, Office
+from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS
 
 AT_TRIAGE = f"<@{DEMO.bot_id}>"
@@ -25,7 +26,7 @@ def told(office: Office, user: str, text: str, *, channel: str = HELP.channel_id
         private = [m for m in office.control.messages(channel) if m.get("ephemeral_to") == user]
         return next((m["text"] for m in private if text in m["text"]), None)
 
-    return office.control.wait_for(found, f"{user} to be told {text!r}", timeout_s=LIMIT_S, channel=channel)
+    return office.control.wait_for(found, f"{user} to be told {text!r}", channel=channel)
 
 
 def all_classified(office: Office, ts: str) -> None:
@@ -44,7 +45,7 @@ def test_look_into_this_investigates_what_the_thread_asked(office: Office) -> No
     assert UNASKED in shown_text(card)
     assert f"<@{CHLOE.user_id}>" in json.dumps(card)
     assert "look into this" not in shown_text(card)
-    (file,) = (office.home / "state").glob("*.json")
+    (file,) = list_files(office.home / "state", "*.json")
     state = json.loads(file.read_text())
     assert (state["original_message_id"], state["original_sender_id"]) == (root, CHLOE.user_id)
     assert state["stale_reasons"] == []
@@ -53,7 +54,7 @@ def test_look_into_this_investigates_what_the_thread_asked(office: Office) -> No
     assert len(office.cards(root)) == 1
     office.card(root, "approved")
     office.ask(f"{AT_TRIAGE} look again please", user=BEN.user_id, thread=root)
-    office.control.wait_for(lambda: len(office.cards(root)) == 2, "a card of its own", timeout_s=LIMIT_S)
+    office.control.wait_for(lambda: len(office.cards(root)) == 2, "a card of its own")
 
 
 def test_the_name_alone_points_to_a_question_in_a_channel_that_nobody_watches(office: Office) -> None:
@@ -70,7 +71,7 @@ def test_a_thread_that_begins_with_a_notice_is_about_its_last_question(office: O
     root = office.ask("Deploys of this week, in this thread")
     asked = office.ask(SESSIONS, user=ANA.user_id, thread=root)
     office.draft(root)
-    (file,) = (office.home / "state").glob("*.json")
+    (file,) = list_files(office.home / "state", "*.json")
     assert json.loads(file.read_text())["original_message_id"] == asked
 
 
@@ -115,7 +116,7 @@ def test_a_word_under_a_card_is_context_from_an_approver_and_nothing_from_others
     office.ask(f"{AT_TRIAGE} also check {RETRIES}", user=ANA.user_id, channel=OPS.channel_id, thread=card["ts"])
     told(office, ANA.user_id, "Noted", channel=OPS.channel_id)
     assert "retry.py" in shown_text(office.card(root, "retry.py", offering=ids.APPROVE))
-    (file,) = (office.home / "state").glob("*.json")
+    (file,) = list_files(office.home / "state", "*.json")
     state = json.loads(file.read_text())
     assert [(note["by"], note["text"]) for note in state["human_context"]] == [(ANA.user_id, f"also check {RETRIES}")]
     assert len(state["rounds"]) == 2
@@ -131,7 +132,7 @@ def test_look_again_under_a_card_investigates_again(office: Office, control: Con
     card = office.draft(root)
     office.ask(f"{AT_TRIAGE} look again please", user=BEN.user_id, channel=OPS.channel_id, thread=card["ts"])
     told(office, BEN.user_id, "Investigating again", channel=OPS.channel_id)
-    (file,) = (office.home / "state").glob(f"*{root}.json")
+    (file,) = list_files(office.home / "state", f"*{root}.json")
     control.wait_for(lambda: len(json.loads(file.read_text())["rounds"]) == 2, "a second round")
     office.draft(root)
 

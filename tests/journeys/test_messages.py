@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from blocks import ids
+from bot.adapters.files import list_files
 from bot.adapters.ndjson_journal import NdjsonJournal
 from demo.control import Control
 from demo.headless import find_element, shown_text
@@ -124,7 +125,7 @@ def test_a_mention_on_a_waiting_draft_investigates_again(office: Office, control
     ts = office.ask(SESSIONS)
     office.draft(ts)
     office.ask(f"<@{DEMO.bot_id}> and how do you verify them?", thread=ts)
-    (state_file,) = (office.home / "state").glob(f"*{ts}.json")
+    (state_file,) = list_files(office.home / "state", f"*{ts}.json")
     control.wait_for(lambda: len(json.loads(state_file.read_text())["rounds"]) == 2, "a second round")
     office.draft(ts)
     assert len(office.cards(ts)) == 1

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from blocks import ids
+from bot.adapters.files import list_files
 from bot.app import Triage
 from bot.environment import read_environment
 from bot.settings import load_settings
@@ -257,11 +258,11 @@ def test_a_running_investigation_is_dismissed_and_what_it_finds_is_dropped(open_
     control.wait_for(control.modals.current, "the dialogue")
     control.modals.submit(ANA.user_id, {})
     office.card(ts, "dismissed by")
-    control.wait_for(lambda: list((office.home / "runs").glob("*-r1/trace.json")), "the run to end", timeout_s=30)
-    control.wait_for(lambda: not list((office.home / "queue" / "running").iterdir()), "the job to end", timeout_s=30)
+    control.wait_for(lambda: list((office.home / "runs").glob("*-r1/trace.json")), "the run to end")
+    control.wait_for(lambda: not list_files(office.home / "queue" / "running", "*"), "the job to end")
     assert "dismissed by" in shown_text(office.card(ts))
     assert find_element(office.card(ts), ids.APPROVE) is None
-    assert not list((office.home / "state").glob("*.json"))
+    assert not list_files(office.home / "state", "*.json")
     assert office.posted(ts) == []
 
 

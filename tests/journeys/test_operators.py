@@ -8,7 +8,7 @@ from blocks import ids
 from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.workspace import ANA, CHLOE, ENG, OPS
-from tests.journeys.office import LIMIT_S, Office
+from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS
 
 
@@ -21,7 +21,7 @@ def typed(office: Office, text: str, says: str, *, user: str = ANA.user_id, chan
         private = [json.dumps(m, ensure_ascii=False) for m in messages if m.get("ephemeral_to") == user]
         return next((said for said in reversed(private) if says in said), None)
 
-    return office.control.wait_for(found, f"{text!r} to say {says!r}", timeout_s=LIMIT_S, channel=channel)
+    return office.control.wait_for(found, f"{text!r} to say {says!r}", channel=channel)
 
 
 def test_a_pause_is_seen_on_every_card_and_ends_without_loss(office: Office, control: Control) -> None:

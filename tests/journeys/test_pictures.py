@@ -15,10 +15,10 @@ from bot.adapters.week_picture import HEIGHT, SCALE, WIDTH
 from bot.app import Triage
 from bot.environment import read_environment
 from bot.settings import load_settings
-from demo.control import Control, Json
+from demo.control import LIMIT_S, Control, Json
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, OPS
-from tests.journeys.office import LIMIT_S, environment_of, write_config
+from tests.journeys.office import environment_of, write_config
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def wait_for_pictures(control: Control, count: int) -> list[Json]:
         seen = pictures(control)
         return seen if len(seen) == count else None
 
-    return control.wait_for(found, f"{count} pictures", timeout_s=LIMIT_S, channel=OPS.channel_id)
+    return control.wait_for(found, f"{count} pictures", channel=OPS.channel_id)
 
 
 def test_the_week_stands_under_the_brief_and_comes_when_it_is_asked_for(bot: Triage, control: Control) -> None:

@@ -21,13 +21,13 @@ from bot.adapters.suggestion_files import SuggestionFiles
 from bot.domain.playbook import parse
 from bot.domain.suggestions import By, Status, Suggestion, suggestion_id
 from bot.domain.tiers import Tier
-from demo.control import Control, Json
+from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, shown_text
 from demo.modals import text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, OPS
 from tests.journeys.beat_office import BeatOffice, Watched, sessions_of, watched
-from tests.journeys.office import LIMIT_S, environment_of
+from tests.journeys.office import environment_of
 from tests.model_server import ModelServer
 from tests.model_server.script import Call, Script, Turn, single
 
@@ -103,7 +103,7 @@ def card(office: BeatOffice, showing: str = "", *, of: str = OFFER, offering: st
         offers = [one for one in cards if offering is None or find_element(one, offering)]
         return next((one for one in offers if showing in shown_text(one)), None)
 
-    return office.control.wait_for(found, f"a suggestion that shows {showing!r}", timeout_s=LIMIT_S)
+    return office.control.wait_for(found, f"a suggestion that shows {showing!r}")
 
 
 def decisions(office: BeatOffice) -> list[str]:
@@ -123,7 +123,7 @@ def typed(office: BeatOffice, text: str, says: str, user: str = ANA.user_id) -> 
         messages = office.control.messages(OPS.channel_id)
         return any(m.get("ephemeral_to") == user and says in json.dumps(m, ensure_ascii=False) for m in messages)
 
-    office.control.wait_for(answered, f"{text!r} to say {says!r}", timeout_s=LIMIT_S, channel=OPS.channel_id)
+    office.control.wait_for(answered, f"{text!r} to say {says!r}", channel=OPS.channel_id)
 
 
 def looked_at(place: Watched, *calls: Call) -> Script:
@@ -298,7 +298,7 @@ def test_the_terminal_decides_while_the_bot_runs(open_office: Open, tmp_path: Pa
 
     def terminal(*words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "bot", "pollinate", *words]
-        return subprocess.run(command, env=env, cwd=office.home, capture_output=True, text=True, timeout=60)
+        return subprocess.run(command, env=env, cwd=office.home, capture_output=True, text=True, timeout=LIMIT_S)
 
     said = terminal("run").stdout
     assert f"{OFFER}  hourly, for api, from shop" in said
@@ -318,7 +318,7 @@ def test_a_worker_reports_to_the_master_once_a_day(open_office: Open, tmp_path: 
     office = open_office(garden)
     office.beat(garden.api)
     inbox = SessionFiles(office.home, on_damage=print).inbox
-    (report,) = office.control.wait_for(lambda: inbox("master"), "the report", timeout_s=LIMIT_S)
+    (report,) = office.control.wait_for(lambda: inbox("master"), "the report")
     assert (report.from_, report.kind) == ("api", "report")
     assert report.text.startswith("Daily report of api: ")
     office.beat(garden.api)

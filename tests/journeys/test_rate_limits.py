@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
+from bot.adapters.files import list_files
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.app import Triage
 from bot.environment import read_environment
@@ -34,7 +35,7 @@ class LimitedOffice(Office):
 
     def state_of(self, ts: str) -> str:
         """Return the thread's state file as it is, or nothing yet."""
-        return "".join(path.read_text() for path in (self.home / "state").glob(f"*{ts}.json"))
+        return "".join(path.read_text() for path in list_files(self.home / "state", f"*{ts}.json"))
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.files import list_files
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, HELP, OPS
@@ -38,7 +39,7 @@ def thinking(
         argv = [sys.executable, "-m", "bot", "run", "--config", str(config)]
         process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, text=True)
         try:
-            control.wait_for(control.modals.is_bot_connected, "the bot to connect", timeout_s=30)
+            control.wait_for(control.modals.is_bot_connected, "the bot to connect")
             ts = control.say(HELP.channel_id, CHLOE.user_id, SESSIONS)
             control.wait_for(lambda: server.requests, "the model to be asked", channel=OPS.channel_id)
             yield process, ts
@@ -57,9 +58,9 @@ def test_a_stop_interrupts_a_silent_model_and_hands_the_question_back(
         process.terminate()
         assert process.wait(STOP_S) == 0
         assert time.monotonic() - started < STOP_S
-        [job] = [json.loads(path.read_text()) for path in (home / "queue").glob("user_*.json")]
+        [job] = [json.loads(path.read_text()) for path in list_files(home / "queue", "user_*.json")]
         assert (job["attempts"], job["failures"]) == (0, [])
-        [state] = [json.loads(path.read_text()) for path in (home / "state").glob(f"*{ts}.json")]
+        [state] = [json.loads(path.read_text()) for path in list_files(home / "state", f"*{ts}.json")]
         assert (state["status"], state["investigator_round"]) == ("investigating", 0)
         log = next((home / "runs").glob("*/run.log")).read_text()
         assert "the bot stopped" in log

@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 
 from blocks import ids
+from bot.adapters.files import list_files
 from bot.adapters.ndjson_journal import NdjsonJournal
 from bot.app import Triage
 from bot.environment import read_environment
@@ -143,7 +144,7 @@ class Storm:
     def states(self) -> dict[str, dict[str, Any]]:
         """Return the open threads as they stand on disk."""
         found = {}
-        for path in (self.office.home / "state").glob("*.json"):
+        for path in list_files(self.office.home / "state", "*.json"):
             with suppress(FileNotFoundError, ValueError):
                 found[path.stem] = json.loads(path.read_bytes())
         return found
@@ -243,7 +244,7 @@ def _play(storm: Storm, *, messages: int, share: float, approvals: int, cuts: ra
 def _wait_until_quiet(storm: Storm) -> None:
     """Wait until every event is sorted and every question has its draft."""
     try:
-        storm.office.control.wait_for(lambda: not _unsettled(storm), "everything to be settled", timeout_s=120)
+        storm.office.control.wait_for(lambda: not _unsettled(storm), "everything to be settled")
     except ProviderError:
         assert _unsettled(storm) == []
 

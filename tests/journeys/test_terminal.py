@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from blocks import ids
+from demo.control import LIMIT_S
 from demo.headless import shown_text
 from demo.workspace import ANA, CHLOE, HELP
 from tests.journeys.office import Office
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.journey
 def typed(office: Office, *words: str) -> str:
     """Type a command of the terminal."""
     argv = [sys.executable, "-m", "bot", *words]
-    done = subprocess.run(argv, cwd=office.home, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(argv, cwd=office.home, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -17,7 +17,7 @@ from demo.headless import find_element, shown_text
 from demo.modals import text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, OPS
-from tests.journeys.office import LIMIT_S, Office, environment_of, write_config
+from tests.journeys.office import Office, environment_of, write_config
 
 PLAYBOOK = "# Heartbeat\n## Quick\n- [x] Tree: `git status --porcelain`\n## Hourly\n- [ ] Certificates\n## Daily\n"
 
@@ -57,7 +57,7 @@ class Watched(Office):
             private = [m for m in self.control.messages(OPS.channel_id) if m.get("ephemeral_to") == user]
             return next((m for m in reversed(private) if says in json.dumps(m, ensure_ascii=False)), None)
 
-        return self.control.wait_for(found, f"{text!r} to say {says!r}", timeout_s=LIMIT_S, channel=OPS.channel_id)
+        return self.control.wait_for(found, f"{text!r} to say {says!r}", channel=OPS.channel_id)
 
     def proposal(self, showing: str) -> Json:
         """Return the newest proposal's card, once it shows `showing`."""
@@ -66,7 +66,7 @@ class Watched(Office):
             cards = [m for m in self.control.messages(OPS.channel_id) if "Proposal for" in shown_text(m)]
             return cards[-1] if cards and showing in shown_text(cards[-1]) else None
 
-        return self.control.wait_for(found, f"a card that shows {showing!r}", timeout_s=LIMIT_S, channel=OPS.channel_id)
+        return self.control.wait_for(found, f"a card that shows {showing!r}", channel=OPS.channel_id)
 
     def modal(self, showing: str = "") -> Json:
         """Return the dialogue on top, once it shows `showing`."""
@@ -75,7 +75,7 @@ class Watched(Office):
             view = self.control.modals.current()
             return view if view and showing in json.dumps(view, ensure_ascii=False) else None
 
-        return self.control.wait_for(found, f"a dialogue that shows {showing!r}", timeout_s=LIMIT_S)
+        return self.control.wait_for(found, f"a dialogue that shows {showing!r}")
 
     def submit(self, view: Json, text: str, *, user: str = ANA.user_id) -> dict[str, str]:
         """Submit an editor with `text` in it and return the errors it shows."""
