@@ -27,6 +27,7 @@ from bot.agent.specialist import Specialist
 from bot.agent.spending import Allowance
 from bot.environment import Environment
 from bot.heartbeat.admission import Admission
+from bot.heartbeat.assigning import Assigning
 from bot.heartbeat.command_pool import CommandPool
 from bot.heartbeat.course import Course
 from bot.heartbeat.delivery import Delivery, owner_or_ops
@@ -103,6 +104,7 @@ class Heartbeats:
     log: BeatLog
     delivery: Delivery
     mail: Mail
+    assigning: Assigning
     suggestions: SuggestionFiles
     pollination: Pollination
     desk: SuggestionDesk
@@ -181,6 +183,7 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         log=log,
         delivery=delivery,
         mail=mail,
+        assigning=Assigning(sessions, mail, around.secrets),
         suggestions=suggestions,
         pollination=pollination,
         desk=desk,

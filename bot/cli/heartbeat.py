@@ -1,6 +1,7 @@
 """`triage heartbeat …`: what `/triage heartbeat` does, from the data directory; works beside a running bot.
 
-Switches are read by the bot at its next tick; `run` and `wake` leave a wake that the bot finds, or that waits for it.
+Switches are read by the bot at its next tick; `run`, `wake` and `assign` leave a wake that the bot finds, or that
+waits for it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from bot.cli.paper import WIDTH, Parser, wrapped
 from bot.domain.beats import Envelope, Wake
 from bot.domain.overrides import Setter
 from bot.environment import Environment, read_environment
+from bot.heartbeat.assigning import Assigning
 from bot.heartbeat.controls import Controls
+from bot.heartbeat.mail import Mail
 from bot.heartbeat.overview import Row, rows
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.registry import Sessions
@@ -45,6 +48,7 @@ _HELP: Final = {
     "every": "how often a session beats: 15m, 2h, or default for what triage.yml says",
     "run": "a beat now, as if you asked for it",
     "wake": "a beat now, as if a machine asked for it",
+    "assign": "give a session something to look into, now",
     "log": "a session's latest beats",
     "why": "the way a session's latest beat went",
 }
@@ -62,6 +66,7 @@ class Bench:
         self.record = BeatLog(NdjsonJournal(self.home / "heartbeats.ndjson"))
         self.zones = Zones(None, SystemClock(), local=local_zone(environment.variables))
         self.controls = Controls(self.sessions, self.overrides, self.drop, cancel=lambda _: False)
+        self.assigning = Assigning(self.sessions, Mail(self.sessions, self.store, self.drop), environment.secrets())
 
     def drop(self, session_id: str, wake: Wake) -> str:
         """Leave a wake for the bot; return what becomes of it."""
@@ -90,11 +95,14 @@ def main(argv: list[str]) -> int:
         print(_shown(bench, args, now))
         return 0
     by = Setter(id="terminal", name=getpass.getuser(), at=now)
-    print(_done(bench.controls, args, by).replace("/triage", "triage"))
+    print(_done(bench, args, by).replace("/triage", "triage"))
     return 0
 
 
-def _done(controls: Controls, args: argparse.Namespace, by: Setter) -> str:
+def _done(bench: Bench, args: argparse.Namespace, by: Setter) -> str:
+    controls = bench.controls
+    if args.verb == "assign":
+        return wrapped(bench.assigning.assign(args.session, " ".join(args.text), by))
     if args.verb == "every":
         return controls.pace(args.session, args.interval, by)
     if args.verb in ("run", "wake"):
@@ -160,6 +168,8 @@ def parser() -> argparse.ArgumentParser:
             verb.add_argument("session")
         if name == "every":
             verb.add_argument("interval")
+        if name == "assign":
+            verb.add_argument("text", nargs="+", help="what to look into, at most 2,000 characters")
         if name == "wake":
             reasons = [Wake.AUTOMATION.value, Wake.ON_DEMAND.value]
             verb.add_argument("--reason", choices=reasons, default=Wake.AUTOMATION.value)

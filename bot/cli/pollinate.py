@@ -47,7 +47,7 @@ class Bench:
         sessions = Sessions(settings.sessions, OverrideFile(home, on_damage=_report))
         states = SessionFiles(home, on_damage=_report)
         self.suggestions = SuggestionFiles(home, on_damage=_report)
-        mail = Mail(sessions, states, lambda *_: None)
+        mail = Mail(sessions, states, lambda *_: "")
         secrets = environment.secrets()
         self.pollination = Pollination(sessions, states, self.suggestions, mail, clock=clock, known_secrets=secrets)
         self.desk = SuggestionDesk(sessions, self.suggestions, DecisionFile(home), clock)

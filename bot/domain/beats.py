@@ -122,8 +122,22 @@ def _cut(text: object) -> object:
     return text if not isinstance(text, str) or len(text) <= MAX_PREVIEW_CHARS else text[: MAX_PREVIEW_CHARS - 1] + "…"
 
 
+def _is_empty(value: object) -> bool:
+    return not value
+
+
+class Assigned(_Value):
+    """What a beat was given to do, and by whom: a session's id, or a person as `@ana`; the text is cut."""
+
+    by: str
+    text: Annotated[str, BeforeValidator(_cut)]
+
+
 class Envelope(_Value):
-    """The line of heartbeats.ndjson that every beat leaves, whatever happened; the preview is cut to 200 characters."""
+    """The line of heartbeats.ndjson that every beat leaves, whatever happened; the preview is cut to 200 characters.
+
+    `assignments` and `beside_ok` stand in the line only where there are any.
+    """
 
     ts: AwareDatetime
     session_id: str
@@ -142,6 +156,9 @@ class Envelope(_Value):
     tier: Tier | None = None
     prescreen: Action | None = None
     usage: BeatUsage = BeatUsage()
+    assignments: Annotated[tuple[Assigned, ...], Field(exclude_if=_is_empty)] = ()
+    beside_ok: Annotated[str, BeforeValidator(_cut), Field(exclude_if=_is_empty)] = ""
+    """What was said beside the token that all is well, and sent to nobody."""
 
 
 def strongest(wakes: Iterable[Wake]) -> Wake:

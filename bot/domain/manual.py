@@ -120,7 +120,7 @@ _ENTRIES: Final = (
     Entry(
         path="heartbeat",
         form="heartbeat …",
-        does="sessions: list, on, off, every, run, log, why",
+        does="sessions: list, on, off, every, run, assign, log, why",
         examples=("heartbeat", "heartbeat every shop 15m"),
         who=f"{EVERYBODY} may list; the rest is for approvers and the session's owner",
         changes="see each subcommand",
@@ -169,6 +169,15 @@ _ENTRIES: Final = (
         changes="starts one beat, which may cost money",
         undo="heartbeat off <session> stops a beat under way",
         extra_words=1,
+    ),
+    Entry(
+        path="heartbeat assign",
+        form="heartbeat assign <session> <text>",
+        does="give it something to look into, now",
+        examples=("heartbeat assign shop Look at the payment errors since noon", "help heartbeat assign"),
+        who=APPROVERS_OR_OWNER,
+        changes="puts the text into the session's inbox and starts one beat, which may cost money",
+        undo="heartbeat off <session> stops the beat under way; the text waits in the inbox until a beat has read it",
     ),
     Entry(
         path="heartbeat log",

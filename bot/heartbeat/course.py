@@ -160,8 +160,8 @@ class Course:
         quiet = BeatResult.OK_EMPTY if judged.ack.kind == "ok-empty" else BeatResult.OK_TOKEN
         why = begun.edits.counted() or None if sent.silent else None  # an alert tells of them itself
         ending = end_of(view, sent, why=why, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
-        if judged.is_quiet and judged.ack.text and sent.silent:
-            ending = _with_remark(ending, sent, judged.ack.text)
+        if judged.ack.kind == "ok-token" and judged.ack.text and not ending.says_ok:
+            ending = _with_remark(ending, sent, redact(judged.ack.text))
         ending = replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
         return self._stamped(ending, begun, boxes_of(view, report))
 
@@ -193,9 +193,15 @@ class Course:
 
 
 def _with_remark(ending: Ending, sent: Sent, said: str) -> Ending:
-    """Return the end of a quiet beat with what was said beside the token, which nobody was sent."""
+    """Return the end of a beat with what was said beside the token, which nobody was sent.
+
+    Where nothing else was sent either, it is also what the record shows of the beat.
+    """
+    ending = replace(ending, beside_ok=said)
+    if not sent.silent or ending.result is BeatResult.FAILED:
+        return ending
     why = "; ".join(filter(None, ["1 remark beside OK", ending.why]))
-    return replace(ending, why=why, sent=replace(sent, preview=redact(said)))
+    return replace(ending, why=why, sent=replace(sent, preview=said))
 
 
 def _paid(view: BeatView, begun: Begun, report: BeatReport, screened: Screened | None) -> PaidRun:

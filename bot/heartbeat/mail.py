@@ -20,11 +20,13 @@ CAUSED_BY: Final = "caused_by"
 class Mail:
     """Sends messages; `wake` is the scheduler's."""
 
-    def __init__(self, sessions: Sessions, store: SessionStore, wake: Callable[[str, Wake], object]) -> None:
+    def __init__(self, sessions: Sessions, store: SessionStore, wake: Callable[[str, Wake], str]) -> None:
         self._sessions, self._store, self._wake = sessions, store, wake
 
-    def send(self, message: InboxMessage, *, after: Iterable[InboxMessage] = ()) -> None:
+    def send(self, message: InboxMessage, *, after: Iterable[InboxMessage] = ()) -> str:
         """Put a message into an inbox and wake its reader if it should be; `after` is what its writer had just read.
+
+        Returns what becomes of the wake, in one sentence; "" where nobody is woken.
 
         Raises:
             InputError: the reader is no session.
@@ -33,8 +35,7 @@ class Mail:
         self._sessions.get(message.to)
         traced = message.evolve(data={**message.data, CAUSED_BY: sorted(causes(message).union(*map(causes, after)))})
         self._store.send(traced)
-        if wakes_its_reader(traced):
-            self._wake(traced.to, Wake.ASSIGNMENT)
+        return self._wake(traced.to, Wake.ASSIGNMENT) if wakes_its_reader(traced) else ""
 
 
 def causes(message: InboxMessage) -> frozenset[str]:

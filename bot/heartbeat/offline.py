@@ -13,7 +13,9 @@ from typing import Final, NamedTuple
 
 from bot.domain.alarm_words import has_alarm_word
 from bot.domain.beats import Receipt
+from bot.domain.hidden import one_line
 from bot.domain.playbook_entries import Entry
+from bot.domain.session import MessageKind
 from bot.heartbeat.checks import FAILING, failure_text, is_own, listed, says_no, titled
 from bot.heartbeat.forge_checks import of_open_requests
 from bot.heartbeat.identity import identity_of_lines
@@ -53,7 +55,15 @@ class OfflineRun:
         receipts = tuple(
             _of_the_broken(task, broken) if task is reports else _receipt(task, view, broken) for task in view.tasks
         )
-        return BeatReport(message=view.session.beat.ack_token, receipts=receipts, usage=None, notes=(NO_MODEL,))
+        message = _undone(view) or view.session.beat.ack_token
+        return BeatReport(message=message, receipts=receipts, usage=None, notes=(NO_MODEL,))
+
+
+def _undone(view: BeatView) -> str:
+    """Return what the owner is told of assignments, which only a model can work on; "" where there are none."""
+    given = [message for message in view.inbox if message.kind is MessageKind.ASSIGNMENT]
+    lines = "\n".join(f"- {message.from_}: {one_line(message.text, 300)}" for message in given)
+    return f"{_count(given, 'assignment')} not looked into, for no model is configured\n{lines}" if given else ""
 
 
 def _of_the_broken(task: Entry, broken: list[ProbeResult]) -> Receipt:

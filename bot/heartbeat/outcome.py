@@ -9,11 +9,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from bot.domain.beats import Action, BeatResult, BeatUsage, Envelope, Wake, indicator_of
+from bot.domain.beats import Action, Assigned, BeatResult, BeatUsage, Envelope, Wake, indicator_of
 from bot.domain.paid_run import PaidRun
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact
-from bot.domain.session import SessionState, SpentToday
+from bot.domain.session import MessageKind, SessionState, SpentToday
 from bot.domain.tiers import includes
 from bot.errors import StoreError
 from bot.heartbeat.edits import Edits
@@ -61,6 +61,8 @@ class Ending:
     sent: Sent | None = None
     prescreen: Action | None = None
     says_ok: bool = False
+    beside_ok: str = ""
+    """What was said beside the token that all is well, and sent to nobody."""
     good: bool = False
     full: Usage | None = None
     triage: Usage | None = None
@@ -185,7 +187,14 @@ def _envelope(session: Session, begun: Begun, ending: Ending, now: datetime) -> 
         tier=ending.view.tier if ending.view else None,
         prescreen=ending.prescreen,
         usage=BeatUsage.of(ending.full, ending.triage),
+        assignments=_assignments(ending.view),
+        beside_ok=ending.beside_ok,
     )
+
+
+def _assignments(view: BeatView | None) -> tuple[Assigned, ...]:
+    given = (message for message in (view.inbox if view else ()) if message.kind is MessageKind.ASSIGNMENT)
+    return tuple(Assigned(by=message.from_, text=message.text) for message in given)
 
 
 def _trace(begun: Begun, ending: Ending, now: datetime) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.domain.beats import BeatResult, Envelope, Indicator
 from bot.domain.distance import ago, span
-from bot.domain.hidden import without_hidden
+from bot.domain.hidden import one_line, without_hidden
 from bot.heartbeat.overview import Row, Standing
 from bot.heartbeat.path import Mark, PathLine, path_of
 from bot.heartbeat.steps import Step, step_of
@@ -65,7 +65,7 @@ def _ended(row: Row, last: Envelope) -> str:
 def beat_line(beat: Envelope, *, may_read: bool) -> str:
     """Return a beat on one line; what it found is for those who may read it."""
     beat = beat if may_read else _without_findings(beat)
-    said = beat.why or beat.error or beat.preview
+    said = "; ".join([*_given(beat, 60), *filter(None, [beat.why or beat.error or beat.preview])])
     tier = f" {beat.tier}" if beat.tier else ""
     line = f"{beat.ts:%d %b %H:%M}  {beat.reason}{tier}  {beat.result}  {_flat(said)}"
     return line.rstrip()
@@ -76,13 +76,20 @@ def path_lines(beat: Envelope, *, may_read: bool) -> list[str]:
     beat = beat if may_read else _without_findings(beat)
     lines = [_line(step) for step in path_of(beat)]
     preview = _flat(beat.preview)
-    return [*lines, f"  said: {preview}"] if preview else lines
+    said = [f"said: {preview}"] if preview else []
+    return [*lines, *(f"  {line}" for line in [*_given(beat, 200), *said])]
+
+
+def _given(beat: Envelope, chars: int) -> list[str]:
+    """Return who gave the beat what to do."""
+    return [f"assigned by {one_line(each.by, 40)}: “{one_line(each.text, chars)}”" for each in beat.assignments]
 
 
 def _without_findings(beat: Envelope) -> Envelope:
-    """Return a beat without what a model said of it: its message, and why its pre-screen saw nothing to do."""
+    """Return a beat without its texts: its message, its assignments, why its pre-screen saw nothing to do."""
     is_screened = step_of(beat.why)[0] is Step.PRESCREEN
-    return beat.model_copy(update={"preview": "", "why": str(Step.PRESCREEN) if is_screened else beat.why})
+    texts = {"preview": "", "assignments": (), "beside_ok": ""}
+    return beat.model_copy(update={**texts, "why": str(Step.PRESCREEN) if is_screened else beat.why})
 
 
 def heading(beat: Envelope) -> str:

@@ -140,6 +140,7 @@ def _heartbeat_command(on: Foundation, beats: Heartbeats) -> HeartbeatCommand:
         owners=beats.owners,
         store=beats.store,
         controls=Controls(beats.sessions, beats.overrides, beats.scheduler.wake, beats.beats.cancel),
+        assigning=beats.assigning,
         record=beats.log,
         zones=beats.zones,
         approvers=on.approvers,

@@ -18,6 +18,7 @@ from bot.domain.manual import verbs
 from bot.domain.nearness import near_ones
 from bot.domain.overrides import Setter
 from bot.errors import InputError
+from bot.heartbeat.assigning import Assigning
 from bot.heartbeat.controls import Controls
 from bot.heartbeat.overview import rows
 from bot.heartbeat.owners import Owners
@@ -42,6 +43,7 @@ class HeartbeatCommand:
     owners: Owners
     store: SessionStore
     controls: Controls
+    assigning: Assigning
     record: BeatLog
     zones: Zones
     approvers: Approvers
@@ -82,6 +84,8 @@ class HeartbeatCommand:
             if not interval:
                 raise InputError(f"How often? Type /triage heartbeat every {session.id} 15m")
             return self.controls.pace(session.id, interval.lower(), by)
+        if verb == "assign":
+            return self.assigning.assign(session.id, typed.line.after(3), by)
         if verb == "run":
             return self.controls.run(session.id)
         return self.controls.switch(session.id, by, on=verb == "on")

@@ -11,6 +11,7 @@ import pytest
 from bot.__main__ import main
 from bot.adapters.lock import HomeLock
 from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.session_files import SessionFiles
 from bot.domain.beats import BeatResult, Envelope, Indicator, Wake
 from bot.heartbeat.record import BeatLog
 
@@ -92,6 +93,21 @@ def test_a_wake_is_left_and_it_is_said_whether_a_bot_finds_it(home: Path, capsys
     ]
 
 
+def test_an_assignment_is_left_for_the_bot(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the inbox, with a wake; each line of the answer fits."""
+    seen = typed(capsys, "assign", "shop-api", "Why 5xx", "since noon?")
+    assert "Assigned to shop-api: “Why 5xx since noon?”" in seen
+    assert "No triage runs on" in seen
+    [message] = SessionFiles(home, on_damage=lambda _: None).inbox("shop-api")
+    assert (message.kind, message.text, message.data["assigned_by"]) == (
+        "assignment",
+        "Why 5xx since noon?",
+        "terminal",
+    )
+    assert message.from_.startswith("@")
+    assert [path.name for path in (home / "wakes").iterdir()] == ["shop-api.assignment"]
+
+
 def test_switches_are_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With what to type to go back."""
     assert "triage heartbeat on shop-api" in typed(capsys, "off", "shop-api")
@@ -106,6 +122,8 @@ def test_switches_are_told(home: Path, capsys: pytest.CaptureFixture[str]) -> No
         (["why", "shop"], "did you mean shop-api?"),
         (["every", "shop-api", "often"], "'often' is no interval"),
         (["wake", "nobody"], "there is no session 'nobody'"),
+        (["assign", "shop", "Look"], "did you mean shop-api?"),
+        (["assign", "shop-api", "Look\u202e"], "1 invisible character"),
     ],
 )
 def test_what_cannot_be_done_is_told(

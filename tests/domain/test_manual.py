@@ -9,7 +9,8 @@ from bot.domain.typed import read_line
 
 SPEC = (
     "help status pause resume brief brief.picture metrics open investigate approve-list heartbeat tiers pollinate "
-    "heartbeat.list heartbeat.on heartbeat.off heartbeat.every heartbeat.run heartbeat.log heartbeat.why "
+    "heartbeat.list heartbeat.on heartbeat.off heartbeat.every heartbeat.run heartbeat.assign "
+    "heartbeat.log heartbeat.why "
     "tiers.add tiers.remove tiers.move tiers.edit tiers.due "
     "pollinate.run pollinate.list pollinate.accept pollinate.reject"
 )

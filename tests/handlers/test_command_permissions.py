@@ -18,6 +18,7 @@ from bot.casework.pausing import Pausing
 from bot.domain.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.manual import APPROVERS, APPROVERS_OR_OWNER, MANUAL, NOTHING
 from bot.domain.threads import PendingReason, Status
+from bot.heartbeat.assigning import Assigning
 from bot.heartbeat.controls import Controls
 from bot.heartbeat.task_desk import TaskDesk
 from bot.ports import Person
@@ -39,7 +40,7 @@ from tests.payloads import payload
 
 APPROVER, OWNER, STRANGER, GUEST = "U2", "U0ANN", "U0EVE", "U0GUEST"
 SECRET = "zq7"
-FILLED = {"<session>": "shop", "<tier>": "daily", "<task>": "Look", "<n>": "1", "<interval>": "15m"}
+FILLED = {"<session>": "shop", "<tier>": "daily", "<task>": "Look", "<n>": "1", "<interval>": "15m", "<text>": "Look"}
 
 
 class Everything:
@@ -94,6 +95,7 @@ class Everything:
             sessions=works.sessions,
             store=works.store,
             controls=Controls(works.sessions, works.overrides, works.scheduler.wake, lambda _: False),
+            assigning=Assigning(works.sessions, works.mail),
             record=works.record,
             zones=works.zones,
             approvers=self.approvers,
@@ -144,6 +146,7 @@ class Everything:
                 self.playbook.read_text(),
                 self.works.overrides.texts,
                 sorted(self.works.jobs.waiting),
+                self.works.store.inbox("shop"),
                 self.pausing.is_paused,
                 self.asked,
                 len(self.opened),

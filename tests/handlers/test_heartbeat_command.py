@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from bot.casework.approvers import Approvers
-from bot.domain.beats import BeatResult, Envelope, Indicator, Wake
+from bot.domain.beats import Assigned, BeatResult, Envelope, Indicator, Wake
 from bot.domain.session import Failures, OpenFinding
+from bot.heartbeat.assigning import MAX_CHARS, Assigning
 from bot.heartbeat.controls import Controls
 from handlers.commands import OTHER_TEAM, Commands
 from handlers.commands.heartbeat import HeartbeatCommand
@@ -44,6 +45,7 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1", ru
         controls=Controls(
             works.sessions, works.overrides, works.scheduler.wake, lambda session_id: session_id == running
         ),
+        assigning=Assigning(works.sessions, works.mail, {"known-to-us"}),
         record=works.record,
         zones=works.zones,
         approvers=approvers,
@@ -119,7 +121,9 @@ def test_a_beat_is_started_by_hand(works: Clockwork) -> None:
     assert [job.payload["wake"] for job in works.run_all()] == ["on_demand"]
 
 
-@pytest.mark.parametrize("text", ["on shop-api", "off shop-api", "every shop-api 15m", "run shop-api"])
+@pytest.mark.parametrize(
+    "text", ["on shop-api", "off shop-api", "every shop-api 15m", "run shop-api", "assign shop-api Look"]
+)
 @pytest.mark.parametrize(("by", "team"), [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
 def test_who_may_not_changes_nothing(works: Clockwork, text: str, by: str, team: str) -> None:
     """An id alone is not enough: it is the user of this workspace who may."""
@@ -127,6 +131,62 @@ def test_who_may_not_changes_nothing(works: Clockwork, text: str, by: str, team:
     assert refusal in answer(works, f"heartbeat {text}", by, team)
     assert works.overrides.texts == {}
     assert works.jobs.waiting == {}
+    assert works.store.inbox("shop-api") == []
+
+
+@pytest.mark.parametrize("by", [APPROVER, OWNER])
+def test_an_assignment_waits_in_the_inbox_and_wakes_its_session(works: Clockwork, by: str) -> None:
+    """Word for word, without secrets, under the name of who typed it."""
+    seen = answer(works, "heartbeat assign shop-api Why *5xx* since   noon? known-to-us", by)
+    assert seen.startswith("Assigned to shop-api: “Why *5xx* since noon? ")
+    assert "A beat of shop-api is queued. What came of it: /triage heartbeat why shop-api" in seen
+    [message] = works.store.inbox("shop-api")
+    assert message.text.startswith("Why *5xx* since   noon? ")
+    assert "known-to-us" not in message.text + seen
+    assert (message.from_, message.kind, message.data["assigned_by"]) == ("@ana", "assignment", by)
+    assert [job.payload["wake"] for job in works.run_all()] == ["assignment"]
+
+
+def test_an_assignment_outlives_a_kill_before_its_wake_and_a_session_that_is_off(works: Clockwork) -> None:
+    """What is in the inbox is told of as waiting, and the next start wakes for it."""
+    answer(works, "heartbeat off shop-api")
+    seen = answer(works, "heartbeat assign shop-api Look")
+    assert "waits in the inbox" in seen
+    assert "No beat of shop-api: disabled" in seen
+    answer(works, "heartbeat on shop-api")
+    works.restarted().tick()
+    assert [job.payload["wake"] for job in works.run_all() if job.key == "shop-api"] == ["assignment"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("shop-api", "What is to be done?"),
+        ("shop-api \u2800", "What is to be done?"),
+        ("shop-api \u3164", "1 invisible character"),
+        ("shop-api Look\u202e here", "1 invisible character, so nothing was assigned"),
+        ("shop-api Look\U000e0041\U000e0042", "2 invisible characters, so nothing was assigned"),
+        ("shop-api " + "x" * (MAX_CHARS + 1), "at most 2,000"),
+        ("shop-apy Look", "did you mean shop-api?"),
+        ("", "Name a session; there are shop-api, tooling"),
+    ],
+)
+def test_what_cannot_be_assigned_is_not(works: Clockwork, text: str, says: str) -> None:
+    """With a sentence; nothing is queued."""
+    assert says in answer(works, f"heartbeat assign {text}")
+    assert works.store.inbox("shop-api") == []
+    assert works.jobs.waiting == {}
+
+
+def test_who_assigned_what_is_for_those_who_may_read_it(works: Clockwork) -> None:
+    """In the log and in the way of the beat."""
+    given = (Assigned(by="@ana", text="Why <5xx>?"), Assigned(by="master", text="Compare"))
+    note(works, BeatResult.OK_TOKEN, Indicator.OK, reason=Wake.ASSIGNMENT, assignments=given)
+    for verb in ("why", "log"):
+        seen = answer(works, f"heartbeat {verb} shop-api", OWNER)
+        assert "assigned by @ana: “Why &lt;5xx&gt;?”" in seen
+        assert "assigned by master: “Compare”" in seen
+        assert "5xx" not in answer(works, f"heartbeat {verb} shop-api", OTHER)
 
 
 def test_what_a_beat_found_is_for_the_owner_and_approvers(works: Clockwork) -> None:

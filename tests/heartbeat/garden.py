@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bot.domain.beats import Wake
 from bot.domain.session import InboxMessage
 from bot.domain.suggestions import By
 from bot.heartbeat.mail import Mail
@@ -60,12 +61,16 @@ class Garden:
         self.sessions = Sessions(self.settings, MemoryOverrideStore())
         self.store = MemorySessionStore(self.states, self.inboxes, self.faults)
         self.suggestions = MemorySuggestionStore(self.texts, self.faults)
-        self.mail = Mail(self.sessions, self.store, lambda name, _: self.woken.append(name))
+        self.mail = Mail(self.sessions, self.store, self._woken)
         self.pollination = Pollination(self.sessions, self.store, self.suggestions, self.mail, clock=self.clock)
         self.desk = SuggestionDesk(
             self.sessions, self.suggestions, MemoryDecisionLog(self.lines, self.faults), self.clock
         )
         self.neighbours = Neighbours(self.sessions, self.store, self.suggestions, self.pollination, self.mail)
+
+    def _woken(self, name: str, _: Wake) -> str:
+        self.woken.append(name)
+        return ""
 
     def set(self, name: str, **beat: Any) -> None:
         """Give a session settings of its beats."""

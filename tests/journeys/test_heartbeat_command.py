@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,7 +57,7 @@ class Running:
 
         return self.control.wait_for(found, f"{text!r} to say {says!r}", channel=OPS.channel_id)
 
-    def beats(self) -> list[dict[str, object]]:
+    def beats(self) -> list[dict[str, Any]]:
         path = self.home / "heartbeats.ndjson"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
@@ -71,6 +72,23 @@ def running(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path):  #
     finally:
         running.process.send_signal(signal.SIGTERM)
         running.process.wait(LIMIT_S)
+
+
+def test_an_assignment_is_worked_on_and_its_sender_stands_on_the_record(running: Running) -> None:
+    """From Slack by the owner and from the terminal; offline the owner hears that nobody looked."""
+    running.answered("heartbeat assign shop-api Why 5xx?", CHLOE.user_id, "Only approvers and the owner")
+    running.answered("heartbeat assign shop-api Why 5xx?", ANA.user_id, "A beat of shop-api is queued")
+    [beat] = running.control.wait_for(running.beats, "a beat on record", timeout_s=LIMIT_S)
+    assert (beat["reason"], [each["text"] for each in beat["assignments"]]) == ("assignment", ["Why 5xx?"])
+    sent = json.dumps(running.control.messages(running.control.direct_messages(ANA.user_id) or ""), ensure_ascii=False)
+    assert "1 assignment not looked into, for no model is configured" in sent
+    running.answered("heartbeat why shop-api", ANA.user_id, "“Why 5xx?”")
+    assert "starts it in a few seconds" in " ".join(running.typed("assign", "shop-api", "Compare", "both").split())
+    second = running.control.wait_for(
+        lambda: next(iter(running.beats()[1:]), None), "a second beat on record", timeout_s=LIMIT_S
+    )
+    assert (second["reason"], [each["text"] for each in second["assignments"]]) == ("assignment", ["Compare both"])
+    assert "“Compare both”" in running.typed("log", "shop-api")
 
 
 def test_a_day_with_sessions(running: Running) -> None:
