@@ -6,12 +6,18 @@ Tolerant of what stands around the object (prose, code fences, other objects), s
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
 from bot.domain.hidden import mend
+
+_BEGIN: Final = re.compile(r"\{(?=[ \t\r\n]{0,1000}[\"}])")
+_READ_BEFORE_CUT: Final = 65_536
+_TOO_DEEP_CHARS: Final = 1_000
+"""How far to go on from an object that is nested more deeply than can be read: it nests on for longer than this."""
 
 
 class Unreadable(ValueError):
@@ -41,17 +47,27 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
     [{'a': {'b': '}'}}, {'c': 1}]
     """
     decoder = json.JSONDecoder(strict=False)
-    at = text.find("{")
-    while at >= 0:
-        try:
-            found, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            if isinstance(found, dict):
-                mend(found)
-                yield found
-        at = text.find("{", end)
+    begin = _BEGIN.search(text)
+    while begin:
+        at = begin.start()
+        if at > _READ_BEFORE_CUT:  # a failure counts the lines of all that was read
+            text, at = text[at:], 0
+        found, end = _object_at(decoder, text, at)
+        if found is not None:
+            mend(found)
+            yield found
+        begin = _BEGIN.search(text, end)
+
+
+def _object_at(decoder: json.JSONDecoder, text: str, at: int) -> tuple[dict[str, Any] | None, int]:
+    """Return the object that starts at `at`, if it is one, and where to look on."""
+    try:
+        found, end = decoder.raw_decode(text, at)
+    except ValueError:
+        return None, at + 1
+    except RecursionError:
+        return None, at + _TOO_DEEP_CHARS
+    return (found if isinstance(found, dict) else None), end
 
 
 def _explain(error: ValidationError) -> str:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from bot.domain.linear_patterns import LinearPattern
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Rises with every change of what counts as a credential: what was stored under another version is read anew."""
 
 PRIVATE_KEY: Final = "private key"
@@ -90,13 +90,13 @@ _BEGINNINGS: Final = (
     ("Google key", "AIza", f"{_W}{{35,}}"),
     ("Google token", "ya29.", r"[A-Za-z0-9_.-]{20,}"),
     ("Google secret", "GOCSPX-", f"{_W}{{20,}}"),
-    ("Google token", "1//0", f"{_W}{{40,}}"),
+    ("Google token", "1//0 1//1", f"{_W}{{40,}}"),
     ("Google HMAC key", "GOOG1E GOOG4", "[A-Z0-9]{20,}"),
     ("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", f"{_A}{{40,}}"),
     ("DigitalOcean Spaces key", "DO00", "[A-Z0-9]{16,}"),
     ("Vault token", "hvs. hvb. hvr.", f"{_W}{{24,}}"),
     ("Vault token", "s.", rf"(?=[A-Za-z]{{0,23}}\d)(?=[a-z0-9]{{0,23}}[A-Z]){_A}{{24}}(?![A-Za-z0-9_.(])"),
-    ("Databricks token", "dapi", rf"{_H}{{32}}(?:-\d)?(?![A-Za-z0-9])"),
+    ("Databricks token", "dapi dkea dose", rf"{_H}{{32}}(?:-\d)?(?![A-Za-z0-9])"),
     ("Shopify token", "shpat_ shpss_ shpca_ shppa_ shptka_ shpua_", f"{_A}{{28,}}"),
     ("Grafana token", "glsa_ glc_", r"[A-Za-z0-9_+/=-]{32,}"),
     ("Grafana key", "eyJrIjoi", r"[A-Za-z0-9+/=]{40,}"),
@@ -155,6 +155,7 @@ _BEGINNINGS: Final = (
     ("Yandex token", "y0_ y1_ y2_ y3_", f"{_W}{{40,}}"),
     ("Yandex token", "t1.", rf"{_W}{{20,}}={{0,2}}\.{_W}{{80,}}"),
     ("Yandex key", "YCAJE YCP YCM", f"{_W}{{20,}}"),
+    ("Yandex key", "YC", rf"(?=[A-Za-z_-]{{0,37}}\d)(?=[a-z0-9_-]{{0,37}}[A-Z]){_W}{{38}}(?![A-Za-z0-9_-])"),
     ("SendGrid key", "SG.", rf"{_W}{{16,}}\.{_W}{{16,}}"),
     ("1Password token", "ops_eyJ", f"{_B}{{100,}}"),
     ("1Password key", "A3-", r"[A-Z0-9]{6}-[A-Z0-9]{5,11}(?:-[A-Z0-9]{5,6}){2,4}"),
@@ -183,6 +184,12 @@ _BEGINNINGS: Final = (
     ("Render key", "rnd_", rf"(?=[A-Za-z]{{0,26}}\d){_A}{{26,}}"),
     ("Defined key", "dnkey-", f"{_W}{{60,}}"),
     ("Authress key", "authress_ scauth_", r"[A-Za-z0-9_.+/=-]{40,}"),
+    ("Authress key", "sc_ ext_", rf"[a-z0-9]{{5,30}}\.[a-z0-9]{{4,6}}\.acc[_-][a-z0-9-]{{10,32}}\.{_B}{{30,}}"),
+    ("Adafruit key", "aio_", rf"(?=[A-Za-z]{{0,27}}\d){_A}{{28}}(?![A-Za-z0-9_])"),
+    ("Amazon MWS token", "amzn.mws.", _UUID),
+    ("ElevenLabs key", "sk_", rf"{_H}{{48}}(?![A-Za-z0-9])"),
+    ("Weights & Biases key", "wandb_v1_", f"{_W}{{40,}}"),
+    ("JSON web token", "ZXlKaGJHY2lP ZXlKMGVYQWlP ZXlKcmFXUWlP ZXlKbGJtTWlP", f"{_B}{{40,}}"),
     ("SettleMint token", "sm_aat_ sm_pat_ sm_sat_", f"{_A}{{16,}}"),
     ("42 secret", "s-s4t2", f"{_W}{{40,}}"),
     ("Aiven token", "AVNS_", f"{_W}{{16,}}"),
@@ -258,6 +265,12 @@ _SHAPES: Final = tuple(
             "Asana token",
             LinearPattern("[0-9]:[0-9a-f]{32}"),
             r"(?<![0-9./])[12]/\d{13,19}(?:/\d{13,19})?:[0-9a-f]{32}(?![0-9a-f])",
+        ),
+        ("Convex key", "|", r"(?<![\w-])(?:prod|dev|preview):[a-z0-9-]{3,60}\|(?P<value>[A-Za-z0-9+/=]{40,200})"),
+        (
+            "Upstash token",
+            "ASQg",
+            rf"{_START}A[A-Za-z0-9+/]{{3}}ASQg[A-Za-z0-9+/]{{40,80}}={{0,2}}",
         ),
         ("PayPal token", "access_token$", r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
         (

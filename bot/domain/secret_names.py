@@ -45,7 +45,7 @@ _STEMS: Final = LinearPattern(
     r"pass(?:word|wd|phrase|code|wort)?|pswd|pwd|\bpw\b|psk|kennwort|contrase[\x{f1}n]a|senha|mot[ _]de[ _]passe"
     r"|kata[ _]sandi|\x{5bc6}\x{7801}|\x{53e3}\x{4ee4}|\x{30d1}\x{30b9}\x{30ef}\x{30fc}\x{30c9}"
     r"|\x{43f}\x{430}\x{440}\x{43e}\x{43b}\x{44c}|\bclave\b|requirepass|masterauth|redis(?:cli)?_?auth|securestring"
-    r"|secret|credential|creds|token|jwt|session[_-]?id|sessid|session|\bsid\b|\bsig\b|signature|key|\bcode\b|auth",
+    r"|secret|credential|creds|token|bearer|\bskey|_skey|jwt|session[_-]?id|sessid|session|\bsid\b|\bsig\b|signature|key|\bcode\b|auth",
     ignore_case=True,
 )
 _SHORT: Final = frozenset({"pass", "pwd", "psk", "creds", "jwt", "session"})
@@ -70,7 +70,7 @@ _JOINTS: Final = tuple(
             _Joint.ASSIGNED,
             rf"{_QUOTE}[ \t]{{0,20}}(?::[ \t]?(?:str|string|String)[ \t]?=|=>|:=|==|=|:(?!:)|\uff1a)[ \t]{{0,20}}",
         ),
-        (_Joint.CALLED, r"\([ \t]{0,4}(?=['\"])|\\?['\"][ \t]{0,4},[ \t]{0,4}(?=\\?['\"])"),
+        (_Joint.CALLED, r"\([ \t]{0,4}(?=['\"])|(?:\\?['\"])?[ \t]{0,4}(?:,|\|\||\?\?|\bor\b)[ \t]{0,4}(?=\\?['\"])"),
         (_Joint.ELEMENT, r">\s{0,8}|</[A-Za-z:]{1,20}>\s{0,8}<string>"),
         (_Joint.PAIRED, rf"{_QUOTE},?\s{{1,20}}{_QUOTE}(?i:value|default){_QUOTE}[ \t]{{0,4}}[:=][ \t]{{0,20}}"),
         (_Joint.PAIRED, rf"{_QUOTE},{_QUOTE}value{_QUOTE}[:=]"),
@@ -128,7 +128,7 @@ def _kind_of(text: str, start: int, end: int) -> str | None:
         return "secret" if not stem.startswith("secur") else "password"
     if stem == "signature" and before not in {"_", "-", "&", "?"}:
         return None
-    if stem.startswith(("token", "jwt", "sess", "sid", "sig")):
+    if stem.startswith(("token", "bearer", "skey", "_skey", "jwt", "sess", "sid", "sig")):
         return "token"
     return "password"
 

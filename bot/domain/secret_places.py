@@ -179,6 +179,20 @@ _PLACES: Final = tuple(
             _chosen,
         ),
         (
+            "password",
+            "oracle:",
+            re.compile(r"jdbc:oracle:\w{2,10}:(?P<user>[^\s/@\"']{1,64})/(?P<value>[^\s@\"']{3,256})@"),
+            _chosen,
+        ),
+        (
+            "password",
+            "contribsys.com,CONTRIBSYS__COM",
+            re.compile(
+                r"(?:__CONTRIBSYS__COM['\"]?[ \t]{0,4}[:=][ \t]{0,4}['\"]?|://)(?P<value>[0-9a-f]{8}:[0-9a-f]{8})(?![0-9a-f])"
+            ),
+            _chosen,
+        ),
+        (
             "token",
             "earer ,asic ,EARER ,ASIC ",
             re.compile(r"(?i:\b(?:bearer|basic))\s{1,4}(?P<value>[A-Za-z0-9._~+/-]{16,1024}=*)"),
@@ -197,6 +211,12 @@ _PLACES: Final = tuple(
 )
 
 
+_IN_CLUSTER: Final = re.compile(r"(?m)^kind:[ \t]{1,8}Secret\b")
+_MANIFEST_LINE: Final = re.compile(
+    r"(?m)^(?P<indent>[ \t]{0,20})(?P<name>[\w.-]{1,100}):[ \t]{0,20}(?P<value>[^\n]{0,20000})"
+)
+
+
 def placed(text: str) -> Iterator[Span]:
     """Yield where a credential stands in a place made for one."""
     for place in _PLACES:
@@ -204,3 +224,19 @@ def placed(text: str) -> Iterator[Span]:
             for match in place.pattern.finditer(text):
                 if place.is_secret(match["value"]) and match.groupdict().get("user") != match["value"]:
                     yield Span(*match.span("value"), place.kind)
+    if _IN_CLUSTER.search(text):
+        yield from _in_manifests(text)
+
+
+def _in_manifests(text: str) -> Iterator[Span]:
+    """Yield the values of Kubernetes' manifests of secrets, whatever they are called there."""
+    start = 0
+    for separator in (*re.finditer(r"(?m)^---", text), None):
+        end = separator.start() if separator else len(text)
+        is_data = False
+        for line in _MANIFEST_LINE.finditer(text, start, end) if _IN_CLUSTER.search(text, start, end) else ():
+            if not line["indent"]:
+                is_data = line["name"] in {"data", "stringData"}
+            elif is_data and _chosen(line["value"]):
+                yield Span(*line.span("value"), "secret")
+        start = end

@@ -29,6 +29,9 @@ _CODE: Final = re.compile(
 _PATH: Final = re.compile(r"(?:[~.]{0,2}|[A-Za-z]:)[/\\]|[a-z][a-z0-9+.-]{1,20}://")
 _WEB_PATH: Final = re.compile(r"[~.]{0,2}/(?:[a-z][a-z0-9_.-]{1,40}[/?]){1,8}|[a-z][a-z0-9+.-]{1,20}://")
 _OF_A_NAME: Final = re.compile(r"(?i)pass|pwd|secret|token|key\d?$|auth|cred|arg|param|value|field|str|hash|salt")
+_HUMP: Final = re.compile(r"[A-Z]{1,64}(?![a-z])|[A-Z]?[a-z]{1,64}")
+_MIN_HUMPS: Final = 5
+_CHARS_OF_A_WORD: Final = 2.6
 _SYMBOLS: Final = frozenset("!#$%&*+-=?@^~.:_/|")
 
 
@@ -48,7 +51,9 @@ def is_random(value: str, min_bits: float) -> bool:
     (True, False)
     """
     value = value[:JUDGED_CHARS]
-    if is_placeholder(value) or _WORDS.fullmatch(value) or _CODE.fullmatch(value) or _WEB_PATH.match(value):
+    if is_placeholder(value) or _CODE.fullmatch(value) or _WEB_PATH.match(value):
+        return False
+    if _WORDS.fullmatch(value) and not _has_short_humps(value):
         return False
     letters, digits = re.search("[A-Za-z]", value), re.search("[0-9]", value)
     return bool(letters and digits) and bits_per_char(value) >= min_bits
@@ -78,6 +83,16 @@ def is_password(value: str, *, is_bare: bool, is_prose: bool = False) -> bool:
     return is_mixed or (
         not is_prose and not is_bare and any(map(str.isalpha, value)) and not _SYMBOLS.isdisjoint(value)
     )
+
+
+def _has_short_humps(value: str) -> bool:
+    """Whether capitals stand in letters as by chance: the words of a name in camel case are longer.
+
+    >>> _has_short_humps("keyQTsjNuAGlKTDv6"), _has_short_humps("getUserByIdFromDbOrNull")
+    (True, False)
+    """
+    humps = _HUMP.findall(value)
+    return len(humps) >= _MIN_HUMPS and sum(map(len, humps)) < _CHARS_OF_A_WORD * len(humps)
 
 
 def bits_per_char(value: str) -> float:

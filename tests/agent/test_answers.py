@@ -39,3 +39,10 @@ def test_what_is_wrong_is_told_for_the_repair(text: str, told: str) -> None:
     """By field, in words the model can act on."""
     with pytest.raises(Unreadable, match=told):
         read_answer(text, Answer)
+
+
+@pytest.mark.parametrize("before", ["{" * 90_000, '{"' * 60_000, '{"a":[' * 30_000, "{ x }\n" * 20_000])
+@pytest.mark.timeout(20)
+def test_an_answer_behind_much_that_is_none_is_found(before: str) -> None:
+    """Braces of code, half an object and one that nests without an end cost little."""
+    assert read_answer(f'{before}" {" " * 1_000} {{"text": "this"}}', Answer) == Answer(text="this")

@@ -15,6 +15,8 @@ import string
 import uuid
 from typing import Final, NamedTuple
 
+from tests.domain.foreign_secrets import FOREIGN
+
 _ALPHABETS: Final = {
     "h": "0123456789abcdef",
     "H": "0123456789ABCDEF",
@@ -432,7 +434,12 @@ IN_CONTEXT: Final = {
 
 def planted() -> list[Planted]:
     """Return one text for each kind; the same ones at each call."""
-    return [_planted(kind, form) for kind, form in (*_in_sentences(ISSUED), *IN_CONTEXT.items())]
+    return [_planted(kind, form) for kind, form in (*_in_sentences({**ISSUED, **FOREIGN}), *IN_CONTEXT.items())]
+
+
+def foreign() -> list[Planted]:
+    """Return one text for each of the kinds that other lists name."""
+    return [_planted(kind, form) for kind, form in _in_sentences(FOREIGN)]
 
 
 def value_of(kind: str) -> str:
