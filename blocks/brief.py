@@ -1,10 +1,11 @@
 """The brief and the end-of-day report: what waits, with the way to each card, what happened, what it cost.
 
-Pure. Who may not approve gets counts, and neither questions nor findings.
+Pure. Who may not approve gets counts, and neither questions nor findings nor remarks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from slack_sdk.models.blocks import Block, DividerBlock
@@ -26,6 +27,8 @@ def brief_blocks(brief: Brief, title: str, *, may_see_drafts: bool) -> list[Bloc
     parts += [DividerBlock(), section(_drafts(brief, may_see_drafts)), section(_done(brief))]
     if brief.findings:
         parts.append(section(_findings(brief, may_see_drafts)))
+    if brief.remarks:
+        parts.append(section(_remarks(brief, may_see_drafts)))
     return fit_message([*parts, context(f"{escape(cost_line(brief))} Next: {NEXT}")])
 
 
@@ -46,8 +49,19 @@ def _done(brief: Brief) -> str:
 
 def _findings(brief: Brief, may_see_drafts: bool) -> str:
     title = f"*{counted(len(brief.findings), 'finding')}* by heartbeats"
-    if not may_see_drafts:
+    return _listed(title, [f"*{escape(name)}* · {escape(what)}" for name, what in brief.findings], may_see_drafts)
+
+
+def _remarks(brief: Brief, may_see_drafts: bool) -> str:
+    """Return what beats said beside OK: too little for an alert, and not to be lost."""
+    title = f"*{counted(len(brief.remarks), 'remark')} beside OK*"
+    return _listed(title, [f"*{escape(name)}*: “{escape(said)}”" for name, said in brief.remarks], may_see_drafts)
+
+
+def _listed(title: str, found: Sequence[str], may_see: bool) -> str:
+    """Return a title and as many lines under it as fit; the title alone for who may not see them."""
+    if not may_see:
         return title
-    lines = [f"• *{escape(name)}* · {escape(what)}" for name, what in brief.findings[:MAX_LINES]]
-    left = len(brief.findings) - len(lines)
+    lines = [f"• {each}" for each in found[:MAX_LINES]]
+    left = len(found) - len(lines)
     return truncate("\n".join([title, *lines, *([f"… and {left} more"] if left else [])]), SECTION_CHARS)

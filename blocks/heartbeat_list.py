@@ -54,8 +54,10 @@ def log_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) ->
     ]
 
 
-def why_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) -> list[Block]:
-    """Return the way of the latest beat, step by step, and the ones before it on a line each."""
+def why_blocks(
+    session_id: str, beats: Sequence[Envelope], *, may_read: bool, beside_ok: Sequence[str] = ()
+) -> list[Block]:
+    """Return the way of the latest beat, step by step, the ones before it on a line each, and what stood beside OK."""
     if not beats:
         return _no_beat(session_id)
     latest, *earlier = beats
@@ -63,6 +65,8 @@ def why_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) ->
     parts = [section(f"*{escape(session_id)}* {escape(heading(latest))}"), _code(steps)]
     if earlier:
         parts.append(_code([_cut(beat_line(beat, may_read=may_read), BEAT_CHARS) for beat in earlier[:EARLIER]]))
+    if beside_ok:
+        parts.append(_code([_cut(line, STEP_CHARS) for line in beside_ok]))
     told = "" if may_read else "What it found is shown to its owner and to approvers. "
     return fit_message([*parts, context(f"{told}Next: `/triage heartbeat run {session_id}`")])
 

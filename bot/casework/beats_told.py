@@ -15,13 +15,14 @@ from bot.casework.past import journal, time_of
 
 
 class Beat(NamedTuple):
-    """One beat that ran; `told` is the beginning of what its owner was told."""
+    """One beat that ran; `told` is the beginning of what its owner was told, `beside_ok` of what nobody was."""
 
     at: datetime
     session_id: str
     told: str
     is_alert: bool
     is_failed: bool
+    beside_ok: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,4 +54,5 @@ def _beat(at: datetime, record: dict[str, Any]) -> Beat:
         told=str(record.get("preview") or ""),
         is_alert=result == "sent" and record.get("indicator") == "alert",
         is_failed=result == "failed",
+        beside_ok=str(record.get("beside_ok") or ""),
     )

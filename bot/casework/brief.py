@@ -20,7 +20,7 @@ from bot.domain.hidden import one_line
 from bot.errors import ConfigError
 
 MAX_LINES: Final = 8
-"""Of drafts, and of findings."""
+"""Of drafts, of findings and of remarks."""
 TAIL_BYTES: Final = 4 * 1024 * 1024
 """Of each journal: some days of a busy team, read in well under a second."""
 WINDOW: Final = timedelta(hours=24)
@@ -42,6 +42,8 @@ class Brief:
     model_runs: int
     cost_usd: float | None
     paused: str | None
+    remarks: tuple[tuple[str, str], ...] = ()
+    """Session and what a beat said beside OK, which its owner was not told."""
 
 
 def gather(home: Path, since: datetime, now: datetime) -> Brief:
@@ -66,6 +68,7 @@ def gather(home: Path, since: datetime, now: datetime) -> Brief:
         model_runs=len(spent),
         cost_usd=total(spent),
         paused=seen.paused,
+        remarks=tuple(_remarks(beats)),
     )
 
 
@@ -73,7 +76,8 @@ def brief_line(brief: Brief, title: str) -> str:
     """Return the brief in one line of counts, for notifications and screen readers."""
     waits = f"{counted(len(brief.drafts), 'draft')} to decide on" if brief.drafts else "no draft waits"
     found = f", {counted(len(brief.findings), 'finding')} by heartbeats" if brief.findings else ""
-    return f"{title}, the last {period(brief)}: {waits}{found}. {cost_line(brief)}"
+    said = f", {counted(len(brief.remarks), 'remark')} beside OK" if brief.remarks else ""
+    return f"{title}, the last {period(brief)}: {waits}{found}{said}. {cost_line(brief)}"
 
 
 def cost_line(brief: Brief) -> str:
@@ -81,7 +85,7 @@ def cost_line(brief: Brief) -> str:
     failed = f" ({brief.failed_beats} failed)" if brief.failed_beats else ""
     beats = f"{counted(brief.beats, 'beat')}{failed}"
     if not brief.model_runs:
-        quiet = not (brief.findings or brief.replies or brief.failed_beats)
+        quiet = not (brief.findings or brief.remarks or brief.replies or brief.failed_beats)
         return f"{'All quiet: ' if quiet else ''}{beats}, no model call, $0.00."
     cost = "cost unknown: a model has no price in triage.yml" if brief.cost_usd is None else f"${brief.cost_usd:.2f}"
     return f"{beats}, {counted(brief.model_runs, 'model run')}, {cost}."
@@ -89,6 +93,10 @@ def cost_line(brief: Brief) -> str:
 
 def _findings(beats: Iterable[Beat]) -> Iterable[tuple[str, str]]:
     return ((_flat(beat.session_id, 60), _flat(beat.told, 120)) for beat in beats if beat.is_alert)
+
+
+def _remarks(beats: Iterable[Beat]) -> Iterable[tuple[str, str]]:
+    return ((_flat(beat.session_id, 60), _flat(beat.beside_ok, 120)) for beat in beats if beat.beside_ok)
 
 
 def period(brief: Brief) -> str:

@@ -33,7 +33,16 @@ from bot.heartbeat.mail import Mail
 from bot.heartbeat.overview import Row, rows
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.registry import Sessions
-from bot.heartbeat.wording import beat_line, describe, heading, path_lines, status_of
+from bot.heartbeat.session import Session
+from bot.heartbeat.wording import (
+    beat_line,
+    beside_ok_lines,
+    describe,
+    heading,
+    midnight_in,
+    path_lines,
+    status_of,
+)
 from bot.heartbeat.zones import Zones
 from bot.settings import find_config, load_settings
 
@@ -120,7 +129,13 @@ def _shown(bench: Bench, args: argparse.Namespace, now: datetime) -> str:
         return _json([beat.model_dump(mode="json") for beat in beats])
     if not beats:
         return f"{session.id} has no beat on record yet. Next: triage heartbeat run {session.id}"
-    return render_log(beats) if args.verb == "log" else render_why(beats)
+    return render_log(beats) if args.verb == "log" else render_why(beats, _beside_ok(bench, session, now))
+
+
+def _beside_ok(bench: Bench, session: Session, now: datetime) -> list[str]:
+    """Return what stood beside OK since midnight, in the session's zone as far as it is known here."""
+    zone = bench.zones.name(session)
+    return beside_ok_lines(bench.record.since(session.id, midnight_in(zone, now)), now, zone, may_read=True)
 
 
 def render_list(found: Sequence[Row], now: datetime) -> str:
@@ -141,12 +156,13 @@ def render_log(beats: Sequence[Envelope]) -> str:
     return "\n".join(_cut(beat_line(beat, may_read=True)) for beat in beats)
 
 
-def render_why(beats: Sequence[Envelope]) -> str:
-    """Return the way of the latest beat and, on a line each, the ones before it."""
+def render_why(beats: Sequence[Envelope], beside_ok: Sequence[str] = ()) -> str:
+    """Return the way of the latest beat, on a line each the ones before it, and what stood beside OK."""
     latest, *earlier = beats
     before = ["", "before it:", *(_cut(beat_line(beat, may_read=True)) for beat in earlier)] if earlier else []
     way = map(_wrapped_step, path_lines(latest, may_read=True))
-    return "\n".join([wrapped(heading(latest)), *way, *before])
+    remarks = ["", *map(wrapped, beside_ok)] if beside_ok else []
+    return "\n".join([wrapped(heading(latest)), *way, *before, *remarks])
 
 
 def _wrapped_step(line: str) -> str:

@@ -56,6 +56,15 @@ class BeatLog:
                 return found[-count:][::-1]
             look *= LOOK_FACTOR
 
+    def since(self, session_id: str, at: datetime) -> list[Envelope]:
+        """Return a session's beats from a moment on, newest first; fewer where the last 64 MiB hold fewer."""
+        look = FIRST_LOOK_BYTES
+        while True:
+            found = self._in_the_last(look, session_id)
+            if (found and found[0].ts < at) or look >= LAST_LOOK_BYTES:
+                return [beat for beat in reversed(found) if beat.ts >= at]
+            look *= LOOK_FACTOR
+
     def latest(self, is_wanted: Callable[[Envelope], bool]) -> dict[str, Envelope]:
         """Return the latest beat of every session among the newest lines, of those that are wanted."""
         newest = [_read(record) for record in self._journal.records(last_bytes=FIRST_LOOK_BYTES * LOOK_FACTOR)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from bot.domain.beats import BeatResult, Envelope, Indicator
 from bot.domain.distance import ago, span
@@ -23,6 +25,8 @@ ENDED: Final = {
     BeatResult.FAILED: "failed",
 }
 """How a beat ended, for who does not read the journal."""
+
+REMARKS_SHOWN: Final = 8
 
 STATUS: Final = {Indicator.OK: "ok", Indicator.ALERT: "alert", Indicator.ERROR: "error", Indicator.NONE: "new"}
 
@@ -83,6 +87,33 @@ def path_lines(beat: Envelope, *, may_read: bool) -> list[str]:
 def _given(beat: Envelope, chars: int) -> list[str]:
     """Return who gave the beat what to do."""
     return [f"assigned by {one_line(each.by, 40)}: “{one_line(each.text, chars)}”" for each in beat.assignments]
+
+
+def beside_ok_lines(beats: Sequence[Envelope], now: datetime, zone: str, *, may_read: bool) -> list[str]:
+    """Return what beats said beside OK since midnight in a zone, newest first, under a line that counts them.
+
+    Who may not read what was found gets the count alone. `beats` are those of one session, newest first.
+    """
+    midnight = midnight_in(zone, now)
+    said = [beat for beat in beats if beat.beside_ok and beat.ts >= midnight]
+    if not said:
+        return []
+    count = f"{len(said)} remark{'s' * (len(said) != 1)} beside OK since midnight ({zone})"
+    if not may_read:
+        return [count]
+    lines = [f"{beat.ts.astimezone(midnight.tzinfo):%H:%M}  “{_flat(beat.beside_ok)}”" for beat in said[:REMARKS_SHOWN]]
+    more = [f"… and {len(said) - REMARKS_SHOWN} more"] if len(said) > REMARKS_SHOWN else []
+    return [f"{count}:", *lines, *more]
+
+
+def midnight_in(zone: str, now: datetime) -> datetime:
+    """Return when the day of a moment began in a zone, by its IANA name.
+
+    >>> from datetime import UTC
+    >>> midnight_in("Asia/Tokyo", datetime(2026, 3, 1, 16, tzinfo=UTC)).isoformat()
+    '2026-03-02T00:00:00+09:00'
+    """
+    return now.astimezone(ZoneInfo(zone)).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
 
 
 def _without_findings(beat: Envelope) -> Envelope:

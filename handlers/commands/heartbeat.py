@@ -25,6 +25,7 @@ from bot.heartbeat.owners import Owners
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.registry import Sessions
 from bot.heartbeat.session import Session
+from bot.heartbeat.wording import beside_ok_lines, midnight_in
 from bot.heartbeat.zones import Zones
 from bot.ports import Clock, SessionStore
 from handlers.commands.typed import Typed
@@ -76,7 +77,11 @@ class HeartbeatCommand:
     def _told(self, verb: str, session: Session, *, may_read: bool) -> list[Block]:
         if verb == "log":
             return log_blocks(session.id, self.record.recent(session.id, LOG_LINES), may_read=may_read)
-        return why_blocks(session.id, self.record.recent(session.id, WHY_BEATS), may_read=may_read)
+        now, zone = self.clock.now(), self.zones.name(session)
+        today = self.record.since(session.id, midnight_in(zone, now))
+        remarks = beside_ok_lines(today, now, zone, may_read=may_read)
+        latest = self.record.recent(session.id, WHY_BEATS)
+        return why_blocks(session.id, latest, may_read=may_read, beside_ok=remarks)
 
     def _done(self, verb: str, session: Session, interval: str, typed: Typed) -> str:
         by = Setter(id=typed.user_id, name=typed.user_name, at=self.clock.now())

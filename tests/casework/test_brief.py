@@ -59,6 +59,18 @@ def test_a_busy_night_is_gathered_and_its_line_quotes_nobody(tmp_path: Path) -> 
     )
 
 
+def test_what_was_said_beside_ok_is_gathered(tmp_path: Path) -> None:
+    """On one line each; a night with a remark is not all quiet, and the line on locked screens only counts them."""
+    beat(tmp_path, result="ok-token", beside_ok="fine, but\ntwo PRs wait")
+    beat(tmp_path, result="ok-token", session_id="docs", beside_ok="a link moved")
+    beat(tmp_path, result="ok-token", beside_ok="long ago", ts=(SINCE - timedelta(hours=1)).isoformat())
+    brief = gather(tmp_path, SINCE, NOW)
+    assert brief.remarks == (("shop", "fine, but two PRs wait"), ("docs", "a link moved"))
+    assert brief_line(brief, "Brief") == (
+        "Brief, the last 12 h: no draft waits, 2 remarks beside OK. 2 beats, no model call, $0.00."
+    )
+
+
 def test_a_run_without_a_price_makes_the_cost_unknown(tmp_path: Path) -> None:
     """A sum of what is known would be a lie."""
     for cost in (0.2, None):

@@ -108,6 +108,27 @@ def test_an_assignment_is_left_for_the_bot(home: Path, capsys: pytest.CaptureFix
     assert [path.name for path in (home / "wakes").iterdir()] == ["shop-api.assignment"]
 
 
+def test_why_gathers_what_stood_beside_ok_since_midnight(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the zone of this machine, where the chat cannot be asked."""
+    record = BeatLog(NdjsonJournal(home / "heartbeats.ndjson"))
+    for said in ("two PRs wait " * 8, "a branch is old", ""):
+        record.append(
+            Envelope(
+                ts=datetime.now(UTC),
+                session_id="shop-api",
+                workspace_dir="/x",
+                reason=Wake.INTERVAL,
+                result=BeatResult.OK_TOKEN,
+                indicator=Indicator.OK,
+                beside_ok=said,
+            )
+        )
+    seen = typed(capsys, "why", "shop-api")
+    assert "2 remarks beside OK since midnight (Asia/Tokyo):" in seen
+    assert "“a branch is old”" in seen
+    assert max(map(len, seen.splitlines())) <= 80
+
+
 def test_switches_are_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With what to type to go back."""
     assert "triage heartbeat on shop-api" in typed(capsys, "off", "shop-api")

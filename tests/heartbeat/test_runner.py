@@ -435,7 +435,18 @@ def test_a_remark_beside_the_token_stays_on_record(tmp_path: Path) -> None:
     room = BeatRoom(tmp_path, report("Two PRs wait. HEARTBEAT_OK"))
     line = room.beat()
     assert (line.result, line.silent) == (BeatResult.OK_TOKEN, True)
-    assert line.preview == "Two PRs wait."
+    assert line.preview == line.beside_ok == "Two PRs wait."
     assert line.why is not None
     assert line.why.startswith("1 remark beside OK")
     assert room.surface.sent == []
+
+
+def test_a_remark_beside_the_token_and_a_finding_stays_on_record_too(tmp_path: Path) -> None:
+    """The alert tells of the finding; the remark is not lost, and once delivered by show_ok it is none."""
+    room = BeatRoom(tmp_path, report("Two PRs wait. HEARTBEAT_OK", status="finding", finding="f", evidence="Disk low"))
+    line = room.beat()
+    assert (line.result, line.beside_ok) == (BeatResult.SENT, "Two PRs wait.")
+    assert "Disk low" in line.preview
+    (tmp_path / "other").mkdir()
+    shown = BeatRoom(tmp_path / "other", report("Two PRs wait. HEARTBEAT_OK"), visibility={"show_ok": True}).beat()
+    assert (shown.result, shown.beside_ok) == (BeatResult.SENT, "")
