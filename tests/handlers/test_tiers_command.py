@@ -243,12 +243,14 @@ def test_what_cannot_be_done_says_what_to_type(edge: Edge, text: str, says: str)
 
 
 def test_a_session_without_a_playbook_says_how_to_get_one(edge: Edge) -> None:
-    """A list creates no file; adding a task does, from the template."""
+    """A list creates no file; adding a task does, from the template's lines that need no git."""
     edge.file.unlink()
     assert "has no HEARTBEAT.md yet" in edge.types("shop", OWNER)
     assert not edge.file.exists()
     assert "Added to the daily tasks" in edge.types("shop add daily Certificates")
-    assert "Working-tree status" in edge.text
+    assert "- [ ] Urgent flags above: `triage flags`\n" in edge.text
+    assert "`git" not in edge.text
+    assert "- [ ] Certificates\n" in edge.text
 
 
 def test_a_tier_is_edited_as_text(edge: Edge) -> None:
