@@ -81,7 +81,9 @@ class RecordedHome:
 
 
 class NoLines:
-    """Reads no codebase."""
+    """Reads no codebase, of a process without secrets."""
+
+    known_secrets: frozenset[str] = frozenset()
 
     def citations(self, state: ThreadState, *, at_most: int) -> list[Citation]:
         refs = state.investigator_return.evidence_refs if state.investigator_return else ()
