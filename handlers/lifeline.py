@@ -49,6 +49,11 @@ class Client(SocketModeClient):
         self.message_queue.put(None)
         super().close()
 
+    def disconnect(self) -> None:
+        """End the session; where another thread ends it in the same moment, the SDK looks for a socket that is gone."""
+        with suppress(AttributeError):
+            super().disconnect()
+
 
 class Lifeline:
     """Keeps one client connected.

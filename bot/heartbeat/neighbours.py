@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot.domain.beats import Receipt
+from bot.domain.playbook import Playbook
 from bot.domain.playbook_entries import Entry
 from bot.domain.session import InboxMessage, MessageKind
 from bot.domain.suggestions import Status
@@ -91,7 +92,7 @@ class Neighbours:
         self._states.save(session.id, lambda state: state.evolve(report_awaited_since=now))
 
     def _playbooks(self) -> dict[str, str]:
-        """Return the task lines of each worker that has a playbook, as far as they fit."""
+        """Return what may be read of each worker's task lines, as far as they fit."""
         found: dict[str, str] = {}
         for session in self._sessions.all():
             if session.is_master or not session.beat.enabled or len(found) >= PLAYBOOKS:
@@ -101,9 +102,16 @@ class Neighbours:
             except StoreError:
                 continue
             if playbook is not None:
-                lines = [f"{tier}: {task.text}" for tier in Tier for task in playbook.tasks(tier)]
-                found[session.id] = "\n".join(lines)[:PLAYBOOK_CHARS]
+                found[session.id] = self._task_lines(playbook)
         return found
+
+    def _task_lines(self, playbook: Playbook) -> str:
+        """Return the tasks without those a human reads first, and how many these are."""
+        tasks = [(tier, task.text) for tier in Tier for task in playbook.tasks(tier)]
+        shown = [f"{tier}: {text}" for tier, text in tasks if not self._pollination.is_suspicious(text)]
+        hidden = len(tasks) - len(shown)
+        left_out = [f"({hidden} more that a human reads first)"] if hidden else []
+        return "\n".join([*left_out, *shown])[:PLAYBOOK_CHARS]
 
     def _silent(self, now: datetime) -> tuple[str, ...]:
         """Return the workers without a report for too long; the first look only begins the wait."""

@@ -82,6 +82,10 @@ class Pollination:
         """
         return self._set_aside(self._new())
 
+    def is_suspicious(self, text: str) -> bool:
+        """Whether a playbook's line is not for another session's model: it reads like an order, or holds a secret."""
+        return why_quarantined(text, self._secrets) not in (None, UNKNOWN)
+
     def sender(self) -> str:
         """Return who sends: the master session, if there is one."""
         return next((session.id for session in self._sessions.all() if session.is_master), TRIAGE)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import socket
 import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from slack_sdk.socket_mode.builtin.connection import Connection
 
 from bot.errors import ProviderError, StoreError, Unavailable
 from handlers.lifeline import MAX_PAUSE_S, SILENT_S, Client, Lifeline
@@ -208,3 +211,31 @@ def test_a_session_closed_by_two_at_once_is_closed() -> None:
     now[0] = SILENT_S + 1
     life.check()
     assert not client.is_connected()
+
+
+class ClosedMeanwhile:
+    """The lock of a session's socket, which another thread held until just now: it closed the socket."""
+
+    def __init__(self, session: Connection) -> None:
+        self.session = session
+
+    def __enter__(self) -> None:
+        assert self.session.sock is not None
+        self.session.sock.close()
+        self.session.sock = None
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is held."""
+
+
+def test_a_stop_that_meets_a_tick_ends_the_client() -> None:
+    """The SDK's own session, closed by another thread after it was found open and before it is closed here."""
+    near, far = socket.socketpair()
+    session = Connection("ws://127.0.0.1:9", logging.getLogger(__name__))
+    session.sock = near  # type: ignore[assignment]
+    session.sock_send_lock = ClosedMeanwhile(session)  # type: ignore[assignment]
+    client = Client("xapp-1")
+    client.current_session = session
+    client.close()
+    assert not client.is_connected()
+    far.close()

@@ -98,7 +98,7 @@ def test_an_asker_who_found_it_is_quoted_and_dismiss_comes_first(office: Office,
     office.ask("thanks, got it!", thread=ts)
     card = office.card(ts, "thanks, got it!", offering=ids.APPROVE)
     (buttons,) = (block["elements"] for block in card["blocks"] if block["type"] == "actions")
-    assert [b["text"]["text"] for b in buttons if "text" in b] == ["Dismiss", "Post anyway", "Edit"]
+    assert [b["text"]["text"] for b in buttons if "text" in b] == ["Dismiss", "Edit", "Post anyway"]
     assert buttons[0]["style"] == "primary"
     records = NdjsonJournal(office.home / "events-classified.ndjson").records()
     assert [r["classification"] for r in records] == ["actionable", "ack"]

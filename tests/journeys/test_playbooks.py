@@ -25,6 +25,7 @@ from tests.model_server import ModelServer
 from tests.model_server.script import Call, Script, Turn, single
 
 CHECKED, CHORE, FLAG, DISK = f"The check: `{CHECK}`", "Old chore", "Certificate runs out on Friday", "Disk: `df -h`"
+SECOND = "python3 second.py"
 FREEFORM = f"Look after the shop.\r\n\r\n* {CHECKED}\r\n* {CHORE}"
 
 Open = Callable[..., BeatOffice]
@@ -50,7 +51,8 @@ def open_office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path)
             keys = (
                 {"ANTHROPIC_API_KEY": "sk-scripted-0123456789abcdef", "ANTHROPIC_BASE_URL": model.url} if model else {}
             )
-            office = BeatOffice(slack, control, tmp_path / "home", shop, variables=keys, sessions=sessions_of(*places))
+            watching = sessions_of(*places, commands=[CHECK, SECOND])
+            office = BeatOffice(slack, control, tmp_path / "home", shop, variables=keys, sessions=watching)
             office.bot.start()
             stack.callback(office.bot.stop)
             control.wait_for(control.modals.is_bot_connected, "the bot to connect")
@@ -127,8 +129,11 @@ def test_a_file_from_elsewhere_is_worked_and_keeps_its_form(open_office: Open, t
 
 
 def during(place: Watched, code: str) -> None:
-    """Have somebody touch the playbook while the beat's commands run."""
-    (place.cwd / "check.py").write_text(f"import os, pathlib\nfile = pathlib.Path('HEARTBEAT.md')\n{code}\n")
+    """Have somebody touch the playbook after the beat read it: the check, run ahead, adds a task whose command does."""
+    head = "import pathlib\nfile = pathlib.Path('HEARTBEAT.md')\n"
+    added = f"`\\n- [ ] Second: `{SECOND}`\\n"
+    (place.cwd / "check.py").write_text(f"{head}file.write_text(file.read_text().replace('`\\n', '{added}', 1))\n")
+    (place.cwd / "second.py").write_text(f"{head}{code}\n")
 
 
 def test_a_human_who_edits_during_a_beat_wins(open_office: Open, tmp_path: Path) -> None:
@@ -144,16 +149,14 @@ def test_a_human_who_edits_during_a_beat_wins(open_office: Open, tmp_path: Path)
     assert 0 < took_s < 30
 
 
-def test_a_playbook_removed_during_a_beat_is_made_anew_and_not_stamped(open_office: Open, tmp_path: Path) -> None:
-    """Nobody looked at the template's tasks, so all of them are due."""
+def test_a_playbook_removed_during_a_beat_is_not_made_anew(open_office: Open, tmp_path: Path) -> None:
+    """Somebody deleted it: no template, whose tasks nobody asked for, stands in its place."""
     shop = watched(tmp_path, "shop")
     during(shop, "file.unlink()")
     office = open_office(shop)
     office.beat(shop, result="ok-token")
-    playbook = parse(shop.playbook)
-    assert playbook.tasks(Tier.DAILY)
-    assert shop.playbook.count("(never)") == 3
-    assert office.beat(shop)["tier"] == "daily"
+    assert "HEARTBEAT.md was deleted" in office.beat(shop, result="skipped")["why"]
+    assert not (shop.cwd / "HEARTBEAT.md").exists()
 
 
 def test_a_link_put_in_its_place_leads_nowhere(open_office: Open, tmp_path: Path) -> None:
