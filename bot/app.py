@@ -36,6 +36,8 @@ FLUSH_EVERY_S = 10
 LISTEN_CHECK_S = 1
 WATCHER_STOP_S = 2.0
 TIDY_EVERY_S = 60
+TRACKED_CHECK_S = 600
+"""A git process for each session."""
 HOME_EVERY_S = 30
 BEAT_TICK_S = 5
 
@@ -145,6 +147,7 @@ class Triage:
         every(BEAT_TICK_S, beats.heartbeats.rings.tick)
         every(TIDY_EVERY_S, beats.heartbeats.learn_zones)
         every(TIDY_EVERY_S, beats.heartbeats.folders.tick)
+        every(TRACKED_CHECK_S, beats.heartbeats.tracked.tick)
         every(BEAT_TICK_S, beats.suggestion_office.cards.tick)
         every(TIDY_EVERY_S, beats.heartbeats.desk.settle)
         every(DISK_CHECK_S, self._disk.tick)

@@ -35,14 +35,12 @@ from bot.heartbeat.exchange_tools import ExchangeTools
 from bot.heartbeat.findings import Findings
 from bot.heartbeat.folders import Folders
 from bot.heartbeat.full_run import BeatAnswer, ModelRun
-from bot.heartbeat.gate import TRACKED
 from bot.heartbeat.look import Look
 from bot.heartbeat.mail import Mail
 from bot.heartbeat.neighbours import Neighbours
 from bot.heartbeat.offline import OfflineRun
 from bot.heartbeat.outcome import Record
 from bot.heartbeat.owners import Owners
-from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.pollination import Pollination
 from bot.heartbeat.prescreen import LIMITS, PreScreen, PrescreenAnswer, said
 from bot.heartbeat.probes import Probes
@@ -56,6 +54,7 @@ from bot.heartbeat.session import Session
 from bot.heartbeat.silence import Silence
 from bot.heartbeat.suggestion_desk import SuggestionDesk
 from bot.heartbeat.tools import BeatTools
+from bot.heartbeat.tracked_playbooks import TrackedPlaybooks
 from bot.heartbeat.view import FullRun
 from bot.heartbeat.zones import Zones
 from bot.models import Models, stall_limit_s
@@ -111,6 +110,7 @@ class Heartbeats:
     removals: Removals
     pool: CommandPool
     folders: Folders
+    tracked: TrackedPlaybooks
 
     def learn_zones(self) -> None:
         """Ask the chat for the owners' time zones where it is time to."""
@@ -151,7 +151,8 @@ def heartbeats(around: Surroundings) -> Heartbeats:
     neighbours = Neighbours(sessions, store, suggestions, pollination, mail)
     removals = removals_of(home)
     probes = Probes(around.environment.variables, secrets=around.secrets)
-    _name_tracked(sessions)
+    tracked = TrackedPlaybooks(sessions, store, clock, alert_owner)
+    tracked.name()
     prescreen, full = _minds(
         around, BeatTools(probes, around.clock, ExchangeTools(pollination, desk).of, known_secrets=around.secrets)
     )
@@ -190,14 +191,8 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         removals=removals,
         pool=pool,
         folders=Folders(sessions, store, clock, alert_owner),
+        tracked=tracked,
     )
-
-
-def _name_tracked(sessions: Sessions) -> None:
-    """Say at each start whose playbook git tracks: their beats do not run, or run on what every contributor writes."""
-    for session in sessions.all():
-        if session.beat.enabled and playbook_of(session).is_tracked():
-            log.warning("%s", TRACKED, extra={"action": "playbook_tracked", "session": session.id})
 
 
 def removals_of(home: Path) -> Removals:

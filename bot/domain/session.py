@@ -183,6 +183,8 @@ class SessionState(_Value):
     missed_reported_at: AwareDatetime | None = None
     folder_missing_told_at: AwareDatetime | None = None
     """When the owner was told that the session's folder is missing; None while it is there."""
+    tracked_told_at: AwareDatetime | None = None
+    """When the owner was told that git tracks the HEARTBEAT.md; None while it does not."""
     wakes: tuple[Wake, ...] = ()
     """Why the next beat was asked for and has not begun; it takes the strongest."""
 

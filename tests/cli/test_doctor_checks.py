@@ -219,6 +219,21 @@ def test_sessions_need_a_playbook_with_tasks(tmp_path: Path) -> None:
     assert machine_checks.sessions(given) == Finding(ok=True, says="1 session")
 
 
+def test_a_playbook_that_git_tracks_is_named(tmp_path: Path) -> None:
+    """By the session it is of, with what to do; unless the team allows it."""
+    session = {"cwd": str(tmp_path / "code"), "owner": "U0123ANA"}
+    given = patient(tmp_path, sessions={"shop": session})
+    commit_files(tmp_path / "code", {"HEARTBEAT.md": "## Quick Tasks\n- [ ] look\n"})
+    found = machine_checks.sessions(given)
+    assert not found.ok
+    assert found.says.startswith("shop: git tracks HEARTBEAT.md")
+    assert "git rm --cached HEARTBEAT.md" in found.says
+    allowed = {**session, "heartbeat": {"allow_tracked_playbook": True}}
+    assert machine_checks.sessions(patient(tmp_path, sessions={"shop": allowed})).ok
+    git(tmp_path / "code", "rm", "-q", "--cached", "HEARTBEAT.md")
+    assert machine_checks.sessions(given).ok
+
+
 @responses.activate
 @pytest.mark.parametrize(
     ("status", "ok", "words"),
