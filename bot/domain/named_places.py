@@ -41,39 +41,54 @@ _URL: Final = re.compile(r"\b(?:https?|ssh|git|ftp)://[^\s<>`\"')\]]{1,2000}", r
 _URL_LINES: Final = re.compile(
     r"/(?:blob|src|blame|raw)/[^/\s]{1,200}/([^#?\s]{1,500})#(?:L|lines-)(\d{1,9})(?:C\d+)?(?:-L?(\d{1,9}))?"
 )
+_URL_FILE: Final = re.compile(r"/(?:blob|src|blame|raw)/[^/\s]{1,200}/([^#?\s]{1,500})")
 _URL_COMMIT: Final = re.compile(r"/commits?/([0-9a-f]{7,40})\b")
 _FENCE: Final = re.compile(r"^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
 _SPAN: Final = re.compile(r"`[^`\n]{1,400}`")
 
-_LINE: Final = r"(?:lines?|ll?\.|zeilen?|l[ií]neas?|lignes?|linhas?|baris)"
+_LINE: Final = r"(?:(?:lines?|zeilen?|l[ií]neas?|lignes?|linhas?|baris)(?:\s(?:no\.?|number|nr\.?))?|ll?\.|ln\.?)"
 _RANGE: Final = r"(\d{1,9})(?:\s{0,2}(?:-|to|through|until|bis|à|a|hasta|até|~)\s{0,2}(?:L|line\s)?(\d{1,9}))?(?![\w%])"
-_MORE: Final = re.compile(r"\s{0,2}(?:and|und|y|e|et|dan|&)\s{0,2}(?:lines?\s)?(\d{1,9})(?:-(\d{1,9}))?(?!\w|\.\d)")
+_NO_COUNT: Final = r"(?=\s{0,2}(?:[^\w\s]|\Z|(?:and|or|of|in|und|oder|y|et)\b))"
+_MORE: Final = re.compile(
+    r"(?:\s{0,2}(?:,\s{0,2})?(?:and|or|und|oder|y|e|et|dan|&)\s{0,2}(?:lines?\s)?(\d{1,9})(?:-(\d{1,9}))?(?!\w|\.\d)"
+    rf"|\s{{0,2}}(?:,|/|\.{{2,3}}|;)\s{{0,2}}(?:lines?\s|L)?(\d{{1,9}})(?:-(\d{{1,9}}))?(?!\w|\.\d){_NO_COUNT})"
+)
+_MORE_AT_MOST: Final = 20
 _BEHIND: Final = re.compile(
     rf"(?P<direct>:L?(?P<a>\d{{1,9}})(?:-L?(?P<b>\d{{1,9}}))?(?!\w)|#L(?P<c>\d{{1,9}})(?:C\d+)?(?:-L?(?P<d>\d{{1,9}}))?"
     rf"|[`*]{{0,3}}\s?\((?:{_LINE}\s{{0,2}}|L)?(?P<e>\d{{1,9}})(?:\s?-\s?L?(?P<f>\d{{1,9}}))?\))"
     rf"|[`'\"”’)*_]{{0,4}}[,:]?\s{{0,3}}(?:\(|at\s|on\s|in\s)?(?:{_LINE}\s{{0,2}}#?|L)(?P<g>\d{{1,9}})"
-    rf"(?:\s{{0,2}}(?:-|to|bis|à|a)\s{{0,2}}L?(?P<h>\d{{1,9}}))?(?![\w%])",
+    rf"(?:\s{{0,2}}(?:-|to|bis|à|a)\s{{0,2}}L?(?P<h>\d{{1,9}}))?(?![\w%])"
+    r"|[`'\"”’)*_]{0,4}(?:,\s|@|\s?\[|\s(?:at|around|about|near|roughly|um|bei|circa|ca\.|~)\s{0,2})"
+    rf"(?P<i>\d{{1,9}})(?:-(?P<j>\d{{1,9}}))?(?![\w%]|\.\d){_NO_COUNT}",
     re.IGNORECASE,
 )
 _AHEAD: Final = re.compile(
-    rf"(?<!\w){_LINE}\s{{0,2}}#?{_RANGE}\s{{1,2}}(?:of|in|from|von|aus|de|del|da|du|dans|pada)\s{{1,2}}"
+    rf"(?<!\w)(?:{_LINE}|rows?)\s{{0,2}}#?{_RANGE}\s{{1,2}}(?:of|in|from|von|aus|de|del|da|du|dans|pada)\s{{1,2}}"
     r"(?:(?:the|der|la|le|el)\s)?(?:(?:file|datei|archivo|fichier)\s)?[`'\"“*(]{0,4}$",
     re.IGNORECASE,
 )
 _ALONE: Final = re.compile(
-    rf"(?<![\w-]){_LINE}\s{{0,2}}#?{_RANGE}|第?\s?(\d{{1,9}})\s?(?:[-~]\s?(\d{{1,9}})\s?)?行", re.IGNORECASE
+    rf"(?<![\w-]){_LINE}\s{{0,2}}#?{_RANGE}|#L(\d{{1,9}})\b|(?<![\w-])L(\d{{2,9}})\b"
+    rf"|(?<![\w.])(\d{{1,9}})(?:st|nd|rd|th)\sline(?!\w)|第?\s?(\d{{1,9}})\s?(?:[-~]\s?(\d{{1,9}})\s?)?行",
+    re.IGNORECASE,
 )
 _LOOK_BACK: Final = 120
 
-_HEX: Final = re.compile(r"(?<![\w#.\-/])[0-9a-fA-F]{7,40}(?![\w\-/])")
+_HEX: Final = re.compile(r"(?<![\w#\-/])(?<!\w\.)[0-9a-fA-F]{7,40}(?![\w\-/])")
 _CALLED_COMMIT: Final = re.compile(
     r"(?:\b(?:commits?|revisions?|sha|changeset|hash)\b|コミット|提交)[\s:#`'\"(*-]{0,6}(?:id\s)?[`'\"(*]{0,4}$",
     re.IGNORECASE,
 )
 _SINCE: Final = re.compile(
-    r"\b(?:at|in|since|by|from|before|after|as of|until|see|seit|ab|desde|depuis)\s{1,2}[`'\"(*]{0,4}$|[(\[]`?$",
+    r"(?:\b(?:at|in|since|by|from|before|after|as of|until|see|seit|ab|desde|depuis|via|with|reverts?|reverted|fixed"
+    r"|merged|introduced|broke|landed|pushed|deployed|cherry-picked|cherry-picks)|\w's)\s{1,2}[`'\"(*]{0,4}$"
+    r"|[(\[]`?$|\w\.{2,3}$",
     re.IGNORECASE,
 )
+
+
+_ID_CHARS: Final = 40
 
 
 class NamedPlace(NamedTuple):
@@ -109,6 +124,10 @@ def places_in(text: str) -> list[NamedPlace]:
 def _in_url(url: str) -> Iterator[NamedPlace]:
     if found := _URL_LINES.search(url):
         yield _lines(found[1], found[2], found[3])
+    elif found := _URL_FILE.search(url):
+        path = found[1].rstrip(".,:;*_")
+        if _is_file(path, path, len(path)):
+            yield NamedPlace(path=_clean(path))
     if commit := _URL_COMMIT.search(url):
         yield NamedPlace(commit=commit[1].lower())
 
@@ -129,15 +148,27 @@ def _in_files(text: str) -> Iterator[NamedPlace]:
     for found in _ALONE.finditer(text):
         if not _within(found.start(), taken) and not _within(found.start(), commands):
             yield _lines("", *[number for number in found.groups() if number][:2])
+            yield from _more("", text, found.end())
 
 
 def _with_lines(path: str, text: str, found: re.Match[str] | None) -> Iterator[NamedPlace]:
-    """Yield a file with the lines named beside it: "3-9", "3 and 9"."""
+    """Yield a file with the lines named beside it: "3-9", "3, 5 and 9"."""
     assert found is not None
     numbers = [number for number in found.groups() if number and number.isdigit()]
     yield _lines(path, *numbers[:2])
-    if found.string is text and (more := _MORE.match(text, found.end())):
-        yield _lines(path, more[1], more[2])
+    if found.string is text:
+        yield from _more(path, text, found.end())
+
+
+def _more(path: str, text: str, at: int) -> Iterator[NamedPlace]:
+    """Yield the lines that a list goes on with: ", 9 and 12-14"."""
+    for _ in range(_MORE_AT_MOST):
+        more = _MORE.match(text, at)
+        if more is None:
+            return
+        first, last, *_rest = [number for number in more.groups() if number] + [None]
+        yield _lines(path, first or "", last)
+        at = more.end()
 
 
 def _ahead(text: str, at: int) -> re.Match[str] | None:
@@ -175,12 +206,15 @@ def _is_file(path: str, text: str, end: int) -> bool:
     name = path.rpartition("/")[2]
     ending = name.rpartition(".")[2].lower() if "." in name else ""
     below = "/" in path.strip("/")
+    if name.lower() in _NAMES:
+        return below or text[end : end + 1] == "`"
     is_known = ending in (_ENDINGS_BELOW_A_FOLDER if below else _ENDINGS)
     if not is_known or not _has_stem(name) or "@" in path or file_kind(path) is FileKind.SECRET:
         return False
     if not below and (ending in _SINGLE or _PRODUCTS.fullmatch(path) or _ATTRIBUTES.fullmatch(path)):
         return False
-    return text[end : end + 1] not in ("(", "=", "*")
+    is_bold = text.startswith(("**", "* ", "*\n"), end) and text[max(0, end - len(path) - 1)] == "*"
+    return is_bold or text[end : end + 1] not in ("(", "=", "*")
 
 
 def _has_stem(name: str) -> bool:
@@ -193,6 +227,8 @@ def _commits(text: str) -> Iterator[NamedPlace]:
         before = text[max(0, token.start() - 40) : token.start()]
         word = token[0]
         is_mixed = any(map(str.isdigit, word)) and any(map(str.isalpha, word)) and word == word.lower()
-        is_id = is_mixed and (len(word) <= 12 or len(word) == 40)
-        if _CALLED_COMMIT.search(before) or (is_id and _SINCE.search(before)):
+        is_id = is_mixed and (len(word) <= 12 or len(word) == _ID_CHARS)
+        is_shown = before.endswith("`") and text.startswith("`", token.end())
+        is_whole = len(word) == _ID_CHARS or text.startswith("..", token.end()) or is_shown
+        if _CALLED_COMMIT.search(before) or (is_id and (is_whole or _SINCE.search(before))):
             yield NamedPlace(commit=word.lower())

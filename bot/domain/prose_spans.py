@@ -56,7 +56,10 @@ _SLASHES: Final = r"(?<!:)//"  # nor is the middle of an address
 
 _PYTHON: Final = _Syntax(("#",), _TRIPLE, _BOTH)
 _SHELL: Final = _Syntax((_HASH,), (), _BOTH)
-_INI: Final = _Syntax((_HASH, r"(?m:^[ \t]*[;!])"), (), ())
+# a value of a setting, up to a comment behind it
+_VALUE: Final = r"(?:(?<=[:=] )|(?<=[^\s:=]=))[^\s\"'#|>&](?:[^\s]|[ \t]{1,8}(?=[^\s#;]))*"
+_SETTINGS: Final = _Syntax((_HASH,), (), (*_BOTH, _VALUE))
+_SECTIONS: Final = _Syntax((_HASH, r"(?m:^[ \t]*[;!])"), (), (_VALUE,))
 _C: Final = _Syntax((_SLASHES,), (_STARS,), _BOTH)
 _C_DOUBLE: Final = _Syntax((_SLASHES,), (_STARS,), (_DOUBLE,))  # an apostrophe is also something else
 _SCRIPT: Final = _Syntax((_SLASHES,), (_STARS,), (*_BOTH, r"`(?:[^`\\\n]|\\.)*`?"))
@@ -75,9 +78,10 @@ _ANY: Final = _Syntax(
 
 _NAMES: Final = {
     _PYTHON: "py pyi pyx pxd py3 pyw bzl star",
-    _SHELL: "sh bash zsh fish ksh yml yaml toml mk make cmake r jl ex exs cr nim tcl awk graphql gql conf env bashrc"
-    " gitignore dockerignore editorconfig dockerfile makefile jenkinsfile procfile",
-    _INI: "ini cfg properties desktop service",
+    _SHELL: "sh bash zsh fish ksh mk make cmake r jl ex exs cr nim tcl awk graphql gql conf env bashrc"
+    " gitignore dockerignore dockerfile makefile jenkinsfile procfile",
+    _SETTINGS: "yml yaml toml",
+    _SECTIONS: "ini cfg properties desktop service editorconfig",
     _C: "c h cc cpp cxx hh hpp hxx java cs kt kts dart groovy gradle scala swift m mm proto sol glsl v sv"
     " scss less sass",
     _C_DOUBLE: "rs go zig fs fsx ml mli",

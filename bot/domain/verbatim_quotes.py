@@ -32,11 +32,16 @@ _NEGATED: Final = re.compile(
     rf"(?:(?<!\w)(?:{_NEGATIONS})|n['’]t|[!~¬])[ \t(\[{{\"'`]*(?:[\w.]{{1,60}}\([(\[\"'` \t]*){{0,4}}$",
     re.IGNORECASE,
 )
+_CLAUSE_END: Final = re.compile(r"[.,;:!?()](?=\s|$)")
+_SIGNS: Final = re.compile(r"[\W_]{0,200}")
+_NEGATION_REACH: Final = 3
+"""How many words before the end of a line a negation may stand and still turn the next line round."""
 _NEGATED_AFTER: Final = re.compile(
     r"[ \t)\]\"'`]{0,8}(?:not|never|nicht|niemals|pas|jamais|nunca|tidak)(?!\w)", re.IGNORECASE
 )
 _BEFORE_PROSE: Final = re.compile(r"(?:[\s#*/;%+.:\"'`|<>=–—•·!()_,\\-]|\d{1,3}[.)]\s|(?<!\w)(?:REM|dnl|rem)\s)*")
 _AFTER_PROSE: Final = re.compile(r"[\s#*/.:;,\"'`|<>=)_\\%}-]*")
+_STRING_EDGE: Final = re.compile(r"[\s\"'`]*")
 _OPERATORS: Final = frozenset("=!<>+-*/%&|^~:?")
 _SIGILS: Final = frozenset("@$#")
 _ARITHMETIC: Final = re.compile(r"[ \t]*(?:\*\*?|//?|[-+%^]|<<|>>)(?=[ \t]*[\w(.-])")
@@ -51,7 +56,7 @@ class Flaw(StrEnum):
     ABSENT = "does not stand there; quote verbatim"
     SHORT = "is too short to prove anything; quote a whole line"
     CUT = "begins or ends inside a word, a number or an operator; quote whole lines"
-    PARTIAL = "is part of a line of prose or of a comment; quote that line whole"
+    PARTIAL = "is part of a line of prose, of a comment or of a string; quote that line whole"
     NEGATED = "leaves out the negation beside it; quote the whole line"
 
 
@@ -107,10 +112,13 @@ def _flaw_at(text: str, start: int, end: int, spans: Spans) -> Flaw | None:
 
 
 def _is_partial(text: str, start: int, end: int, first: Span | None, last: Span | None) -> bool:
-    """Whether words of a line of prose are left out before or behind the quotation."""
-    if first is not None and first.is_prose and not _BEFORE_PROSE.fullmatch(text, first.start, start):
-        return True
-    return last is not None and last.is_prose and not _AFTER_PROSE.fullmatch(text, end, last.end)
+    """Whether part of a line of prose, of a string or of a setting's value is left out before or behind it."""
+    if first is not None:
+        before = _BEFORE_PROSE if first.is_prose else _STRING_EDGE
+        if not before.fullmatch(text, first.start, start):
+            return True
+    after = _AFTER_PROSE if last is not None and last.is_prose else _STRING_EDGE
+    return last is not None and not after.fullmatch(text, end, last.end)
 
 
 def _is_negated(text: str, start: int, end: int, first: Span | None, last: Span | None) -> bool:
@@ -124,10 +132,20 @@ def _is_negated(text: str, start: int, end: int, first: Span | None, last: Span 
 
 
 def _line_before_negates(text: str, line: int) -> bool:
-    """Whether the line above ends in a negation: the sentence goes on in the quotation."""
+    """Whether the line above ends in a negation, or a word or two behind one: the sentence goes on in the quotation."""
     above = text[max(text.rfind("\n", 0, max(line - 1, 0)) + 1, line - _LOOK_BACK) : max(line - 1, 0)]
-    words = above.split()
-    return bool(words) and bool(_NEGATION.fullmatch(words[-1]))
+    said = text[line : line + _LOOK_BACK].partition("\n")[0]
+    reach = _NEGATION_REACH if _goes_on(above, said) else 1
+    return any(map(_NEGATION.fullmatch, _CLAUSE_END.split(above)[-1].split()[-reach:]))
+
+
+def _goes_on(above: str, line: str) -> bool:
+    """Whether a sentence runs from one line of prose to the next: the same signs before it, and a small letter."""
+    signs, before = _SIGNS.match(line), _SIGNS.match(above)
+    assert signs is not None
+    assert before is not None
+    is_same = signs[0].strip() in {"", "*", before[0].strip()}
+    return is_same and line[signs.end() : signs.end() + 1].islower()
 
 
 def _is_cut(text: str, at: int) -> bool:

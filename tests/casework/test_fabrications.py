@@ -114,7 +114,9 @@ def draw(corpus: Corpus, dice: random.Random) -> Iterator[Cited]:
         end = min(len(lines), start + dice.randint(0, 5))
         first = dice.randint(start, end)
         quote = "\n".join(lines[first - 1 : end])
-        goes_on = first > 1 and re.search(r"\b(?:not|no|never|without|unless)$", lines[first - 2])
+        goes_on = first > 1 and re.search(
+            r"\b(?:not|no|never|without|unless)(?:\s[^\s.,;:!?()]+){0,2}$", lines[first - 2]
+        )
         if len(re.findall(r"[A-Za-z]{4,}", quote)) >= 2 and not goes_on and not find_secrets(quote):
             yield Cited(path, start, end, corpus.commit, dice.choice([quote, quote.strip()]))
 
