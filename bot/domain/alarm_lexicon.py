@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 TROUBLE: Final = """
+brute bruteforc* doubled hinterher hinken hinkt outdatedbackup quadrupl* tripled triplic* triplo* verdoppel*
+verdreifach* vervierfach* runsbehind
 500s 502s 503s 504s 5xx abandoned abbruch abgebroch* abgehaengt abgehangt abgekackt abgelaufen* abgelehnt* abgemahnt
 abgemeldet abgeraucht abgeschaltet abgestuerzt* abgesturzt* abgewiesen* ablauf* abnormal* abort* absence absent
 absturz* abuse* acabaron acabo acabou accident* accidente* achtung adulterad* advertencia* ages agot* ajena ajenas
@@ -170,6 +172,7 @@ verfuegbar verfugbar vert verte vollstandig vuelve well work worked working work
 """What works or is well; denied, it is trouble."""
 
 SUPPLY: Final = """
+leader primary quorum
 acces acceso access acesso akses answer answers antwort backup backups balasan besserung cadangan capacity conexao
 conexion connection connections connectivity connexion copia copias corriente courant dados data daten datos donnees
 electricite electricity energia erholung espace espacio espaco heartbeat heartbeats idea improvement improvements
@@ -199,8 +202,8 @@ NEUTRAL: Final = """
 actualizac* aender* aktualisierung* ander* any anything apapun applicable atualizac* baru berubah cambi* chang*
 change* due erforderlich expected geaend* geander* ha haviam hay houve hubo include includes lain matter mind mise
 mud* necessaire necessary neu neue neuen neuer neues new newer noetig notig notwendig nouveau* nouveaute* nouvelle*
-nov* novedad* nuev* pembaruan pendient* perubahan release releases relevant required tem there touch touched tun
-unchanged update updates upgrade upgrades verander* version versions worry ya yet
+nov* novedad* nuev* pembaruan pendient* perubahan release releases relevant required tem there touch touched touches
+touching tun unchanged update updates upgrade upgrades verander* version versions worry ya yet
 """
 """What is well when it is not so: nothing changed, nothing is new."""
 
@@ -220,6 +223,13 @@ repar* resolu* resolve resolved resolves resolvid* resolvio restored resuelt* re
 terselesaikan tertangani uberstanden vanished verschwunden weg wiederhergestellt
 """
 """What takes trouble of the same clause back."""
+
+AUXILIARY: Final = """
+a all alle already are been beide bereits both deja esta estan estao est ete foi foram fue fueron ha han has hat have
+inzwischen is ist ja jetzt kini maintenant now ont schon semua sido since sind sont sudah telah todos tous was were
+wurde wurden ya
+"""
+"""May stand before a word of repair that goes on about what was named before a comma: "…, is already fixed"."""
 
 UNSETTLED: Final = """
 again ainda akan attempt attempts aun being denovo encore erneut immer lagi masih mencoba noch nouveau novamente
@@ -276,7 +286,48 @@ DELETED: Final = (
     " borrados borrado excluidas apagadas removidas supprimees supprimes dihapus"
 )
 
+_SOME: Final = (
+    r"(?:[2-9]|[1-9][0-9]{1,4}|two|three|four|five|six|seven|eight|nine|ten|several|zwei|drei|vier|funf|sechs|sieben"
+    r"|acht|neun|zehn|mehrere\w{0,2}|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|varios|dois|duas|quatro|sete|oito"
+    r"|nove|dez|deux|trois|quatre|cinq|sept|huit|neuf|dix|plusieurs|dua|tiga|empat|lima|enam|tujuh|delapan|sembilan"
+    r"|sepuluh|beberapa)"
+)
+"""More than one."""
+_DAYS: Final = (
+    r"(?:days?|weeks?|months?|tagen?|tage|wochen?|monaten?|monate|dias|semanas|mes(?:es)?|jours|semaines|mois|hari|minggu"
+    r"|bulan)"
+)
+_REPAIRS: Final = r"(?:fixing|addressing|repairing|resolving|that (?:fix|address|repair|resolve)(?:es)?)"
+_LEASED: Final = r"(?:licen[cs]e|contract|trial|domain|subscription|support|certificate|token|key)"
+
 PHRASES: Final = {
+    rf"(?:back ?up|snapshot|sync|dump|heartbeat|sicherung|replikat|copia|respaldo|sauvegarde|cadangan)\w{{0,3}}:?"
+    rf" (?:(?!every|alle|cada)[^\W\d_]{{1,20}} ){{0,6}}?(?:{_SOME} {_DAYS} (?:old|ago|alt|yang lalu|lalu)"
+    rf"|(?:hace|date de|il y a|remonte a|tem|ha|faz|vor) {_SOME} {_DAYS})": "outdatedbackup",
+    r"heartbeats? (?:[\w-]{1,20} ){0,6}?(?:minutes|hours|an hour) ago": "outdatedbackup",
+    r"(?:seconds?|secs?|minutes?|mins?|hours?|days?|weeks?|sprints?|messages?|events?|records?|offsets?) behind"
+    r"|(?:falls?|falling|fell|lags?|lagging|far|way) behind|behind (?:schedule|plan|the (?:primary|leader|master))"
+    r"|(?:segundos?|minutos?|horas?|dias?) (?:por )?(?:detras|atras)": "runsbehind",
+    r"(cron ?job|cron|scheduler|timer|job|trigger|webhook|hook|task|pipeline|workflow)(s?"
+    r" (?:[\w']{1,12} ){0,3})(?:fired?|fires)": r"\1\2run",
+    r"(?:[0-9]{1,4} ?x|[0-9]{1,4} ?times|(?:two|three|four|five|six|eight|ten|several|many) times)"
+    r" (?:the (?:usual|normal|average)|as (?:high|slow|long|many|much)|higher|slower|longer|more|larger)"
+    r"|(?:two|three|four|five|ten)fold|(?:dua|tiga|empat|lima|[0-9]{1,4}) kali lipat"
+    r"|(?:a|ont) (?:double|triple|quadruple)": "rises",
+    r"(latency|lag|error rate|errors|memory|cpu|load|costs?|response times?|queue|failures?)"
+    r" (?:is|are|goes|go|went|has gone|have gone|keeps going) up": r"\1 rises",
+    r"(?<=\bnot )full(?! backup)|(?<=\byet )full|(?<=\bpas )pleine?s?|(?:esta|estan|casi) llen[oa]s?"
+    r"|(?:est|sont|presque|quasiment) pleine?s?|(?:esta|estao|quase) chei[oa]s?": "exhausted",
+    rf"{_LEASED}s? (?:\w{{1,20}} ){{0,5}}?(?:ends|ending|up for renewal)": "expires",
+    rf"(?:merged|landed|shipped|released|deployed) (?:[\w']{{1,20}} ){{0,6}}?{_REPAIRS}"
+    rf"|{_REPAIRS}(?= (?:[\w-]{{1,20}} ){{1,6}}(?:is|was|are|were|got|has been|have been) (?:merged|released|shipped"
+    r"|deployed|live))": "fixed",
+    r"(?:root|admin|administrator) logins?|logins? from (?!the |our |all )\w{1,20}|logged out at random": "intrusion",
+    r"only (?:\w{1,10} ){1,4}(?:left|remain(?:s|ing)?)|nur noch (?:\w{1,10} ){1,4}(?:frei|ubrig)": "onlysome",
+    r"at (?:its|the|their) (?:maximum|max|limit|capacity|ceiling)"
+    r"|(?:9[0-9]|100)(?:[.,][0-9]{1,3})? ?% of (?:\w{1,20} ){0,3}?(?:quota|limit|plan|budget|capacity)": "exceeded",
+    r"(?:pending|queued|waiting|initiali[sz]ing|still (?:running|starting|queued))"
+    r" (?:for|since|after) (?:over |more than |about )?(?:[0-9]{1,6}|an?|\w{3,10}) (?:minutes?|hours?|days?)": "stuck",
     r"no longer|not any ?more|ya no|ja nao|no longer": "nolonger",
     r"no one|no-one|no body|tidak ada yang|belum ada yang|tak seorang": "nobody",
     r"tidak ada|tak ada|belum ada": "tidakada",
@@ -360,6 +411,7 @@ PHRASES: Final = {
     r"(?:antwort|freigabe|ruckmeldung|entscheidung)|(?:esper|aguard)\w{1,5} (?:\w{1,20} ){0,2}(?:respuesta"
     r"|resposta|aprobacion"
     r"|aprovacao)|attend(?:ent)? (?:\w{1,20} ){0,2}(?:reponse|accord|decision)": "waitingfor",
+    r"yang terbuka": "thing",
     r"signes? de vie|senal(?:es)? de vida|sinal de vida|sinais de vida|tanda(?:-tanda)? kehidupan"
     r"|signs? of life": "signal",
     r"too (?:many|much|long|high|low|slow|large|big|few)|zu (?:viele?|lange?|hoch|gross|wenig)"
@@ -416,13 +468,15 @@ FORMS: Final = (
 """Words that deny by their form: unreadable, unpatched, unlesbar, ilegible, illisible."""
 
 CREDENTIAL: Final = (
-    r"\b(?:passwords?|passphrases?|credentials?|secrets?|api[- ]?keys?|private keys?|tokens?|passw[oö]rt(?:er)?"
+    r"\b(?:passwords?|passphrases?|credentials?|secrets?"
+    r"|(?:api|private|signing|ssh|encryption|deploy)[- ]?keys?|tokens?|passw[oö]rt(?:er)?"
     r"|zugangsdaten"
     r"|schlussel|contrasenas?|claves?|credenciales|senhas?|chaves?|credenciais|mots? de passe|cles?|identifiants"
     r"|kata sandi|kunci|kredensial)\b"
 )
 IS_SHOWN: Final = (
-    r"\b(?:public|publicly|visible|plain ?text|clear ?text|committed|posted|shared|published|pushed|sichtbar|offen"
+    r"\b(?:public|publicly|visible|plain ?text|clear ?text|committed|posted|shared|published|pushed"
+    r"|on git ?(?:hub|lab)|sichtbar|offen"
     r"|offentlich|klartext|veroffentlicht|eingecheckt|a la vista|visibles?|publicad[oa]s?|publico|texto plano"
     r"|texto puro"
     r"|visive(?:l|is)|publies?|publiees?|en clair|publics?|publiques?|terlihat|publik|terbuka|dipublikasikan)\b"

@@ -48,7 +48,7 @@ _BETTER_LOW: Final = _set(
 )
 _MOVES: Final = _set(
     "drop dropped dropping down sinking sank fell gesunken gefallen cayeron cayo cairam caiu caido tombe tombes tombee"
-    " tombees turun naik"
+    " tombees turun"
 )
 _ZEROS: Final = _set(
     "none zero cero nol null nil keine keiner kein ninguno ninguna ningun nenhum nenhuma aucun aucune rien nihil"
@@ -62,6 +62,8 @@ _ENGLISH: Final = _set("the of is are was were to in on and for with at by has h
 _NO: Final = re.compile(r"\b(?:no|none|kein\w{0,2}|sin|sem|aucune?|tidak|ningun\w?|nenhum\w?|not|nicht)\b")
 _TO: Final = _set("to auf a para ke menjadi")
 _RELATIVE: Final = _set("that which das die der was que qui yang")
+_PARTING: Final = _set(", :")
+_AUXILIARY: Final = _set(lexicon.AUXILIARY)
 _SINCE: Final = "since"
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SPANISH_END: Final = re.compile(r"\b[^\W\d_]{2,20}(?:os|aron|ieron|ado|ada|cion|dad)\b")
@@ -276,8 +278,26 @@ class _Clause:
         again = [place for place, word in enumerate(words) if word in ("again", "wieder")]
         back = [place for place in again if any(word in _ABLE for word in words[max(0, place - 2) : place + 3])]
         unsettled = [place for place, word in enumerate(words) if word in _UNSETTLED and place not in back]
-        settled = [place for place in [*over, *back] if not self._is_negated(place)]
+        settled = [place for place in [*over, *back] if not self._is_negated(place) and self._is_about(place, at)]
         return bool(settled) and not unsettled and not any(self._is_demand(place) for place in range(len(words)))
+
+    def _is_about(self, settled: int, at: int) -> bool:
+        """Whether a word of repair can mean the trouble at `at`; over a comma only where no other subject begins.
+
+        "The crash, the leak and the hang are fixed" and "an outage, caused by a full disk, is over", not "the outage is
+        fixed, the database is corrupted".
+        """
+        between = self._words[min(settled, at) + 1 : max(settled, at)]
+        begins = max((place + 1 for place in range(settled) if self._words[place] in _PARTING), default=0)
+        if settled > at:
+            before = self._words[begins:settled]
+            return begins <= at or all(word in _AUXILIARY for word in before) or bool(_LINKS.intersection(before))
+        if any(begins <= place < settled for place in self._troubles):
+            return not _LINKS.intersection(between) and not _PARTING.intersection(between)
+        is_list = (between[:1] == [":"] and self._words[at + 1 : at + 2] != [":"]) or bool(
+            _LINKS.intersection(self._words[settled : at + 2])
+        )
+        return not _PARTING.intersection(between) or (is_list and not _RELATIVE.intersection(between))
 
     def _denies_health(self, at: int) -> bool:
         """Whether a negation is trouble by what it negates: "not healthy", "no backup", "they cannot sign"."""
