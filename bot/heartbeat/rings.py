@@ -28,6 +28,9 @@ log = logging.getLogger(__name__)
 
 MAX_RINGS: Final = 20
 """How often a page rings again; after that it is said again after `dedupe_window`, like any other finding."""
+_CHANCES: Final = 2
+"""After so many rings, or as much time, `then` is told; the rings count where the clock was set back."""
+_Step = Callable[[Session, OpenFinding, datetime], None]
 
 
 class Rings:
@@ -53,17 +56,19 @@ class Rings:
         now = self._clock.now()
         for session in self._sessions.all():
             for finding in list(self._store.load(session.id).findings.values()):
-                if not is_waiting(finding, session, now):
-                    continue
-                try:
-                    self._ring(session, finding, now)
-                    self._escalate(session, finding, now)
-                except TriageError:
-                    log.warning(
-                        "a page did not ring again",
-                        extra={"action": "ring_failed", "session": session.id},
-                        exc_info=True,
-                    )
+                for step in (self._ring, self._escalate):  # an owner who cannot be reached is a reason to escalate
+                    self._take(step, session, finding, now)
+
+    def _take(self, step: _Step, session: Session, finding: OpenFinding, now: datetime) -> None:
+        """Take one step for a page as it stands by now: somebody may have clicked while the last one was on its way."""
+        try:
+            stands = self._store.load(session.id).findings.get(finding.key)
+            if stands is not None and is_waiting(stands, session, now):
+                step(session, stands, now)
+        except TriageError:
+            log.warning(
+                "a page did not ring again", extra={"action": "ring_failed", "session": session.id}, exc_info=True
+            )
 
     def _ring(self, session: Session, finding: OpenFinding, now: datetime) -> None:
         """Send the page anew to the session's owner; a webhook's receiver rings by itself."""
@@ -97,14 +102,15 @@ class Rings:
         """Tell `then`, once, after the owner's second chance has passed."""
         again, to = session.beat.again_after, session.beat.then
         surface = self._delivery.surface(Delivered(mode="explicit", channel="slack", to=to))
-        is_late = again is not None and now - finding.first_at >= 2 * again
-        if to is None or surface is None or finding.escalated_at is not None or not is_late:
+        if to is None or surface is None or again is None or finding.escalated_at is not None:
+            return
+        if finding.rings < _CHANCES and now - finding.first_at < _CHANCES * again:
             return
         if to[:1] in "CG" and not self._workspace.channel(to).is_private:
             self._say(f"{session.id}: a page nobody acknowledged was not told to <#{to}> (`then`): it is not private.")
             self._note(session, finding, escalated_at=now)
             return
-        waited = f"Escalated: nobody has acknowledged this for {span(now - finding.first_at)}."
+        waited = f"Escalated: nobody has acknowledged this for {span(max(now - finding.first_at, again))}."
         first = finding.evolve(place=None, reference=None, copies=(), notes=(waited, *finding.notes))
         posted = surface.send(to, self._alert(session, first, now))
         known = self._store.load(session.id).findings.get(finding.key, finding)

@@ -15,12 +15,16 @@ class FakeSurface:
         self.sent: list[tuple[str, Alert]] = []
         self.updated: list[tuple[Posted, Alert]] = []
         self.refuses: ProviderError | None = None
+        self.unreachable: set[str] = set()
+        """Whom nothing reaches."""
         self.meanwhile: Callable[[], object] | None = None
         """Happens once, while an alert is on its way: a click, say."""
 
     def send(self, to: str, alert: Alert) -> Posted:
         if self.refuses is not None:
             raise self.refuses
+        if to in self.unreachable:
+            raise ProviderError(f"the user group {to} has no members")
         self._happen()
         self.sent.append((to, alert))
         return Posted(place=f"D-{to}", reference=f"ts{len(self.sent)}")

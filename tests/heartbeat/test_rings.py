@@ -161,6 +161,33 @@ def test_who_is_told_next_is_told_though_the_owner_cannot_be_reached(tmp_path: P
     assert night.after(25) == ["U0BOSS"]
 
 
+def test_who_is_told_next_is_told_though_the_owner_was_reached_once_and_is_not_any_more(tmp_path: Path) -> None:
+    """The group lost its members, or the person left: each ring fails, and that stops nothing."""
+    night = Night(tmp_path, then="U0BOSS")
+    night.beat(DOWN)
+    night.slack.unreachable = {"U0ANN"}
+    assert night.after(25) == ["U0BOSS"]
+
+
+def test_a_clock_that_was_set_back_does_not_hold_up_the_escalation(tmp_path: Path) -> None:
+    """The rings are counted, whatever time it was."""
+    night = Night(tmp_path, then="U0BOSS")
+    night.beat(DOWN)
+    night.clock.advance(-86_400)
+    assert "U0BOSS" in night.after(25)
+    [escalated] = [alert for to, alert in night.slack.sent if to == "U0BOSS"]
+    assert "nobody has acknowledged this for 10 min" in escalated.notes[0]
+
+
+def test_who_acknowledges_while_a_page_rings_is_not_passed_over(tmp_path: Path) -> None:
+    """Nobody else is told of it a moment later."""
+    night = Night(tmp_path, then="U0BOSS")
+    night.beat(DOWN)
+    night.after(19)
+    night.slack.meanwhile = lambda: night.findings.acknowledge("shop", DIGEST, by="U0ANN")
+    assert night.after(30) == ["U0ANN"]
+
+
 def test_a_channel_everybody_can_read_is_not_told(tmp_path: Path) -> None:
     """The ops channel hears why, once."""
     night = Night(tmp_path, then="C0PUBLIC")
