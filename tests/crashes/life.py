@@ -39,6 +39,7 @@ class Life:
         self._env = {**os.environ, **environment_of(slack, self.home), "SLACK_API_URL": proxy.url}
         self._log = log or self.home.parent / "bot.log"
         self.process: subprocess.Popen[bytes] | None = None
+        self._next: subprocess.Popen[bytes] | None = None
         self.ts = ""
 
     def start(self, kill: Moment | None = None, withheld: str | None = None) -> None:
@@ -54,6 +55,24 @@ class Life:
             self.process = process = subprocess.Popen(argv, env=self._env, stdout=log, stderr=log)
         if withheld is not None:
             self.proxy.withhold(withheld, lambda: self._execute(process))
+
+    def prepare(self) -> None:
+        """Load the next bot beside this one, so that `begin` starts it in no time."""
+        loaded = self.home.parent / "loaded"
+        argv = [sys.executable, "-m", "tests.crashes.loaded", str(loaded), "run", "--config", str(self.config)]
+        with self._log.open("ab") as log:
+            self._next = subprocess.Popen(argv, env=self._env, stdin=subprocess.PIPE, stdout=log, stderr=log)
+        self.control.wait_for(loaded.exists, "the next bot to be loaded")
+
+    def begin(self) -> None:
+        """Start the bot that `prepare` loaded; returns once it listens or is dead."""
+        process, self._next = self._next, None
+        assert process is not None
+        assert process.stdin is not None
+        self.control.wait_for(lambda: not self.control.modals.is_bot_connected(), "the dead bot's socket to close")
+        self.process = process
+        process.stdin.close()
+        self.listen()
 
     def listen(self) -> None:
         """Return once the bot listens, or is dead."""
@@ -74,9 +93,9 @@ class Life:
 
     def end(self) -> None:
         """Kill this bot; others of the same app may live on."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
+        for process in filter(None, (self.process, self._next)):
+            process.kill()
+            process.wait()
 
     def bury(self) -> None:
         """Make sure that nothing of the bot is left, whatever happened."""
