@@ -36,11 +36,16 @@ WORDS: Final = {Severity.PAGE: "Page", Severity.ACT: "Act", Severity.KNOW: "Know
 
 _PAGE: Final = re.compile(
     r"\b(?:critical|emergenc(?:y|ies)|outages?|data loss|losing data|breach(?:ed)?|compromised|on fire|sev-?[01]|p[01]"
-    r"|notfall|ausgefallen|emergencia|emergência|urgence|darurat)\b|🚨|🆘|🔥|緊急|紧急|障害|宕机",
+    r"|hacked|ransomware|datenverlust|kundendaten|for everyone|everyone is|for all users"
+    r"|(?:data|databases?|daten|datos|dados|données) (?:\w{1,10} ){0,3}(?:lost|deleted|gone|wiped|stolen|leaked"
+    r"|verloren|gelöscht|gestohlen|perdid[oa]s|perdues|hilang)"
+    r"|notfall|ausgefallen|emergencia|emergência|urgence|darurat)\b"
+    r"|🚨|🆘|🔥|緊急|紧急|障害|宕机"
+    r"|データ損失|数据丢失",
     re.IGNORECASE,
 )
 _PRODUCTION: Final = re.compile(
-    r"\b(?:prod(?:uction)?|producción|produção|produktion|produksi|customers?|clientes|kunden|clients|pelanggan)\b"
+    r"\b(?:prod(?:uction)?|producción|produção|produktion\w{0,30}|produksi|customers?|clientes|kunden|clients|pelanggan)\b"
     r"|本番|生产|客户|顧客",
     re.IGNORECASE,
 )

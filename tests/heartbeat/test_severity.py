@@ -9,7 +9,7 @@ import pytest
 
 from bot.domain.beats import Finding, Receipt
 from bot.domain.playbook import parse
-from bot.domain.severity import Severity
+from bot.domain.severity import Severity, severity_of_words
 from bot.domain.tiers import Tier
 from bot.heartbeat.probes import ProbeReport, ProbeResult
 from bot.heartbeat.verdict import judge
@@ -93,3 +93,22 @@ def test_an_urgent_flag_wants_somebody_to_act_at_least(tmp_path: Path, flag: str
     (one,) = judge(view, BeatReport(message="HEARTBEAT_OK", receipts=(), usage=None)).findings
     assert one.severity == severity
     assert one.text == f"Urgent flag: {flag.removeprefix('! ')}"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We got hacked.",
+        "The database was deleted.",
+        "Data was lost.",
+        "The website is down for everyone.",
+        "Der Produktionsserver ist down.",
+        "Kundendaten verloren",
+        "データ損失",
+        "数据丢失",
+    ],
+)
+def test_lost_data_an_attack_and_what_is_down_for_everyone_page(said: str) -> None:
+    """So do compound words; that it did not happen pages nobody."""
+    assert severity_of_words(said) is Severity.PAGE
+    assert severity_of_words("No data was lost. Nobody was hacked. Works for everyone.") is Severity.KNOW
