@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from blocks.text import escape, plain, truncate
+from blocks.times import local_time
 from bot.casework.checks import ref_marks
 from bot.casework.replies import is_edited
 from bot.domain.approval import Basis, basis_of, is_paid, passed_words, quotes_that_match
@@ -66,7 +67,7 @@ def _since(state: ThreadState) -> str:
     if state.status is not Status.ESCALATED or not state.status_history:
         return ""
     step = state.status_history[-1]
-    return f"since {step.at:%H:%M} UTC · {truncate(_why(step.why), WHY_CHARS)}"
+    return f"since {local_time(step.at)} · {truncate(_why(step.why), WHY_CHARS)}"
 
 
 def _why(text: str) -> str:

@@ -31,7 +31,7 @@ from blocks.fitting import fit_message
 from blocks.lessons import lesson_blocks
 from blocks.limits import MESSAGE_BLOCK_CHARS, chars_of
 from blocks.objections import objections
-from blocks.parts import context, section
+from blocks.parts import context, section, verbatim
 from blocks.patch import patch_line
 from blocks.reply import reply_messages, reply_sections
 from blocks.shortened import SHORT_CHARS
@@ -172,7 +172,7 @@ def _draft(state: ThreadState, whole_at: str | None, *, is_short: bool) -> list[
         return []
     if draft_fits(state, is_short=is_short):
         return reply_sections(state.draft_pending)
-    beginning = section(truncate(to_mrkdwn(state.draft_pending), BEGINNING_CHARS))
+    beginning = verbatim(truncate(to_mrkdwn(state.draft_pending), BEGINNING_CHARS))
     return [beginning, section(_where_whole(state, state.draft_pending, whole_at))]
 
 

@@ -10,10 +10,11 @@ from slack_sdk.models.blocks import Block
 
 from blocks.fitting import fit_message
 from blocks.parts import context, section
-from blocks.text import SECTION_CHARS, escape, fence, truncate
+from blocks.text import SECTION_CHARS, escape, truncate
+from blocks.times import local_time, with_local_times
 from bot.domain.beats import Envelope, Indicator
 from bot.heartbeat.overview import Row, Standing
-from bot.heartbeat.wording import beat_line, describe, heading, path_lines
+from bot.heartbeat.wording import beat_words, describe, heading, path_lines
 
 MAX_ROWS: Final = 12
 EARLIER: Final = 4
@@ -46,10 +47,9 @@ def log_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) ->
     """Return the latest beats, newest first, a line each."""
     if not beats:
         return _no_beat(session_id)
-    lines = [_cut(beat_line(beat, may_read=may_read), BEAT_CHARS) for beat in beats]
     return [
         section(f"*{escape(session_id)}*, latest first"),
-        _code(lines),
+        _beats(beats, may_read=may_read),
         context(f"Next: `/triage heartbeat why {session_id}`"),
     ]
 
@@ -61,12 +61,12 @@ def why_blocks(
     if not beats:
         return _no_beat(session_id)
     latest, *earlier = beats
-    steps = [_cut(line, STEP_CHARS) for line in path_lines(latest, may_read=may_read)]
-    parts = [section(f"*{escape(session_id)}* {escape(heading(latest))}"), _code(steps)]
+    steps = [_line(line, STEP_CHARS) for line in path_lines(latest, may_read=may_read)]
+    parts: list[Block] = [section(f"*{escape(session_id)}* {escape(heading(latest))}"), section(_that_fit(steps))]
     if earlier:
-        parts.append(_code([_cut(beat_line(beat, may_read=may_read), BEAT_CHARS) for beat in earlier[:EARLIER]]))
+        parts.append(_beats(earlier[:EARLIER], may_read=may_read))
     if beside_ok:
-        parts.append(_code([_cut(line, STEP_CHARS) for line in beside_ok]))
+        parts.append(section(_that_fit([_line(line, STEP_CHARS) for line in beside_ok])))
     told = "" if may_read else "What it found is shown to its owner and to approvers. "
     return fit_message([*parts, context(f"{told}Next: `/triage heartbeat run {session_id}`")])
 
@@ -102,14 +102,21 @@ def _no_beat(session_id: str) -> list[Block]:
     return [section(f"*{escape(session_id)}* has no beat on record yet. Next: `/triage heartbeat run {session_id}`")]
 
 
-def _cut(line: str, chars: int) -> str:
-    """Return a line, its spacing kept, and a sign where it was cut."""
-    return line if len(line) <= chars else f"{line[: chars - 1].rstrip()}…"
+def _beats(beats: Sequence[Envelope], *, may_read: bool) -> Block:
+    """Return a line for each beat, when it was in the reader's time."""
+    return section(
+        _that_fit([f"{local_time(one.ts)}  {_line(beat_words(one, may_read=may_read), BEAT_CHARS)}" for one in beats])
+    )
 
 
-def _code(lines: Sequence[str]) -> Block:
-    """Return lines as a code block; as many as a section holds, for an end cut off would leave the block open."""
+def _line(text: str, chars: int) -> str:
+    """Return text on a line of its own: in code, a time could not be the reader's, and a backtick would begin some."""
+    return escape(" ".join(truncate(text, chars).replace("`", "'").split()))
+
+
+def _that_fit(lines: Sequence[str]) -> str:
+    """Return as many lines as a section holds, with room for the times in them."""
     shown = list(lines)
-    while len(fence("\n".join(shown))) > SECTION_CHARS:
+    while len(with_local_times("\n".join(shown))) > SECTION_CHARS:
         shown.pop()
-    return section(fence("\n".join(shown)))
+    return "\n".join(shown)

@@ -27,8 +27,8 @@ from blocks.heartbeat_list import row_text
 from blocks.limits import VIEW_BLOCKS, VIEW_BYTES, size_of
 from blocks.notice import Notice, notice_blocks
 from blocks.open_drafts import card_link, draft_lines
-from blocks.parts import context, section
-from blocks.text import escape, truncate
+from blocks.parts import context, in_local_time, section
+from blocks.text import escape
 from bot.casework.overview import Overview, ThreadLine
 from bot.casework.today import Today
 from bot.domain.distance import ago
@@ -168,7 +168,7 @@ def _sessions(home: Home, user: str, may_approve: bool) -> list[Block]:
 def _session(row: Row, now: datetime, *, may_run: bool) -> Block:
     run = ButtonElement(text="Run now", action_id=ids.RUN_SESSION, value=row.id)
     return SectionBlock(
-        text=MarkdownTextObject(text=truncate(row_text(row, now), SESSION_CHARS)),
+        text=MarkdownTextObject(text=in_local_time(row_text(row, now), SESSION_CHARS)),
         accessory=run if may_run and row.standing is Standing.ON else None,
         block_id=ids.session_block_id(row.id),
     )

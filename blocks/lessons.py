@@ -15,6 +15,7 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.text import escape, truncate
+from blocks.times import local_time
 from bot.casework.decisions import Click
 from bot.casework.lessons import LessonMark
 from bot.domain.lessons import MAX_WORDS_CHARS, Lesson, decided_by
@@ -40,7 +41,7 @@ def remember_modal(click: Click, state: ThreadState, lesson: Lesson) -> View:
     """Return the proposed note, to be changed; nothing is kept before it is submitted."""
     who = decided_by(state)
     by = f" by <@{who}>" if who else ""
-    at = f" on {state.closed_at:%Y-%m-%d at %H:%M} UTC" if state.closed_at else ""
+    at = f" on {local_time(state.closed_at)}" if state.closed_at else ""
     said = (
         f"{_WHAT[lesson.kind].capitalize()}{by}{at}. Whoever looks into a similar question reads this first, "
         "as a lesson from a draft and not as a fact. Change what is wrong; nothing is kept before you press Remember."

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from slack_sdk.models.blocks import Block, ContextBlock, DividerBlock, MarkdownTextObject, SectionBlock
+from slack_sdk.models.blocks import Block, DividerBlock
 
+from blocks.parts import context, section
 from blocks.text import SECTION_CHARS, escape, inert, split, truncate
+from blocks.times import local_time
 
 MAX_SECTIONS: Final = 3
 """Enough for what somebody typed into a dialogue and gets back."""
@@ -37,5 +39,5 @@ def notice_blocks(notice: Notice | None) -> list[Block]:
     parts = split(f":speech_balloon: {said}", SECTION_CHARS)[:MAX_SECTIONS]
     asked = " ".join(inert(notice.about).replace("`", "'").split())
     about = f" · {truncate(asked, ABOUT_CHARS)}" if asked else ""
-    when = ContextBlock(elements=[MarkdownTextObject(text=f"your click at {notice.at:%H:%M:%S} UTC{about}")])
-    return [*(SectionBlock(text=MarkdownTextObject(text=part)) for part in parts), when, DividerBlock()]
+    when = context(f"your click {local_time(notice.at)}{about}")
+    return [*map(section, parts), when, DividerBlock()]

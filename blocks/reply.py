@@ -9,7 +9,7 @@ from typing import Final
 from slack_sdk.models.blocks import Block, MarkdownTextObject, SectionBlock
 
 from blocks.limits import MESSAGE_BLOCK_CHARS, chars_of
-from blocks.parts import context, section
+from blocks.parts import context, section, verbatim
 from blocks.text import SECTION_CHARS, TRUNCATED, split, to_mrkdwn, truncate
 
 NOTIFICATION_CHARS: Final = 3_000
@@ -26,7 +26,7 @@ def reply_messages(draft: str) -> list[list[Block]]:
 
     Code blocks are closed in each section. Where ten messages hold no more, the last section says that it was cut.
     """
-    sections = [section(part) for part in split(to_mrkdwn(draft), SECTION_CHARS)]
+    sections = [verbatim(part) for part in split(to_mrkdwn(draft), SECTION_CHARS)]
     messages: list[list[Block]] = []
     for one in sections:
         last = messages[-1] if messages else None

@@ -23,6 +23,7 @@ from blocks import ids
 from blocks.fitting import fit_message
 from blocks.parts import context, section
 from blocks.text import escape, fence, plain, quote, truncate
+from blocks.times import local_time
 from bot.domain.suggestions import MAX_REASON_CHARS, Status, Suggestion
 from bot.heartbeat.suggestion_wording import one_line, order, what
 
@@ -134,7 +135,7 @@ def _decision(suggestion: Suggestion) -> str:
     who = suggestion.decided_by or ""
     named = f"<@{who}>" if _USER.fullmatch(who) else escape(one_line(suggestion.decided_by_name or "somebody"))
     why = f": {escape(one_line(suggestion.decision_reason))}" if suggestion.decision_reason else ""
-    at = f", {suggestion.decided_at:%a %H:%M} UTC" if suggestion.decided_at else ""
+    at = f", {local_time(suggestion.decided_at)}" if suggestion.decided_at else ""
     return f"{suggestion.status} by {named}{at}{why}"
 
 

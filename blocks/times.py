@@ -10,7 +10,11 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-_OURS: Final = re.compile(r"(?<![\w:.-])(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?) UTC(?!\w)")
+_OURS: Final = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]*`|<[^<>\n]*>|^>[^\n]*$"  # code, Slack's tokens, quotations: they stay as they are
+    r"|(?<![\w:.-])(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?) UTC(?!\w)",
+    re.DOTALL | re.MULTILINE,
+)
 _FORM: Final = "{date_short_pretty} {time}"
 
 
@@ -27,7 +31,7 @@ def with_local_times(mrkdwn: str) -> str:
     """Return a sentence of ours, escaped already, whose times (`2026-11-21 03:12 UTC`) are the reader's.
 
     The sentences that Slack and the terminal share say each time in that one form (`bot.domain.moments.utc_text`).
-    What is no time stays as it stands.
+    What is no time stays as it stands, and so does what is quoted, or stands in code, where Slack shows no token.
 
     >>> with_local_times("paused since 2026-11-21 03:12 UTC")
     'paused since <!date^1795230720^{date_short_pretty} {time}|2026-11-21 03:12 UTC>'
@@ -36,6 +40,8 @@ def with_local_times(mrkdwn: str) -> str:
 
 
 def _local(found: re.Match[str]) -> str:
+    if found[1] is None:
+        return found[0]
     try:
         return local_time(datetime.fromisoformat(found[1]).replace(tzinfo=UTC))
     except (ValueError, OverflowError, OSError):

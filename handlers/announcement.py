@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from blocks.text import escape
+from blocks.times import with_local_times
 from bot.environment import Environment, require_tokens
 from bot.errors import ProviderError
 from handlers.transport import posting_client, translated
@@ -22,7 +23,7 @@ def announce(ops_channel: str, environment: Environment, text: str) -> None:
     try:
         with translated("tell the ops channel", posting=True):
             posting_client(bot_token, environment.slack_api_url).chat_postMessage(
-                channel=ops_channel, text=escape(text), unfurl_links=False
+                channel=ops_channel, text=with_local_times(escape(text)), unfurl_links=False
             )
     except ProviderError:
         log.warning("the ops channel was not told", extra={"action": "ops_untold"}, exc_info=True)

@@ -19,6 +19,7 @@ from blocks.draft_card import LinkTo, card_blocks, card_text, draft_fits
 from blocks.reply import marked, message_text, preview_message, reply_messages, reply_text
 from blocks.shortened import REFUSED_CONTENT
 from blocks.text import escape
+from blocks.times import with_local_times
 from bot.casework.lessons import NO_LESSON, LessonMark
 from bot.domain.threads import Status, ThreadState, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
@@ -263,7 +264,7 @@ class SlackMessenger:
 
     def tell_ops(self, text: str) -> None:
         """Say one line in the ops channel."""
-        self._poster.post(self._ops_channel, escape(text), what="tell the ops channel", rank=LINE)
+        self._poster.post(self._ops_channel, with_local_times(escape(text)), what="tell the ops channel", rank=LINE)
 
     def _paced_update(self, state: ThreadState, *, is_progress: bool) -> AbstractContextManager[None]:
         """Pace an update: a state is put off rather than waited for, and progress leaves half of the room to states."""
@@ -324,7 +325,7 @@ def whisper(client: WebClient) -> Whisper:
 
     def tell(channel: str, user: str, text: str, thread_ts: str | None) -> None:
         with translated("answer you"):
-            client.chat_postEphemeral(channel=channel, user=user, text=text, thread_ts=thread_ts)
+            client.chat_postEphemeral(channel=channel, user=user, text=with_local_times(text), thread_ts=thread_ts)
 
     return tell
 
@@ -348,7 +349,7 @@ def ephemeral(client: WebClient, poster: Poster) -> Ephemeral:
 def _in_private(client: WebClient, poster: Poster, user: str, text: str) -> None:
     with translated("open a direct message"):
         channel = str(client.conversations_open(users=user)["channel"]["id"])
-    poster.post(channel, text, what="answer you", rank=LINE)
+    poster.post(channel, with_local_times(text), what="answer you", rank=LINE)
 
 
 def answer(tell: Ephemeral, channel: str, user: str, text: str) -> None:

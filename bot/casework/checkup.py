@@ -93,12 +93,12 @@ def classifier_check(home: Path, now: datetime) -> Finding:
     return Finding(ok=False, says=f"{says}; {busy:.0%} of the last {len(messages)} messages became work", fix=fix)
 
 
-def pause_check(home: Path, now: datetime) -> Finding:
+def pause_check(home: Path) -> Finding:
     """Whether somebody paused the bot: on purpose, so nothing is wrong, but easily forgotten."""
     pause = read_pause(home)
     if pause is None:
         return Finding(ok=True, says="not paused")
-    return Finding(ok=True, says=f"{pause.words(now)}; questions wait", fix="to go on: /triage resume in Slack")
+    return Finding(ok=True, says=f"{pause.words()}; questions wait", fix="to go on: /triage resume in Slack")
 
 
 def _identity(record: dict[str, Any]) -> tuple[Any, ...]:

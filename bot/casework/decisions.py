@@ -19,6 +19,7 @@ from bot.casework.orchestrator import reopen
 from bot.casework.replies import Replies, standing_reply
 from bot.domain.hidden import check_whole, has_visible
 from bot.domain.jobs import JobKind
+from bot.domain.moments import utc_text
 from bot.domain.secrets import find_secrets, redact
 from bot.domain.threads import HumanContext, Resolution, Status, ThreadState
 from bot.errors import Conflict, InputError
@@ -231,7 +232,7 @@ def _is_about(click: Click, state: ThreadState) -> bool:
 
 
 def _when(state: ThreadState) -> str:
-    return f" at {state.closed_at:%H:%M} UTC" if state.closed_at else ""
+    return f" at {utc_text(state.closed_at)}" if state.closed_at else ""
 
 
 def check_context(text: str) -> str:

@@ -39,7 +39,7 @@ def question_edited(wording: str) -> str:
 
 def wrote_in_thread(user_id: str, at: datetime) -> str:
     """Return the doubt a newer message casts on a draft; the time tells two messages of one person apart."""
-    return f"<@{user_id}> wrote in the thread at {at:%H:%M:%S} UTC"
+    return f"<@{user_id}> wrote in the thread at {at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def settled_by(user_id: str, text: str) -> str:

@@ -103,7 +103,7 @@ def overview(home: Path, now: datetime) -> Overview:
         last_event=f"Last message seen {ago(now, last)}" if last else "No message seen yet",
         threads=tuple(threads),
         unreadable=tuple(unreadable),
-        paused=pause.words(now) if pause else None,
+        paused=pause.words() if pause else None,
     )
 
 

@@ -31,7 +31,7 @@ class Pausing:
     def words(self) -> str | None:
         """Return who paused and since when; None while work goes on."""
         pause = self._pause
-        return pause.words(self._clock.now()) if pause else None
+        return pause.words() if pause else None
 
     def allows(self, job: Job) -> bool:
         """Whether a job may be taken now: a message still gets its card, whose investigation waits."""

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import socket
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from bot.domain.distance import ago, span
+from bot.domain.moments import utc_text
 from bot.errors import ConfigError
 
 FILE = Path("slack", "connection.json")
@@ -101,17 +102,12 @@ def describe(seen: Presence | None, now: datetime, *, heard_at: datetime | None 
         seen.reconnects_today, f" · {seen.reconnects_today} reconnects today"
     )
     others = f" · {others_words(seen.other_connections)}" if seen.other_connections else ""
-    return f"{event} · connected since {_clock_time(seen.connected_since, now)}{times}{others}"
+    return f"{event} · connected since {utc_text(seen.connected_since)}{times}{others}"
 
 
 def others_words(count: int) -> str:
     """Return what is said of connections that another process opened."""
     return f"Slack counts {count} connection{'s' * (count > 1)} of another process with the same tokens"
-
-
-def _clock_time(at: datetime, now: datetime) -> str:
-    at = at.astimezone(UTC)
-    return f"{at:%H:%M} UTC" if now - at < timedelta(hours=20) else f"{at:%Y-%m-%d %H:%M} UTC"
 
 
 def _lives(seen: Presence) -> bool:

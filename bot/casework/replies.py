@@ -20,6 +20,7 @@ from bot.casework.desk import Desk
 from bot.casework.freshness import StillStands, find_changes, with_doubts
 from bot.casework.notes import note_with_approval
 from bot.domain.in_flight import may_still_come
+from bot.domain.moments import utc_text
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, hash_draft, reply_mark
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
@@ -173,7 +174,7 @@ class Replies:
     def _give_back(self, state: ThreadState, why: str, doubts: Sequence[str]) -> None:
         """Let the draft wait for a human again, who reads on the card what happened; raises GivenBack."""
         approved_at = state.user_approved_at or self._desk.clock.now()
-        told = f"<@{state.approved_by}> approved this at {approved_at:%H:%M:%S} UTC; it was not posted: {why}"
+        told = f"<@{state.approved_by}> approved this at {utc_text(approved_at)}; it was not posted: {why}"
         self._must_amend(
             state, post_intent=None, approved_by=None, user_approved_at=None, stale_reasons=(*doubts, told)
         )

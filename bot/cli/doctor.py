@@ -147,7 +147,7 @@ CHECKS: Mapping[str, Check] = {
     CONNECTION: lambda patient: connection_check(patient.home, patient.now),
     "journals": lambda patient: journal_check(patient.home, patient.now),
     "classifier": lambda patient: classifier_check(patient.home, patient.now),
-    "pause": lambda patient: pause_check(patient.home, patient.now),
+    "pause": lambda patient: pause_check(patient.home),
     "model": model_checks.model,
     "prices": model_checks.prices,
     "mcp servers": model_checks.mcp_servers,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from bot.domain.moments import utc_text
 
 
 class Pause(BaseModel):
@@ -17,13 +17,12 @@ class Pause(BaseModel):
     name: str
     at: AwareDatetime
 
-    def words(self, now: datetime) -> str:
-        """Return who and since when, with the day where it is not today.
+    def words(self) -> str:
+        """Return who and since when.
 
-        >>> from datetime import UTC
+        >>> from datetime import UTC, datetime
         >>> pause = Pause(by="U1", name="ana", at=datetime(2026, 11, 20, 9, 12, tzinfo=UTC))
-        >>> pause.words(datetime(2026, 11, 20, 18, tzinfo=UTC)), pause.words(datetime(2026, 11, 21, 18, tzinfo=UTC))
-        ('paused by @ana since 09:12 UTC', 'paused by @ana since 20 Nov 09:12 UTC')
+        >>> pause.words()
+        'paused by @ana since 2026-11-20 09:12 UTC'
         """
-        is_today = self.at.date() == now.date()
-        return f"paused by @{self.name} since {self.at.strftime('%H:%M' if is_today else '%d %b %H:%M')} UTC"
+        return f"paused by @{self.name} since {utc_text(self.at)}"

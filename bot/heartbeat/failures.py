@@ -6,6 +6,7 @@ import re
 from datetime import datetime, timedelta
 from typing import Final
 
+from bot.domain.moments import utc_text
 from bot.domain.session import Failures, SessionState
 
 PAUSE_AFTER: Final = 5
@@ -51,7 +52,7 @@ def pause_notice(state: SessionState) -> str:
     until = state.failures.paused_until
     return (
         f"The heartbeat failed {state.failures.count} times in a row and pauses"
-        f"{f' until {until:%a %H:%M} UTC' if until else ''}: {state.failures.key}"
+        f"{f' until {utc_text(until)}' if until else ''}: {state.failures.key}"
     )
 
 

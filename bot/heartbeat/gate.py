@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.beats import Delivered, Wake
 from bot.domain.hours import ActiveHours
+from bot.domain.moments import utc_text
 from bot.domain.session import SessionState, is_still_silent
 from bot.heartbeat.failures import LONGEST_PAUSE
 from bot.heartbeat.session import PLAYBOOK, Session
@@ -72,7 +73,7 @@ def _refusals(facts: GateFacts) -> Iterator[Refusal]:
     paused = state.failures.paused_until
     is_paused = paused is not None and is_still_silent(paused, facts.now, LONGEST_PAUSE)
     if facts.wake is not Wake.ON_DEMAND and paused is not None and is_paused:
-        detail = f"{state.failures.count} failures in a row ({state.failures.key}); tried again at {_clock(paused)}"
+        detail = f"{state.failures.count} failures in a row ({state.failures.key}); tried again at {utc_text(paused)}"
         yield Refusal(step=Step.PAUSED, detail=detail)
     if by_interval and not facts.hours.contains(facts.now):
         yield Refusal(step=Step.HOURS, detail=_hours(facts.hours, facts.now))
@@ -102,7 +103,3 @@ def spent_today(state: SessionState, now: datetime) -> float:
 def _hours(hours: ActiveHours, now: datetime) -> str:
     local = now.astimezone(ZoneInfo(hours.timezone))
     return f"it is {local:%H:%M} in {hours.timezone}, beats run {hours.start}-{hours.end}"
-
-
-def _clock(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M} UTC"

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot.domain.hours import ActiveHours
+from bot.domain.moments import utc_text
 from bot.domain.session import SessionState
 
 ENOUGH: Final = 2
@@ -39,9 +40,9 @@ def is_report_due(state: SessionState, missed: tuple[datetime, ...]) -> bool:
 
 def report(session_id: str, missed: tuple[datetime, ...]) -> str:
     """Return what the owner is told."""
-    times = " and ".join(f"{at:%H:%M}" for at in missed)
+    times = " and ".join(map(utc_text, missed))
     return (
-        f"{session_id} missed its beats of {times} UTC: nothing ran and nothing refused them. "
+        f"{session_id} missed its beats of {times}: nothing ran and nothing refused them. "
         f"See /triage heartbeat why {session_id} and triage status."
     )
 

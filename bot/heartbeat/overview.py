@@ -12,6 +12,7 @@ from bot.domain.beats import BeatResult, Envelope, Indicator
 from bot.domain.cadence import next_slot
 from bot.domain.hours import ActiveHours
 from bot.domain.intervals import format_interval
+from bot.domain.moments import utc_text
 from bot.domain.severity import Severity, highest
 from bot.heartbeat.record import BeatLog
 from bot.heartbeat.registry import Sessions
@@ -121,7 +122,7 @@ def _switched(session: Session) -> list[str]:
     override = session.override.enabled if session.override else None
     if override is None:
         return []
-    return [f"switched {'on' if override.value else 'off'} by @{override.by.name} on {override.by.at:%d %b %H:%M} UTC"]
+    return [f"switched {'on' if override.value else 'off'} by @{override.by.name} on {utc_text(override.by.at)}"]
 
 
 def next_beat(session: Session, hours: ActiveHours, now: datetime) -> datetime | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.domain.distance import ago, span
 from bot.domain.hidden import without_hidden
+from bot.domain.moments import utc_text
 from bot.domain.tiers import PERIODS, Tier, includes
 from bot.heartbeat.task_list import TaskList
 
@@ -39,7 +40,7 @@ def due_lines(seen: TaskList) -> list[str]:
     lines = [f"Due now in {seen.session.id}: {now}."]
     for tier in Tier:
         beat = seen.beats[tier]
-        when = f"with the beat in {span(beat - seen.at)} ({beat:%a %H:%M} UTC)" if beat is not None else _no_beat(seen)
+        when = f"with the beat in {span(beat - seen.at)} ({utc_text(beat)})" if beat is not None else _no_beat(seen)
         due = "due now" if seen.is_due(tier) else _due_in(seen, tier)
         lines.append(f"{tier}: {due}, {when}")
     return lines

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from bot.domain.beats import BeatResult, Envelope, Indicator
 from bot.domain.distance import ago, span
 from bot.domain.hidden import one_line, without_hidden
+from bot.domain.moments import utc_text
 from bot.heartbeat.overview import Row, Standing
 from bot.heartbeat.path import Mark, PathLine, path_of
 from bot.heartbeat.steps import Step, step_of
@@ -68,11 +69,15 @@ def _ended(row: Row, last: Envelope) -> str:
 
 def beat_line(beat: Envelope, *, may_read: bool) -> str:
     """Return a beat on one line; what it found is for those who may read it."""
+    return f"{beat.ts:%d %b %H:%M}  {beat_words(beat, may_read=may_read)}"
+
+
+def beat_words(beat: Envelope, *, may_read: bool) -> str:
+    """Return a beat on one line without its time."""
     beat = beat if may_read else _without_findings(beat)
     said = "; ".join([*_given(beat, 60), *filter(None, [beat.why or beat.error or beat.preview])])
     tier = f" {beat.tier}" if beat.tier else ""
-    line = f"{beat.ts:%d %b %H:%M}  {beat.reason}{tier}  {beat.result}  {_flat(said)}"
-    return line.rstrip()
+    return f"{beat.reason}{tier}  {beat.result}  {_flat(said)}".rstrip()
 
 
 def path_lines(beat: Envelope, *, may_read: bool) -> list[str]:
@@ -127,7 +132,7 @@ def heading(beat: Envelope) -> str:
     """Return the line above the way a beat went."""
     took = f", {span_ms(beat.duration_ms)}" if beat.result is not BeatResult.SKIPPED else ""
     run = f", run {beat.trace_id}" if beat.trace_id else ""
-    return f"{beat.ts:%a %d %b %H:%M} UTC, {beat.reason}: {beat.result}{took}{run}"
+    return f"{utc_text(beat.ts)}, {beat.reason}: {beat.result}{took}{run}"
 
 
 def span_ms(duration_ms: int) -> str:

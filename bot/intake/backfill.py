@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.domain.moments import utc_text
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.intake.away import Away, away_line
 from bot.intake.gaps import Gap, Gaps
@@ -166,7 +167,7 @@ class Backfill:
             return
         self._refused.add(gap.chat_id)
         self._say(
-            f"Messages in {self._name(gap.chat_id)} from {gap.since:%Y-%m-%d %H:%M} UTC on may have been missed: "
+            f"Messages in {self._name(gap.chat_id)} from {utc_text(gap.since)} on may have been missed: "
             f"{error}. It is tried again by itself."
         )
 

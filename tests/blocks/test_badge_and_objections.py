@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from blocks.badge import status_line
 from blocks.draft_card import card_blocks
+from blocks.times import local_time
 from bot.domain.returns import CODE_CHECKS, Check, Usage, Verdict
 from bot.domain.threads import PendingReason, Round, Status, Step, ThreadState
 from tests.builders import NOW, REF, a_return, a_verdict, in_status
@@ -149,7 +150,7 @@ def test_a_long_run_says_since_when_why_and_how_to_watch_it() -> None:
     )
     state = in_status(Status.ESCALATED, status_history=(step,), escalation_transcript_path=path)
     shown = text_of(state.evolve(escalation_tmux_session="investigator-T1_C1_1_2"))
-    assert "since 09:00 UTC · the investigator asked: &lt;!channel&gt; &amp; more" in shown
+    assert f"since {local_time(NOW)} · the investigator asked: &lt;!channel&gt; &amp; more" in shown
     assert "`tmux -S /home/t/.triage/tmux.sock attach -t investigator-T1_C1_1_2`" in shown
     assert f"`tail -f {path}`" in text_of(state)
     assert "To watch it" not in text_of(state.evolve(escalation_transcript_path=None))

@@ -89,7 +89,7 @@ def test_no_text_breaks_a_card_or_calls_anybody(state: ThreadState, text: str) -
         posted_message_id="1.2" if state.resolution is Resolution.APPROVED else None,
     )
     as_slack_takes_it(card(nasty, REMOTE))
-    assert "<!" not in card_text(nasty)
+    assert "<!" not in card_text(nasty).replace("<!date^", "")
 
 
 @given(text=st.text(alphabet=st.sampled_from("ab <>&`*_~|@!#\n:/()[]-0\u202e🧵"), max_size=4_000))

@@ -18,6 +18,7 @@ from slack_sdk.models.blocks import Block, PlainTextObject
 from blocks import ids
 from blocks.draft_card import card_blocks, click_of
 from blocks.home import Home, Notice, home_view
+from blocks.times import local_time
 from bot.casework.overview import Overview, ThreadLine
 from bot.casework.today import Today
 from bot.domain.beats import Indicator
@@ -253,7 +254,7 @@ def test_a_session_that_is_on_can_be_run_by_approvers(standing: Standing, offere
     ("text", "says"),
     [
         ("Posted.", ":speech_balloon: Posted."),
-        ("Already closed: approved by <@U2> at 09:00 UTC.", "approved by <@U2>"),
+        ("Already closed: approved by <@U2> at 2026-11-20 09:00 UTC.", f"approved by <@U2> at {local_time(NOW)}"),
         ("You wrote: <!channel> " + "x" * 3_000, "You wrote: &lt;!channel&gt; xxx"),
         ("", "Nothing happened."),
     ],
@@ -262,9 +263,9 @@ def test_an_answer_stands_on_top(text: str, says: str) -> None:
     """With its time, inert, and never too long for Slack."""
     found = page(a_home(), notice=Notice(text=text, at=NOW, about="how <!here> many?\n```"))
     seen = json.dumps(found, ensure_ascii=False)
-    assert "UTC · how @\u200bhere many? '''" in seen
+    assert "UTC> · how @\u200bhere many? '''" in seen
     assert says in json.dumps(found["blocks"][0], ensure_ascii=False)
-    assert seen.index("your click at 09:00:00 UTC") < seen.index("Drafts")
+    assert seen.index(f"your click {local_time(NOW)}") < seen.index("Drafts")
 
 
 @settings(deadline=None, max_examples=15)

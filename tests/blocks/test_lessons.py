@@ -50,7 +50,7 @@ def test_the_dialogue_holds_any_lesson(words: str) -> None:
     view = view_as_slack_takes_it(remember_modal(click_of(state), state, lesson))
     assert view["callback_id"] == ids.REMEMBER_VIEW
     assert ids.decode_click(view["private_metadata"]) == click_of(state)
-    assert "Edited and posted by <@U2> on 2026-11-20" in view["blocks"][0]["elements"][0]["text"]
+    assert "Edited and posted by <@U2> on <!date^" in view["blocks"][0]["elements"][0]["text"]
     assert view["blocks"][1]["element"]["initial_value"] == lesson.words
 
 

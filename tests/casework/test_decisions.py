@@ -43,7 +43,7 @@ class TestApprove:
         """The loser reads who decided and when."""
         click = office.click()
         office.decisions.approve(click, by=BEN)
-        with pytest.raises(Conflict, match=f"approved by <@{BEN}> at 09:01 UTC"):
+        with pytest.raises(Conflict, match=f"approved by <@{BEN}> at 2026-11-20 09:01 UTC"):
             office.decisions.approve(click, by=CARL)
         assert len(office.messenger.posts) == 1
 
@@ -130,7 +130,7 @@ class TestDoubts:
         answer = office.decisions.approve(office.click(), by=BEN)
         assert answer.startswith("Not posted yet: 1 thing changed")
         assert office.messenger.posts == []
-        assert office.shown.stale_reasons == (f"<@{CARL}> wrote in the thread at 09:01:05 UTC",)
+        assert office.shown.stale_reasons == (f"<@{CARL}> wrote in the thread at 2026-11-20 09:01:05 UTC",)
         assert office.decisions.approve(office.click(), by=BEN) == "Posted."
 
     def test_the_click_on_the_old_card_does_not_count_as_having_seen(self, office: Office) -> None:

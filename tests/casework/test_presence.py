@@ -41,11 +41,11 @@ def gone() -> int:
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({}, "last event 4 s ago · connected since 08:52 UTC"),
-        ({"reconnects_today": 1}, "last event 4 s ago · connected since 08:52 UTC · 1 reconnect today"),
+        ({}, "last event 4 s ago · connected since 2026-11-20 08:52 UTC"),
+        ({"reconnects_today": 1}, "last event 4 s ago · connected since 2026-11-20 08:52 UTC · 1 reconnect today"),
         (
             {"reconnects_today": 2, "last_event_at": None},
-            "no event yet · connected since 08:52 UTC · 2 reconnects today",
+            "no event yet · connected since 2026-11-20 08:52 UTC · 2 reconnects today",
         ),
         (
             {"down_since": NOW - 3 * MINUTE, "connected_since": None, "problem": "Slack could not be reached"},

@@ -77,7 +77,7 @@ def _overview(**changes: Any) -> Overview:
         "queued": 1,
         "failed": 0,
         "posted_today": 5,
-        "connection": "last event 4 s ago · connected since 08:12 UTC",
+        "connection": "last event 4 s ago · connected since 2026-11-20 08:12 UTC",
         "last_event_at": NOW,
         "last_event": "Last message seen 4 min ago",
         "threads": _LINES,
@@ -220,7 +220,9 @@ _HOME = Home(
     drafts={_WAITING.thread_id: _WAITING},
     card=partial(card_blocks, link_to=code_links("git@github.com:acme/shop.git")),
 )
-_ANSWER = Notice(text=f"Already closed: approved by <@{BEN.user_id}> at 08:59 UTC. Your click changed nothing.", at=NOW)
+_ANSWER = Notice(
+    text=f"Already closed: approved by <@{BEN.user_id}> at 2026-11-20 08:59 UTC. Your click changed nothing.", at=NOW
+)
 _ROLL = Roll(people=frozenset({ANA.user_id, BEN.user_id}), configured=None, ops_channel=OPS.channel_id)
 
 _INVESTIGATE = next(entry for entry in commands() if entry.path == "investigate")
@@ -255,7 +257,7 @@ ANSWERS = Chapter(
             title="/triage status, paused, and something is broken",
             meaning="Who paused it, and what cannot be read.",
             shows=status_blocks(
-                _overview(paused="paused by @ana since 09:12 UTC", failed=2, unreadable=("state/x.json",)),
+                _overview(paused="paused by @ana since 2026-11-20 09:12 UTC", failed=2, unreadable=("state/x.json",)),
                 may_see_drafts=False,
             ),
             private=True,

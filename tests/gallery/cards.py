@@ -303,7 +303,7 @@ CARDS = Chapter(
             title="Paused",
             meaning="Somebody typed `/triage pause`. The question is kept; its investigation begins with "
             "`/triage resume`. Drafts that wait can be decided meanwhile.",
-            shows=card(thread(), paused="paused by @ana since 09:12 UTC"),
+            shows=card(thread(), paused="paused by @ana since 2026-11-20 09:12 UTC"),
             said=(QUESTION,),
         ),
         Scene(

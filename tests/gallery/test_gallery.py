@@ -5,10 +5,13 @@ With TRIAGE_SCREENSHOTS=<folder> the pictures and the page of docs/gallery.md ar
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from pathlib import Path
 
 import pytest
+from slack_sdk.models.views import View
 
 from tests.gallery.book import SCENES, printed
 from tests.gallery.flaws import flaws
@@ -41,6 +44,15 @@ def test_the_page_shows_every_view() -> None:
         page.write_text(printed(), encoding="utf-8")
     assert page.read_text(encoding="utf-8") == printed(), "make screenshots prints it anew"
     assert [scene.path for scene in SCENES if not (_DOCS / "images" / scene.path).is_file()] == []
+
+
+@pytest.mark.parametrize("scene", _DRAWN, ids=lambda scene: scene.name)
+def test_every_time_is_the_readers(scene: Scene) -> None:
+    """No view says a clock time in UTC but as what Slack shows where it knows no reader; hours name their zone."""
+    assert scene.shows is not None
+    views = [scene.shows] if isinstance(scene.shows, View) else scene.shows
+    said = json.dumps([view.to_dict() for view in views], ensure_ascii=False)
+    assert re.findall(r"(?<!\d-)\d\d:\d\d(?::\d\d)? UTC", re.sub(r"<!date\^[^<>]*>", "", said)) == []
 
 
 def test_no_two_views_share_a_picture() -> None:

@@ -96,7 +96,7 @@ def test_the_lines_are_short_and_aligned() -> None:
         "  said: CI is red on main",
     ]
     assert "CI is red" not in "\n".join(path_lines(envelope, may_read=False))
-    assert heading(envelope) == "Sat 21 Nov 12:00 UTC, interval: sent, 2.1 s, run beat-1"
+    assert heading(envelope) == "2026-11-21 12:00 UTC, interval: sent, 2.1 s, run beat-1"
     assert beat_line(envelope, may_read=True) == "21 Nov 12:00  interval hourly  sent  CI is red on main"
     assert beat_line(envelope, may_read=False) == "21 Nov 12:00  interval hourly  sent"
 
