@@ -194,7 +194,7 @@ def test_why_gathers_what_stood_beside_ok_since_midnight(works: Clockwork) -> No
     for hours, said in ((-13, "yesterday"), (-11, "two PRs wait"), (-1, "a branch is old"), (0, "")):
         note(works, BeatResult.OK_TOKEN, Indicator.OK, ts=START + timedelta(hours=hours), beside_ok=said)
     seen = answer(works, "heartbeat why shop-api", OWNER)
-    assert "2 remarks beside OK since midnight (UTC):\n11:00  “a branch is old”\n01:00  “two PRs wait”" in seen
+    assert "2 remarks beside OK since midnight (UTC):\n11:00 “a branch is old”\n01:00 “two PRs wait”" in seen
     assert "yesterday" not in seen
     others = answer(works, "heartbeat why shop-api", OTHER)
     assert "2 remarks beside OK since midnight (UTC)" in others
