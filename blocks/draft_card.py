@@ -30,6 +30,7 @@ from blocks.badge import basis, status_line
 from blocks.fitting import fit_message
 from blocks.lessons import lesson_blocks
 from blocks.limits import MESSAGE_BLOCK_CHARS, chars_of
+from blocks.marks import without_marks, without_marks_in
 from blocks.objections import objections
 from blocks.parts import context, section, verbatim
 from blocks.patch import patch_line
@@ -93,9 +94,10 @@ def card_blocks(
     fit; without it such a draft cannot be approved. `refused` is Slack's word for why it did not take the whole card:
     then it is a short one.
     """
+    state = without_marks_in(state)
     draft = _draft(state, whole_at, is_short=refused is not None)
     parts: list[Block] = [_question(state, pages), *_shortened_note(refused), *_gloss(state, team_language)]
-    parts.append(context(status_line(state, progress=progress)))
+    parts.append(context(status_line(state, progress=progress and without_marks(progress))))
     if paused and state.is_open:
         waits = "what has not begun waits for `/triage resume`"
         parts.append(context(f":double_vertical_bar: *{escape(paused)}* · {waits}"))
@@ -123,6 +125,7 @@ def draft_fits(state: ThreadState, *, is_short: bool = False) -> bool:
 
 def card_text(state: ThreadState) -> str:
     """Return the card's one line for notifications and screen readers."""
+    state = without_marks_in(state)
     return truncate(f"{_page(state, ())}{status_line(state)}: {' '.join(inert(state.question).split())}", 300)
 
 

@@ -16,6 +16,7 @@ from slack_sdk.models.views import View
 
 from blocks.draft_card import LinkTo
 from blocks.limits import VIEW_BLOCKS, VIEW_BYTES, size_of
+from blocks.marks import without_marks
 from blocks.parts import context, section
 from blocks.patch import patch_blocks
 from blocks.text import SECTION_CHARS, escape, fence, plain
@@ -151,7 +152,7 @@ def _fenced(lines: Sequence[str], left: int) -> str:
 
 def _words(text: str, limit: int) -> str:
     """Return foreign words on one line, inert; a code fence in them would swallow what follows."""
-    return escape(plain(text.replace("`", "'"), limit))
+    return escape(plain(without_marks(text).replace("`", "'"), limit))
 
 
 def _view(blocks: list[Block]) -> View:
