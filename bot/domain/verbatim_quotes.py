@@ -40,7 +40,8 @@ _NEGATED_AFTER: Final = re.compile(
     r"[ \t)\]\"'`]{0,8}(?:not|never|nicht|niemals|pas|jamais|nunca|tidak)(?!\w)", re.IGNORECASE
 )
 _BEFORE_PROSE: Final = re.compile(r"(?:[\s#*/;%+.:\"'`|<>=–—•·!()_,\\-]|\d{1,3}[.)]\s|(?<!\w)(?:REM|dnl|rem)\s)*")
-_AFTER_PROSE: Final = re.compile(r"[\s#*/.:;,\"'`|<>=)_\\%}-]*")
+# A sign set off by a blank closes a comment, a heading or a row; "without #." and "5 %" go on in words.
+_AFTER_PROSE: Final = re.compile(r"[#*/.:;,\"'`|<>=)_\\%}-]*(?:\s+[#*/\"'`|<>=_\\}-]+)*\s*")
 _STRING_EDGE: Final = re.compile(r"[\s\"'`]*")
 _OPERATORS: Final = frozenset("=!<>+-*/%&|^~:?")
 _SIGILS: Final = frozenset("@$#")
