@@ -287,11 +287,12 @@ class TestOnDisk:
         assert len(store.threads()) == 1
         assert not leftover.exists()
 
-    def test_a_folder_where_a_file_should_be_is_a_store_error(self, tmp_path: Path) -> None:
-        """What cannot be read at all stops the start with an error that names it."""
+    def test_a_folder_where_a_file_should_be_is_set_aside_and_told_of(self, tmp_path: Path) -> None:
+        """One entry that cannot be read stops no other thread's work, and is never just gone."""
         (tmp_path / "state" / "T1.C1.7.7.json").mkdir(parents=True)
-        with pytest.raises(StoreError, match=r"T1\.C1\.7\.7"):
-            TinyThreadStore(tmp_path)
+        store = TinyThreadStore(tmp_path)
+        assert [damage.thread_id for damage in store.damage()] == ["T1.C1.7.7"]
+        assert (tmp_path / "state" / "T1.C1.7.7.json.corrupt").is_dir()
 
     def test_a_home_that_is_a_file_is_a_store_error(self, tmp_path: Path) -> None:
         """A data directory that cannot be made is said to whoever runs the bot."""
