@@ -13,8 +13,8 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bot.adapters.ndjson_journal import NdjsonJournal
-from bot.adapters.tinydb_store import TinyThreadStore
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
 from bot.casework.replies import reply_record
 from bot.domain.threads import PendingReason, PostIntent, Resolution, Status, ThreadState
 

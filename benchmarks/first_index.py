@@ -14,9 +14,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bot.adapters.passage_index import CodePassages
-from bot.agent.git import GitRepo
-from bot.domain.passages import IndexReport
+from bot.adapters.search.passage_index import CodePassages
+from bot.agent.git.git_repo import GitRepo
+from bot.domain.search.passages import IndexReport
 
 FILES = 5_000
 FUNCTIONS = 12

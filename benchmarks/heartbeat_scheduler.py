@@ -17,20 +17,20 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bot.adapters.ndjson_journal import NdjsonJournal
-from bot.adapters.override_file import OverrideFile
-from bot.adapters.session_files import SessionFiles
-from bot.adapters.spool_queue import SpoolQueue
-from bot.adapters.wake_files import WakeFiles
-from bot.domain.beats import Delivered
-from bot.heartbeat.admission import Admission
-from bot.heartbeat.record import BeatLog
-from bot.heartbeat.registry import Sessions
-from bot.heartbeat.scheduler import LOOKS_PER_TICK, Scheduler
-from bot.heartbeat.silence import Silence
-from bot.heartbeat.wakes import take_wakes
-from bot.heartbeat.zones import Zones
-from bot.session_settings import SessionSettings
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.override_file import OverrideFile
+from bot.adapters.storage.files.session_files import SessionFiles
+from bot.adapters.storage.files.spool_queue import SpoolQueue
+from bot.adapters.storage.files.wake_files import WakeFiles
+from bot.config.session_settings import SessionSettings
+from bot.domain.heartbeats.beats import Delivered
+from bot.heartbeat.run.beat_worker import take_wakes
+from bot.heartbeat.schedule.admission import Admission
+from bot.heartbeat.schedule.beat_log import BeatLog
+from bot.heartbeat.schedule.missed_beats import Silence
+from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, Scheduler
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.session_registry import Sessions
 
 SESSIONS = 10_000
 TARGET_S = 0.1

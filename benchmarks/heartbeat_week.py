@@ -16,28 +16,28 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bot.agent.prices import DEFAULT_PRICES
-from bot.domain.alerts import Alert, Posted
-from bot.domain.beats import Action, Receipt
-from bot.domain.playbook_entries import Entry
+from bot.agent.cost import DEFAULT_PRICES
+from bot.config.heartbeat_settings import BeatSettings
+from bot.config.session_settings import SessionSettings
+from bot.domain.heartbeats.alerts import Alert, Posted
+from bot.domain.heartbeats.beats import Action, Receipt
+from bot.domain.playbooks.playbook_entries import Entry
 from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
-from bot.heartbeat.admission import Admission
-from bot.heartbeat.course import Course
-from bot.heartbeat.delivery import Delivery
-from bot.heartbeat.look import Look
-from bot.heartbeat.outcome import Record
-from bot.heartbeat.prescreen import PreScreen, Screened, doubted
-from bot.heartbeat.probes import ProbeReport, ProbeResult, Probes
-from bot.heartbeat.record import BeatLog
-from bot.heartbeat.registry import Sessions
-from bot.heartbeat.runner import Beats, Room
-from bot.heartbeat.scheduler import Scheduler
-from bot.heartbeat.silence import Silence
-from bot.heartbeat.view import BeatReport, BeatView
-from bot.heartbeat.zones import Zones
-from bot.heartbeat_settings import BeatSettings
-from bot.session_settings import SessionSettings
+from bot.heartbeat.alerts.alert_routing import Delivery
+from bot.heartbeat.run.beat_record import Record
+from bot.heartbeat.run.beat_view import BeatReport, BeatView
+from bot.heartbeat.run.beat_worker import Beats, Room
+from bot.heartbeat.run.inputs import Look
+from bot.heartbeat.run.pipeline import Course
+from bot.heartbeat.run.prescreen_step import PreScreen, Screened, doubted
+from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
+from bot.heartbeat.schedule.admission import Admission
+from bot.heartbeat.schedule.beat_log import BeatLog
+from bot.heartbeat.schedule.missed_beats import Silence
+from bot.heartbeat.schedule.scheduler import Scheduler
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.session_registry import Sessions
 from tests.fakes import (
     FakeClock,
     FakeWorkspace,

@@ -16,10 +16,10 @@ from typing import Any
 from anthropic import Anthropic
 from pydantic import BaseModel
 
-from bot.adapters.clock import SystemClock
+from bot.adapters.process.system_clock import SystemClock
 from bot.agent.loop import AnthropicRunner
-from bot.agent.run import Limits, Request, RunTimedOut
-from bot.agent.tool import Tool
+from bot.agent.model_run import Limits, Request, RunTimedOut
+from bot.agent.tools.base import Tool
 from bot.agent.watchdog import Watchdog
 from tests.model_server import ModelServer, Turn
 from tests.model_server.script import Call, single

@@ -19,14 +19,14 @@ from typing import Any
 
 import yaml
 
-from bot.adapters.passage_index import CodePassages
-from bot.agent.git import GitRepo, split_lines
-from bot.casework.investigator import Assignment
-from bot.casework.offline import OfflineInvestigator
-from bot.domain.filekinds import is_indexed
+from bot.adapters.search.passage_index import CodePassages
+from bot.agent.git.git_repo import GitRepo, split_lines
+from bot.casework.investigate.assignment import Assignment
+from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.returns import InvestigatorReturn
+from bot.domain.search.file_kinds import is_indexed
+from bot.domain.search.tokens import question_terms
 from bot.domain.threads import QuestionType
-from bot.domain.tokens import question_terms
 
 REQUIRED = {"tuned": 0.9, "held_out": 0.75}
 REQUIRED_LEAD = {"tuned": 0.3, "held_out": 0.1}

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from bot.casework.decisions import Click
-from bot.domain.alerts import finding_digest
-from bot.domain.rechecks import RECHECK_ID
-from bot.domain.session import OpenFinding, check_session_id
-from bot.domain.suggestions import SUGGESTION_ID
+from bot.domain.heartbeats.alerts import finding_digest
+from bot.domain.heartbeats.session_state import OpenFinding, check_session_id
+from bot.domain.memory.rechecks import RECHECK_ID
+from bot.domain.sharing.suggestions import SUGGESTION_ID
 from bot.domain.threads import check_thread_id
 from bot.domain.tiers import Tier
 from bot.errors import InputError

@@ -10,7 +10,7 @@ from argparse import ArgumentParser
 from importlib import import_module
 from types import ModuleType
 
-from bot.cli.paper import wrapped
+from bot.cli.output import wrapped
 from bot.errors import ConfigError, TriageError
 
 COMMANDS = {
@@ -29,7 +29,7 @@ COMMANDS = {
     "replay": "today's rules over past events, and drafts; nothing is posted",
     "classify": "events.ndjson on stdin, classified events on stdout",
 }
-_MODULES = {"demo": "demo.run"}
+_MODULES = {"demo": "demo.run", "doctor": "bot.cli.doctor.command"}
 """Where a command lives, unless in bot.cli under its name; each has `main(argv)` and `parser()`."""
 
 

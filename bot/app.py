@@ -10,24 +10,24 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
 
-from bot.adapters.clock import SystemClock
-from bot.adapters.files import probe_folder
-from bot.adapters.lock import HomeLock
-from bot.adapters.old_runs import OldRuns
-from bot.casework.disk_watch import DiskWatch
-from bot.casework.escalation_watch import POLL_S
-from bot.environment import Environment, require_signing_secret, require_tokens
+from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.storage.files.atomic_write import probe_folder
+from bot.adapters.storage.files.file_leases import HomeLock
+from bot.adapters.storage.files.retention import OldRuns
+from bot.casework.escalate.escalation_watch import POLL_S
+from bot.composition.casework_services import wire_casework
+from bot.composition.heartbeat_slack import wire_beats
+from bot.composition.shared_services import lay_foundation
+from bot.composition.slack_edge import wire_edge
+from bot.composition.startup_report import StartReport
+from bot.config.environment import Environment, require_signing_secret, require_tokens
+from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.ports import Clock
-from bot.reload import Reload
-from bot.settings import Settings
-from bot.start_report import StartReport
-from bot.ticker import Ticker
-from bot.wiring.beats import wire_beats
-from bot.wiring.casework import wire_casework
-from bot.wiring.edge import wire_edge
-from bot.wiring.foundation import lay_foundation
-from bot.worker import WorkerPool, one_of, unless
+from bot.runtime.config_reload import Reload
+from bot.runtime.disk_watch import DiskWatch
+from bot.runtime.ticker import Ticker
+from bot.runtime.worker_pool import WorkerPool, one_of, unless
 
 LISTENER_THREADS = 16
 CATCH_UP_EVERY_S = 1

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from blocks import ids
-from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.errors import ProviderError
 from demo.control import Control, Json
 from demo.headless import Transcript, find_element, shown_text

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from blocks import ids
-from bot.adapters.files import read_json
-from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.atomic_write import read_json
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.errors import ProviderError
 from demo.control import Control, Json
 from demo.headless import Element, Transcript, find_element, find_replies, shown_text

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from pathlib import PurePosixPath
 
-from bot.agent.git import GitRepo, TreeEntry, split_lines
+from bot.agent.git.git_repo import GitRepo, TreeEntry, split_lines
 from bot.ports import PassageIndex
 
 CANDIDATES = 3

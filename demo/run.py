@@ -21,17 +21,17 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from bot.adapters.tmux import choose_terminal
-from bot.adapters.wake_files import WakeFiles
-from bot.agent.git import GitRepo
+from bot.adapters.process.tmux import choose_terminal
+from bot.adapters.storage.files.wake_files import WakeFiles
+from bot.agent.git.git_repo import GitRepo
 from bot.app import Triage
-from bot.cli.logs import log_to_stderr
-from bot.cli.paper import Parser
-from bot.domain.beats import Wake
+from bot.cli.output import Parser
+from bot.cli.run import log_to_stderr
+from bot.config.environment import read_environment
+from bot.config.settings import load_settings
 from bot.domain.events import Event, Sender
-from bot.environment import read_environment
-from bot.intake.classifier import Rules, classify
-from bot.settings import load_settings
+from bot.domain.heartbeats.beats import Wake
+from bot.intake.classifier.classification import Rules, classify
 from demo.alert import ALERT_LIMIT_S, MODEL_ALERT_LIMIT_S, AlertJourney
 from demo.binary import cache_folder, ensure_binary
 from demo.control import Control

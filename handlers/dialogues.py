@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from blocks import ids
-from blocks.typed_text import given_back
-from handlers.messenger import Ephemeral, answer
+from blocks.text.typed_text import given_back
+from handlers.cards.messenger import Ephemeral, answer
 
 Body = dict[str, Any]
 ERROR_CHARS = 1_900

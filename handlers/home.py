@@ -17,12 +17,12 @@ from typing import Any, Final
 from slack_bolt import Ack
 from slack_sdk import WebClient
 
-from blocks.home import Home, Notice, home_view
+from blocks.views.home_view import Home, Notice, home_view
 from bot.casework.approvers import Approvers
 from bot.errors import TriageError, Unavailable
 from bot.ports import Clock
-from handlers.transport import translated
-from handlers.who import team_of, who
+from handlers.clicks import team_of, who
+from handlers.transport.slack_clients import translated
 
 log = logging.getLogger(__name__)
 

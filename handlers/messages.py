@@ -12,7 +12,7 @@ from typing import Any
 
 from slack_bolt import BoltResponse
 
-from bot.domain.hidden import mend
+from bot.domain.text.sanitize import mend
 from bot.errors import StoreError
 from bot.intake.watcher import Watcher
 

@@ -15,16 +15,16 @@ from blocks import ids
 from bot.domain.tiers import Tier
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
-from handlers.alerts import AlertButtons
-from handlers.approvals import Approvals
-from handlers.commands import Commands
-from handlers.commands.tiers import Tiers
+from handlers.buttons.alert_buttons import AlertButtons
+from handlers.buttons.draft_buttons import Approvals
+from handlers.buttons.lesson_buttons import LessonButtons
+from handlers.buttons.proposal_buttons import ProposalButtons
+from handlers.buttons.suggestion_buttons import SuggestionButtons
+from handlers.commands.dispatcher import Commands
+from handlers.commands.tiers_command import Tiers
 from handlers.home import HomeTab
-from handlers.lessons import LessonButtons
 from handlers.messages import journal_first
-from handlers.proposals import ProposalButtons
 from handlers.shortcuts import Shortcuts
-from handlers.suggestions import SuggestionButtons
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,8 @@ def bolt_app(bot_token: str, api_url: str, me: Identity, to: Listeners, on: Exec
     """Return the Bolt app with every listener registered to run `on`; messages are taken before Bolt's own chain.
 
     Bolt's check of signatures is off: it parses a body before and logs it after refusing it (slack_bolt 1.30, read), so
-    handlers/http_door.py checks before Bolt sees anything. Behind any other server this app would trust everybody.
+    handlers/transport/http_app.py checks before Bolt sees anything. Behind any other server this app would trust
+    everybody.
     """
     authorised = AuthorizeResult(
         enterprise_id=None, team_id=me.team_id, bot_user_id=me.user_id, bot_id=me.bot_id, bot_token=bot_token

@@ -12,11 +12,11 @@ from slack_bolt import Ack, Respond
 
 from bot.casework.approvers import is_colleague, never_may
 from bot.errors import InputError, ProviderError, StoreError, TriageError, Unavailable
-from bot.intake.said import words_of
+from bot.intake.normalise import words_of
 from bot.intake.watcher import Insisted, Watcher
 from bot.ports import Workspace, is_stranger
-from handlers.transport import translated
-from handlers.who import who
+from handlers.clicks import who
+from handlers.transport.slack_clients import translated
 
 log = logging.getLogger(__name__)
 

@@ -1,8 +1,8 @@
-"""The environment variables, from bot/environment.py."""
+"""The environment variables, from bot/config/environment.py."""
 
 from __future__ import annotations
 
-from bot.environment import VARIABLES, Environment
+from bot.config.environment import VARIABLES, Environment
 from reference.kinds import kind_of
 from reference.markdown import code, table
 from reference.schema import Schema, schema_of

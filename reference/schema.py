@@ -8,8 +8,8 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
+from bot.config.settings import Settings
 from bot.domain.intervals import format_interval
-from bot.settings import Settings
 
 Schema = dict[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import yaml
 
-from bot.settings import TAKEN_OVER
+from bot.config.settings import TAKEN_OVER
 from reference.kinds import kind_of
 from reference.markdown import code, one_line, table
 from reference.schema import Schema, triage_schema

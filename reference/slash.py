@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.manual import MANUAL, NOTHING, Entry
+from bot.domain.commands.command_specs import MANUAL, NOTHING, Entry
 from reference.markdown import code, plain, table
 
 HEAD = ["you type", "what it does", "who may", "what it changes", "how to take it back"]

@@ -15,18 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from bot.agent.ledger import Ledger
-from bot.agent.run import OnProgress
-from bot.casework.investigator import Assignment, Investigation
-from bot.domain.beats import Wake
+from bot.agent.model_run import OnProgress
+from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.domain.heartbeats.beats import Wake
+from bot.domain.heartbeats.session_state import InboxMessage, Override, SessionState, check_session_id
 from bot.domain.jobs import Job, JobKind, queue_order
-from bot.domain.note_facts import Cite
-from bot.domain.overrides import Override
-from bot.domain.passages import MemoryHit
+from bot.domain.memory.notes import Cite
+from bot.domain.questions.week_summary import Week
 from bot.domain.returns import InvestigatorReturn, Usage
-from bot.domain.session import InboxMessage, SessionState, check_session_id
-from bot.domain.suggestions import Suggestion, check_suggestion_id
+from bot.domain.search.passages import MemoryHit
+from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
 from bot.domain.threads import ThreadState, check_thread_id
-from bot.domain.week import Week
 from bot.errors import Conflict, InputError, ProviderError, StoreError
 from bot.ports import Channel, ChatMessage, Clock, Person, any_job
 

@@ -12,14 +12,13 @@ from collections.abc import Callable, Collection
 import anthropic
 from pydantic import BaseModel
 
-from bot.agent.answers import Unreadable, read_answer
 from bot.agent.conversation import Conversation, Stuck
-from bot.agent.failures import FAILURES, NotAnApi, Truncated, retry_after_s, translate, vendor_words
-from bot.agent.journal import RunJournal
-from bot.agent.layout import FINISH, REPAIR
-from bot.agent.prices import DEFAULT_PRICES, Prices, price_of
-from bot.agent.run import Request, Result, RunCancelled, RunFailed, RunStopped, RunTimedOut
-from bot.agent.spend import Meter
+from bot.agent.cost import DEFAULT_PRICES, Meter, Prices, price_of
+from bot.agent.model_replies import Unreadable, read_answer
+from bot.agent.model_run import Request, Result, RunCancelled, RunFailed, RunStopped, RunTimedOut
+from bot.agent.prompts.prompt_sections import FINISH, REPAIR
+from bot.agent.retry import FAILURES, NotAnApi, Truncated, retry_after_s, translate, vendor_words
+from bot.agent.run_log import RunJournal
 from bot.agent.watchdog import Expired, Watchdog
 from bot.ports import Clock
 

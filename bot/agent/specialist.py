@@ -13,10 +13,10 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from bot.agent.run import Limits, OnProgress, Request, Result, Runner
-from bot.agent.sections import Section, Token, delimit, random_token
-from bot.agent.spending import Allowance, Spending
-from bot.agent.tool import Tool
+from bot.agent.budget import Allowance, Spending
+from bot.agent.model_run import Limits, OnProgress, Request, Result, Runner
+from bot.agent.prompts.prompt_sections import Section, Token, delimit, random_token
+from bot.agent.tools.base import Tool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

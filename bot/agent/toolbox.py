@@ -15,8 +15,8 @@ from anthropic.lib.tools import BetaBuiltinFunctionTool, ToolError
 from anthropic.types.beta import BetaToolUnionParam
 from pydantic import ValidationError
 
-from bot.agent.journal import RunJournal
-from bot.agent.tool import Tool, ToolProblem
+from bot.agent.run_log import RunJournal
+from bot.agent.tools.base import Tool, ToolProblem
 from bot.agent.watchdog import Watchdog
 
 

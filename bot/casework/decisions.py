@@ -11,16 +11,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from bot.casework.desk import Desk
-from bot.casework.escalation import Escalations
+from bot.casework.escalate.escalations import Escalations
 from bot.casework.freshness import StillStands, find_changes, with_doubts
-from bot.casework.notes import save_note
+from bot.casework.memory.note_saving import save_note
 from bot.casework.orchestrator import reopen
 from bot.casework.replies import Replies, standing_reply
-from bot.domain.hidden import check_whole, has_visible
+from bot.casework.thread_service import Desk
 from bot.domain.jobs import JobKind
-from bot.domain.moments import utc_text
 from bot.domain.secrets import find_secrets, redact
+from bot.domain.text.humanize import utc_text
+from bot.domain.text.sanitize import check_whole, has_visible
 from bot.domain.threads import HumanContext, Resolution, Status, ThreadState
 from bot.errors import Conflict, InputError
 from bot.ports import ChatMessage

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bot.agent.git import GitRepo
-from bot.casework.desk import Desk
-from bot.casework.standing import stands_at
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.checks.citation_staleness import stands_at
+from bot.casework.thread_service import Desk
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import ThreadState
-from bot.intake.prose import without_names
+from bot.intake.classifier.message_text import without_names
 from bot.ports import ChatMessage
 
 SAID_CHARS = 100

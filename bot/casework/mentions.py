@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from bot.casework.approvers import Approvers
 from bot.casework.decisions import Click, Decisions
-from bot.casework.desk import Desk
+from bot.casework.thread_service import Desk
+from bot.domain.commands.mention_instructions import Instruction, Kind, read_instruction
 from bot.domain.events import Event, MessageType
-from bot.domain.instructions import Instruction, Kind, read_instruction
 from bot.domain.threads import ThreadState, thread_key
 from bot.errors import InputError, ProviderError
 from bot.ports import ChatMessage, is_stranger

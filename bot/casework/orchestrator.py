@@ -12,12 +12,12 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from bot.casework.desk import Desk
 from bot.casework.freshness import question_edited, settled_by, with_doubts, wrote_in_thread
 from bot.casework.rounds import Rounds
+from bot.casework.thread_service import Desk
 from bot.domain.events import Event, MessageType
 from bot.domain.jobs import JobKind
-from bot.domain.rubrics import question_type_of, rubric_for
+from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.severity import Severity
 from bot.domain.threads import Followup, Resolution, Status, ThreadState, thread_key
 from bot.ports import Person, is_stranger

@@ -16,15 +16,15 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bot.casework.desk import Desk
 from bot.casework.freshness import StillStands, find_changes, with_doubts
-from bot.casework.notes import note_with_approval
-from bot.domain.in_flight import may_still_come
-from bot.domain.moments import utc_text
+from bot.casework.memory.note_saving import note_with_approval
+from bot.casework.thread_service import Desk
 from bot.domain.returns import Verdict
+from bot.domain.text.humanize import utc_text
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, hash_draft, reply_mark
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
 from bot.ports import ChatMessage
+from bot.ports.chat import may_still_come
 
 log = logging.getLogger(__name__)
 

@@ -12,18 +12,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from bot.agent.run import RunFailed, RunStopped
-from bot.casework.assignments import assign, read_thread, summaries, tokens
-from bot.casework.desk import Desk
-from bot.casework.escalation import Escalations
-from bot.casework.investigator import Investigation, Investigator
-from bot.casework.progress import shown_progress
+from bot.agent.model_run import RunFailed, RunStopped
+from bot.casework.card_updates import shown_progress
+from bot.casework.escalate.escalations import Escalations
+from bot.casework.investigate.assignment import Investigation, Investigator, assign, read_thread, summaries, tokens
+from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.replies import Replies, standing_reply
-from bot.casework.runs import RunRecorder
-from bot.casework.validator import Validation, Validator
-from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict
+from bot.casework.thread_service import Desk
+from bot.casework.validate.validation import Validation, Validator
+from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, total
 from bot.domain.threads import PendingReason, Round, Status, ThreadState
-from bot.domain.usage import total
 from bot.errors import DiskRefused, TriageError
 from bot.ports import ChatMessage
 

@@ -15,9 +15,9 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-from bot.cli.paper import Parser
-from bot.intake.rules import Rules
-from bot.intake.stream import Source, Stream, batches
+from bot.cli.output import Parser
+from bot.intake.classifier.rules import Rules
+from bot.intake.replay.event_stream import Source, Stream, batches
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -44,7 +44,7 @@ def rules_for(bot_id: str | None, config: Path | None) -> Rules:
     """
     if config is None:
         return Rules(bot_id=bot_id)
-    from bot.settings import load_classifier
+    from bot.config.settings import load_classifier
 
     rules = Rules(**load_classifier(config).model_dump())
     return dataclasses.replace(rules, bot_id=bot_id) if bot_id else rules

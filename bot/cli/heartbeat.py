@@ -16,25 +16,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from bot.adapters.clock import SystemClock
-from bot.adapters.local_zone import local_zone
-from bot.adapters.lock import running_process
-from bot.adapters.ndjson_journal import NdjsonJournal
-from bot.adapters.override_file import OverrideFile
-from bot.adapters.session_files import SessionFiles
-from bot.adapters.wake_files import WakeFiles
-from bot.cli.paper import WIDTH, Parser, wrapped
-from bot.domain.beats import Envelope, Wake
-from bot.domain.overrides import Setter
-from bot.environment import Environment, read_environment
-from bot.heartbeat.assigning import Assigning
-from bot.heartbeat.controls import Controls
-from bot.heartbeat.mail import Mail
-from bot.heartbeat.overview import Row, rows
-from bot.heartbeat.record import BeatLog
-from bot.heartbeat.registry import Sessions
-from bot.heartbeat.session import Session
-from bot.heartbeat.wording import (
+from bot.adapters.process.system_clock import SystemClock, local_zone
+from bot.adapters.storage.files.file_leases import running_process
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.override_file import OverrideFile
+from bot.adapters.storage.files.session_files import SessionFiles
+from bot.adapters.storage.files.wake_files import WakeFiles
+from bot.cli.output import WIDTH, Parser, wrapped
+from bot.config.environment import Environment, read_environment
+from bot.config.settings import find_config, load_settings
+from bot.domain.heartbeats.beats import Envelope, Wake
+from bot.domain.heartbeats.session_state import Setter
+from bot.heartbeat.schedule.beat_log import BeatLog
+from bot.heartbeat.schedule.session_controls import Controls
+from bot.heartbeat.schedule.session_overview import Row, rows
+from bot.heartbeat.schedule.session_wording import (
     beat_line,
     beside_ok_lines,
     describe,
@@ -43,8 +39,10 @@ from bot.heartbeat.wording import (
     path_lines,
     status_of,
 )
-from bot.heartbeat.zones import Zones
-from bot.settings import find_config, load_settings
+from bot.heartbeat.sessions.assignments import Assigning
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.session_inbox import Mail
+from bot.heartbeat.sessions.session_registry import Session, Sessions
 
 LOG_LINES: Final = 20
 _STEP_COLUMN: Final = 13

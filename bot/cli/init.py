@@ -16,10 +16,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from bot.cli.first_files import CONFIG, SECRETS, refuse_existing, write_files
-from bot.cli.manifest import APPS, manifest_link, read_manifest
-from bot.cli.paper import Parser
-from bot.cli.questions import QUESTIONS, Question
+from bot.cli.init_files import APPS, CONFIG, SECRETS, manifest_link, read_manifest, refuse_existing, write_files
+from bot.cli.init_questions import QUESTIONS, Question
+from bot.cli.output import Parser
 from bot.errors import InputError
 
 WIDTH: Final = 80

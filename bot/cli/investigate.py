@@ -10,23 +10,21 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from bot.adapters.ndjson_journal import NdjsonJournal
-from bot.agent.spending import Spending
-from bot.casework.escalation_environment import harness_environment
-from bot.casework.escalation_folder import EscalationFolder, EscalationRequest
-from bot.casework.escalation_run import carry_out
-from bot.casework.harness import Harness
-from bot.casework.investigator import Investigator
-from bot.casework.runs import RunRecorder
-from bot.cli.findings import as_json, look_into, render
-from bot.cli.paper import Parser
-from bot.cli.sources import open_sources
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.agent.budget import Spending
+from bot.casework.escalate.escalation_folder import EscalationFolder, EscalationRequest
+from bot.casework.escalate.long_run import carry_out, harness_environment
+from bot.casework.investigate.assignment import Investigator
+from bot.casework.investigate.program_investigator import Harness
+from bot.casework.investigate.run_records import RunRecorder
+from bot.cli.local_investigation import as_json, look_into, open_sources, render
+from bot.cli.output import Parser
+from bot.composition.investigators import staff
+from bot.config.environment import Environment, read_environment
+from bot.config.model_settings import BudgetSettings
+from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.secrets import redact
-from bot.environment import Environment, read_environment
 from bot.errors import InputError
-from bot.model_settings import BudgetSettings
-from bot.settings import Settings, find_config, load_settings
-from bot.staffing import staff
 
 
 def main(argv: list[str]) -> int:

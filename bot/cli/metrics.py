@@ -1,6 +1,11 @@
 """`triage metrics`: what SPEC §8 promises, measured from the journals; works beside a running bot and without one.
 
-`--sample` and `--judge` are the aid of AC-11, see bot/cli/judging.py; `--picture` is a week as a PNG, see week_file.py.
+`--sample` and `--judge` are the aid of AC-11, see bot/cli/metrics_samples.py; `--picture` is a week as a PNG, see
+week_file.py.
+
+`triage metrics --picture FILE`: the last seven days as a PNG, replaced as a whole.
+
+An older picture of the same name makes way; anything else is left alone, for the name was a slip.
 """
 
 from __future__ import annotations
@@ -14,15 +19,47 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from bot.casework.measure import Measure, Window, dollars, percent, seconds
-from bot.casework.metrics import Report, Tally, report
-from bot.casework.past import read_past
-from bot.casework.unattended import LIMIT, WEEKS, Unattended
-from bot.cli import judging
-from bot.cli.paper import Parser
-from bot.environment import read_environment
-from bot.errors import ConfigError
-from bot.settings import find_config, load_settings
+from bot.adapters.storage.files.atomic_write import replace_bytes
+from bot.casework.reports.autonomy_metrics import LIMIT, WEEKS, Unattended
+from bot.casework.reports.journal_history import read_past
+from bot.casework.reports.measures import Measure, Window, dollars, percent, seconds
+from bot.casework.reports.metrics_report import Report, Tally, report
+from bot.casework.reports.week_picture import draw_week
+from bot.casework.reports.week_report import read_week
+from bot.cli import metrics_samples
+from bot.cli.output import Parser
+from bot.config.environment import read_environment
+from bot.config.settings import find_config, load_settings
+from bot.errors import ConfigError, InputError
+
+_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+
+
+def write_week(home: Path, path: Path, now: datetime) -> str:
+    """Write the picture and return a line that says where it is.
+
+    Raises:
+        ConfigError: the data directory cannot be read.
+        InputError: something that is no picture stands there.
+        StoreError: it cannot be written.
+    """
+    _refuse_to_replace(path)
+    week = read_week(home, now, UTC)
+    replace_bytes(path, draw_week(week))
+    return f"{path.absolute()}: the last 7 days, to {week.until}"
+
+
+def _refuse_to_replace(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            is_picture = file.read(len(_SIGNATURE)) == _SIGNATURE
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"{path} cannot be replaced: {error.strerror}; give another name") from error
+    if not is_picture:
+        raise InputError(f"{path} is no PNG and stays as it is; give another name, such as week.png")
+
 
 WIDTH: Final = 80
 MARKS: Final = {True: "✓", False: "✗", None: "?"}
@@ -40,12 +77,12 @@ def main(argv: list[str]) -> int:
     home = args.home or read_environment(dotenv=Path(".env")).home
     now = datetime.now(UTC)
     if args.picture:
-        from bot.cli.week_file import write_week  # draws with a library that the report does without
+        pass  # draws with a library that the report does without
 
         print(write_week(home, args.picture, now))
         return 0
     wants_report = args.sample is None and args.judge is None
-    print(_report(home, args, now) if wants_report else judging.carry_out(home, args, now))
+    print(_report(home, args, now) if wants_report else metrics_samples.carry_out(home, args, now))
     return 0
 
 

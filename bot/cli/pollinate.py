@@ -13,20 +13,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from bot.adapters.clock import SystemClock
-from bot.adapters.decision_file import DecisionFile
-from bot.adapters.override_file import OverrideFile
-from bot.adapters.session_files import SessionFiles
-from bot.adapters.suggestion_files import SuggestionFiles
-from bot.cli.paper import Parser
-from bot.domain.suggestions import By, Suggestion
-from bot.environment import Environment, read_environment
-from bot.heartbeat.mail import Mail
-from bot.heartbeat.pollination import Pollination
-from bot.heartbeat.registry import Sessions
-from bot.heartbeat.suggestion_desk import SuggestionDesk
-from bot.heartbeat.suggestion_wording import accepted, one_line, order, outcome, ran, rejected, what
-from bot.settings import find_config, load_settings
+from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.storage.files.decision_log import DecisionFile
+from bot.adapters.storage.files.override_file import OverrideFile
+from bot.adapters.storage.files.session_files import SessionFiles
+from bot.adapters.storage.files.suggestion_files import SuggestionFiles
+from bot.cli.output import Parser
+from bot.config.environment import Environment, read_environment
+from bot.config.settings import find_config, load_settings
+from bot.domain.sharing.suggestion_wording import accepted, one_line, order, outcome, ran, rejected, what
+from bot.domain.sharing.suggestions import By, Suggestion
+from bot.heartbeat.sessions.session_inbox import Mail
+from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sharing.pollination import Pollination
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDesk
 
 WIDTH: Final = 80
 ANYWAY: Final = "anyway"

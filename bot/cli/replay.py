@@ -1,6 +1,10 @@
 """`triage replay`: today's rules over past events, and drafts of what would have been asked. Nothing is posted.
 
 No Slack client is built and no model is called: drafts (`--shadow`) are the offline investigator's.
+
+What the bot would have drafted for past questions: the offline investigator's drafts, checked, shown to nobody else.
+
+Whatever keys there are, no model is called; each run leaves its record under runs/ as `triage investigate` does.
 """
 
 from __future__ import annotations
@@ -8,24 +12,71 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import sys
+import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bot.casework.measure import percent
-from bot.cli.paper import Parser
+from bot.casework.reports.measures import percent
+from bot.cli.local_investigation import Findings, as_json, look_into, open_sources
+from bot.cli.output import Parser
+from bot.config.environment import Environment, read_environment
+from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.events import Event
-from bot.domain.hidden import one_line
-from bot.environment import read_environment
-from bot.errors import ConfigError, InputError
-from bot.intake.export import SlackExport
-from bot.intake.replay import Heard, Replay, likely_bot_id, replay
-from bot.intake.rules import Rules
-from bot.ndjson import read_records
-from bot.settings import Settings, find_config, load_settings
+from bot.domain.questions.approval_basis import SEARCH_RESULT
+from bot.domain.text.sanitize import one_line
+from bot.errors import ConfigError, InputError, TriageError
+from bot.intake.classifier.rules import Rules
+from bot.intake.replay.rule_replay import Heard, Replay, likely_bot_id, replay
+from bot.intake.replay.slack_export import SlackExport
+from bot.ports.ndjson_reader import read_records
 
 WIDTH: Final = 80
+DRAFT_LINES: Final = 4
+DRAFT_CHARS: Final = 2_000
+REFS: Final = 3
+
+Draft = tuple[str, str]
+"""A draft to read, and as JSON."""
+
+
+def drafts_of(questions: Sequence[Event], settings: Settings, environment: Environment) -> list[Draft]:
+    """Return a draft for each question; one that fails says why and stops no other.
+
+    Raises:
+        ConfigError: the codebase is no git checkout.
+    """
+    offline = environment.model_copy(update={"anthropic_api_key": None})
+    sources = open_sources(settings.model_copy(update={"provider": "anthropic"}), offline)
+    drafts = []
+    for number, event in enumerate(questions, 1):
+        print(f"drafting {number} of {len(questions)} …", file=sys.stderr)
+        try:
+            found = look_into(event.content, sources, say=lambda _: None)
+        except TriageError as error:
+            failed = json.dumps({"question": event.content, "problem": str(error)})
+            drafts.append((f"{_head(event)}\n  failed: {one_line(str(error), WIDTH - 10)}", failed))
+            continue
+        drafts.append((_shown(event, found), as_json(found)))
+    return drafts
+
+
+def _shown(event: Event, found: Findings) -> str:
+    ret = found.found.ret
+    mark = f"would be shown as: {SEARCH_RESULT}" if found.passed else "✗ would be shown with objections"
+    words = one_line(ret.draft_reply, DRAFT_CHARS)
+    said = textwrap.wrap(words, WIDTH - 4, max_lines=DRAFT_LINES, placeholder=" …")
+    refs = [one_line(ref.ref, WIDTH - 4) for ref in ret.evidence_refs[:REFS]]
+    return "\n".join([_head(event), f"  {mark}", *(f"    {line}" for line in (*said, *refs))])
+
+
+def _head(event: Event) -> str:
+    return f"\n{event.chat_id} {event.message_id} {one_line(event.content, 46)}"
+
+
 TARGET, ALARM = 0.30, 0.40
 MAX_DRAFTS: Final = 100
 
@@ -47,7 +98,7 @@ def main(argv: list[str]) -> int:
     done = replay(heard, dataclasses.replace(rules, bot_id=bot_id), allow_bots=allowed)
     drafts = []
     if settings and args.shadow:
-        from bot.cli.shadow import drafts_of
+        pass
 
         drafts = drafts_of(done.questions[: args.shadow], settings, environment)
     if args.json:

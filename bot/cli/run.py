@@ -1,4 +1,7 @@
-"""`triage run`: the bot, until it is told to stop."""
+"""`triage run`: the bot, until it is told to stop.
+
+Log lines on stderr: what happened and to what; the process's own secrets are taken out of every one.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,53 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Collection
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Final, NoReturn
 
-from bot.adapters.files import make_folder, probe_folder
+from bot.adapters.storage.files.atomic_write import make_folder, probe_folder
 from bot.app import Triage
-from bot.cli.logs import log_to_stderr
-from bot.cli.paper import Parser
-from bot.environment import Environment, read_environment
+from bot.cli.output import Parser
+from bot.config.environment import Environment, read_environment
+from bot.config.settings import Settings, find_config, load_settings
+from bot.domain.secrets import redact
+from bot.domain.text.sanitize import one_line
 from bot.errors import DiskRefused
-from bot.settings import Settings, find_config, load_settings
-from handlers.announcement import announce
-from handlers.http_connection import HttpConnection
-from handlers.http_door import EVENTS_PATH
+from handlers.ops_channel import announce
+from handlers.transport.http_app import EVENTS_PATH
+from handlers.transport.http_connection import HttpConnection
+
+FIELD_CHARS: Final = 200
+_OWN: Final = {*vars(logging.makeLogRecord({})), "message", "asctime", "action"}
+"""What is no field of a log call; `action` names the step for tests and says nothing the message does not."""
+
+
+class _Scrubbing(logging.Formatter):
+    def __init__(self, secrets: Collection[str]) -> None:
+        super().__init__("%(asctime)s %(levelname)-7s %(name)s: %(message)s")
+        self._secrets = secrets
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """Return the line with the call's `extra` fields behind it, such as the thread or the session."""
+        fields = {name: value for name, value in vars(record).items() if name not in _OWN}
+        shown = ", ".join(f"{name}={one_line(str(value), FIELD_CHARS)}" for name, value in fields.items())
+        return super().formatMessage(record) + (f" ({shown})" if shown else "")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the finished line, traceback included, redacted as a whole."""
+        return redact(super().format(record), self._secrets)
+
+
+def log_to_stderr(*, verbose: bool, secrets: Collection[str], steps: bool = True) -> None:
+    """Log warnings, and our own steps unless the program narrates itself (`steps=False`); everything with `verbose`."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Scrubbing(secrets))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    for name in ("bot", "handlers"):
+        level = logging.DEBUG if verbose else logging.INFO if steps else logging.WARNING
+        logging.getLogger(name).setLevel(level)
+
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +69,7 @@ DISK_LOOK_S = 2.0
 def main(argv: list[str]) -> int:
     """Start, say so, and stop cleanly on SIGTERM or Ctrl-C; exit code 0. A second one ends the process at once.
 
-    SIGHUP reads triage.yml again; its heartbeat parts apply at once (see bot/reload.py).
+    SIGHUP reads triage.yml again; its heartbeat parts apply at once (see bot/runtime/config_reload.py).
     Until the bot is built, which includes the first index, either ends the process at once: exit code 143 or 130.
     """
     args = parser().parse_args(argv)

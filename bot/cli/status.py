@@ -6,13 +6,13 @@ import argparse
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.adapters.home_size import used
-from bot.casework.overview import Overview, overview
-from bot.casework.presence import read_presence, state_of
-from bot.cli.paper import Parser
-from bot.domain.distance import ago
-from bot.domain.hidden import one_line
-from bot.environment import read_environment
+from bot.adapters.storage.files.retention import used
+from bot.casework.reports.status_overview import Overview, overview
+from bot.cli.output import Parser
+from bot.config.environment import read_environment
+from bot.domain.text.humanize import ago
+from bot.domain.text.sanitize import one_line
+from bot.intake.presence import read_presence, state_of
 
 
 def main(argv: list[str]) -> int:

@@ -12,24 +12,30 @@ import textwrap
 from pathlib import Path
 from typing import Any, Final
 
-from bot.adapters.clock import SystemClock
-from bot.adapters.json_file import JsonFile
-from bot.adapters.local_zone import local_zone
-from bot.adapters.override_file import OverrideFile
-from bot.adapters.session_files import SessionFiles
-from bot.cli.paper import Parser
-from bot.domain.playbook_numbers import ListChanged
+from bot.adapters.process.system_clock import SystemClock, local_zone
+from bot.adapters.storage.files.json_file import JsonFile
+from bot.adapters.storage.files.override_file import OverrideFile
+from bot.adapters.storage.files.session_files import SessionFiles
+from bot.cli.output import Parser
+from bot.config.environment import Environment, read_environment
+from bot.config.settings import find_config, load_settings
+from bot.domain.playbooks.playbook_edits import ListChanged
 from bot.domain.tiers import Tier
-from bot.environment import Environment, read_environment
 from bot.errors import InputError
-from bot.heartbeat.registry import Sessions
-from bot.heartbeat.removals import Removals
-from bot.heartbeat.task_desk import Answer, TaskDesk
-from bot.heartbeat.task_list import TaskList
-from bot.heartbeat.task_wording import due_lines, flat, refused_lines, task_line, tier_heading
-from bot.heartbeat.task_words import parse_number, parse_tier
-from bot.heartbeat.zones import Zones
-from bot.settings import find_config, load_settings
+from bot.heartbeat.playbooks.removed_checks import Removals
+from bot.heartbeat.playbooks.task_commands import Answer, TaskDesk
+from bot.heartbeat.playbooks.task_list import (
+    TaskList,
+    due_lines,
+    flat,
+    parse_number,
+    parse_tier,
+    refused_lines,
+    task_line,
+    tier_heading,
+)
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.session_registry import Sessions
 
 WIDTH: Final = 80
 VERBS: Final = ("add", "remove", "move", "due")

@@ -6,18 +6,18 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.adapters.clock import SystemClock
-from bot.adapters.thread_files import find_thread
-from bot.agent.git import GitRepo
-from bot.casework.citations import Proof, Sources, prove
-from bot.casework.evidence import CommitFacts, EvidenceReader, Passage
-from bot.casework.runs import RunRecorder
-from bot.cli.paper import WIDTH, Parser, wrapped
-from bot.domain.hidden import one_line, without_hidden
+from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.storage.files.thread_archive import find_thread
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.checks.citation_checks import Proof, Sources, prove
+from bot.casework.checks.evidence_reader import CommitFacts, EvidenceReader, Passage
+from bot.casework.investigate.run_records import RunRecorder
+from bot.cli.output import WIDTH, Parser, wrapped
+from bot.config.environment import read_environment
+from bot.config.settings import find_config, load_settings
 from bot.domain.returns import EvidenceRef
+from bot.domain.text.sanitize import one_line, without_hidden
 from bot.domain.threads import ThreadState
-from bot.environment import read_environment
-from bot.settings import find_config, load_settings
 
 MAX_REF = 60
 MAX_NAME = 1_000

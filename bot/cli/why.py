@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from bot.adapters.files import list_files
-from bot.adapters.thread_files import find_thread, name_pattern
-from bot.agent.git import GitRepo
-from bot.casework.past import journal
-from bot.cli.chain import LinkTo, render, render_unanswered
-from bot.cli.paper import Parser
-from bot.domain.links import code_links
+from bot.adapters.storage.files.atomic_write import list_files
+from bot.adapters.storage.files.thread_archive import find_thread, name_pattern
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.reports.journal_history import journal
+from bot.cli.output import Parser
+from bot.cli.timeline import LinkTo, render, render_unanswered
+from bot.config.environment import read_environment
+from bot.config.settings import find_config, load_settings
+from bot.domain.citations.links import code_links
 from bot.domain.threads import ThreadState
-from bot.environment import read_environment
 from bot.errors import ConfigError, InputError, StoreError
-from bot.settings import find_config, load_settings
 
 NEAR: Final = 5
 Record = dict[str, Any]

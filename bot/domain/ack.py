@@ -2,7 +2,7 @@
 
 The token counts at the very start or the very end, as a whole word in its own case, whatever markup is wrapped around
 it; anywhere else it is text. A short remark beside it is suppressed, unless it stands in a paragraph of its own or
-tells of trouble (bot/domain/alarm_words.py): "3 urgent emails. HEARTBEAT_OK" must reach somebody.
+tells of trouble (bot/domain/text/alarm_words.py): "3 urgent emails. HEARTBEAT_OK" must reach somebody.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from bot.domain.alarm_words import has_alarm_word
+from bot.domain.text.alarm_words import has_alarm_word
 
 _TAG: Final = r"</?[A-Za-z][^<>]{0,99}>|&nbsp;"
 _CLOSING: Final = r"</[A-Za-z][^<>]{0,99}>|&nbsp;|\s{0,9}-->|\s{0,9}`{3,}|[*_~`\"'”’»)\]|]|[.,!?;:…]"

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bot.domain.alarm_words import has_alarm_word
-from bot.domain.beats import Action, Receipt
-from bot.domain.hidden import mend
+from bot.domain.heartbeats.beats import Action, Receipt
+from bot.domain.text.alarm_words import has_alarm_word
+from bot.domain.text.sanitize import mend
 
 _MAX_REASON_CHARS: Final = 500
 _MAX_STRAY_BRACES: Final = 16

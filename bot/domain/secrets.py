@@ -11,10 +11,10 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any, Final
 
-from bot.domain.linear_patterns import encodable
-from bot.domain.secret_forms import Span, issued
-from bot.domain.secret_names import named
-from bot.domain.secret_places import placed
+from bot.domain.credentials.secret_forms import Span, issued
+from bot.domain.credentials.secret_names import named
+from bot.domain.credentials.secret_places import placed
+from bot.domain.text.linear_patterns import encodable
 
 MIN_KNOWN_CHARS: Final = 8
 OWN_SECRET: Final = "secret of this process"  # noqa: S105 - the name of a kind

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
 
-from bot.domain.alarm_words import has_alarm_word
+from bot.domain.text.alarm_words import has_alarm_word
 
 MAX_READ_CHARS: Final = 4_000
 """What is read of a text; urgency stands at its beginning."""

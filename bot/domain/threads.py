@@ -22,7 +22,7 @@ from typing import Any, Final, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from bot.domain.events import Event
-from bot.domain.field_names import WITHOUT_UNDERSCORE
+from bot.domain.frozen_value import WITHOUT_UNDERSCORE
 from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn
 from bot.domain.severity import Severity
 from bot.errors import IllegalTransition, InputError

@@ -16,15 +16,15 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from bot.config.settings import Settings
 from bot.domain.events import Event, MessageType
 from bot.domain.jobs import JobKind
 from bot.domain.threads import thread_key
 from bot.errors import StoreError
-from bot.intake.classifier import Rules, classify
-from bot.intake.handover import job_payload
+from bot.intake.classifier.classification import Rules, classify
+from bot.intake.enqueue import job_payload
 from bot.intake.normalise import Body, Identity, Incoming, normalise
 from bot.ports import Clock, JobQueue, Journal, ThreadStore
-from bot.settings import Settings
 
 log = logging.getLogger(__name__)
 

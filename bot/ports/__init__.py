@@ -18,10 +18,10 @@ from bot.ports.chat import (
     Workspace,
     is_stranger,
 )
-from bot.ports.knowledge import MemoryIndex, NoteShelf, PassageIndex
-from bot.ports.machine import Clock, Terminal
-from bot.ports.sessions import DecisionLog, OverrideStore, ProposalStore, SessionStore, SuggestionStore, WakeBox
+from bot.ports.search import MemoryIndex, NoteShelf, PassageIndex
+from bot.ports.session_stores import DecisionLog, OverrideStore, ProposalStore, SessionStore, SuggestionStore, WakeBox
 from bot.ports.storage import Damage, JobQueue, Journal, Slate, ThreadStore, any_job
+from bot.ports.system import Clock, Terminal
 
 __all__ = [
     "Channel",

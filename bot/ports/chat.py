@@ -1,16 +1,34 @@
-"""The chat: who is there, what was said, and every way in which we speak."""
+"""The chat: who is there, what was said, and every way in which we speak.
+
+What was sent by a process that died, or over a line that broke, may yet arrive. Pure.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from datetime import datetime, timedelta
+from typing import Any, Final, Protocol
 
-from bot.domain.alerts import Alert, Posted
-from bot.domain.proposals import Proposal
-from bot.domain.rechecks import Recheck
+from bot.domain.heartbeats.alerts import Alert, Posted
+from bot.domain.memory.rechecks import Recheck
+from bot.domain.playbooks.proposals import Proposal
+from bot.domain.questions.week_summary import Week
 from bot.domain.threads import ThreadState
-from bot.domain.week import Week
+
+IN_FLIGHT: Final = timedelta(seconds=10)
+"""How long after it was sent a post may still reach its channel, though whoever sent it cannot tell."""
+
+
+def may_still_come(sent_at: datetime, now: datetime) -> bool:
+    """Whether a post that is not to be found may yet come; a time in the future, a wrong clock's, says nothing.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2026, 3, 1, tzinfo=UTC)
+    >>> [may_still_come(now - timedelta(seconds=s), now) for s in (-1, 0, 9, 10)]
+    [False, True, True, False]
+    """
+    return timedelta() <= now - sent_at < IN_FLIGHT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

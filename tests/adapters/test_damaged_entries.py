@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.files import set_aside_non_files
-from bot.adapters.json_file import JsonFile
-from bot.adapters.ndjson_journal import NdjsonJournal
-from bot.adapters.override_file import OverrideFile
-from bot.adapters.proposal_files import ProposalFiles
-from bot.adapters.session_files import SessionFiles
-from bot.adapters.spool_queue import SpoolQueue
-from bot.adapters.suggestion_files import SuggestionFiles
-from bot.adapters.tinydb_store import TinyThreadStore
+from bot.adapters.storage.files.atomic_write import set_aside_non_files
+from bot.adapters.storage.files.json_file import JsonFile
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.override_file import OverrideFile
+from bot.adapters.storage.files.proposal_files import ProposalFiles
+from bot.adapters.storage.files.session_files import SessionFiles
+from bot.adapters.storage.files.spool_queue import SpoolQueue
+from bot.adapters.storage.files.suggestion_files import SuggestionFiles
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
 from bot.errors import StoreError
 from tests.fakes import FakeClock
 

@@ -11,11 +11,11 @@ import requests
 import responses
 from pydantic import SecretStr
 
-from bot.adapters.telegram import TelegramSurface
-from bot.adapters.webhook import WebhookSurface
-from bot.domain.alerts import Alert, Posted
-from bot.domain.beats import Wake
-from bot.domain.session import OpenFinding
+from bot.adapters.notify.telegram import TelegramSurface
+from bot.adapters.notify.webhook import WebhookSurface
+from bot.domain.heartbeats.alerts import Alert, Posted
+from bot.domain.heartbeats.beats import Wake
+from bot.domain.heartbeats.session_state import OpenFinding
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 
 AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)

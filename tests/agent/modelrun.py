@@ -11,10 +11,10 @@ import pytest
 from anthropic import Anthropic
 from pydantic import BaseModel
 
-from bot.adapters.clock import SystemClock
+from bot.adapters.process.system_clock import SystemClock
 from bot.agent.loop import AnthropicRunner
-from bot.agent.run import Limits, Progress, Request, Result, RunFailed
-from bot.agent.tool import Tool
+from bot.agent.model_run import Limits, Progress, Request, Result, RunFailed
+from bot.agent.tools.base import Tool
 from tests.model_server import ModelServer, Turn
 from tests.model_server.script import Call, Script, single
 

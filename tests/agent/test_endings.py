@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.agent.run import RunFailed
+from bot.agent.model_run import RunFailed
 from tests.agent.modelrun import FINAL, bench, look, playing
 from tests.model_server.script import Call, Turn
 

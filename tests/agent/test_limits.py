@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bot.agent.run import RunCancelled, RunFailed, RunStopped, RunTimedOut
+from bot.agent.model_run import RunCancelled, RunFailed, RunStopped, RunTimedOut
 from tests.agent.modelrun import FINAL, Query, bench, look, playing
 from tests.model_server.script import Turn
 

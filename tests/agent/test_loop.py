@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bot.agent.run import Progress
-from bot.agent.tool import ToolProblem
+from bot.agent.model_run import Progress
+from bot.agent.tools.base import ToolProblem
 from bot.errors import ProviderError
 from tests.agent.modelrun import FINAL, KEY, Answer, Query, bench, look, playing
 from tests.model_server import ModelServer

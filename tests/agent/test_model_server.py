@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 
-from bot.agent.run import RunTimedOut
+from bot.agent.model_run import RunTimedOut
 from tests.agent.modelrun import FINAL, KEY, bench, look, playing
 from tests.model_server import ModelServer, load_script
 from tests.model_server.script import Part, Role, Script, Turn

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.run import RunFailed, RunTimedOut
+from bot.agent.model_run import RunFailed, RunTimedOut
 from tests.agent.modelrun import FINAL, KEY, bench, look, playing
 from tests.model_server.script import Turn
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.agent.layout import fixed_params
-from bot.agent.run import Request
+from bot.agent.model_run import Request
+from bot.agent.prompts.prompt_sections import fixed_params
 from tests.agent.modelrun import FINAL, Answer, bench, look, playing
 from tests.model_server.script import Call, Turn
 

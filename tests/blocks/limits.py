@@ -9,7 +9,7 @@ from typing import Any
 from slack_sdk.models.blocks import Block
 from slack_sdk.models.views import View
 
-from blocks.limits import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of
+from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of
 
 _BROADCAST = re.compile(r"<!(?:channel|here|everyone|subteam)|<@S|(?<![\w.])@(?:channel|here|everyone)\b")
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blocks.badge import status_line
-from blocks.draft_card import card_blocks
-from blocks.times import local_time
+from blocks.cards.draft_card import card_blocks
+from blocks.cards.draft_status import status_line
+from blocks.text.times import local_time
 from bot.domain.returns import CODE_CHECKS, Check, Usage, Verdict
 from bot.domain.threads import PendingReason, Round, Status, Step, ThreadState
 from tests.builders import NOW, REF, a_return, a_verdict, in_status

@@ -6,31 +6,31 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from blocks.draft_card import click_of
-from bot.adapters.memory_files import MemoryFiles
-from bot.agent.run import OnProgress
+from blocks.cards.draft_card import click_of
+from bot.adapters.storage.files.note_files import MemoryFiles
+from bot.agent.model_run import OnProgress
 from bot.casework.decisions import Click, Decisions
-from bot.casework.desk import Desk
-from bot.casework.escalation import Escalations, LongRuns
-from bot.casework.escalation_watch import EscalationWatch
-from bot.casework.lessons import Lessons
+from bot.casework.escalate.escalation_watch import EscalationWatch
+from bot.casework.escalate.escalations import Escalations, LongRuns
+from bot.casework.investigate.run_records import RunRecorder
+from bot.casework.memory.lesson_notes import Lessons
 from bot.casework.orchestrator import Orchestrator
-from bot.casework.pausing import Pausing
-from bot.casework.rebuilding import Rebuilding
-from bot.casework.recovery import Recovery
+from bot.casework.pause import Pausing
+from bot.casework.recovery.crash_recovery import Recovery
+from bot.casework.recovery.thread_rebuild import Rebuilding
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
-from bot.casework.runs import RunRecorder
-from bot.casework.validator import Validation
+from bot.casework.thread_service import Desk
+from bot.casework.validate.validation import Validation
+from bot.config.settings import Settings
 from bot.domain.events import Event
-from bot.domain.in_flight import IN_FLIGHT
 from bot.domain.jobs import JobKind
 from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, Verdict
 from bot.domain.threads import ThreadState, thread_key
-from bot.intake.classifier import Rules, classify
-from bot.intake.handover import job_payload
+from bot.intake.classifier.classification import Rules, classify
+from bot.intake.enqueue import job_payload
 from bot.ports import ChatMessage
-from bot.settings import Settings
+from bot.ports.chat import IN_FLIGHT
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_verdict, an_event
 from tests.fakes import (
     Crash,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from bot.casework.judging import Judgement
-from bot.casework.past import Heard, Reply
+from bot.casework.reports.classifier_samples import Judgement
+from bot.casework.reports.journal_history import Heard, Reply
 from bot.domain.returns import Check, Verdict
 from bot.domain.threads import Resolution, Round, Status, Step, ThreadState
 from tests.builders import NOW, a_return, a_thread, a_verdict

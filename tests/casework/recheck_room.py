@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.agent.git import GitRepo
-from bot.casework.rechecks import Rechecks
-from bot.casework.standing import Standing
-from bot.domain.note_facts import Cite
-from bot.domain.notes import note_text
-from bot.domain.rechecks import Recheck
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.checks.citation_staleness import Standing
+from bot.casework.memory.note_rechecks import Rechecks
+from bot.domain.memory.notes import Cite, note_text
+from bot.domain.memory.rechecks import Recheck
 from bot.errors import ProviderError
 from tests.casework.office import Office
 from tests.fakes import Faults, MemorySlate

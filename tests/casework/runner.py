@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bot.agent.git import GitRepo
+from bot.agent.budget import Spending
+from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
-from bot.agent.run import Limits, Progress, Request, Result
+from bot.agent.model_run import Limits, Progress, Request, Result
 from bot.agent.specialist import Specialist
-from bot.agent.spending import Spending
-from bot.agent.tool import Tool
-from bot.casework.answers import InvestigatorAnswer, ValidatorAnswer
+from bot.agent.tools.base import Tool
+from bot.casework.investigate.model_investigator import InvestigatorAnswer, ValidatorAnswer
 from bot.domain.returns import Usage
 from tests.fakes import FakeClock, MemoryJournal
 

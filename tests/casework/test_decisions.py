@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from bot.casework.decisions import MAX_REPLY_CHARS, Click, check_outbound
-from bot.domain.in_flight import IN_FLIGHT
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, Status
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
 from bot.ports import ChatMessage
+from bot.ports.chat import IN_FLIGHT
 from tests.builders import QUESTION_TS, REF, THREAD_ID, a_return, an_event
 from tests.casework.office import BEN, Office
 

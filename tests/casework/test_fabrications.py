@@ -19,12 +19,12 @@ from pathlib import Path
 import pytest
 
 import bot
-from bot.agent.git import GitRepo
+from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.tools.snapshot import is_withheld
-from bot.casework.checks import check_return
-from bot.casework.citations import Sources, prove
-from bot.casework.verdict import verdict_of_checks
+from bot.casework.checks.citation_checks import Sources, prove
+from bot.casework.checks.draft_checks import check_return
+from bot.casework.validate.validation import verdict_of_checks
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Verdict
 from bot.domain.secrets import find_secrets
 from tests.gitrepo import commit_files, git, make_repo

@@ -13,8 +13,8 @@ from bot.domain.events import Sender
 from bot.domain.jobs import JobKind
 from bot.domain.threads import Resolution
 from bot.errors import ProviderError
-from bot.intake.classifier import asks, classify
-from bot.intake.handover import job_payload
+from bot.intake.classifier.classification import asks, classify
+from bot.intake.enqueue import job_payload
 from bot.ports import ChatMessage, Person
 from tests.builders import QUESTION_TS, THREAD_ID, an_event
 from tests.casework.office import ANN, BEN, RULES, Office

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from blocks.draft_card import click_of
+from blocks.cards.draft_card import click_of
 from bot.casework.decisions import Click
 from bot.casework.freshness import is_settled, question_edited
 from bot.domain.events import MessageType

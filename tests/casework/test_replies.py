@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.casework.recovery import Recovery
+from bot.casework.recovery.crash_recovery import Recovery
 from bot.casework.replies import Replies, reply_record
-from bot.domain.in_flight import IN_FLIGHT
 from bot.domain.returns import Usage, Verdict
 from bot.domain.threads import PendingReason, PostIntent, Resolution, Status, ThreadState, hash_draft, reply_mark
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
 from bot.ports import ChatMessage
+from bot.ports.chat import IN_FLIGHT
 from tests.builders import NOW, QUESTION_TS, REF, THREAD_ID, a_return, in_status
 from tests.casework.office import BEN, Office, crash_everywhere
 from tests.fakes import Crash, Faults

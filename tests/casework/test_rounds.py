@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.run import RunFailed, RunStopped, RunTimedOut
-from bot.casework.validator import Validation
-from bot.domain.passages import MemoryHit
+from bot.agent.model_run import RunFailed, RunStopped, RunTimedOut
+from bot.casework.validate.validation import Validation
 from bot.domain.returns import Check, Usage, Verdict
+from bot.domain.search.passages import MemoryHit
 from bot.domain.threads import PendingReason, Resolution, Status
 from bot.errors import ProviderError, StoreError
 from bot.ports import ChatMessage, Person

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from bot.cli.classify import pump, rules_for
 from bot.domain.events import Classification, Event
 from bot.errors import ConfigError
-from bot.intake.classifier import Rules, classify
+from bot.intake.classifier.classification import Rules, classify
 
 COMMAND = [sys.executable, "-m", "bot", "classify"]
 RULES = Rules(bot_id="U0TRIAGE")

@@ -15,12 +15,12 @@ import pytest
 import responses
 import yaml
 
-from bot.adapters.ndjson_journal import NdjsonJournal
-from bot.casework.checkup import Finding, classifier_check
-from bot.cli import machine_checks, model_checks, slack_checks
-from bot.cli.doctor import examine
-from bot.cli.patient import Patient
-from bot.environment import read_environment
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.casework.reports.health_checks import Finding, classifier_check
+from bot.cli.doctor import machine_checks, model_checks, slack_checks
+from bot.cli.doctor.command import examine
+from bot.cli.doctor.context import Patient
+from bot.config.environment import read_environment
 from tests.builders import NOW, an_event
 from tests.gitrepo import commit_files, git, make_repo
 from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from bot.__main__ import main
-from bot.adapters.lock import HomeLock
-from bot.adapters.ndjson_journal import NdjsonJournal
-from bot.adapters.session_files import SessionFiles
-from bot.domain.beats import BeatResult, Envelope, Indicator, Wake
-from bot.heartbeat.record import BeatLog
+from bot.adapters.storage.files.file_leases import HomeLock
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.session_files import SessionFiles
+from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
+from bot.heartbeat.schedule.beat_log import BeatLog
 
 CONFIG = """
 codebase: shop

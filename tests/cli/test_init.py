@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.environment import read_environment, require_tokens
-from bot.settings import load_settings
+from bot.config.environment import read_environment, require_tokens
+from bot.config.settings import load_settings
 from tests.gitrepo import make_repo
 
 ANSWERS = ["code", "C0123OPS", "C0123HELP=help, C0123ENG", "", "", "xoxb-1a", "xapp-1a", "", ""]
@@ -155,7 +155,7 @@ def test_a_wrong_token_of_the_environment_is_not_repeated(place: Path) -> None:
 
 def test_a_folder_that_takes_no_files_keeps_none(place: Path) -> None:
     """One of the two names is taken by a folder in the last moment; the other file does not stay."""
-    from bot.cli.first_files import write_files
+    from bot.cli.init_files import write_files
     from bot.errors import InputError
 
     (place / ".env").mkdir()

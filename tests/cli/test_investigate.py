@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.lock import HomeLock
-from bot.casework.escalation_folder import EscalationFolder, EscalationRequest
-from bot.casework.investigator import Assignment
-from bot.domain.questions import question_type_of
-from bot.settings import Settings
+from bot.adapters.storage.files.file_leases import HomeLock
+from bot.casework.escalate.escalation_folder import EscalationFolder, EscalationRequest
+from bot.casework.investigate.assignment import Assignment
+from bot.config.settings import Settings
+from bot.domain.questions.question_types import question_type_of
 from tests.casework.runner import answered
 from tests.gitrepo import make_repo
 from tests.journeys.shop import SESSIONS, SHOP

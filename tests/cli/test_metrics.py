@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from bot.__main__ import main
-from bot.adapters.ndjson_journal import NdjsonJournal
-from bot.adapters.tinydb_store import TinyThreadStore
-from bot.casework.judging import Specimen
-from bot.cli.judging import ask
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.casework.reports.classifier_samples import Specimen
+from bot.cli.metrics_samples import ask
 from bot.domain.threads import PendingReason, Status
 from tests.builders import an_event, in_status
 

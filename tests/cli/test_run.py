@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.passage_index import CodePassages
-from bot.agent.git import GitRepo
+from bot.adapters.search.passage_index import CodePassages
+from bot.agent.git.git_repo import GitRepo
 from demo.slack_server import LocalSlack
 from tests.gitrepo import git, make_repo
 from tests.journeys.office import environment_of, write_config

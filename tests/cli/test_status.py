@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.ndjson_journal import NdjsonJournal
-from bot.adapters.tinydb_store import TinyThreadStore
-from bot.casework.presence import FILE, Presence, this_process
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
 from bot.domain.threads import Status
+from bot.intake.presence import FILE, Presence, this_process
 from tests.builders import THREAD_ID, in_status
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)

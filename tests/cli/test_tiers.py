@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.__main__ import main
-from bot.adapters.lock import HomeLock
+from bot.adapters.storage.files.file_leases import HomeLock
 
 CONFIG = """
 codebase: shop

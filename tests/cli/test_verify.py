@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from bot.__main__ import main
-from bot.adapters.clock import SystemClock
-from bot.adapters.thread_files import name_pattern
-from bot.adapters.tinydb_store import TinyThreadStore
-from bot.agent.git import GitRepo
+from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.storage.files.thread_archive import name_pattern
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
-from bot.casework.investigator import Assignment, Investigation
-from bot.casework.runs import RunRecorder
+from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.casework.investigate.run_records import RunRecorder
 from bot.domain.returns import EvidenceKind, EvidenceRef, Usage
 from bot.domain.threads import PendingReason, QuestionType, Resolution, Status
 from bot.errors import InputError

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from bot.__main__ import main
-from bot.adapters.ndjson_journal import NdjsonJournal
-from bot.adapters.tinydb_store import TinyThreadStore
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
 from bot.casework.replies import reply_record
 from bot.domain.returns import Check, Verdict
 from bot.domain.threads import Resolution, Round, Status, Step, ThreadState

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.adapters.spool_queue import SpoolQueue
+from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, SUSPECT_DEATHS, Job, JobKind
 from bot.errors import StoreError
 from bot.ports import JobQueue

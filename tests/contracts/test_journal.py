@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.errors import StoreError
 from bot.ports import Journal
 from tests.fakes import MemoryJournal
@@ -210,7 +210,7 @@ class TestOnDisk:
         script = (
             "import resource, signal, sys\n"
             "from pathlib import Path\n"
-            "from bot.adapters.ndjson_journal import NdjsonJournal\n"
+            "from bot.adapters.storage.files.ndjson_journal import NdjsonJournal\n"
             "from bot.errors import StoreError\n"
             "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
             "journal = NdjsonJournal(Path(sys.argv[1]))\n"
@@ -233,7 +233,7 @@ class TestOnDisk:
 FILL_AND_APPEND = """
 import resource, signal, sys
 from pathlib import Path
-from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.errors import DiskRefused
 journal = NdjsonJournal(Path(sys.argv[1]))
 journal.append({"n": 1})

@@ -12,12 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.override_file import OverrideFile
-from bot.adapters.session_files import SessionFiles
-from bot.adapters.wake_files import WakeFiles
-from bot.domain.beats import Wake
-from bot.domain.overrides import Override, Pace, Setter, Switch
-from bot.domain.session import InboxMessage, MessageKind, OpenFinding, SessionState
+from bot.adapters.storage.files.override_file import OverrideFile
+from bot.adapters.storage.files.session_files import SessionFiles
+from bot.adapters.storage.files.wake_files import WakeFiles
+from bot.domain.heartbeats.beats import Wake
+from bot.domain.heartbeats.session_state import (
+    InboxMessage,
+    MessageKind,
+    OpenFinding,
+    Override,
+    Pace,
+    SessionState,
+    Setter,
+    Switch,
+)
 from bot.errors import InputError, StoreError
 from bot.ports import OverrideStore, SessionStore, WakeBox
 from tests.fakes import MemoryOverrideStore, MemorySessionStore, MemoryWakeBox
@@ -229,7 +237,8 @@ class TestOnDisk:
         mine = OverrideFile(tmp_path, on_damage=undamaged)
         assert mine.overrides() == {}
         program = (
-            "import sys; from pathlib import Path; from bot.adapters.override_file import OverrideFile as F;"
+            "import sys; from pathlib import Path; "
+            "from bot.adapters.storage.files.override_file import OverrideFile as F;"
             "[F(Path(sys.argv[1]), on_damage=print).change(f's{n}', lambda o: type(o).model_validate_json(sys.argv[2]))"
             " for n in range(10)]"
         )

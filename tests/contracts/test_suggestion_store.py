@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.decision_file import DecisionFile
-from bot.adapters.suggestion_files import SuggestionFiles
-from bot.domain.suggestions import By, Status, Suggestion, suggestion_id
+from bot.adapters.storage.files.decision_log import DecisionFile
+from bot.adapters.storage.files.suggestion_files import SuggestionFiles
+from bot.domain.sharing.suggestions import By, Status, Suggestion, suggestion_id
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, StoreError
 from bot.ports import DecisionLog, SuggestionStore
@@ -160,7 +160,7 @@ class TestOnDisk:
         assert store.all()[0].is_waiting
         program = (
             "import sys; from pathlib import Path; from datetime import datetime, UTC\n"
-            "from bot.adapters.suggestion_files import SuggestionFiles as F; from bot.domain.suggestions import *\n"
+            "from bot.adapters.storage.files.suggestion_files import SuggestionFiles as F; from bot.domain.sharing.suggestions import *\n"
             "F(Path(sys.argv[1]), on_damage=print).change(sys.argv[2], lambda now: "
             "now.decided(Status.REJECTED, By('terminal', 'ben'), datetime.now(UTC), 'noise'))"
         )

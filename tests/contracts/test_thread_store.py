@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.tinydb_store import TinyThreadStore
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
 from bot.domain.threads import Resolution, ThreadState
 from bot.errors import Conflict, InputError, StoreError
 from bot.ports import ThreadStore

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from blocks import ids
-from bot.adapters.files import list_files
-from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.atomic_write import list_files
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.errors import InputError, ProviderError
 from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, find_replies

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.files import list_files
+from bot.adapters.storage.files.atomic_write import list_files
 from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack

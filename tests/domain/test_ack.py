@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.ack import Ack, read_ack
-from bot.domain.alarm_words import has_alarm_word
+from bot.domain.text.alarm_words import has_alarm_word
 
 OK = "HEARTBEAT_OK"
 

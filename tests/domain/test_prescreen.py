@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.beats import Action, Receipt
+from bot.domain.heartbeats.beats import Action, Receipt
 from bot.domain.prescreen import Decision, parse_decision
 
 NONE = '{"action": "none", "reason": "quiet"}'

@@ -9,36 +9,32 @@ from typing import Any
 
 from slack_sdk.models.blocks import Block
 
-from blocks.approvers import approver_blocks
-from blocks.brief import brief_blocks
-from blocks.command_help import entry_blocks, help_blocks
-from blocks.draft_card import card_blocks
-from blocks.heartbeat_list import list_blocks, log_blocks, why_blocks
-from blocks.home import Home, Notice, home_view
-from blocks.metrics import metrics_blocks
-from blocks.open_drafts import open_blocks, reminder_blocks
-from blocks.status import status_blocks
-from blocks.tiers import due_blocks, tasks_blocks
+from blocks.cards.draft_card import card_blocks
+from blocks.views.brief_view import brief_blocks, open_blocks, reminder_blocks
+from blocks.views.heartbeat_view import list_blocks, log_blocks, why_blocks
+from blocks.views.help_view import entry_blocks, help_blocks
+from blocks.views.home_view import Home, Notice, home_view
+from blocks.views.report_views import approver_blocks, metrics_blocks, status_blocks
+from blocks.views.tiers_view import due_blocks, tasks_blocks
 from bot.casework.approvers import Roll
-from bot.casework.brief import Brief
-from bot.casework.measure import Window
-from bot.casework.metrics import report
-from bot.casework.overview import QUESTION_CHARS, Overview, ThreadLine
-from bot.casework.past import Past
-from bot.casework.today import Today
-from bot.domain.beats import BeatResult, BeatUsage, Delivered, Envelope, Indicator, RunUsage, Wake
-from bot.domain.hidden import one_line
-from bot.domain.links import code_links
-from bot.domain.manual import commands
+from bot.casework.reports.daily_brief import Brief
+from bot.casework.reports.journal_history import Past
+from bot.casework.reports.measures import Window
+from bot.casework.reports.metrics_report import report
+from bot.casework.reports.status_overview import QUESTION_CHARS, Overview, ThreadLine, Today
+from bot.config.heartbeat_settings import BeatSettings
+from bot.domain.citations.links import code_links
+from bot.domain.commands.command_specs import commands
+from bot.domain.heartbeats.beats import BeatResult, BeatUsage, Delivered, Envelope, Indicator, RunUsage, Wake
 from bot.domain.playbook import parse
-from bot.domain.playbook_numbers import numbered
+from bot.domain.playbooks.playbook_edits import numbered
 from bot.domain.returns import Verdict
+from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution
 from bot.domain.tiers import Stamps, Tier
-from bot.heartbeat.overview import Row, Standing
-from bot.heartbeat.session import Session
-from bot.heartbeat.task_list import TaskList
-from bot.heartbeat_settings import BeatSettings
+from bot.heartbeat.playbooks.task_list import TaskList
+from bot.heartbeat.schedule.session_overview import Row, Standing
+from bot.heartbeat.sessions.session_registry import Session
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
 from tests.builders import NOW
 from tests.casework.past import GOOD, a_round, decided, heard, reply

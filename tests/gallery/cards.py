@@ -7,11 +7,11 @@ from typing import Any
 
 from slack_sdk.models.blocks import Block
 
-from blocks.draft_card import card_blocks
+from blocks.cards.draft_card import card_blocks
 from bot.casework.freshness import question_edited, settled_by, wrote_in_thread
-from bot.casework.lessons import LessonMark
-from bot.casework.verdict import CODE_CHECKS
-from bot.domain.escalation import session_name
+from bot.casework.memory.lesson_notes import LessonMark
+from bot.casework.validate.validation import CODE_CHECKS
+from bot.domain.questions.escalation_rules import session_name
 from bot.domain.returns import (
     Check,
     EvidenceKind,

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from slack_sdk.models.views import View
 
-from blocks.draft_card import click_of
-from blocks.evidence_modal import evidence_modal
-from blocks.heartbeat_alert import playbook_modal
-from blocks.lessons import remember_modal
-from blocks.modals import context_modal, dismiss_modal, edit_modal
-from blocks.suggestion import read_modal, reject_modal
-from blocks.tiers import saved_modal, tier_modal
-from bot.casework.evidence import Citation, CommitFacts, NothingToShow, NumberedLine, Passage
-from bot.domain.lessons import lesson_of
-from bot.domain.links import code_links
+from blocks.cards.alert_card import playbook_modal
+from blocks.cards.draft_card import click_of
+from blocks.cards.lesson_card import remember_modal
+from blocks.cards.suggestion_card import read_modal, reject_modal
+from blocks.modals.draft_modals import context_modal, dismiss_modal, edit_modal
+from blocks.modals.evidence_modal import evidence_modal
+from blocks.views.tiers_view import saved_modal, tier_modal
+from bot.casework.checks.evidence_reader import Citation, CommitFacts, NothingToShow, NumberedLine, Passage
+from bot.domain.citations.links import code_links
+from bot.domain.memory.lessons import lesson_of
 from bot.domain.playbook import parse
+from bot.domain.playbooks.tier_text import Changes
 from bot.domain.returns import EvidenceKind, EvidenceRef
-from bot.domain.tier_text import Changes
 from bot.domain.tiers import Tier
-from bot.heartbeat.task_desk import Editing
+from bot.heartbeat.playbooks.task_commands import Editing
 from tests.gallery.cards import DISMISSED, DRAFT, FILE, LOG, PATCH, drafted
 from tests.gallery.offers import OFFER, QUARANTINED
 from tests.gallery.scene import Chapter, Scene

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from blocks.rechecks import recheck_blocks
-from bot.domain.links import code_links
-from bot.domain.note_facts import Cite
-from bot.domain.rechecks import ChangedLines, Outcome, Recheck
+from blocks.cards.recheck_card import recheck_blocks
+from bot.domain.citations.links import code_links
+from bot.domain.memory.notes import Cite
+from bot.domain.memory.rechecks import ChangedLines, Outcome, Recheck
 from demo.workspace import ANA, BEN
 from tests.builders import NOW
 from tests.gallery.scene import Chapter, Scene

@@ -7,18 +7,18 @@ from typing import Any
 
 from slack_sdk.models.blocks import Block
 
-from blocks.heartbeat_alert import alert_blocks, retired_blocks
-from blocks.proposal import proposal_blocks
-from blocks.suggestion import suggestion_blocks, suggestion_list
-from bot.domain.alerts import Alert
-from bot.domain.beats import Wake
-from bot.domain.proposals import Proposal, Standing
-from bot.domain.quarantine import why_quarantined
-from bot.domain.session import OpenFinding
-from bot.domain.suggestions import By, Status, Suggestion
+from blocks.cards.alert_card import alert_blocks, retired_blocks
+from blocks.cards.proposal_card import proposal_blocks
+from blocks.cards.suggestion_card import suggestion_blocks, suggestion_list
+from bot.domain.heartbeats.alerts import Alert
+from bot.domain.heartbeats.beats import Wake
+from bot.domain.heartbeats.session_state import OpenFinding
+from bot.domain.playbooks.playbook_requests import Verb
+from bot.domain.playbooks.proposals import Proposal, Standing
+from bot.domain.sharing.quarantine import why_quarantined
+from bot.domain.sharing.suggestions import By, Status, Suggestion
 from bot.domain.tiers import Tier
-from bot.domain.wishes import Verb
-from bot.heartbeat.digest import digest_text
+from bot.heartbeat.alerts.notifications import digest_text
 from demo.workspace import ANA, BEN, ENG
 from tests.builders import NOW
 from tests.gallery.scene import Chapter, Scene

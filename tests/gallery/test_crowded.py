@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from slack_sdk.models.blocks import Block
 
-from blocks.heartbeat_list import log_blocks, why_blocks
-from blocks.open_drafts import open_blocks
-from blocks.status import status_blocks
-from bot.adapters.tinydb_store import TinyThreadStore
-from bot.casework.overview import overview
-from bot.domain.beats import BeatResult, Envelope, Indicator, Wake
+from blocks.views.brief_view import open_blocks
+from blocks.views.heartbeat_view import log_blocks, why_blocks
+from blocks.views.report_views import status_blocks
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.casework.reports.status_overview import overview
+from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason
 from tests.builders import NOW

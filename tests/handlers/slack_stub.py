@@ -14,9 +14,9 @@ from urllib.parse import parse_qsl
 from slack_sdk import WebClient
 
 from bot.ports import Clock
-from handlers.pacing import Pacing
-from handlers.posting import Poster
-from handlers.transport import posting_client
+from handlers.transport.poster import Poster
+from handlers.transport.rate_limits import Pacing
+from handlers.transport.slack_clients import posting_client
 from tests.fakes import FakeClock
 
 

@@ -10,26 +10,25 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.adapters.json_file import JsonFile
-from bot.adapters.tinydb_store import TinyThreadStore
+from bot.adapters.storage.files.json_file import JsonFile
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
 from bot.casework.approvers import Approvers
-from bot.casework.pause_file import FILE as PAUSE
-from bot.casework.pausing import Pausing
-from bot.domain.beats import BeatResult, Envelope, Indicator, Wake
-from bot.domain.manual import APPROVERS, APPROVERS_OR_OWNER, MANUAL, NOTHING
+from bot.casework.pause import FILE as PAUSE
+from bot.casework.pause import Pausing
+from bot.domain.commands.command_specs import APPROVERS, APPROVERS_OR_OWNER, MANUAL, NOTHING
+from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.threads import PendingReason, Status
-from bot.heartbeat.assigning import Assigning
-from bot.heartbeat.controls import Controls
-from bot.heartbeat.task_desk import TaskDesk
+from bot.heartbeat.playbooks.task_commands import TaskDesk
+from bot.heartbeat.schedule.session_controls import Controls
+from bot.heartbeat.sessions.assignments import Assigning
 from bot.ports import Person
-from handlers.commands import OTHER_TEAM, Commands
-from handlers.commands.casework import CaseworkCommands
-from handlers.commands.heartbeat import HeartbeatCommand
-from handlers.commands.metrics import metrics_command
-from handlers.commands.pollinate import PollinateCommand
-from handlers.commands.status import status_command
-from handlers.commands.tiers import Tiers
-from handlers.suggestions import SuggestionOffice
+from handlers.buttons.suggestion_buttons import SuggestionOffice
+from handlers.commands.casework_commands import CaseworkCommands
+from handlers.commands.dispatcher import OTHER_TEAM, Commands
+from handlers.commands.heartbeat_command import HeartbeatCommand
+from handlers.commands.pollinate_command import PollinateCommand
+from handlers.commands.report_commands import metrics_command, status_command
+from handlers.commands.tiers_command import Tiers
 from tests.blocks.limits import texts
 from tests.builders import in_status
 from tests.fakes import MemorySlate

@@ -20,43 +20,40 @@ from slack_sdk import WebClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from blocks import ids
-from blocks.draft_card import card_blocks
-from blocks.home import Home
-from bot.adapters.ndjson_journal import NdjsonJournal
-from bot.adapters.proposal_files import ProposalFiles
-from bot.adapters.spool_queue import SpoolQueue
-from bot.adapters.tinydb_store import TinyThreadStore
-from bot.agent.git import GitRepo
+from blocks.cards.draft_card import card_blocks
+from blocks.views.home_view import Home
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.proposal_files import ProposalFiles
+from bot.adapters.storage.files.spool_queue import SpoolQueue
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.agent.git.git_repo import GitRepo
 from bot.casework.approvers import Approvers
-from bot.casework.evidence import EvidenceReader
-from bot.casework.overview import overview
-from bot.casework.rechecks import Rechecks
-from bot.casework.today import today
-from bot.heartbeat.findings import Findings
-from bot.heartbeat.proposals import Proposals
-from bot.heartbeat.proposing import Proposing
-from bot.heartbeat.registry import Sessions
-from bot.heartbeat.suggestion_desk import SuggestionDesk
-from bot.heartbeat.task_desk import TaskDesk
-from bot.heartbeat.zones import Zones
-from bot.intake.classifier import Rules
+from bot.casework.checks.evidence_reader import EvidenceReader
+from bot.casework.memory.note_rechecks import Rechecks
+from bot.casework.reports.status_overview import overview, today
+from bot.heartbeat.alerts.finding_responses import Findings
+from bot.heartbeat.playbooks.proposal_matching import Proposing
+from bot.heartbeat.playbooks.proposal_service import Proposals
+from bot.heartbeat.playbooks.task_commands import TaskDesk
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDesk
+from bot.intake.classifier.classification import Rules
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
-from handlers.alerts import AlertButtons, AlertDesk
-from handlers.answers import Answers
-from handlers.approvals import Approvals
-from handlers.commands import Commands
-from handlers.commands.status import status_command
-from handlers.commands.tiers import Tiers
-from handlers.envelopes import answer
-from handlers.evidence import EvidenceDialogue
+from handlers.buttons.alert_buttons import AlertButtons, AlertDesk
+from handlers.buttons.draft_buttons import Answers, Approvals, EvidenceDialogue
+from handlers.buttons.lesson_buttons import LessonButtons
+from handlers.buttons.proposal_buttons import ProposalButtons
+from handlers.buttons.suggestion_buttons import SuggestionButtons, SuggestionOffice
+from handlers.commands.dispatcher import Commands
+from handlers.commands.report_commands import status_command
+from handlers.commands.tiers_command import Tiers
 from handlers.home import HomeTab
-from handlers.lessons import LessonButtons
-from handlers.proposals import ProposalButtons
 from handlers.routes import Listeners, bolt_app
-from handlers.shapes import is_well_shaped
 from handlers.shortcuts import Shortcuts
-from handlers.suggestions import SuggestionButtons, SuggestionOffice
+from handlers.transport.payload_shapes import is_well_shaped
+from handlers.transport.socket_connection import answer
 from tests import payloads
 from tests.builders import an_event
 from tests.casework.office import BEN, Office

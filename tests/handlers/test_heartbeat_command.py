@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from bot.casework.approvers import Approvers
-from bot.domain.beats import Assigned, BeatResult, Envelope, Indicator, Wake
-from bot.domain.session import Failures, OpenFinding
-from bot.heartbeat.assigning import MAX_CHARS, Assigning
-from bot.heartbeat.controls import Controls
-from handlers.commands import OTHER_TEAM, Commands
-from handlers.commands.heartbeat import HeartbeatCommand
+from bot.domain.heartbeats.beats import Assigned, BeatResult, Envelope, Indicator, Wake
+from bot.domain.heartbeats.session_state import Failures, OpenFinding
+from bot.heartbeat.schedule.session_controls import Controls
+from bot.heartbeat.sessions.assignments import MAX_CHARS, Assigning
+from handlers.commands.dispatcher import OTHER_TEAM, Commands
+from handlers.commands.heartbeat_command import HeartbeatCommand
 from tests.blocks.limits import texts
 from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.clockwork import START, Clockwork

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from slack_sdk import WebClient
 
-from blocks.home import Home
+from blocks.views.home_view import Home
 from bot.casework.approvers import Approvers
 from bot.errors import ConfigError, InputError
 from bot.ports import Person
 from handlers.home import HomeTab
-from tests.blocks.test_home import a_home
-from tests.blocks.test_status import an_overview
+from tests.blocks.views.test_home_view import a_home
+from tests.blocks.views.test_report_views import an_overview
 from tests.fakes import FakeClock, FakeWorkspace
 from tests.handlers.slack_stub import SlackStub, refusal
 

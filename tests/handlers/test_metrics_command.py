@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.adapters.tinydb_store import TinyThreadStore
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
 from bot.domain.threads import PendingReason, Status
-from handlers.commands.metrics import metrics_command
-from handlers.commands.typed import Typed
+from handlers.commands.report_commands import metrics_command
+from handlers.commands.typed_command import Typed
 from tests.blocks.limits import texts
 from tests.builders import in_status
 from tests.fakes import FakeClock

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from bot.casework.approvers import Approvers
-from bot.domain.suggestions import Status
-from handlers.commands import OTHER_TEAM, Commands
-from handlers.commands.pollinate import PollinateCommand
-from handlers.suggestions import SuggestionOffice
+from bot.domain.sharing.suggestions import Status
+from handlers.buttons.suggestion_buttons import SuggestionOffice
+from handlers.commands.dispatcher import OTHER_TEAM, Commands
+from handlers.commands.pollinate_command import PollinateCommand
 from tests.blocks.limits import texts
 from tests.fakes import FakeWorkspace
 from tests.heartbeat.builders import OWNERS

@@ -12,14 +12,14 @@ import yaml
 from slack_bolt import BoltRequest
 
 from blocks import ids
+from bot.config.settings import Settings
 from bot.domain.threads import Status
-from bot.intake.classifier import Rules
+from bot.intake.classifier.classification import Rules
 from bot.intake.watcher import Watcher
 from bot.ports import ChatMessage, Person
-from bot.settings import Settings
 from handlers.routes import Listeners, bolt_app
-from handlers.shapes import is_well_shaped
 from handlers.shortcuts import Shortcuts
+from handlers.transport.payload_shapes import is_well_shaped
 from tests.builders import in_status
 from tests.fakes import FakeClock, FakeWorkspace, MemoryJobQueue, MemoryJournal, MemoryThreadStore
 from tests.handlers.slack_stub import SlackStub

@@ -12,10 +12,10 @@ from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError
-from bot.heartbeat.task_desk import TaskDesk
+from bot.heartbeat.playbooks.task_commands import TaskDesk
 from bot.ports import Person
-from handlers.commands import OTHER_TEAM, Commands
-from handlers.commands.tiers import NOT_YOURS, Tiers
+from handlers.commands.dispatcher import OTHER_TEAM, Commands
+from handlers.commands.tiers_command import NOT_YOURS, Tiers
 from tests.blocks.limits import texts
 from tests.fakes import MemorySlate
 from tests.heartbeat.builders import OWNERS

@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.domain.beats import Wake
+from bot.config.heartbeat_settings import BeatSettings
+from bot.domain.heartbeats.beats import Wake
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier, includes
-from bot.heartbeat.owners import Owners
-from bot.heartbeat.probes import ProbeReport
-from bot.heartbeat.session import Session
-from bot.heartbeat.view import BeatView
-from bot.heartbeat_settings import BeatSettings
+from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.probes import ProbeReport
+from bot.heartbeat.sessions.owners import Owners
+from bot.heartbeat.sessions.session_registry import Session
 from tests.fakes import FakeClock
 
 AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)

@@ -7,20 +7,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.domain.beats import Delivered, Envelope
+from bot.config.session_settings import SessionSettings
+from bot.domain.heartbeats.beats import Delivered, Envelope
+from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import Job
-from bot.domain.session import SessionState
 from bot.errors import ProviderError
-from bot.heartbeat.admission import Admission
-from bot.heartbeat.mail import Mail
-from bot.heartbeat.record import BeatLog
-from bot.heartbeat.registry import Sessions
-from bot.heartbeat.scheduler import Scheduler
-from bot.heartbeat.session import Session
-from bot.heartbeat.silence import Silence
-from bot.heartbeat.wakes import take_wakes
-from bot.heartbeat.zones import Zones
-from bot.session_settings import SessionSettings
+from bot.heartbeat.run.beat_worker import take_wakes
+from bot.heartbeat.schedule.admission import Admission
+from bot.heartbeat.schedule.beat_log import BeatLog
+from bot.heartbeat.schedule.missed_beats import Silence
+from bot.heartbeat.schedule.scheduler import Scheduler
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.session_inbox import Mail
+from bot.heartbeat.sessions.session_registry import Session, Sessions
 from tests.fakes import (
     FakeClock,
     FakeWorkspace,

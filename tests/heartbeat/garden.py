@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bot.domain.beats import Wake
-from bot.domain.session import InboxMessage
-from bot.domain.suggestions import By
-from bot.heartbeat.mail import Mail
-from bot.heartbeat.neighbours import Neighbours
-from bot.heartbeat.pollination import Pollination
-from bot.heartbeat.registry import Sessions
-from bot.heartbeat.suggestion_desk import SuggestionDesk
-from bot.session_settings import SessionSettings
+from bot.config.session_settings import SessionSettings
+from bot.domain.heartbeats.beats import Wake
+from bot.domain.heartbeats.session_state import InboxMessage
+from bot.domain.sharing.suggestions import By
+from bot.heartbeat.sessions.session_inbox import Mail
+from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sharing.peer_sessions import Neighbours
+from bot.heartbeat.sharing.pollination import Pollination
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDesk
 from tests.fakes import (
     FakeClock,
     Faults,
@@ -27,7 +27,9 @@ from tests.fakes import (
 ANA, BEN = By("U0ANA", "ana"), By("U0BEN", "ben")
 COMMANDS = ["df -h", "budget left", "incidents open", "builds nightly", "check {number}", "show {word}"]
 """What every session of the garden allows."""
-BASICS = (Path(__file__).parents[2] / "bot" / "heartbeat" / "templates" / "worker.md").read_text(encoding="utf-8")
+BASICS = (Path(__file__).parents[2] / "bot" / "heartbeat" / "playbooks" / "templates" / "worker.md").read_text(
+    encoding="utf-8"
+)
 
 
 def with_task(tier: str, *tasks: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.proposals import Proposal
+from bot.domain.playbooks.proposals import Proposal
 
 
 class FakeChat:

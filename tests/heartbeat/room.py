@@ -7,24 +7,24 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.domain.beats import Action, Envelope, Receipt, Wake
+from bot.domain.heartbeats.beats import Action, Envelope, Receipt, Wake
+from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
-from bot.domain.session import SessionState
-from bot.heartbeat.admission import Admission
-from bot.heartbeat.course import Course
-from bot.heartbeat.delivery import Delivery, owner_or_ops
-from bot.heartbeat.look import Look
-from bot.heartbeat.offline import OfflineRun
-from bot.heartbeat.outcome import Record
-from bot.heartbeat.prescreen import Screened
-from bot.heartbeat.probes import Probes
-from bot.heartbeat.record import BeatLog
-from bot.heartbeat.registry import Sessions
-from bot.heartbeat.removals import Removals
-from bot.heartbeat.runner import Beats, Room
-from bot.heartbeat.view import BeatReport, BeatView
-from bot.heartbeat.zones import Zones
+from bot.heartbeat.alerts.alert_routing import Delivery, owner_or_ops
+from bot.heartbeat.playbooks.removed_checks import Removals
+from bot.heartbeat.run.beat_record import Record
+from bot.heartbeat.run.beat_view import BeatReport, BeatView
+from bot.heartbeat.run.beat_worker import Beats, Room
+from bot.heartbeat.run.inputs import Look
+from bot.heartbeat.run.offline_run import OfflineRun
+from bot.heartbeat.run.pipeline import Course
+from bot.heartbeat.run.prescreen_step import Screened
+from bot.heartbeat.run.probes import Probes
+from bot.heartbeat.schedule.admission import Admission
+from bot.heartbeat.schedule.beat_log import BeatLog
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.session_registry import Sessions
 from tests.fakes import (
     FakeClock,
     FakeWorkspace,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.domain.alerts import Alert, Posted
+from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.errors import ProviderError
 
 

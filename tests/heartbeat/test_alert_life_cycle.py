@@ -12,17 +12,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.domain.alerts import finding_digest
-from bot.domain.beats import BeatResult, Wake
-from bot.domain.dedupe import Dedupe
+from bot.domain.heartbeats.alerts import finding_digest
+from bot.domain.heartbeats.beats import BeatResult, Wake
+from bot.domain.heartbeats.finding_keys import Dedupe
+from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.playbook import parse
-from bot.domain.playbook_entries import Entry
-from bot.domain.session import OpenFinding
+from bot.domain.playbooks.playbook_entries import Entry
 from bot.errors import Unavailable
-from bot.heartbeat.commands import Argv, commands_in
-from bot.heartbeat.findings import Findings
-from bot.heartbeat.offline import OfflineRun
-from bot.heartbeat.probes import ProbeReport, ProbeResult
+from bot.heartbeat.alerts.finding_responses import Findings
+from bot.heartbeat.playbooks.allowed_commands import Argv, commands_in
+from bot.heartbeat.run.offline_run import OfflineRun
+from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.room import BeatRoom, Scripted, report, screened
 
 CHECK = ("python3", "check.py")

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.beats import Action, BeatResult, Envelope, Wake
+from bot.domain.heartbeats.beats import Action, BeatResult, Envelope, Wake
+from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbook import parse
-from bot.domain.playbook_edits import add_task
-from bot.domain.session import InboxMessage, MessageKind
+from bot.domain.playbooks.playbook_edits import add_task
 from bot.domain.tiers import Tier
-from bot.heartbeat.playbook_file import PlaybookFile
-from bot.heartbeat.view import BeatReport, BeatView
+from bot.heartbeat.playbooks.playbook_file import PlaybookFile
+from bot.heartbeat.run.beat_view import BeatReport, BeatView
 from tests.fakes import Crash, Faults
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, SCREEN_COST, BeatRoom, Scripted, report, screened

@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from bot.domain.beats import BeatResult, Wake
-from bot.heartbeat.playbook_file import PlaybookFile
+from bot.domain.heartbeats.beats import BeatResult, Wake
+from bot.heartbeat.playbooks.playbook_file import PlaybookFile
 from tests.heartbeat.room import BeatRoom
 
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from bot.config.settings import Settings
 from bot.domain.events import Event
 from bot.domain.jobs import JobKind
 from bot.domain.threads import Resolution, thread_key
 from bot.errors import StoreError
-from bot.intake.classifier import Rules
+from bot.intake.classifier.classification import Rules
 from bot.intake.normalise import Identity
 from bot.intake.watcher import RETRY_S, Watcher
-from bot.settings import Settings
 from tests.builders import NOW, a_thread
 from tests.fakes import FakeClock, MemoryJobQueue, MemoryJournal, MemoryThreadStore
 from tests.payloads import payload

@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.app import Triage
-from bot.domain.beats import Wake
+from bot.config.environment import read_environment
+from bot.config.settings import load_settings
+from bot.domain.heartbeats.beats import Wake
 from bot.domain.playbook import parse
-from bot.domain.playbook_entries import Entry
+from bot.domain.playbooks.playbook_entries import Entry
 from bot.domain.tiers import Tier
-from bot.environment import read_environment
-from bot.settings import load_settings
 from demo.control import Control, Json
 from demo.headless import Element, find_element, find_option, find_replies, shown_text
 from demo.slack_server import LocalSlack

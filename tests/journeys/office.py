@@ -8,12 +8,12 @@ from typing import Any
 import yaml
 
 from blocks import ids
-from bot.adapters.files import list_files
-from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.atomic_write import list_files
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.app import Triage
-from bot.environment import read_environment
+from bot.config.environment import read_environment
+from bot.config.settings import load_settings
 from bot.ports import Clock
-from bot.settings import load_settings
 from demo.control import Control, Json
 from demo.headless import find_element, find_option, find_replies, shown_text
 from demo.slack_server import LocalSlack

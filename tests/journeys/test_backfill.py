@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from bot.adapters.files import list_files
-from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.atomic_write import list_files
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.app import Triage
-from bot.casework.presence import FILE
-from bot.environment import read_environment
-from bot.settings import load_settings
+from bot.config.environment import read_environment
+from bot.config.settings import load_settings
+from bot.intake.presence import FILE
 from demo.control import LIMIT_S, Control
 from demo.slack_server import LocalSlack
 from demo.workspace import BEN, CHLOE, DEMO, ENG, HELP, OPS

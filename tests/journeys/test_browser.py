@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from bot.domain.beats import Wake
+from bot.domain.heartbeats.beats import Wake
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.watched import SESSION

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.adapters.ndjson_journal import NdjsonJournal
-from bot.adapters.wake_files import WakeFiles
-from bot.domain.beats import Wake
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.wake_files import WakeFiles
+from bot.domain.heartbeats.beats import Wake
 from demo.control import LIMIT_S, Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack

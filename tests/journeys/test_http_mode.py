@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.app import Triage
-from bot.environment import read_environment
-from bot.settings import load_settings
+from bot.config.environment import read_environment
+from bot.config.settings import load_settings
 from demo.control import Control, Json
 from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
-from handlers.http_connection import HttpConnection
-from handlers.http_door import EVENTS_PATH
+from handlers.transport.http_app import EVENTS_PATH
+from handlers.transport.http_connection import HttpConnection
 from tests.handlers.signed import SECRET, as_form, as_json, send, sign
 from tests.journeys.office import Office, write_config
 from tests.journeys.shop import SESSIONS

@@ -22,7 +22,7 @@ import pytest
 import yaml
 
 from blocks import ids
-from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, find_replies, shown_text
 from demo.slack_server import LocalSlack

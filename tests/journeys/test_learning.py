@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from blocks import ids
-from bot.adapters.files import list_files
+from bot.adapters.storage.files.atomic_write import list_files
 from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.modals import text_value

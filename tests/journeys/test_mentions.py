@@ -7,8 +7,8 @@ import json
 import pytest
 
 from blocks import ids
-from bot.adapters.files import list_files
-from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.atomic_write import list_files
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from demo.control import Control
 from demo.headless import shown_text
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS

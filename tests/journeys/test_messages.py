@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from blocks import ids
-from bot.adapters.files import list_files
-from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.atomic_write import list_files
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS

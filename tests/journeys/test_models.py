@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from blocks import ids
-from bot.adapters.files import list_files
+from bot.adapters.storage.files.atomic_write import list_files
 from bot.app import Triage
-from bot.environment import read_environment
-from bot.settings import load_settings
+from bot.config.environment import read_environment
+from bot.config.settings import load_settings
 from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.journey import Journey

@@ -11,10 +11,10 @@ import pytest
 import requests
 from PIL import Image
 
-from bot.adapters.week_picture import HEIGHT, SCALE, WIDTH
 from bot.app import Triage
-from bot.environment import read_environment
-from bot.settings import load_settings
+from bot.casework.reports.week_picture import HEIGHT, SCALE, WIDTH
+from bot.config.environment import read_environment
+from bot.config.settings import load_settings
 from demo.control import LIMIT_S, Control, Json
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, OPS

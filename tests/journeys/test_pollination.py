@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.adapters.session_files import SessionFiles
-from bot.adapters.suggestion_files import SuggestionFiles
+from bot.adapters.storage.files.session_files import SessionFiles
+from bot.adapters.storage.files.suggestion_files import SuggestionFiles
 from bot.domain.playbook import parse
-from bot.domain.suggestions import By, Status, Suggestion, suggestion_id
+from bot.domain.sharing.suggestions import By, Status, Suggestion, suggestion_id
 from bot.domain.tiers import Tier
 from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, shown_text
@@ -42,7 +42,7 @@ def neighbour(folder: Path, name: str, *hourly: str, daily_is_due: bool = False)
     """Make a checkout with the playbook every session begins with, and hourly tasks more."""
     place = watched(folder, name)
     template = "master.md" if name == "master" else "worker.md"
-    text = (resources.files("bot.heartbeat") / "templates" / template).read_text(encoding="utf-8")
+    text = (resources.files("bot.heartbeat.playbooks") / "templates" / template).read_text(encoding="utf-8")
     now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
     text = text if daily_is_due else text.replace("(never)", now)
     head, title, tail = text.partition("## Daily Tasks")

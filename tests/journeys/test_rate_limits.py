@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from bot.adapters.files import list_files
-from bot.adapters.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.atomic_write import list_files
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.app import Triage
-from bot.environment import read_environment
-from bot.settings import load_settings
+from bot.config.environment import read_environment
+from bot.config.settings import load_settings
 from demo.control import Control
 from demo.headless import find_element
 from demo.slack_server import LocalSlack

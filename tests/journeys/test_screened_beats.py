@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.domain.beats import Wake
+from bot.domain.heartbeats.beats import Wake
 from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack

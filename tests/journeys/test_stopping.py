@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.files import list_files
+from bot.adapters.storage.files.atomic_write import list_files
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, HELP, OPS

@@ -10,8 +10,8 @@ import pytest
 
 from blocks import ids
 from bot.app import Triage
-from bot.environment import read_environment
-from bot.settings import load_settings
+from bot.config.environment import read_environment
+from bot.config.settings import load_settings
 from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.modals import text_value

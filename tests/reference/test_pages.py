@@ -132,5 +132,5 @@ def test_what_is_no_command_is_left_alone(copy: Path, written: str) -> None:
 
 def test_a_file_that_is_not_there_is_named(copy: Path) -> None:
     page = copy / "docs" / "metrics.md"
-    page.write_text("`bot/settings.py` and `bot/casework/crystal_ball.py` and `bot/agent/tools/`")
+    page.write_text("`bot/config/settings.py` and `bot/casework/crystal_ball.py` and `bot/agent/tools/`")
     assert list(missing_files([page], copy)) == ["docs/metrics.md: there is no bot/casework/crystal_ball.py"]

@@ -11,9 +11,9 @@ import yaml
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.environment import VARIABLES
+from bot.config.environment import VARIABLES
+from bot.config.settings import Settings, load_settings
 from bot.errors import ConfigError
-from bot.settings import Settings, load_settings
 from reference.__main__ import HERE
 from reference.schema import schema_of, triage_schema
 from reference.settings import Undescribed, blocks, settings_part

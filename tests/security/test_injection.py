@@ -8,20 +8,19 @@ from typing import Any
 import pytest
 import yaml
 
-from blocks.draft_card import card_blocks
-from blocks.reply import reply_sections
-from bot.agent.git import GitRepo
+from blocks.cards.draft_card import card_blocks, reply_sections
+from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
+from bot.agent.model_run import Request
 from bot.agent.prompts import prompt
-from bot.agent.run import Request
-from bot.casework.code_validator import CodeValidator
-from bot.casework.investigator import Assignment, Said
-from bot.casework.model_investigator import ModelInvestigator
-from bot.casework.model_validator import ModelValidator
-from bot.casework.runs import RunRecorder
-from bot.domain.hidden import without_hidden
-from bot.domain.passages import MemoryHit
+from bot.casework.investigate.assignment import Assignment, Said
+from bot.casework.investigate.model_investigator import ModelInvestigator
+from bot.casework.investigate.run_records import RunRecorder
+from bot.casework.validate.code_validator import CodeValidator
+from bot.casework.validate.model_validator import ModelValidator
 from bot.domain.returns import InvestigatorReturn, Verdict
+from bot.domain.search.passages import MemoryHit
+from bot.domain.text.sanitize import without_hidden
 from bot.domain.threads import PendingReason, QuestionType, Resolution, Status
 from bot.errors import InputError
 from tests.agent.reading import read_back

@@ -32,7 +32,7 @@ def test_the_seeds_and_the_functions_are_many() -> None:
     """Nothing is measured by accident alone: the functions are found, and the seeds differ."""
     names = [name for name, _ in text_functions()]
     assert len(names) > 120
-    assert {"bot.domain.secrets.redact", "bot.domain.ack.read_ack", "blocks.mrkdwn.to_mrkdwn"} <= set(names)
+    assert {"bot.domain.secrets.redact", "bot.domain.ack.read_ack", "blocks.text.mrkdwn.to_mrkdwn"} <= set(names)
     assert len(set(USED)) >= 80
 
 

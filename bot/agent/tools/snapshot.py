@@ -11,13 +11,12 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from bot.agent.git import EntryKind, GitRepo, TreeEntry
+from bot.agent.git.git_repo import EntryKind, GitRepo, TreeEntry
 from bot.agent.ledger import Ledger
-from bot.agent.tool import ToolProblem
-from bot.agent.tools.output import MAX_LINE_CHARS, fitting, number, path_text
-from bot.agent.tools.redaction import redact_lines
-from bot.domain.file_text import file_lines
-from bot.domain.filekinds import FileKind, file_kind
+from bot.agent.tools.base import ToolProblem
+from bot.agent.tools.tool_output import MAX_LINE_CHARS, fitting, number, path_text, redact_lines
+from bot.domain.search.file_kinds import FileKind, file_kind
+from bot.domain.text.file_text import file_lines
 
 MAX_FILE_BYTES: Final = 2_000_000
 MAX_KEPT_FILES: Final = 32

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.tool import ToolProblem
+from bot.agent.tools.base import ToolProblem
 from tests.agent.tools.toolbox import SECRET, Toolbox
 from tests.gitrepo import commit_files, git
 

@@ -6,13 +6,13 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.memory_files import MemoryFiles
-from bot.adapters.memory_index import MemoryNotes
-from bot.adapters.passage_index import CodePassages
-from bot.agent.git import GitRepo
+from bot.adapters.search.note_index import MemoryNotes
+from bot.adapters.search.passage_index import CodePassages
+from bot.adapters.storage.files.note_files import MemoryFiles
+from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
-from bot.agent.tools import code_tools
-from bot.casework.standing import Standing
+from bot.agent.tools.code_tools import code_tools
+from bot.casework.checks.citation_staleness import Standing
 from tests.fakes import MemoryJournal
 from tests.gitrepo import git, make_repo
 

@@ -1,0 +1,1 @@
+"""Cards in the ops channel and in direct messages."""

@@ -1,0 +1,210 @@
+"""The alert of a heartbeat: one card per finding, updated in place from first sight to resolved. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from slack_sdk.models.blocks import (
+    ActionsBlock,
+    Block,
+    ButtonElement,
+    Option,
+    StaticSelectElement,
+)
+from slack_sdk.models.views import View
+
+from blocks import ids
+from blocks.text.message_size import fit_message
+from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, split, to_mrkdwn, truncate
+from blocks.text.times import local_time
+from bot.domain.heartbeats.alerts import Alert, finding_digest, headline_of, removal_words
+from bot.domain.heartbeats.session_state import OpenFinding
+from bot.domain.severity import SIGNS, WORDS
+from bot.domain.text.humanize import ordinal
+from bot.heartbeat.alerts.finding_responses import SNOOZES
+
+TEXT_CHARS: Final = 2_600
+LIST_CHARS: Final = 8_000
+REASONING_CHARS: Final = 1_500
+NOTES_CHARS: Final = 900
+SHOWN_SECTIONS: Final = 20
+LEAD_CHARS: Final = 200
+"""What still reads as a heading; a longer first line stands below its beginning."""
+
+_BLOCK_MARK: Final = re.compile(r"^(?:#{1,6}|[-*+>])\s+")
+CLOSED: Final = ":heavy_minus_sign:"
+"""Marks what was closed without being well again."""
+
+
+def alert_blocks(alert: Alert) -> list[Block]:
+    """Return the card of a finding, or the lines of an alert that is about none; the problem leads."""
+    finding = alert.finding
+    first, *rest = split(_said(alert), SECTION_CHARS)
+    parts: list[Block] = [section(first, block_id=mark_of(alert)), *map(section, rest)]
+    if alert.reasoning and (finding is None or finding.is_open):
+        parts.append(context(truncate(f"_Why:_ {escape(alert.reasoning)}", REASONING_CHARS)))
+    if alert.notes and (finding is None or finding.is_open):
+        parts.append(context(truncate("\n".join(escape(note) for note in alert.notes), NOTES_CHARS)))
+    parts.append(context(_standing(alert)))
+    if finding is not None and finding.is_open:
+        parts.append(_buttons(alert.session_id, finding))
+    return fit_message(parts)
+
+
+def retired_blocks(alert: Alert) -> list[Block]:
+    """Return what is left of the card of a finding that was said again on a new one."""
+    name = escape(plain(alert.session_name, 60))
+    return [context(f"*{escape(plain(alert.headline, 250))}* · {name}"), context("Still so; said again below.")]
+
+
+def alert_text(alert: Alert) -> str:
+    """Return the one line for notifications and screen readers."""
+    finding = alert.finding
+    lead = f"{WORDS[alert.severity]}: " if alert.severity else ""
+    if finding is not None and not finding.is_open:
+        lead = "Closed: " if finding.removed else "Resolved: "
+    return truncate(escape(plain(f"{lead}{alert.headline} · {alert.session_name}", 250)), 300)
+
+
+def playbook_modal(session_name: str, text: str) -> View:
+    """Return HEARTBEAT.md to read, as it lies on disk."""
+    blocks = [section(piece) for piece in split(fence(text or "(empty)"), SECTION_CHARS)[:SHOWN_SECTIONS]]
+    return View(
+        type="modal", title=plain("HEARTBEAT.md", 24), close="Close", blocks=[context(escape(session_name)), *blocks]
+    )
+
+
+def mark_of(alert: Alert) -> str | None:
+    """Return the block id that marks an alert, by which it is found again; a plain line has none."""
+    if alert.finding is not None:
+        return ids.alert_block_id(alert.session_id, alert.finding)
+    return ids.alert_list_block_id(alert.session_id, alert.listed) if alert.listed else None
+
+
+def resolved_text(alert: Alert) -> str:
+    """Return the line that says which findings of a list are gone since it was shown last; empty where none is."""
+    gone = [_bullet(each) for each in alert.listed if each.resolved_at == alert.at]
+    removed = [
+        f"{_bullet(each)}: {removal_words(each.removed)}"
+        for each in alert.listed
+        if each.removed is not None and each.removed.at == alert.at
+    ]
+    lines = [
+        *([":white_check_mark: Resolved:", *gone] if gone else []),
+        *([f"{CLOSED} Closed:", *removed] if removed else []),
+    ]
+    return truncate("\n".join(lines), TEXT_CHARS)
+
+
+def closed_text(alert: Alert) -> str:
+    """Return the line that says how a finding ended, for its thread; empty where it is open or a human closed it."""
+    finding = alert.finding
+    if finding is None or finding.is_open:
+        return ""
+    if finding.removed is not None:
+        return f"{CLOSED} Closed: {removal_words(finding.removed)}."
+    return ":white_check_mark: Resolved." if finding.resolved_at is not None else ""
+
+
+def _bullet(finding: OpenFinding) -> str:
+    return f"• {escape(plain(headline_of(finding.text), 120))}"
+
+
+def _said(alert: Alert) -> str:
+    """Return what an alert says: the problem in bold after its severity, then the rest."""
+    first, rest = _parted(alert.text)
+    room = LIST_CHARS if alert.listed else TEXT_CHARS
+    below = truncate(to_mrkdwn(rest), room) if rest.strip() else ""
+    if alert.finding is None and not alert.listed:
+        return truncate(f"{_sign(alert)} {to_mrkdwn(alert.text)}", room)
+    word = f"{WORDS[alert.severity]}: " if alert.severity else ""
+    lead = f"{_sign(alert)} {to_mrkdwn(f'# {word}{first}')}{_over(alert.finding)}"
+    return "\n".join(filter(None, [lead, below]))
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Return the first line that says something, without the mark of a list or heading, and what follows it.
+
+    A first line that is too long for a heading, or opens a block of code, leaves the text whole below its beginning.
+    """
+    before, first, rest = text.strip().partition(_first_line(text))
+    if before.strip() or len(first) > LEAD_CHARS or first.startswith(("```", "~~~", "|")):
+        return headline_of(text).strip("`~| ") or "A finding", text
+    return _BLOCK_MARK.sub("", first) or first, rest.lstrip("\n")
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "A finding")
+
+
+def _sign(alert: Alert) -> str:
+    finding = alert.finding
+    if finding is None and not alert.listed:
+        return ":information_source:"
+    if finding is not None and finding.removed is not None:
+        return CLOSED
+    if alert.severity is None:
+        return ":white_check_mark:"
+    if finding is not None and finding.snoozed_until is not None and alert.at < finding.snoozed_until:
+        return ":zzz:"
+    return ":eyes:" if finding is not None and finding.acknowledged_by else SIGNS[alert.severity]
+
+
+def _over(finding: OpenFinding | None) -> str:
+    """Return the word for what is over: the text below still says it as it was found."""
+    if finding is None or finding.is_open:
+        return ""
+    return " · closed" if finding.removed else " · no longer so" if finding.resolved_at else " · fixed"
+
+
+def _standing(alert: Alert) -> str:
+    """Return whose it is and where it stands: since when, how often today, who has it, what became of it."""
+    name, finding = f"*{escape(plain(alert.session_name, 60))}*", alert.finding
+    if finding is None:
+        return name
+    since = f"since {local_time(finding.first_at)}"
+    if finding.removed is not None:
+        return f"{name} · *Closed*: {removal_words(finding.removed)} · {since}"
+    if finding.resolved_at is not None:
+        return f"{name} · *Resolved* {local_time(finding.resolved_at)} · {since}"
+    if finding.fixed_by:
+        return f"{name} · *Fixed*, says <@{finding.fixed_by}> · {since}"
+    times = alert.times_today
+    parts = [
+        name,
+        f"*{ordinal(times)} time today*" if times > 1 else "",
+        f"*rings for the {ordinal(finding.rings + 1)} time*: nobody has acknowledged it"
+        if _is_ringing(finding)
+        else "",
+        since,
+        f"last seen {local_time(finding.last_at)}" if finding.last_at != finding.first_at else "",
+        f"<@{finding.acknowledged_by}> has it" if finding.acknowledged_by else "",
+        f"snoozed until {local_time(finding.snoozed_until)}" if finding.snoozed_until is not None else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _is_ringing(finding: OpenFinding) -> bool:
+    return finding.rings > 0 and not finding.acknowledged_by
+
+
+def _buttons(session_id: str, finding: OpenFinding) -> ActionsBlock:
+    value = ids.encode_finding(session_id, finding_digest(finding.key))
+    acknowledge = [] if finding.acknowledged_by else [_button("Acknowledge", ids.ACKNOWLEDGE, value, style="primary")]
+    snoozes = [Option(text=words, value=f"{words}!{value}") for words in SNOOZES]
+    return ActionsBlock(
+        elements=[
+            *acknowledge,
+            StaticSelectElement(action_id=ids.SNOOZE, placeholder="Snooze", options=snoozes),
+            _button("Fixed", ids.FIXED, value),
+            _button("Investigate", ids.INVESTIGATE, value),
+            _button("Run now", ids.RUN_NOW, value),
+            _button("Open HEARTBEAT.md", ids.OPEN_PLAYBOOK, value),
+        ],
+        block_id=f"actions:{value}",
+    )
+
+
+def _button(label: str, action: str, value: str, *, style: str | None = None) -> ButtonElement:
+    return ButtonElement(text=label, action_id=action, value=value, style=style)

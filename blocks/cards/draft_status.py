@@ -1,0 +1,182 @@
+"""The card's status line: where a thread stands, what that rests on, who judged it and what it cost. Pure.
+
+A ✓ is for a draft that every check and a second model let through, and for nothing else.
+
+Why a draft did not pass, as the card shows it: each round with its own words and the objections to them. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+
+from slack_sdk.models.blocks import Block
+
+from blocks.text.outgoing_text import context, escape, plain, quote, section, truncate
+from blocks.text.times import local_time
+from bot.casework.checks.draft_checks import ref_marks
+from bot.casework.replies import is_edited
+from bot.domain.questions.approval_basis import Basis, basis_of, is_paid, passed_words, quotes_that_match
+from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict
+from bot.domain.threads import PendingReason, Resolution, Round, Status, ThreadState
+
+PROGRESS_CHARS = 200
+ENDING_CHARS = 2_900
+WHY_CHARS = 200
+SHOWN_READS = 3
+READ_CHARS = 80
+_USER = re.compile(r"<@(\w+)>")
+
+_RUNNING = {
+    Status.INVESTIGATING: ":hourglass_flowing_sand: Investigating",
+    Status.AWAITING_VALIDATION: ":hourglass_flowing_sand: Checking every citation, then trying to break the draft",
+    Status.BOUNCED: ":hourglass_flowing_sand: Checks objected, trying once more",
+    Status.ESCALATED: ":hourglass_flowing_sand: Long investigation under way",
+}
+
+
+def status_line(state: ThreadState, *, progress: str | None = None) -> str:
+    """Return the badge; `progress` is plain text on the run under way, anybody's words in it included."""
+    if not state.is_open:
+        return _ending(state)
+    if state.status is not Status.PENDING_USER:
+        doing = truncate(escape(progress), PROGRESS_CHARS) if progress else ""
+        return _joined(_RUNNING[state.status], _since(state), doing)
+    return _joined(_badge(state), _changed(state), _origin(state), cost_line(state.usage))
+
+
+def cost_line(usage: Usage | None) -> str:
+    """Return what the model runs cost, in words.
+
+    >>> cost_line(Usage(input_tokens=12_000, output_tokens=900, cost_usd=None))
+    '12.9k tokens, cost unknown'
+    """
+    if usage is None:
+        return ""
+    if not is_paid(usage):
+        return "offline, no model was used"
+    spent = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    if usage.cost_usd is None:
+        return f"{spent / 1000:.1f}k tokens, cost unknown"
+    return f"${usage.cost_usd:.2f}" if usage.cost_usd >= 0.005 else "less than $0.01"
+
+
+def judge_of(state: ThreadState) -> str | None:
+    """Return the model that judged the latest draft; None where code alone did, or nobody."""
+    verdict = state.validator_return
+    return verdict.validator_model if verdict and verdict.validator_model != CODE_CHECKS else None
+
+
+def _since(state: ThreadState) -> str:
+    """Return since when a long run is under way, and why; a short one is over before that matters."""
+    if state.status is not Status.ESCALATED or not state.status_history:
+        return ""
+    step = state.status_history[-1]
+    return f"since {local_time(step.at)} · {truncate(_why(step.why), WHY_CHARS)}"
+
+
+def _why(text: str) -> str:
+    """Return a reason made inert but for the user that our own words begin with."""
+    return escape(text, known_users=_USER.findall(text)[:1] if text.startswith("<@") else ())
+
+
+def _badge(state: ThreadState) -> str:
+    if state.draft_pending and is_edited(state):
+        return ":pencil2: *edited by a human*, not checked since"
+    verdict, reason = state.validator_return, state.pending_reason or PendingReason.FAILED
+    if reason is PendingReason.APPROVAL and (verdict is None or verdict.verdict is not Verdict.PASS):
+        reason = PendingReason.DISAGREEMENT  # the badge is earned by the verdict alone
+    if reason is PendingReason.APPROVAL:
+        return _passed(state)
+    return {
+        PendingReason.DISAGREEMENT: "*⚠ disagreement*",
+        PendingReason.CONTEXT: ":grey_question: *needs context*",
+        PendingReason.FAILED: ":x: *failed*",
+    }[reason]
+
+
+def basis(state: ThreadState) -> Basis:
+    """Return what the thread's latest draft rests on: a search, code alone, or a second model."""
+    verdict = state.validator_return
+    judged_by = verdict.validator_model if verdict else None
+    return basis_of(drafted_by=state.investigator, judged_by=judged_by, usage=state.usage)
+
+
+def _passed(state: ThreadState) -> str:
+    """Return the badge of a draft that passed: what it rests on, and how many quotes were found in the code."""
+    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
+    matches = quotes_that_match(refs, ref_marks(state.checks, len(refs)))
+    read = state.validator_return.read if state.validator_return else ()
+    places = [f"`{escape(plain(place.replace('`', ''), READ_CHARS))}`" for place in read[:SHOWN_READS]]
+    more = [f"{len(read) - SHOWN_READS} more"] if len(read) > SHOWN_READS else []
+    judge = escape(judge_of(state) or "")
+    badge, rest = passed_words(basis(state), judge=judge, matches=matches, read=[*places, *more])
+    return f"*{badge}* · {rest}"
+
+
+def _changed(state: ThreadState) -> str:
+    """Return that the badge was earned before something changed; the card lists what."""
+    count = len(state.stale_reasons)
+    return f":warning: {count} thing{'s' * (count > 1)} changed since" if count else ""
+
+
+def _origin(state: ThreadState) -> str:
+    ret, judge = state.investigator_return, judge_of(state)
+    if ret is None or (state.draft_pending and is_edited(state)):
+        return ""
+    judged = f"judged by {escape(judge)}" if judge and state.pending_reason is PendingReason.DISAGREEMENT else ""
+    return _joined(judged, f"confidence {ret.confidence}", f"round {state.investigator_round}")
+
+
+def _ending(state: ThreadState) -> str:
+    why = state.status_history[-1].why if state.status_history else "closed"
+    if state.resolution in (Resolution.APPROVED, Resolution.EDITED):
+        return f":white_check_mark: *Posted* · {why}"
+    reason = f" · {escape(state.dismiss_reason)}" if state.dismiss_reason else ""
+    return truncate(f":no_entry_sign: *Closed* · {why}{reason}", ENDING_CHARS)
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(part for part in parts if part)
+
+
+SECTION_TEXT_CHARS = 2_900
+EARLIER_DRAFT_CHARS = 800
+
+
+def objections(state: ThreadState) -> list[Block]:
+    """Return why the human is asked to look: what failed, or what every round of this draft was told."""
+    if state.pending_reason is PendingReason.FAILED:
+        return [] if state.draft_pending else _failure(state)
+    if state.pending_reason is not PendingReason.DISAGREEMENT or state.validator_return is None:
+        return []
+    title = ":warning: *Why it did not pass*"
+    rounds = state.rounds[-state.investigator_round :] if state.investigator_round else ()
+    return [section(f"{title}{_reasons(state.validator_return)}"), *(_earlier(entry) for entry in rounds[:-1])]
+
+
+def _failure(state: ThreadState) -> list[Block]:
+    """Return what went wrong; a draft that nobody could judge is shown, but not offered."""
+    ret = state.investigator_return
+    unjudged = ret.draft_reply if ret and state.validator_return is None else ""
+    parts: list[Block] = [section(f"*Why there is no draft*\n{escape(_objection_reason(state))}")]
+    if unjudged.strip():
+        shown = quote(truncate(escape(unjudged), EARLIER_DRAFT_CHARS))
+        parts.append(section(f"*Nobody has judged this draft, so it is not offered:*\n{shown}"))
+    return parts
+
+
+def _objection_reason(state: ThreadState) -> str:
+    return state.status_history[-1].why if state.status_history else "no reason was recorded"
+
+
+def _earlier(entry: Round) -> Block:
+    """Return an earlier round: what it drafted and why that came back."""
+    shown = quote(truncate(escape(entry.investigator_return.draft_reply), EARLIER_DRAFT_CHARS))
+    return context(f"*Round {entry.round}* drafted\n{shown}\nand was told{_reasons(entry.validator_return)}")
+
+
+def _reasons(verdict: ValidatorReturn | None) -> str:
+    reasons = verdict.reasons if verdict else ()
+    said = "".join(f"\n• {escape(reason)}" for reason in reasons) or "\n• no reason was given"
+    note = verdict.spot_check_note if verdict and verdict.validator_model != CODE_CHECKS else ""
+    return said + (f"\n• spot check: {escape(note)}" if note else "")

@@ -1,0 +1,123 @@
+"""The card that asks about a note whose lines changed: what it says, what stood there, what stands there now. Pure."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Final
+
+from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement
+
+from blocks import ids
+from blocks.text.message_size import fit_message
+from blocks.text.outgoing_text import FENCE, context, escape, fence, plain, quote, section, truncate
+from bot.domain.memory.notes import Cite
+from bot.domain.memory.rechecks import ChangedLines, Outcome, Recheck
+from bot.domain.returns import EvidenceRef
+from bot.domain.text.sanitize import without_hidden
+
+LinkTo = Callable[[EvidenceRef], str | None]
+
+SHOWN_CHANGES: Final = 3
+SHOWN_LINES: Final = 8
+LINE_CHARS: Final = 140
+TITLE_CHARS: Final = 120
+EXCERPT_CHARS: Final = 300
+REF_CHARS: Final = 160
+LINK_CHARS: Final = 400
+_USER: Final = re.compile(r"[UW][A-Z0-9]+")
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def recheck_blocks(recheck: Recheck, *, link_to: LinkTo) -> list[Block]:
+    """Return the card as the recheck stands; decided, it is three lines."""
+    marker = ids.recheck_block_id(recheck.id)
+    if recheck.outcome is not Outcome.OPEN:
+        where = context(_named(recheck.retired_as or recheck.ref))
+        return [section(f"{_ending(recheck)}\n{quote(_title(recheck))}", block_id=marker), where]
+    said = quote(f"{_title(recheck)}\n{escape(_excerpt(recheck))}")
+    head = f":mag: *Is this note still true?* The lines it cites changed.\n{said}"
+    shown = [section(_change(change, link_to)) for change in recheck.changes[:SHOWN_CHANGES]]
+    more = len(recheck.changes) - SHOWN_CHANGES
+    rest = [context(f"{more} more of its citations changed.")] if more > 0 else []
+    parts = [section(head, block_id=marker), *shown, *rest, context(_meanwhile(recheck)), _buttons(recheck)]
+    return fit_message(parts)
+
+
+def recheck_text(recheck: Recheck) -> str:
+    """Return the one line for notifications and screen readers."""
+    return truncate(escape(f"Is this note still true? {plain(recheck.title, 200)}"), 300)
+
+
+def _named(ref: str) -> str:
+    return f"`{escape(plain(ref.replace('`', ''), REF_CHARS))}`"
+
+
+def _title(recheck: Recheck) -> str:
+    return f"*{escape(plain(recheck.title.replace(FENCE, ''), TITLE_CHARS))}*"
+
+
+def _excerpt(recheck: Recheck) -> str:
+    return plain(recheck.excerpt.replace("\n> ", " ").replace(FENCE, ""), EXCERPT_CHARS)
+
+
+def _change(change: ChangedLines, link_to: LinkTo) -> str:
+    """Return what became of one citation: where it stood, then what was taken out and put in."""
+    if change.now is None:
+        return (
+            f"{_place(change.cite, link_to)}: those lines are gone. They said:\n{fence(_lines('-', change.cite.quote))}"
+        )
+    now = _place(change.now, link_to) if link_to(change.now.as_evidence()) else f"at `{escape(change.now.commit[:7])}`"
+    return f"{_place(change.cite, link_to)} changed, now {now}:\n{fence(_difference(change.cite, change.now))}"
+
+
+def _place(cite: Cite, link_to: LinkTo) -> str:
+    link = link_to(cite.as_evidence())
+    name = escape(plain(cite.ref.replace("`", ""), REF_CHARS))
+    shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
+    return f"{shown} at `{escape(cite.commit[:7])}`"
+
+
+def _difference(old: Cite, new: Cite) -> str:
+    diff = difflib.unified_diff(old.quote.split("\n"), new.quote.split("\n"), n=1, lineterm="")
+    return _fitting(line for line in islice(diff, 2, None) if not line.startswith("@@"))  # 2 lines of file names
+
+
+def _lines(sign: str, text: str) -> str:
+    return _fitting(f"{sign}{line}" for line in text.split("\n"))
+
+
+def _fitting(lines: Iterator[str]) -> str:
+    clean = [without_hidden(line)[0].replace("\n", " ") for line in lines]  # no line passes for a second one
+    kept = [line if len(line) <= LINE_CHARS else f"{line[: LINE_CHARS - 1]}…" for line in clean]
+    return "\n".join([*kept[:SHOWN_LINES], *(["…"] if len(kept) > SHOWN_LINES else [])])
+
+
+def _meanwhile(recheck: Recheck) -> str:
+    by = f" by <@{recheck.saved_by}>" if _USER.fullmatch(recheck.saved_by or "") else ""
+    on = f" on {recheck.saved_at[:10]}" if recheck.saved_at and _DAY.match(recheck.saved_at) else ""
+    until = "Until somebody decides, it is found with a warning, after others, and proves nothing."
+    return f"{_named(recheck.ref)} · kept{by}{on}. {until}"
+
+
+def _ending(recheck: Recheck) -> str:
+    who = f"<@{recheck.decided_by}>"
+    if recheck.outcome is Outcome.KEPT:
+        return f":white_check_mark: *Still true*, says {who}; it cites the lines as they are at `{recheck.head[:7]}`"
+    if recheck.outcome is Outcome.RETIRED:
+        return f":file_cabinet: *Retired* by {who}; it is searched no more"
+    if recheck.outcome is Outcome.GONE:
+        return ":heavy_minus_sign: The note was removed; there is nothing to decide"
+    return ":heavy_minus_sign: The lines stand again, or the note cites others by now; there is nothing to decide"
+
+
+def _buttons(recheck: Recheck) -> ActionsBlock:
+    return ActionsBlock(
+        elements=[
+            ButtonElement(text="Still true", action_id=ids.STILL_TRUE, value=recheck.id),
+            ButtonElement(text="Retire", action_id=ids.RETIRE, value=recheck.id),
+        ],
+        block_id=f"recheck_actions:{recheck.id}",
+    )

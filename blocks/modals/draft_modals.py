@@ -1,0 +1,90 @@
+"""The dialogues behind a draft's buttons; each carries which draft it is about, and where it was opened."""
+
+from __future__ import annotations
+
+from slack_sdk.models.blocks import (
+    Block,
+    CheckboxesElement,
+    ContextBlock,
+    InputBlock,
+    MarkdownTextObject,
+    Option,
+    PlainTextInputElement,
+)
+from slack_sdk.models.views import View
+
+from blocks import ids
+from blocks.text.outgoing_text import split
+from bot.casework.decisions import Click
+
+MODAL_TEXT_CHARS = 3_000
+
+
+def edit_modal(click: Click, draft: str, *, from_home: bool = False) -> View:
+    """Return the editor, pre-filled; what is submitted goes through every gate an approval goes through.
+
+    Of a draft longer than Slack's editor holds it shows the beginning, and says that it does.
+    """
+    fits = len(draft) <= MODAL_TEXT_CHARS
+    text = PlainTextInputElement(
+        action_id=ids.INPUT,
+        multiline=True,
+        initial_value=prefill(draft) or None,
+        max_length=MODAL_TEXT_CHARS,
+    )
+    save = Option(text="Only save it; I will post later", value=ids.ONLY_SAVE)
+    choice = CheckboxesElement(action_id=ids.INPUT, options=[save])
+    return _modal(
+        ids.EDIT_VIEW,
+        ids.encode_dialogue(click, from_home=from_home),
+        title="Edit the reply",
+        submit="Post now",
+        blocks=[
+            *([] if fits else [_cut_note(len(draft))]),
+            InputBlock(block_id=ids.REPLY, label="Reply (Markdown)", element=text),
+            InputBlock(block_id=ids.ONLY_SAVE, label="Not yet?", element=choice, optional=True),
+        ],
+    )
+
+
+def prefill(draft: str) -> str:
+    """Return what the editor shows of a draft; submitted as it is, it stands for the whole draft."""
+    return draft if len(draft) <= MODAL_TEXT_CHARS else "".join(split(draft, MODAL_TEXT_CHARS)[:1])
+
+
+def _cut_note(chars: int) -> Block:
+    words = (
+        f"The draft has {chars:,} characters and Slack's editor holds {MODAL_TEXT_CHARS:,}: the rest was cut here. "
+        "Submitted untouched, the whole draft counts; once you change it, what stands here replaces all of it."
+    )
+    return ContextBlock(elements=[MarkdownTextObject(text=words)])
+
+
+def dismiss_modal(click: Click, *, from_home: bool = False) -> View:
+    """Return the question for a reason, which may stay empty."""
+    text = PlainTextInputElement(
+        action_id=ids.INPUT, placeholder="Already answered, not for us, wrong …", max_length=500
+    )
+    block = InputBlock(block_id=ids.REASON, label="Why? (helps the next draft)", element=text, optional=True)
+    metadata = ids.encode_dialogue(click, from_home=from_home)
+    return _modal(ids.DISMISS_VIEW, metadata, title="Dismiss the draft", submit="Dismiss", blocks=[block])
+
+
+def context_modal(click: Click, *, from_home: bool = False) -> View:
+    """Return the input for what neither the code nor the message says."""
+    text = PlainTextInputElement(action_id=ids.INPUT, multiline=True, max_length=MODAL_TEXT_CHARS)
+    block = InputBlock(block_id=ids.CONTEXT, label="What should the investigator know?", element=text)
+    metadata = ids.encode_dialogue(click, from_home=from_home)
+    return _modal(ids.CONTEXT_VIEW, metadata, title="Add context", submit="Investigate", blocks=[block])
+
+
+def _modal(callback_id: str, metadata: str, *, title: str, submit: str, blocks: list[Block]) -> View:
+    return View(
+        type="modal",
+        callback_id=callback_id,
+        private_metadata=metadata,
+        title=title,
+        submit=submit,
+        close="Cancel",
+        blocks=blocks,
+    )

@@ -1,0 +1,1 @@
+"""Text for Slack: mrkdwn, escaping, limits."""

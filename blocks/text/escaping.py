@@ -1,0 +1,98 @@
+"""Makes foreign text inert: it shows what it says, and notifies nobody it should not.
+
+Pure. After `escape` no `<` is left but that of a known user's mention, so no broadcast, group or link can hide in it.
+Source: Slack's "Formatting text": & < > are control characters; <!…> broadcasts, <@…> mentions, <url|label> links.
+
+Code blocks: made, and left alone by whatever is done to the lines around them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+ZERO_WIDTH: Final = "\u200b"
+"""Put between two characters, it keeps them apart for Slack and stays unseen."""
+
+_MENTION = re.compile(r"<@([UW][A-Z0-9]{1,20})(?:\|([^<>|\n]{0,80}))?>")
+_SHOUT = re.compile(r"(?<![A-Za-z0-9])@(?=(?:channel|here|everyone|group)(?![A-Za-z0-9]))", re.IGNORECASE)
+_USER_INFO = re.compile(r"(?<=https:)(?=//[^\s/@<>]{1,200}@)|(?<=http:)(?=//[^\s/@<>]{1,200}@)", re.IGNORECASE)
+_TICKS = re.compile(r"`{3,}")
+
+
+def escape_controls(text: str) -> str:
+    """Return `text` with Slack's three control characters as entities.
+
+    >>> escape_controls("a < b && c")
+    'a &lt; b &amp;&amp; c'
+    """
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def escape(text: str, known_users: Collection[str] = ()) -> str:
+    """Return plain text as mrkdwn that shows it: controls escaped, broadcasts defused, unknown mentions named.
+
+    An address that names another host before its `@` becomes no link.
+
+    >>> escape("<!channel> <@U012AB> & <@U9XYZ|eve>", known_users={"U012AB"})
+    '&lt;!channel&gt; <@U012AB> &amp; @eve'
+    """
+    parts, done = [], 0
+    for match in _MENTION.finditer(text):
+        user, name = match.groups()
+        shown = f"<@{user}>" if user in known_users else escape_controls(f"@{name or user}")
+        parts += [escape_controls(text[done : match.start()]), shown]
+        done = match.end()
+    return defuse(_USER_INFO.sub(ZERO_WIDTH, "".join(parts) + escape_controls(text[done:])))
+
+
+def defuse(text: str) -> str:
+    r"""Return `text` with the words that Slack may expand to a broadcast kept apart from their `@`.
+
+    >>> defuse("@here me@here.com")
+    '@\u200bhere me@here.com'
+    """
+    return _SHOUT.sub(f"@{ZERO_WIDTH}", text)
+
+
+def part_ticks(text: str) -> str:
+    """Return `text` with runs of three or more backticks kept apart, so that they open or close no code block."""
+    return _TICKS.sub(lambda run: ZERO_WIDTH.join(run[0]), text)
+
+
+def link_target(url: str) -> str | None:
+    """Return a web or mail address as it may stand in `<address|label>`; None for anything else, `!channel` included.
+
+    >>> link_target("https://x.io/?a=1&b=|"), link_target("javascript:alert(1)")
+    ('https://x.io/?a=1&amp;b=%7C', None)
+    """
+    if not re.match(r"(?:https?://|mailto:)[^\s]", url, re.IGNORECASE):
+        return None
+    for char, code in (("<", "%3C"), (">", "%3E"), ("|", "%7C"), (" ", "%20"), ("`", "%60"), ("\n", "%0A")):
+        url = url.replace(char, code)
+    return escape_controls(_SHOUT.sub("%40", url))
+
+
+FENCE: Final = "```"
+
+
+def fence(code: str) -> str:
+    r"""Return `code` (raw text) as a code block.
+
+    >>> fence("if a < b:\n    pass\n")
+    '```\nif a &lt; b:\n    pass\n```'
+    """
+    body = code.removesuffix("\n")
+    return f"{FENCE}\n{defuse(part_ticks(escape_controls(body)))}\n{FENCE}"
+
+
+def prefix_lines(text: str, prefix: str, first: str | None = None) -> str:
+    """Return `text` with `prefix` before each line but those of code blocks; `first` replaces it on the first line."""
+    lines, fenced = [], False
+    for number, line in enumerate(text.split("\n")):
+        edge = line.startswith(FENCE)
+        before = prefix if number or first is None else first
+        lines.append(line if fenced or edge else (before + line).rstrip() if not line else before + line)
+        fenced ^= edge
+    return "\n".join(lines)

@@ -1,0 +1,135 @@
+"""Brings a message's blocks under Slack's limits for the whole message: its text together, and how many blocks it has.
+
+Pure. The longest texts are shortened first, each with "… (truncated)"; what is `kept` is never touched, and neither are
+the first block, by which a message is found again, and blocks that can be clicked. Source: blocks/text/splitting.py.
+
+What is shown of a message whose blocks Slack refused: less of them, and that it is less. Pure.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
+
+from blocks.text.outgoing_text import context, section
+from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of, truncate, utf16_units
+
+LEAST_CHARS: Final = 120
+"""A text is not shortened below this; blocks are left out instead."""
+NOTE_CHARS: Final = 140
+"""Kept free for the line that says how many blocks are left out."""
+
+
+def fit_message(
+    blocks: Sequence[Block], *, kept: Sequence[Block] = (), limit: int = MESSAGE_BLOCK_CHARS
+) -> list[Block]:
+    """Return the blocks so that Slack takes them as one message: the same ones where they fit.
+
+    Args:
+        blocks: The message, its marked block first.
+        kept: Those of `blocks` that stay as they are, or the message would say something else.
+        limit: The most that `chars_of` may come to; what is kept alone may be more than that.
+    """
+    if len(blocks) <= MESSAGE_BLOCKS and chars_of(blocks) <= limit:
+        return list(blocks)
+    fixed = {id(block) for block in kept}
+    shown, left_out = _that_may_stay(blocks, fixed, limit - NOTE_CHARS)
+    cap = _cap(shown, fixed, limit - NOTE_CHARS)
+    cut = [block if id(block) in fixed else _shortened(block, cap) for block in shown]
+    return _with_note(cut, left_out) if left_out else cut
+
+
+def _that_may_stay(blocks: Sequence[Block], fixed: set[int], limit: int) -> tuple[list[Block], int]:
+    """Return the blocks that have room when each is at its shortest, and how many do not; the last ones go first."""
+    shown = list(blocks)
+    least = sum(_size(block, fixed, LEAST_CHARS) for block in shown)
+    for place in range(len(shown) - 1, 0, -1):
+        left_out = len(blocks) - len(shown)
+        if len(shown) + bool(left_out) <= MESSAGE_BLOCKS and least <= limit:
+            break
+        if id(shown[place]) not in fixed and shown[place].type != "actions":
+            least -= _size(shown[place], fixed, LEAST_CHARS)
+            del shown[place]
+    return shown, len(blocks) - len(shown)
+
+
+def _cap(blocks: Sequence[Block], fixed: set[int], limit: int) -> int:
+    """Return the longest a text may be so that all blocks together stay within `limit`; found by halving."""
+    low, high = LEAST_CHARS, MESSAGE_BLOCK_CHARS
+    while low < high:
+        middle = (low + high + 1) // 2
+        is_small = sum(_size(block, fixed, middle) for block in blocks) <= limit
+        low, high = (middle, high) if is_small else (low, middle - 1)
+    return low
+
+
+def _size(block: Block, fixed: set[int], cap: int) -> int:
+    """Return what a block takes once none of its texts is longer than `cap`."""
+    whole = chars_of([block])
+    if id(block) in fixed:
+        return whole
+    return whole - sum(max(0, utf16_units(text.text) - cap) for text in _texts(block))
+
+
+def _texts(block: Block) -> Iterator[MarkdownTextObject]:
+    """Yield the texts of a block that may be shortened."""
+    held: list[object] = []
+    if isinstance(block, SectionBlock):
+        held = [block.text, *(block.fields or [])]
+    elif isinstance(block, ContextBlock):
+        held = list(block.elements)
+    yield from (one for one in held if isinstance(one, MarkdownTextObject))
+
+
+def _shortened(block: Block, cap: int) -> Block:
+    """Return a copy of a block none of whose texts is longer than `cap`; the block itself where none is."""
+    if all(utf16_units(text.text) <= cap for text in _texts(block)):
+        return block
+    found = copy.copy(block)
+    if isinstance(found, SectionBlock):
+        found.text = _cut(found.text, cap)
+        found.fields = [_cut(one, cap) for one in found.fields or []]
+    elif isinstance(found, ContextBlock):
+        found.elements = [_cut(one, cap) for one in found.elements]
+    return found
+
+
+def _cut(part: Any, cap: int) -> Any:
+    """Return a text of mrkdwn with at most `cap` characters, and whatever else stands in a block as it is."""
+    if not isinstance(part, MarkdownTextObject) or utf16_units(part.text) <= cap:
+        return part
+    chars, text = cap, truncate(part.text, cap)
+    while utf16_units(text) > cap:  # signs that count twice
+        chars = chars * 3 // 4
+        text = truncate(part.text, chars)
+    return MarkdownTextObject(text=text)
+
+
+def _with_note(blocks: list[Block], left_out: int) -> list[Block]:
+    """Return the blocks with a line, above the buttons at their end, on what is not there."""
+    end = len(blocks)
+    while end > 1 and blocks[end - 1].type == "actions":
+        end -= 1
+    note = context(f"… {left_out} more part{'s' * (left_out > 1)} left out: Slack takes no more in one message")
+    return [*blocks[:end], note, *blocks[end:]]
+
+
+REFUSED_CONTENT: Final = frozenset({"msg_blocks_too_long", "invalid_blocks", "invalid_blocks_format", "msg_too_long"})
+"""Slack's words for blocks that it will never take as they are."""
+SHORT_CHARS: Final = 3_000
+
+
+def shortened_blocks(blocks: Sequence[Block], code: str) -> list[list[Block]]:
+    """Return what to send instead, one after the other until Slack takes it; the last one holds no foreign word.
+
+    The first block's id stays, for a message is found again by it.
+    """
+    note = context(f":scissors: Shortened: Slack did not take the whole message ({code})")
+    first = blocks[0]
+    fitted = fit_message(blocks, limit=SHORT_CHARS)
+    bare = section(f":warning: Slack did not take this message ({code}); the bot's log and files have it")
+    bare.block_id = first.block_id
+    return [[fitted[0], note, *fitted[1:]], [bare]]

@@ -1,0 +1,204 @@
+"""Cuts mrkdwn to Slack's limits: at a paragraph, a line or a word, never inside an entity, a link or a fence mark.
+
+Pure. Every part stands on its own: a code block that is cut is closed, and opened again in the next part. Nothing is
+lost but white space at the cuts (and none inside code but the line end that is cut at).
+
+Slack's limits, in characters unless the name says otherwise.
+
+Source: the validators of slack_sdk.models 3.47 (marked S) and Slack's reference for the methods (marked D). Slack
+refuses a whole message when one object is over its limit.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from slack_sdk.models.blocks import Block
+
+from blocks.text.escaping import FENCE, ZERO_WIDTH
+
+SECTION_CHARS: Final = 3_000
+"""Text of a section (S)."""
+HEADER_CHARS: Final = 150
+"""Text of a header, plain text only (S)."""
+BUTTON_CHARS: Final = 75
+"""Label of a button, plain text only (S)."""
+VALUE_CHARS: Final = 2_000
+"""Value of a button (S)."""
+OPTION_CHARS: Final = 75
+"""Label of an option in a menu (S); its value has 150."""
+MESSAGE_CHARS: Final = 40_000
+"""Text of a message; Slack cuts what is longer (D)."""
+MESSAGE_ADVISED_CHARS: Final = 4_000
+"""Length at which Slack advises to stop for the text of a message (D)."""
+MESSAGE_BLOCKS: Final = 50
+"""Blocks of a message (D)."""
+MESSAGE_BLOCK_CHARS: Final = 10_000
+"""Text of all blocks of one message together, as `chars_of` counts. Slack refuses (`msg_blocks_too_long`) above some
+12,000 characters less a share for each block, which it does not document; one refusal was seen at 11,341.
+Source: https://github.com/slackapi/bolt-js/issues/2509 and /2867."""
+BLOCK_CHARS: Final = 40
+"""Counted for each block beside its text."""
+VIEW_BLOCKS: Final = 100
+"""Blocks of a dialogue or of App Home (S)."""
+VIEW_BYTES: Final = 250_000
+"""A whole view as JSON (D, views.publish): beyond it, `view_too_large`."""
+
+
+def size_of(part: object) -> int:
+    """Return how many bytes a block or a view has as JSON, as the SDK sends it: not ASCII counts sixfold."""
+    return len(json.dumps(part))
+
+
+def chars_of(blocks: Iterable[Block]) -> int:
+    """Return how much of a message's room some blocks take: their texts, and 40 characters for each block.
+
+    Characters are UTF-16 units of the text as it is sent, entities included: an emoji counts twice.
+    """
+    return sum(BLOCK_CHARS + _text_units(block.to_dict()) for block in blocks)
+
+
+def utf16_units(text: str) -> int:
+    """Return the length of a text as JavaScript counts it."""
+    return len(text) + sum(sign > "\uffff" for sign in text)
+
+
+def _text_units(part: object) -> int:
+    """Return the length of every text object in a block's JSON."""
+    if isinstance(part, list):
+        return sum(map(_text_units, part))
+    if not isinstance(part, dict):
+        return 0
+    text = part.get("text")
+    own = utf16_units(text) if part.get("type") in ("mrkdwn", "plain_text") and isinstance(text, str) else 0
+    return own + sum(map(_text_units, part.values()))
+
+
+TRUNCATED: Final = "… (truncated)"
+MIN_CHARS: Final = 20
+
+_CLOSING: Final = len(f"\n{FENCE}")
+_ATOM = re.compile(r"```|&[#\w]{1,8};|<(?:(?!```)[^<>\n])*>|\s|@[A-Za-z0-9]{1,16}|[^\s`&<@]{1,16}|.", re.DOTALL)
+"""What is never cut through; of a word after `@` so much that a cut makes no broadcast's name of its beginning."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A place to cut: a part ends before `end`, the rest begins at `start`; `fenced` if inside a code block."""
+
+    end: int
+    start: int
+    fenced: bool
+
+
+def split(text: str, limit: int = SECTION_CHARS) -> list[str]:
+    """Return `text` in parts of at most `limit` characters, each with its fences balanced; none for blank text.
+
+    Raises:
+        ValueError: `limit` is under 20, too little to close a fence in.
+
+    >>> split("one two three four five six", 20)
+    ['one two three four', 'five six']
+    """
+    if limit < MIN_CHARS:
+        raise ValueError(f"a limit of {limit} leaves no room to split in; use {MIN_CHARS} or more")
+    return [part for part in _parts(text, limit) if part]
+
+
+def truncate(text: str, limit: int) -> str:
+    """Return `text` if it fits, else its beginning with its fence closed and an honest "… (truncated)".
+
+    >>> truncate("one two three four five six seven eight", 36)
+    'one two three four … (truncated)'
+    """
+    if len(text) <= limit and text.count(FENCE) % 2 == 0:
+        return text
+    room = limit - len(TRUNCATED) - 1
+    if room < MIN_CHARS:
+        return _head(text.replace(FENCE, ""), limit)
+    parts = list(islice(filter(None, _parts(text, room)), 2))  # the rest of a long text is not worth cutting
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{parts[0]}{chr(10) if parts[0].endswith(FENCE) else ' '}{TRUNCATED}"
+
+
+def _head(text: str, limit: int) -> str:
+    """Return what fits of `text` before an ellipsis, for places too small to say that it was cut."""
+    if len(text) <= limit:
+        return text
+    end = 0
+    for atom in _ATOM.finditer(text):
+        if atom.end() >= limit:
+            break
+        end = atom.end()
+    return text[:end].rstrip() + "…"
+
+
+def _parts(text: str, limit: int) -> Iterator[str]:
+    position, fenced = 0, False
+    while position < len(text):
+        opening = f"{FENCE}\n" if fenced else ""
+        if not fenced and _begins_a_shout(text, position):
+            opening, position = f"@{ZERO_WIDTH}", position + 1
+        cut = _find_cut(text, position, limit - len(opening), fenced)
+        body = text[position : cut.end]
+        if cut.fenced:
+            yield f"{opening}{body}\n{FENCE}"
+        else:
+            yield (opening + body).rstrip() if opening else body.strip("\n").rstrip()
+        position, fenced = cut.start, cut.fenced
+        if fenced and text.startswith(FENCE, position):
+            position, fenced = position + len(FENCE), False
+
+
+def _begins_a_shout(text: str, position: int) -> bool:
+    """Whether a cut here would free an `@` that the letter before it kept from being a broadcast's."""
+    return text.startswith("@", position) and position > 0 and text[position - 1].isalnum()
+
+
+def _find_cut(text: str, begin: int, room: int, fenced: bool) -> _Cut:
+    """Return the best place to end a part that begins at `begin` and may hold `room` characters."""
+    best: dict[str, _Cut] = {}
+    opened_at, inside = -1, fenced
+    for atom in _ATOM.finditer(text, begin):
+        at, end = atom.span()
+        if at - begin + _CLOSING * inside > room:
+            break
+        if begin < at != opened_at:
+            best |= _cuts_at(text, atom, inside)
+        if atom[0] == FENCE:
+            inside = not inside
+            opened_at = end if inside else -1
+    if len(text) - begin + _CLOSING * inside <= room:
+        return _Cut(len(text), len(text), inside)
+    return _choose(best, begin, room) or _through(text, begin, room, fenced)
+
+
+def _cuts_at(text: str, atom: re.Match[str], fenced: bool) -> dict[str, _Cut]:
+    """Return the ways to cut before `atom`, by how little they tear apart."""
+    at, end = atom.span()
+    if atom[0] == "\n":
+        kind = "paragraph" if text[at - 1] == "\n" and not fenced else "code line" if fenced else "line"
+        return {kind: _Cut(at, end, fenced)}
+    if atom[0].isspace():
+        return {"word": _Cut(at, at if fenced else end, fenced)}
+    return {"any": _Cut(at, at, fenced)}
+
+
+def _choose(best: dict[str, _Cut], begin: int, room: int) -> _Cut | None:
+    """Return the kindest cut that leaves no part nearly empty, else the latest."""
+    for kind in ("paragraph", "line", "code line", "word"):
+        if kind in best and best[kind].end - begin >= room / 3:
+            return best[kind]
+    return max(best.values(), key=lambda cut: cut.end, default=None)
+
+
+def _through(text: str, begin: int, room: int, fenced: bool) -> _Cut:
+    """Return a cut through a token that is longer than a whole part."""
+    end = begin + room - _CLOSING
+    return _Cut(end, end, fenced ^ (text.count(FENCE, begin, end) % 2 == 1))

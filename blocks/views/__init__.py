@@ -1,0 +1,1 @@
+"""Lists, App Home and reports."""

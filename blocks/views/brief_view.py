@@ -1,0 +1,142 @@
+"""The drafts that wait for a decision, a line each with the way to its card; questions are for approvers' eyes.
+
+The brief and the end-of-day report: what waits, with the way to each card, what happened, what it cost.
+
+Pure. Who may not approve gets counts, and neither questions nor findings nor remarks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from slack_sdk.models.blocks import Block, DividerBlock
+
+from blocks.text.message_size import fit_message
+from blocks.text.outgoing_text import SECTION_CHARS, context, escape, inert, section, truncate
+from bot.casework.reports.daily_brief import MAX_LINES, Brief, cost_line, counted, period
+from bot.casework.reports.status_overview import Overview, ThreadLine
+from bot.domain.citations.links import link_beside
+from bot.domain.severity import SIGNS, WORDS, Severity
+from bot.domain.text.humanize import ago, span
+
+MAX_DRAFTS: Final = 15
+MAX_REMINDED: Final = 10
+ROOM: Final = 60
+"""Kept free in the section for what says how many were left out."""
+
+
+def open_blocks(seen: Overview, now: datetime, *, may_see_drafts: bool) -> list[Block]:
+    """Return the answer to `/triage open`."""
+    count = len(seen.drafts)
+    if not count:
+        return [section("No draft waits. Next: `/triage status`")]
+    title = f"*{count}* draft{'s' * (count > 1)} wait{'s' * (count == 1)} for a decision"
+    if not may_see_drafts:
+        return [section(f"{title}. Who may approve sees them: `/triage approve-list`")]
+    return [
+        section(f"{title}, pages first, then the oldest"),
+        section(draft_lines(seen.drafts, now)),
+        context(_next(seen)),
+    ]
+
+
+def reminder_line(waiting: Sequence[ThreadLine]) -> str:
+    """Return a reminder for notifications, which quotes nobody."""
+    return f"{len(waiting)} card{'s' * (len(waiting) > 1)} wait{'s' * (len(waiting) == 1)} for a decision"
+
+
+def reminder_blocks(waiting: Sequence[ThreadLine], now: datetime, *, expire_after: timedelta | None) -> list[Block]:
+    """Return the reminder of cards that nobody touched."""
+    ends = f" What nobody touches for {span(expire_after)} is closed, unposted." if expire_after else ""
+    return [
+        section(f"*{reminder_line(waiting)}*"),
+        section(draft_lines(waiting, now, at_most=MAX_REMINDED)),
+        context(f"Next: open a card and decide.{ends}"),
+    ]
+
+
+def draft_lines(drafts: Sequence[ThreadLine], now: datetime, *, at_most: int = MAX_DRAFTS) -> str:
+    """Return a line for each draft, as many as one section holds; the last says how many are left out."""
+    shown: list[str] = []
+    for draft in drafts[:at_most]:
+        line = _line(draft, now)
+        if sum(map(len, shown)) + len(shown) + len(line) > SECTION_CHARS - ROOM:
+            break
+        shown.append(line)
+    left = len(drafts) - len(shown)
+    return "\n".join([*shown, f"… and {left} more" if left else ""]).rstrip()
+
+
+def card_link(draft: ThreadLine) -> str | None:
+    """Return the address of a thread's card, if it has one and links can be made."""
+    return link_beside(draft.permalink, *draft.card) if draft.card else None
+
+
+def _line(draft: ThreadLine, now: datetime) -> str:
+    link = card_link(draft)
+    card = f"<{link}|card>" if link else f"card in <#{draft.card[0]}>" if draft.card else "no card yet"
+    page = f"{SIGNS[draft.severity]} *{WORDS[draft.severity]}* · " if draft.severity is Severity.PAGE else ""
+    return f"• {page}{card} · {ago(now, draft.started_at)} · {draft.standing} · {asked(draft.question)}"
+
+
+def asked(question: str) -> str:
+    """Return a question on one line; a code fence in it would swallow the lines below."""
+    return inert(question).replace("`", "'")
+
+
+def _next(seen: Overview) -> str:
+    others = f"{seen.running} more being investigated. " if seen.running else ""
+    return f"{others}Next: open a card and decide, or `/triage status`"
+
+
+NEXT: Final = "`/triage open`, `/triage heartbeat list`"
+
+
+def brief_blocks(brief: Brief, title: str, *, may_see_drafts: bool) -> list[Block]:
+    """Return the brief as a message of a few short sections."""
+    parts: list[Block] = [section(f"*{escape(title)}* · the last {period(brief)}")]
+    if brief.paused:
+        parts.append(section(f":double_vertical_bar: *{escape(brief.paused)}* · to go on: `/triage resume`"))
+    parts += [DividerBlock(), section(_drafts(brief, may_see_drafts)), section(_done(brief))]
+    if brief.findings:
+        parts.append(section(_findings(brief, may_see_drafts)))
+    if brief.remarks:
+        parts.append(section(_remarks(brief, may_see_drafts)))
+    return fit_message([*parts, context(f"{escape(cost_line(brief))} Next: {NEXT}")])
+
+
+def _drafts(brief: Brief, may_see_drafts: bool) -> str:
+    count = len(brief.drafts)
+    if not count:
+        return "No draft waits for a decision"
+    title = f"*{counted(count, 'draft')}* wait{'s' * (count == 1)} for a decision"
+    if not may_see_drafts:
+        return f"{title}. Who may approve sees them: `/triage approve-list`"
+    return truncate(f"{title}\n{draft_lines(brief.drafts, brief.now, at_most=MAX_LINES)}", SECTION_CHARS)
+
+
+def _done(brief: Brief) -> str:
+    runs = f" · *{brief.long_runs}* long run{'s' * (brief.long_runs != 1)} finished" if brief.long_runs else ""
+    return f"*{brief.replies}* {'reply' if brief.replies == 1 else 'replies'} posted{runs}"
+
+
+def _findings(brief: Brief, may_see_drafts: bool) -> str:
+    title = f"*{counted(len(brief.findings), 'finding')}* by heartbeats"
+    return _listed(title, [f"*{escape(name)}* · {escape(what)}" for name, what in brief.findings], may_see_drafts)
+
+
+def _remarks(brief: Brief, may_see_drafts: bool) -> str:
+    """Return what beats said beside OK: too little for an alert, and not to be lost."""
+    title = f"*{counted(len(brief.remarks), 'remark')} beside OK*"
+    return _listed(title, [f"*{escape(name)}*: “{escape(said)}”" for name, said in brief.remarks], may_see_drafts)
+
+
+def _listed(title: str, found: Sequence[str], may_see: bool) -> str:
+    """Return a title and as many lines under it as fit; the title alone for who may not see them."""
+    if not may_see:
+        return title
+    lines = [f"• {each}" for each in found[:MAX_LINES]]
+    left = len(found) - len(lines)
+    return truncate("\n".join([title, *lines, *([f"… and {left} more"] if left else [])]), SECTION_CHARS)

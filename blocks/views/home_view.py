@@ -1,0 +1,221 @@
+"""What somebody was told about their last click, on top of their App Home. Pure.
+
+App Home: drafts with their buttons, sessions, the day in numbers, health. Pure.
+
+Nobody decides on what they have not read: a draft has buttons only where it is shown whole, as its card shows it. What
+Slack has no room for (100 blocks, 250 kB) is a line with a link to its card.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from slack_sdk.models.blocks import (
+    Block,
+    ButtonElement,
+    DividerBlock,
+    HeaderBlock,
+    MarkdownTextObject,
+    SectionBlock,
+)
+from slack_sdk.models.views import View
+
+from blocks import ids
+from blocks.cards.draft_card import draft_fits
+from blocks.text.outgoing_text import SECTION_CHARS, context, escape, in_local_time, inert, section, split, truncate
+from blocks.text.splitting import VIEW_BLOCKS, VIEW_BYTES, size_of
+from blocks.text.times import local_time
+from blocks.views.brief_view import card_link, draft_lines
+from blocks.views.heartbeat_view import row_text
+from bot.casework.reports.status_overview import Overview, ThreadLine, Today
+from bot.domain.text.humanize import ago
+from bot.domain.threads import ThreadState
+from bot.heartbeat.schedule.session_overview import Row, Standing
+
+MAX_SECTIONS: Final = 3
+"""Enough for what somebody typed into a dialogue and gets back."""
+ABOUT_CHARS: Final = 120
+_USER = re.compile(r"<@(\w+)>")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Notice:
+    """The answer to a click; `text` is plain but for mentions of users, which notify nobody on a page of one's own.
+
+    `about` is the question that was decided on, as Slack delivered it; empty where there is none to name.
+    """
+
+    text: str
+    at: datetime
+    about: str = ""
+
+
+def notice_blocks(notice: Notice | None) -> list[Block]:
+    """Return the answer and when it was given."""
+    if notice is None:
+        return []
+    said = escape(notice.text, known_users=_USER.findall(notice.text)).strip() or "Nothing happened."
+    parts = split(f":speech_balloon: {said}", SECTION_CHARS)[:MAX_SECTIONS]
+    asked = " ".join(inert(notice.about).replace("`", "'").split())
+    about = f" · {truncate(asked, ABOUT_CHARS)}" if asked else ""
+    when = context(f"your click {local_time(notice.at)}{about}")
+    return [*map(section, parts), when, DividerBlock()]
+
+
+__all__ = ["Home", "Notice", "home_blocks", "home_view"]
+
+MAX_SESSIONS: Final = 20
+SESSION_CHARS: Final = 600
+BLOCKS_KEPT: Final = 2
+DRAFT_BLOCKS: Final = 6
+"""The least a draft needs: a line, its place, question, standing, words, buttons."""
+MADE_IN_VAIN: Final = 10
+"""After so many drafts that did not fit no further one is tried: a hundred long ones would take seconds to make."""
+BYTES_KEPT: Final = 20_000
+"""What the line and the list of the drafts that are not shown whole may need."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Home:
+    """All that one page shows; `drafts` are the threads behind the overview's, `card` makes their blocks."""
+
+    overview: Overview
+    today: Today
+    sessions: Sequence[Row]
+    now: datetime
+    drafts: Mapping[str, ThreadState]
+    card: Callable[[ThreadState], list[Block]]
+
+
+@dataclass(slots=True)
+class _Room:
+    """What Slack still has room for on the page."""
+
+    blocks: int
+    size: int
+
+    @classmethod
+    def beside(cls, others: Sequence[Block]) -> _Room:
+        """Return the room that the rest of the page leaves to drafts."""
+        size = VIEW_BYTES - BYTES_KEPT - size_of([block.to_dict() for block in others])
+        return cls(blocks=VIEW_BLOCKS - BLOCKS_KEPT - len(others), size=size)
+
+    def takes(self, blocks: Sequence[Block]) -> bool:
+        """Whether there is room for these blocks together; then it is theirs."""
+        size = size_of([block.to_dict() for block in blocks])
+        if len(blocks) > self.blocks or size > self.size:
+            return False
+        self.blocks -= len(blocks)
+        self.size -= size
+        return True
+
+
+def home_view(home: Home, *, user: str, may_approve: bool, notice: Notice | None = None) -> View:
+    """Return somebody's page; who may not approve sees counts, and no question, draft or link to a card."""
+    return View(type="home", blocks=home_blocks(home, user=user, may_approve=may_approve, notice=notice))
+
+
+def home_blocks(home: Home, *, user: str, may_approve: bool, notice: Notice | None = None) -> list[Block]:
+    """Return the page's blocks."""
+    above = [*notice_blocks(notice), *_pause(home.overview), *_title(home, may_approve)]
+    below = [
+        DividerBlock(),
+        *_sessions(home, user, may_approve),
+        DividerBlock(),
+        HeaderBlock(text="Today (UTC)"),
+        section(_numbers(home.today, home.overview)),
+        HeaderBlock(text="Health"),
+        section(_health(home.overview)),
+        context("Next: `/triage status`, `/triage help`"),
+    ]
+    return [*above, *(_drafts(home, _Room.beside([*above, *below])) if may_approve else []), *below]
+
+
+def _pause(seen: Overview) -> list[Block]:
+    return [section(f":double_vertical_bar: *{escape(seen.paused)}* · `/triage resume`")] if seen.paused else []
+
+
+def _title(home: Home, may_approve: bool) -> list[Block]:
+    seen = home.overview
+    order = ", pages, then longest-waiting first" if may_approve and len(seen.drafts) > 1 else ""
+    said = f"*{len(seen.drafts)}* waiting for a decision{order} · {seen.running} being investigated"
+    parts: list[Block] = [HeaderBlock(text="Drafts"), section(said)]
+    return parts if may_approve else [*parts, context("Who may approve sees them: `/triage approve-list`")]
+
+
+def _drafts(home: Home, room: _Room) -> list[Block]:
+    """Return the drafts, each whole with its buttons as long as there is room, then a line for each of the others."""
+    parts: list[Block] = []
+    lines: list[ThreadLine] = []
+    in_vain = 0
+    for place, line in enumerate(home.overview.drafts, 1):
+        state = home.drafts.get(line.thread_id)
+        is_tried = state is not None and draft_fits(state) and room.blocks >= DRAFT_BLOCKS and in_vain < MADE_IN_VAIN
+        blocks = _draft(place, line, state, home) if state and is_tried else []
+        if blocks and room.takes(blocks):
+            parts += blocks
+        else:
+            lines.append(line)
+            in_vain += is_tried
+    return [*parts, *_lines(lines, home.now)]
+
+
+def _draft(place: int, line: ThreadLine, state: ThreadState, home: Home) -> list[Block]:
+    link = card_link(line)
+    card = f" · <{link}|card>" if link else ""
+    return [
+        DividerBlock(),
+        context(f"*{place} of {len(home.overview.drafts)}* · asked {ago(home.now, line.started_at)}{card}"),
+        *home.card(state),
+    ]
+
+
+def _lines(lines: Sequence[ThreadLine], now: datetime) -> list[Block]:
+    if not lines:
+        return []
+    count = f"{len(lines)} more wait{'s' * (len(lines) == 1)}"
+    return [
+        context(f"{count}, not shown whole here, so without buttons: decide on the card"),
+        section(draft_lines(lines, now)),
+    ]
+
+
+def _sessions(home: Home, user: str, may_approve: bool) -> list[Block]:
+    parts: list[Block] = [HeaderBlock(text="Sessions")]
+    if not home.sessions:
+        return [*parts, section("None. Add one under `sessions:` in triage.yml.")]
+    parts += [
+        _session(row, home.now, may_run=may_approve or user in {row.owner, *row.owners})
+        for row in home.sessions[:MAX_SESSIONS]
+    ]
+    left = len(home.sessions) - MAX_SESSIONS
+    return [*parts, context(f"{left} more: `triage heartbeat list` on the terminal")] if left > 0 else parts
+
+
+def _session(row: Row, now: datetime, *, may_run: bool) -> Block:
+    run = ButtonElement(text="Run now", action_id=ids.RUN_SESSION, value=row.id)
+    return SectionBlock(
+        text=MarkdownTextObject(text=in_local_time(row_text(row, now), SESSION_CHARS)),
+        accessory=run if may_run and row.standing is Standing.ON else None,
+        block_id=ids.session_block_id(row.id),
+    )
+
+
+def _numbers(day: Today, seen: Overview) -> str:
+    cost = "cost unknown" if day.cost_usd is None else f"${day.cost_usd:.2f}"
+    runs = (
+        f"{day.model_runs} model run{'s' * (day.model_runs != 1)}, {cost}" if day.model_runs else "no model run, $0.00"
+    )
+    heard = f"{day.messages} message{'s' * (day.messages != 1)} heard, {day.actionable} of them work"
+    posted = f"{seen.posted_today} repl{'y' if seen.posted_today == 1 else 'ies'} posted"
+    return f"{heard} · {posted}\n{runs}"
+
+
+def _health(seen: Overview) -> str:
+    damage = f"\n:warning: {len(seen.unreadable)} records cannot be read: `triage status`" if seen.unreadable else ""
+    given_up = f":warning: {seen.failed} given up" if seen.failed else "none given up"
+    return f"{escape(seen.connection)}\n{escape(seen.last_event)} · {seen.queued} queued · {given_up}{damage}"

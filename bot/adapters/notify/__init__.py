@@ -1,0 +1,1 @@
+"""Surfaces other than Slack: Telegram, webhooks."""

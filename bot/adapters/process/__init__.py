@@ -1,0 +1,1 @@
+"""Clocks, tmux and detached processes."""

@@ -1,0 +1,1 @@
+"""The indexes of passages and notes."""

@@ -1,0 +1,159 @@
+"""Earlier answers: approved notes in memory/ and posted replies, nearest first.
+
+Reads the notes and the journal of replies. There are few of them, so they are compared word by word in memory. What
+comes back is looked up in the codebase first: a note whose lines have changed says so, and comes after its equals.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bot.adapters.storage.files.atomic_write import create_file, make_folder
+from bot.adapters.storage.files.note_files import TITLE_CHARS, MemoryFiles
+from bot.domain.memory.notes import Cite, NoteFacts, caution, doubt, opening, paragraphs
+from bot.domain.search.passages import MemoryHit
+from bot.domain.search.ranking import rarity
+from bot.domain.search.tokens import question_stems, text_stems
+from bot.errors import StoreError, TriageError
+from bot.ports import Journal
+
+MAX_REPLIES = 2_000
+MAX_SAME_NAME = 100
+REPLIES_BYTES = 8 * 1024 * 1024
+"""How far back the log is read for every question, however long it has become."""
+EXCERPT_CHARS = 300
+MIN_SCORE = 0.35
+MIN_WORDS = 2
+CHANGED_WEIGHT = 0.5
+SPARE = 5
+"""How many more hits are looked up than asked for, since some fall behind."""
+
+Changed = Callable[[Sequence[Cite]], Sequence[Cite]]
+"""Returns those citations whose lines no longer stand; raises TriageError where nobody can tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One earlier answer and the stems of its words."""
+
+    ref: str
+    title: str
+    text: str
+    stems: frozenset[str]
+    facts: NoteFacts
+
+
+class MemoryNotes:
+    """Port MemoryIndex; a hit's score is the share of the question's words it holds, rare ones weighing more."""
+
+    def __init__(self, files: MemoryFiles, replies: Journal, changed: Changed) -> None:
+        self._files, self._replies, self._changed = files, replies, changed
+        self._known: tuple[Sequence[object], list[_Entry]] = ((), [])
+
+    def search(self, question: str, *, limit: int = 3) -> list[MemoryHit]:
+        """Return the notes and replies nearest to a question, best first; empty when none holds enough of it.
+
+        Raises:
+            StoreError: the journal cannot be read.
+        """
+        stems = question_stems(question)
+        entries = [*self._kept(), *self._posted()]
+        weigh = _weights(stems, entries)
+        near = [
+            (score, entry)
+            for entry in entries
+            if (score := weigh(entry.stems)) >= MIN_SCORE and len(stems & entry.stems) >= min(MIN_WORDS, len(stems))
+        ]
+        nearest = sorted(near, key=lambda one: (-one[0], one[1].ref))[: limit + SPARE]
+        hits = [self._checked(entry, score, stems) for score, entry in nearest]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.ref))[:limit]
+
+    def add(self, name: str, text: str) -> str:
+        """Keep a note under a name nobody has; returns its ref. The same text under the same name is kept once.
+
+        Raises:
+            StoreError: the disk refuses, or there are too many notes of that name.
+        """
+        for number in range(1, MAX_SAME_NAME):
+            path = self._files.folder / (f"{name}.md" if number == 1 else f"{name}-{number}.md")
+            try:
+                make_folder(self._files.folder)
+                if create_file(path, text) or _holds(path, text):
+                    return f"memory/{path.name}"
+            except OSError as error:
+                raise StoreError(f"cannot save the note {path}: {error.strerror}") from error
+        raise StoreError(f"there are too many notes called {name}; tidy memory/ up")
+
+    def _checked(self, entry: _Entry, score: float, stems: frozenset[str]) -> MemoryHit:
+        """Return a hit with what is to be said before anybody relies on it."""
+        try:
+            changed: Sequence[Cite] | None = self._changed(entry.facts.cites)
+        except TriageError:
+            changed = None
+        hit = MemoryHit(
+            ref=entry.ref,
+            title=entry.title,
+            excerpt=_excerpt(entry, stems),
+            score=round(score, 4),
+            doubt=doubt(changed),
+            caution=caution(entry.facts.kind, changed),
+            is_lesson=entry.facts.kind.is_lesson,
+            is_settled=not changed and not entry.facts.kind.is_lesson,
+        )
+        return replace(hit, score=round(score * CHANGED_WEIGHT, 4)) if changed else hit
+
+    def _kept(self) -> list[_Entry]:
+        notes = self._files.all()
+        if notes is not self._known[0]:
+            stems = [text_stems(f"{Path(note.ref).stem} {note.text}") for note in notes]
+            entries = [_Entry(n.ref, n.title, n.text, s, n.facts) for n, s in zip(notes, stems, strict=True)]
+            self._known = (notes, entries)
+        return self._known[1]
+
+    def _posted(self) -> Iterator[_Entry]:
+        for record in deque(self._replies.records(last_bytes=REPLIES_BYTES), MAX_REPLIES):
+            reply, question = str(record.get("reply_text") or ""), str(record.get("question") or "")
+            if reply and record.get("thread_id"):
+                title = _first_line(question) or _first_line(reply)
+                stems = text_stems(f"{question} {reply}")
+                yield _Entry(f"reply/{record['thread_id']}", title, reply, stems, NoteFacts())
+
+
+def _holds(path: Path, text: str) -> bool:
+    """Whether a note is that very text; a link stands for what lies elsewhere."""
+    return not path.is_symlink() and path.is_file() and path.read_text(encoding="utf-8", errors="replace") == text
+
+
+def _weights(stems: frozenset[str], entries: Sequence[_Entry]) -> Callable[[frozenset[str]], float]:
+    """Return what tells the share of the question an entry's stems cover; a word no entry holds weighs most."""
+    weights = {stem: 1 + rarity(sum(stem in entry.stems for entry in entries), len(entries)) for stem in stems}
+    whole = sum(weights.values()) or 1.0
+    return lambda held: sum(weights[stem] for stem in stems & held) / whole
+
+
+def _excerpt(entry: _Entry, stems: frozenset[str]) -> str:
+    """Return the paragraph that holds the most of the question, verbatim: its whole lines within EXCERPT_CHARS.
+
+    A first line that is longer ends behind a word.
+
+    Of a lesson it is the first, with what it announces, which says what people made of the draft: further down stand
+    the draft's own words.
+    """
+    if entry.facts.kind.is_lesson:
+        return _whole_lines(opening(entry.text))
+    best = max(paragraphs(entry.text), key=lambda part: len(stems & text_stems(part)), default=entry.text.strip())
+    return _whole_lines(best)
+
+
+def _whole_lines(text: str) -> str:
+    if len(text) <= EXCERPT_CHARS:
+        return text.rstrip()
+    whole, _, _ = text[: EXCERPT_CHARS + 1].rpartition("\n")
+    return (whole or text[: EXCERPT_CHARS + 1].rpartition(" ")[0] or text[:EXCERPT_CHARS]).rstrip()
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip()[:TITLE_CHARS] for line in text.splitlines() if line.strip()), "")

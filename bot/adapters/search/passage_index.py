@@ -1,0 +1,162 @@
+"""Passages of the codebase, found with SQLite's FTS5: one ranked list for one question.
+
+Reads committed blobs, never the work tree; writes one database file that may be deleted at any time. Only blobs the
+index has not seen are read, and only those whose path and size say a human wrote them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from bot.adapters.search import passage_store as rows
+from bot.adapters.search.passage_store import Damaged, PassageStore, is_readable, read_file
+from bot.agent.git.git_repo import GitRepo, TreeEntry
+from bot.domain.search.passages import IndexReport, Passage
+from bot.domain.search.ranking import Match, Ranked, rank, rarity
+from bot.domain.search.tokens import Term, question_terms
+from bot.errors import ProviderError, StoreError
+
+MAX_TERMS = 40
+BATCH_FILES = 250
+
+Progress = Callable[[int, int], None]
+_T = TypeVar("_T")
+
+
+class CodePassages:
+    """The passages of `repo` at its last indexed commit, in the file `database`; safe to use from any thread.
+
+    A file that holds one of `secrets`, the process's own, is skipped.
+    """
+
+    def __init__(self, repo: GitRepo, database: Path, secrets: Collection[str] = ()) -> None:
+        self._repo = repo
+        self._secrets = [secret.encode() for secret in secrets]
+        self._store = PassageStore(database)
+        self._lock = threading.Lock()
+
+    def refresh(self, on_progress: Progress | None = None) -> IndexReport:
+        """Bring the index up to HEAD; only blobs it has not seen are read.
+
+        Args:
+            on_progress: Called with (files done, files to do) after each batch; not at all when nothing changed.
+
+        Raises:
+            ConfigError: the repository has no commit.
+            ProviderError: git cannot read it.
+            StoreError: the database cannot be written.
+        """
+        started = time.perf_counter()
+        commit = self._repo.head()
+        with self._lock:
+            read = self._whole(lambda: self._bring_up_to(commit, on_progress or _silent))
+        with self._store.open() as connection:
+            files, skipped = rows.counts(connection)
+        return IndexReport(
+            commit=commit, files=files, read=read, skipped=skipped, seconds=time.perf_counter() - started
+        )
+
+    def search(self, question: str, *, limit: int = 8) -> list[Passage]:
+        """Return the best passages at the indexed commit, best first; empty when none covers enough of the question.
+
+        An index that was never built, or whose building was cut off, is built first; raises what `refresh` raises.
+        """
+        terms = question_terms(question)
+        found = self._whole(lambda: self._find(terms, question, limit))
+        if found is None:
+            self.refresh()
+            found = self._whole(lambda: self._find(terms, question, limit))
+        return found or []
+
+    def _whole(self, step: Callable[[], _T]) -> _T:
+        """Return what `step` returns; a damaged database is deleted and the step taken once more."""
+        try:
+            return step()
+        except Damaged:
+            self._store.delete()
+        try:
+            return step()
+        except Damaged as error:
+            raise StoreError(
+                "index: the database is damaged again right after it was rebuilt; check the disk"
+            ) from error
+
+    def _bring_up_to(self, commit: str, on_progress: Progress) -> int:
+        with self._store.open() as connection:
+            if rows.commit_of(connection) == commit:
+                return 0
+            known = rows.blobs(connection)
+        tree = {
+            entry.path: entry for entry in self._repo.tree(commit) if entry.path.isprintable() and not entry.is_missing
+        }
+        changed = [entry for entry in tree.values() if known.get(entry.path) != entry.blob]
+        gone = [path for path in known if path not in tree]
+        read = 0
+        for start in range(0, max(1, len(changed)), BATCH_FILES):
+            batch = changed[start : start + BATCH_FILES]
+            is_last = start + BATCH_FILES >= len(changed)
+            read += self._store_batch(batch, gone, commit if is_last else None)
+            on_progress(start + len(batch), len(changed))
+        return read
+
+    def _store_batch(self, batch: Sequence[TreeEntry], gone: Sequence[str], commit: str | None) -> int:
+        """Store a batch in one transaction and return how many blobs were read."""
+        wanted = [entry for entry in batch if is_readable(entry)]
+        blobs = self._readable(list(dict.fromkeys(entry.blob for entry in wanted)))
+        contents = {blob: None if self._is_secret(content) else content for blob, content in blobs.items()}
+        files = [read_file(entry, contents.get(entry.blob) if entry in wanted else None) for entry in batch]
+        with self._store.open() as connection:
+            rows.set_commit(connection, commit)
+            for path in gone:
+                rows.forget(connection, path)
+            for file in files:
+                rows.put_file(connection, file)
+        return len(contents)
+
+    def _readable(self, blobs: list[str]) -> dict[str, bytes]:
+        """Return the contents of the blobs; of a batch with a damaged one, those that can be read by themselves."""
+        try:
+            return dict(self._repo.blobs(blobs))
+        except ProviderError:
+            half = len(blobs) // 2
+            return {**self._readable(blobs[:half]), **self._readable(blobs[half:])} if half else {}
+
+    def _is_secret(self, content: bytes) -> bool:
+        return any(secret in content for secret in self._secrets)
+
+    def _find(self, terms: Sequence[Term], question: str, limit: int) -> list[Passage] | None:
+        with self._store.open() as connection:
+            commit = rows.commit_of(connection)
+            if commit is None:
+                return None
+            total = rows.count_passages(connection)
+            matches = _matches(connection, terms, total)
+            paths = rows.paths(connection, {passage for match in matches for passage in match.scores})
+            ranked = rank(matches, paths, total=total, question=question, limit=limit)
+            return [_passage(connection, one, commit) for one in ranked]
+
+
+def _silent(_done: int, _total: int) -> None:
+    """Report nothing."""
+
+
+def _matches(connection: sqlite3.Connection, terms: Sequence[Term], total: int) -> list[Match]:
+    """Return where each of the most telling terms occurs; words that occur nowhere stay, as not covered."""
+    found = {term: rows.count_matches(connection, term.words) for term in terms}
+    telling = sorted(terms, key=lambda term: -term.weight * rarity(found[term], total) * bool(found[term]))
+    kept = frozenset(telling[:MAX_TERMS])
+    return [
+        Match(term, rows.match(connection, term.words) if found[term] else {})
+        for term in terms
+        if term in kept or (not found[term] and term.about)
+    ]
+
+
+def _passage(connection: sqlite3.Connection, ranked: Ranked, commit: str) -> Passage:
+    path, start, end, text = rows.place(connection, ranked.passage)
+    return Passage(path=path, start=start, end=end, text=text, commit=commit, score=ranked.score)

@@ -1,0 +1,1 @@
+"""Documents, journals, jobs and leases as files under TRIAGE_HOME."""

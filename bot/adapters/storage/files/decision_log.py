@@ -1,0 +1,36 @@
+"""Port DecisionLog over decisions.md, which only grows; the bot and the terminal both append, under one lock."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from bot.adapters.storage.files.file_leases import alone
+from bot.errors import refusal
+
+FILE: Final = "decisions.md"
+_HEAD: Final = "# Decisions\n\nOne line for each, oldest first; nothing here is ever changed.\n\n"
+
+
+class DecisionFile:
+    """The decisions of one data directory."""
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / FILE
+
+    def note(self, mark: str, line: str) -> None:
+        """Append a line unless one that holds `mark` is there; returns once it is on disk."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with alone(self._path.with_name(".decisions.lock")), self._path.open("a+b") as file:
+                file.seek(0)
+                before = file.read().decode("utf-8", "replace")
+                if any(mark in other for other in before.splitlines()):
+                    return
+                torn = "\n" if before and not before.endswith("\n") else ""
+                file.write(f"{'' if before else _HEAD}{torn}- {' '.join(line.split())}\n".encode("utf-8", "replace"))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise refusal(f"cannot write {self._path}", error, "check the disk and the file's owner") from error

@@ -1,0 +1,123 @@
+"""How much disk a data directory uses, counted for a second or two at most.
+
+Old records of runs are removed, so that years of work fit a disk: whole folders of runs/ and escalations/.
+
+What belongs to an open thread stays however old, and journals, closed threads and memory are nobody's business here. A
+folder is renamed before it is emptied, so a crash leaves none that looks whole. Links are left alone, and not followed.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from bot.domain.threads import ThreadState
+from bot.ports import Clock
+
+COUNT_FOR_S: Final = 2.0
+_UNITS: Final = ((1024**3, "GiB"), (1024**2, "MiB"), (1024, "KiB"))
+
+
+def used(home: Path, *, count_for_s: float = COUNT_FOR_S) -> str:
+    """Return what the files below a folder take, `at least` so much where there are too many to count them all."""
+    until, count = time.monotonic() + count_for_s, 0
+    for folder, _, names in os.walk(home):
+        for name in names:
+            try:
+                count += Path(folder, name).lstat().st_size
+            except OSError:  # gone meanwhile, or not ours to see
+                continue
+        if time.monotonic() > until:
+            return f"at least {size(count)}"
+    return size(count)
+
+
+def size(count: int) -> str:
+    """Return a number of bytes as people read it.
+
+    >>> size(2048), size(12)
+    ('2.0 KiB', '12 bytes')
+    """
+    for unit, name in _UNITS:
+        if count >= unit:
+            return f"{count / unit:.1f} {name}"
+    return f"{count} bytes"
+
+
+log = logging.getLogger(__name__)
+
+FOLDERS: Final = ("runs", "escalations")
+LOOKS_PER_TICK: Final = 100
+"""So many folders are looked at, and at most removed, in one tick."""
+REST: Final = timedelta(hours=6)
+"""Between one walk over all folders and the next."""
+_DOOMED: Final = ".old-"
+
+
+class OldRuns:
+    """Removes what is older than `keep`, a little at every tick; None keeps everything."""
+
+    def __init__(
+        self, home: Path, keep: timedelta | None, clock: Clock, open_threads: Callable[[], Iterable[ThreadState]]
+    ) -> None:
+        self._home, self._keep, self._clock, self._open_threads = home, keep, clock, open_threads
+        self._walk: Iterator[Path] | None = None
+        self._rested_since: datetime | None = None
+
+    def tick(self) -> None:
+        """Look at a few folders, remove those that are too old; what the disk refuses is left for another walk."""
+        now = self._clock.now()
+        if self._keep is None or (self._rested_since is not None and timedelta() <= now - self._rested_since < REST):
+            return
+        self._walk = self._walk or _records(self._home)
+        met = list(islice(self._walk, LOOKS_PER_TICK))
+        if not met:
+            self._walk, self._rested_since = None, now
+        self._remove([path for path in met if now - _last_touched(path) > self._keep or _is_doomed(path)])
+
+    def _remove(self, old: list[Path]) -> None:
+        needed = tuple(state.thread_id for state in self._open_threads()) if old else ()
+        gone = sum(_removed(path) for path in old if not path.name.startswith(needed))
+        if gone:
+            log.info("%d old records of runs removed", gone, extra={"action": "old_runs_removed"})
+
+
+def _records(home: Path) -> Iterator[Path]:
+    """Yield the folders of all runs; a link is none, whether it stands for one of them or for all."""
+    for parent in (home / name for name in FOLDERS):
+        if parent.is_symlink() or not parent.is_dir():
+            continue
+        with os.scandir(parent) as entries:
+            yield from (Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False))
+
+
+def _is_doomed(path: Path) -> bool:
+    """Whether a crash came between a folder's new name and its end."""
+    return path.name.startswith(_DOOMED)
+
+
+def _last_touched(path: Path) -> datetime:
+    """Return when a folder or a file in it was changed last; the far future where that cannot be told."""
+    try:
+        times = [path.lstat().st_mtime, *(entry.stat(follow_symlinks=False).st_mtime for entry in os.scandir(path))]
+        return datetime.fromtimestamp(max(times), UTC)
+    except (OSError, OverflowError, ValueError):
+        return datetime.max.replace(tzinfo=UTC)
+
+
+def _removed(path: Path) -> bool:
+    doomed = path if _is_doomed(path) else path.with_name(f"{_DOOMED}{path.name}"[:250])
+    try:
+        path.rename(doomed)
+        shutil.rmtree(doomed)
+    except OSError:
+        log.warning("an old record cannot be removed: %s", path, extra={"action": "old_run_stays"}, exc_info=True)
+        return False
+    return True

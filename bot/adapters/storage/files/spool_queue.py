@@ -1,0 +1,209 @@
+"""Waiting work as files: queue/ waits, queue/running/ is claimed, queue/failed/ is given up.
+
+A claim is a rename, so a job is in exactly one folder whatever happens; what a crash left in running/ goes back to its
+place at the next start. That counts as a death and not as an attempt: a job that the process died of again and again
+runs alone, and then no more. One process owns the spool (see bot/adapters/storage/files/file_leases.py).
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from bot.adapters.storage.files.atomic_write import (
+    list_files,
+    make_folder,
+    read_json,
+    remove_file,
+    replace_json,
+    set_aside,
+)
+from bot.domain.jobs import Job, JobKind, queue_order
+from bot.errors import StoreError, refusal
+from bot.ports import Clock, any_job
+
+log = logging.getLogger(__name__)
+
+_USER_JOB = re.compile(rf"{JobKind.USER}_(\d{{1,15}})_")
+MAX_HEARTBEATS = 1
+
+
+class SpoolQueue:
+    """Port JobQueue over a folder.
+
+    `claim` waits up to `wait_s` for work. `given_up` and `corrupt` name what the start found beyond repair.
+    """
+
+    def __init__(self, folder: Path, clock: Clock, *, max_running: int = 2, wait_s: float = 0) -> None:
+        self._waiting_dir = make_folder(folder)
+        self._running_dir = make_folder(folder / "running")
+        self._failed_dir = make_folder(folder / "failed")
+        self._clock = clock
+        self._max_running = max_running
+        self._wait_s = wait_s
+        self._changed = threading.Condition()
+        self._last_ms = 0
+        self._sequence = 0
+        self._running: dict[str, Job] = {}
+        self._put_off: set[str] = set()
+        self._owed: dict[str, Callable[[], None]] = {}
+        self.given_up: list[Job] = []
+        self.corrupt: list[Path] = []
+        self._recover()
+        self._waiting = {job.name: job for job in self._load(self._waiting_dir)}
+
+    def put(self, kind: JobKind, key: str, payload: Mapping[str, Any], *, job_id: str | None = None) -> Job:
+        """Store a job and wake a waiting claim; raises StoreError when the disk refuses."""
+        with self._changed:
+            number = self._sequence + 1
+            self._last_ms = max(self._last_ms, int(self._clock.now().timestamp() * 1000))
+            job = Job(
+                kind=kind,
+                key=key,
+                payload=dict(payload),
+                epoch_ms=self._last_ms,
+                job_id=job_id or f"{number:06d}",
+            )
+            replace_json(self._waiting_dir / job.name, job.model_dump(mode="json"))
+            self._sequence = number
+            self._waiting[job.name] = job
+            self._changed.notify()
+            return job
+
+    def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
+        """Take the next wanted job the caps allow: at most `max_running`, one heartbeat, one per key."""
+        with self._changed:
+            self._settle()
+            job = self._next(wanted)
+            if job is None and self._wait_s:
+                self._changed.wait(self._wait_s)
+                job = self._next(wanted)
+            if job is None:
+                return None
+            claimed = job.model_copy(update={"attempts": job.attempts + 1})
+            replace_json(self._waiting_dir / job.name, claimed.model_dump(mode="json"))
+            self._move(job.name, self._waiting_dir, self._running_dir)
+            del self._waiting[job.name]
+            self._running[job.name] = claimed
+            return claimed
+
+    def look_again(self) -> None:
+        """Have whoever waits in `claim` look again: what is wanted has changed."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def end_waits(self) -> None:
+        """Have whoever waits in `claim` return, and nobody wait from now on: the process stops."""
+        with self._changed:
+            self._wait_s = 0
+            self._changed.notify_all()
+
+    def done(self, job: Job) -> None:
+        """Forget a claimed job; where the disk refuses that, `claim` tries again before anything else."""
+        with self._changed:
+            self._owed[job.name] = lambda: self._forget(job)
+            self._settle()
+
+    def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
+        """Return a claimed job to its place, or to failed/ after its last attempt; True if it will run again."""
+        with self._changed:
+            returned = _returned(job, why, count=count)
+            again = not returned.has_failed
+            self._owed[job.name] = lambda: self._put_back(returned, again=again, count=count)
+            self._settle()
+            return again
+
+    def holds(self, key: str) -> bool:
+        """Whether a job for `key` waits or runs."""
+        with self._changed:
+            return any(job.key == key for jobs in (self._waiting, self._running) for job in jobs.values())
+
+    def lost_since_ms(self) -> int | None:
+        """Return from when on jobs may be missing, by the names of the damaged files that still lie here."""
+        names = [path.name for folder in (self._waiting_dir, self._running_dir) for path in folder.glob("*.corrupt")]
+        return min((int(found[1]) for name in names if (found := _USER_JOB.match(name))), default=None)
+
+    def _settle(self) -> None:
+        """Do what is owed to the disk; a job it is owed for keeps its key and its place until then."""
+        for name, deed in list(self._owed.items()):
+            deed()
+            del self._owed[name]
+            self._changed.notify()
+
+    def _forget(self, job: Job) -> None:
+        remove_file(self._running_dir / job.name)
+        self._running.pop(job.name, None)
+        self._put_off.discard(job.key)
+
+    def _put_back(self, returned: Job, *, again: bool, count: bool) -> None:
+        self._note(returned)
+        self._move(returned.name, self._running_dir, self._waiting_dir if again else self._failed_dir)
+        self._running.pop(returned.name, None)
+        (self._put_off.discard if count else self._put_off.add)(returned.key)
+        if again:
+            self._waiting[returned.name] = returned
+
+    def _next(self, wanted: Callable[[Job], bool]) -> Job | None:
+        if len(self._running) >= self._max_running or any(job.runs_alone for job in self._running.values()):
+            return None
+        busy = {job.key for job in self._running.values()}
+        heartbeats = sum(job.kind is JobKind.HEARTBEAT for job in self._running.values())
+        for job in sorted(filter(wanted, self._waiting.values()), key=self._order):
+            if job.key not in busy and (job.kind is JobKind.USER or heartbeats < MAX_HEARTBEATS):
+                return job if not (job.runs_alone and self._running) else None
+            busy.add(job.key)
+        return None
+
+    def _order(self, job: Job) -> tuple[Any, ...]:
+        """Put behind the others what met an outage: it may be that job's alone. One key keeps its order."""
+        return job.key in self._put_off, queue_order(job.name)
+
+    def _recover(self) -> None:
+        left = self._load(self._running_dir)
+        for job in (job.died(alone=len(left) == 1) for job in left):
+            again = not job.has_failed
+            if not again:
+                self.given_up.append(job)
+            replace_json(self._running_dir / job.name, job.model_dump(mode="json"))
+            self._move(job.name, self._running_dir, self._waiting_dir if again else self._failed_dir)
+
+    def _load(self, folder: Path) -> list[Job]:
+        jobs = []
+        for path in list_files(folder, "*_*_*.json"):
+            try:
+                job = Job.model_validate(read_json(path))
+                if job.name != path.name:
+                    raise ValueError("renamed by hand")
+            except (ValidationError, ValueError):
+                self.corrupt.append(set_aside(path))
+                continue
+            self._last_ms = max(self._last_ms, job.epoch_ms)
+            if job.job_id.isdigit():
+                self._sequence = max(self._sequence, int(job.job_id))
+            jobs.append(job)
+        return jobs
+
+    def _note(self, returned: Job) -> None:
+        """Write why a job comes back; a full disk forgets that, for a lost place would block its key."""
+        try:
+            replace_json(self._running_dir / returned.name, returned.model_dump(mode="json"))
+        except StoreError as error:
+            log.warning("a job's reason is not on disk: %s", error, extra={"action": "reason_lost"})
+
+    def _move(self, name: str, source: Path, target: Path) -> None:
+        try:
+            (source / name).rename(target / name)
+        except OSError as error:
+            raise refusal(f"cannot move the job {name} to {target.name}/", error, "check the disk") from error
+
+
+def _returned(job: Job, why: str, *, count: bool) -> Job:
+    if not count:
+        return job.model_copy(update={"attempts": job.attempts - 1})
+    return job.model_copy(update={"failures": (*job.failures, why[:500])})

@@ -1,0 +1,163 @@
+"""What model runs may still cost: an allowance for each case and a limit for each day (UTC), kept in spend.ndjson.
+
+A run is granted its share before it starts and is stopped before it exceeds it; runs at the same time never share a
+dollar. Where no price is known there is no cost to limit: the runner refuses such a model if a limit is set.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Final
+
+from bot.agent.model_run import Request, Result, RunFailed, Runner, SpendLimitReached
+from bot.domain.returns import Usage
+from bot.ports import Clock, Journal
+
+TAIL_BYTES: Final = 4 * 1024 * 1024
+"""How much of the journal is read for the day's sum: some 15,000 runs."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Allowance:
+    """What all runs of one case may cost together; `whose` completes "spend limit of $2.00 for …"."""
+
+    usd: float
+    whose: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grant:
+    """What one run may spend (None: as much as it likes), and whose limit that is."""
+
+    usd: float | None
+    why: str = ""
+
+
+class Spending:
+    """Makes model runs within the limits; `at_once` is how many may be under way together."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        clock: Clock,
+        *,
+        per_day_usd: float | None = None,
+        at_once: int = 1,
+    ) -> None:
+        self._journal, self._clock = journal, clock
+        self._per_day_usd, self._at_once = per_day_usd, at_once
+        self._lock = threading.Lock()
+        self._granted: list[Grant] = []
+        self._held: dict[str, float] = {}
+        self._day: date | None = None
+        self._spent_usd = 0.0
+
+    def run(
+        self, runner: Runner, request: Request, *, run_id: str, spent_usd: float, allowance: Allowance | None = None
+    ) -> Result:
+        """Make a run of a case that has cost `spent_usd` so far; what it cost is on disk when this returns.
+
+        Raises:
+            RunFailed: as the runner does; SpendLimitReached names the limit that was met.
+            StoreError: the journal cannot be written.
+        """
+        grant = self._grant(spent_usd, allowance)
+        usage = Usage()
+        try:
+            if grant.usd == 0.0:
+                raise SpendLimitReached(grant.why, usage=usage)
+            limits = replace(request.limits, spend_usd=grant.usd)
+            result = runner.run(replace(request, limits=limits))
+            usage = result.usage
+        except RunFailed as error:
+            usage = error.usage
+            if isinstance(error, SpendLimitReached) and usage.cost_usd is not None:
+                raise SpendLimitReached(grant.why, usage=usage) from error
+            raise
+        finally:
+            self._settle(grant, run_id, request.model, usage)
+        return result
+
+    def hold(self, key: str, spent_usd: float, allowance: Allowance | None = None) -> float | None:
+        """Set a share aside for a run in another process, until `release`; None: it may cost what it likes.
+
+        Raises:
+            SpendLimitReached: nothing is left; names the limit.
+        """
+        with self._lock:
+            grant = self._smallest(spent_usd, allowance)
+            if grant.usd == 0.0:
+                raise SpendLimitReached(grant.why, usage=Usage())
+            self._held[key] = grant.usd or 0.0
+            return grant.usd
+
+    def hold_again(self, key: str, usd: float | None) -> None:
+        """Set aside what a process before this one had set aside; harmless when it is."""
+        with self._lock:
+            self._held.setdefault(key, usd or 0.0)
+
+    def held(self) -> frozenset[str]:
+        """Return the keys of the shares that are held."""
+        with self._lock:
+            return frozenset(self._held)
+
+    def release(self, key: str) -> None:
+        """Give back a share that is held: what its run cost stands in the journal, which is read anew."""
+        with self._lock:
+            if self._held.pop(key, None) is not None:
+                self._day = None
+
+    def record(self, run_id: str, model: str, usage: Usage) -> None:
+        """Write down what a run cost that was not made here."""
+        with self._lock:
+            self._write(run_id, model, usage)
+
+    def _grant(self, spent_usd: float, allowance: Allowance | None) -> Grant:
+        """Set a share aside: what the case has left, or an equal part of what the day has left."""
+        with self._lock:
+            grant = self._smallest(spent_usd, allowance)
+            self._granted.append(grant)
+            return grant
+
+    def _smallest(self, spent_usd: float, allowance: Allowance | None) -> Grant:
+        return min(self._grants(spent_usd, allowance), key=lambda each: each.usd or 0.0, default=Grant(usd=None))
+
+    def _grants(self, spent_usd: float, allowance: Allowance | None) -> list[Grant]:
+        grants = []
+        if allowance is not None:
+            left = max(0.0, allowance.usd - spent_usd)
+            grants.append(Grant(usd=left, why=f"spend limit of {_usd(allowance.usd)} for {allowance.whose} reached"))
+        if self._per_day_usd is not None:
+            set_aside = sum(grant.usd or 0.0 for grant in self._granted) + sum(self._held.values())
+            free = max(0.0, self._per_day_usd - self._today() - set_aside)
+            share = free / max(1, self._at_once - len(self._granted))
+            grants.append(Grant(usd=share, why=f"spend limit of {_usd(self._per_day_usd)} for today reached"))
+        return grants
+
+    def _today(self) -> float:
+        """Return what the day has cost so far, read from the journal when the day is new."""
+        day = self._clock.now().date()
+        if day != self._day:
+            records = self._journal.records(last_bytes=TAIL_BYTES)
+            costs = [record.get("cost_usd") for record in records if str(record.get("at", "")).startswith(f"{day}")]
+            self._day, self._spent_usd = day, sum(cost for cost in costs if isinstance(cost, int | float))
+        return self._spent_usd
+
+    def _settle(self, grant: Grant, run_id: str, model: str, usage: Usage) -> None:
+        """Give back what is left of a share and write down what was spent."""
+        with self._lock:
+            self._granted.remove(grant)
+            if usage.input_tokens or usage.output_tokens:
+                self._write(run_id, model, usage)
+
+    def _write(self, run_id: str, model: str, usage: Usage) -> None:
+        self._today()
+        self._spent_usd += usage.cost_usd or 0.0
+        at = self._clock.now().isoformat()
+        self._journal.append({"at": at, "run_id": run_id, "model": model, **usage.model_dump()})
+
+
+def _usd(amount: float) -> str:
+    return f"${amount:.2f}" if amount >= 0.01 else f"${amount:g}"

@@ -1,0 +1,174 @@
+"""What tokens cost: US dollars per million, by model.
+
+The defaults are what the vendor's own command line computes with, not an official price list (FACTS A12); `pricing` in
+triage.yml overrides them. A model without a price has no cost, rather than a wrong one.
+
+What a run has cost, and whether it can afford one more call.
+
+Every attempt is counted, also one that was cut off. A call's worst case is set aside before it is made, so a limit is
+never exceeded: it is refused instead.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from bot.agent.model_run import SpendLimitReached
+from bot.domain.returns import Usage, total
+
+PRICES_AS_OF: Final = "2026-11-20"
+"""The day on which the defaults were read."""
+
+_PER_TOKEN: Final = 1_000_000
+_BARE_ID: Final = re.compile(r"claude-[a-z0-9-]{1,60}")
+_DATED: Final = re.compile(r"[-@]20\d{6}(?:-v\d{1,3})?$")
+_REVISION: Final = re.compile(r"-v\d{1,3}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Dollars per million tokens; `cache_write_5m` is for entries that live five minutes.
+
+    A call whose prompt has more than `long_above` tokens costs `long` for all its tokens, where that is set.
+    """
+
+    input: float
+    output: float
+    cache_read: float
+    cache_write_5m: float
+    long: Price | None = None
+    long_above: int = 100_000
+
+    def cost_usd(self, usage: Usage) -> float:
+        """Return what one call with these tokens costs.
+
+        >>> Price(4, 20, 0.2, 5).cost_usd(Usage(input_tokens=1_000_000, output_tokens=100_000))
+        6.0
+        >>> Price(4, 20, 0.2, 5, long=Price(8, 30, 0.4, 10)).cost_usd(Usage(input_tokens=1_000_000))
+        8.0
+        """
+        price = self._for(usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens)
+        return price._cost_usd(usage)
+
+    def _for(self, prompt_tokens: int) -> Price:
+        return self.long if self.long is not None and prompt_tokens > self.long_above else self
+
+    def _cost_usd(self, usage: Usage) -> float:
+        return (
+            usage.input_tokens * self.input
+            + usage.output_tokens * self.output
+            + usage.cache_read_tokens * self.cache_read
+            + usage.cache_write_tokens * self.cache_write_5m
+        ) / _PER_TOKEN
+
+    def worst_usd(self, input_tokens: int, output_tokens: int) -> float:
+        """Return the most that a call with so many tokens can cost: nothing read from the cache, all written to it."""
+        price = self._for(input_tokens)
+        dearest = max(price.input, price.cache_write_5m)
+        return (input_tokens * dearest + output_tokens * price.output) / _PER_TOKEN
+
+
+Prices = Mapping[str, Price]
+
+DEFAULT_PRICES: Final[Prices] = MappingProxyType(
+    {
+        "claude-opus-5-5": Price(4, 20, 0.2, 5),
+        "claude-sonnet-5-5": Price(2, 10, 0.1, 2.5),
+        "claude-haiku-5-5": Price(0.1, 0.5, 0.01, 0.125),
+        "claude-fable-5-2": Price(8, 40, 0.2, 10),
+        "claude-opus-5": Price(5, 25, 0.5, 6.25),
+        "claude-opus-4-8": Price(5, 25, 0.5, 6.25),
+        "claude-sonnet-5": Price(2, 10, 0.2, 2.5),
+        "claude-sonnet-4-6": Price(3, 15, 0.3, 3.75),
+        "claude-haiku-4-5": Price(1, 5, 0.1, 1.25),
+    }
+)
+
+
+def with_overrides(overrides: Mapping[str, Price]) -> Prices:
+    """Return the defaults with a team's own prices over them, by model id."""
+    return {**DEFAULT_PRICES, **overrides}
+
+
+def bare_model_id(model: str) -> str:
+    """Return a model's own name: clouds put region, vendor and account before it, and a revision behind it.
+
+    >>> bare_model_id("us.anthropic.claude-haiku-4-5-20251001-v1:0"), bare_model_id("claude-opus-5-5")
+    ('claude-haiku-4-5-20251001', 'claude-opus-5-5')
+    """
+    found = _BARE_ID.search(model)
+    return _REVISION.sub("", found[0]) if found else model
+
+
+def price_of(model: str, prices: Prices) -> Price | None:
+    """Return the price of a model: by its id, else by its own name, else by that without a date; None if unknown.
+
+    >>> price_of("us.anthropic.claude-haiku-4-5-20251001-v1:0", DEFAULT_PRICES) == DEFAULT_PRICES["claude-haiku-4-5"]
+    True
+    """
+    bare = bare_model_id(model)
+    return prices.get(model) or prices.get(bare) or prices.get(_DATED.sub("", bare))
+
+
+_BYTES_PER_TOKEN: Final = 4
+_MARGIN: Final = 1.3
+"""How much more tokens a text may be than its UTF-8 bytes / 4."""
+
+
+class Meter:
+    """Counts one run's tokens; `usage` is complete at any moment."""
+
+    def __init__(self, model: str, price: Price | None, *, limit_usd: float | None, max_tokens: int) -> None:
+        self._model, self._price = model, price
+        self._limit_usd, self._max_tokens = limit_usd, max_tokens
+        self.usage = self._priced(Usage())
+
+    def reserve(self, request: Any) -> None:
+        """Make sure that the worst case of a call with this content fits what is left.
+
+        Raises:
+            SpendLimitReached: it does not, or nobody knows what the model costs; no call may be made.
+        """
+        if self._limit_usd is None:
+            return
+        if self._price is None:
+            why = f"no price is known for {self._model}, so its spend limit cannot be kept; add it to `pricing`"
+            raise SpendLimitReached(why, usage=self.usage)
+        worst = self._price.worst_usd(estimate_tokens(request), self._max_tokens)
+        spent = self.usage.cost_usd or 0.0
+        if spent + worst > self._limit_usd:
+            why = (
+                f"the spend limit is reached: ${spent:.3f} spent, the next call may cost ${worst:.3f},"
+                f" ${self._limit_usd:.3f} allowed; raise `budget` to let it go on"
+            )
+            raise SpendLimitReached(why, usage=self.usage)
+
+    def add(self, reported: Any, *, at_least_output: int = 0) -> None:
+        """Count one reply's usage as the provider reported it, or the tokens seen of it, if those are more."""
+        reply = Usage(
+            input_tokens=reported.input_tokens,
+            output_tokens=max(reported.output_tokens, at_least_output),
+            cache_read_tokens=reported.cache_read_input_tokens or 0,
+            cache_write_tokens=reported.cache_creation_input_tokens or 0,
+        )
+        self.usage = total(self.usage, self._priced(reply))  # each reply by itself: a long prompt has its own price
+
+    def _priced(self, usage: Usage) -> Usage:
+        return usage.model_copy(update={"cost_usd": self._price.cost_usd(usage) if self._price else None})
+
+
+def estimate_tokens(request: Any) -> int:
+    """Return a safe upper estimate of how many tokens a request's content is.
+
+    >>> estimate_tokens("x" * 398)
+    130
+    """
+    return math.ceil(
+        len(json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")) / _BYTES_PER_TOKEN * _MARGIN
+    )

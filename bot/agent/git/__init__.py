@@ -1,0 +1,1 @@
+"""Reading git: one pinned commit, its history, nothing else."""

@@ -1,0 +1,117 @@
+"""What happened in a checkout: commits, their changes, who wrote a line, where a text stands.
+
+Reads git only through GitRepo's process. Every text from outside is one argv element that cannot be an option: glued to
+its option, after `-e`, or after `--`. External diff drivers and text conversions are off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from bot.agent.git.git_repo import GitRepo
+
+MAX_BYTES: Final = 2_000_000
+"""The most that is taken from one call of git."""
+
+_DIFF: Final = (
+    *("diff-tree", "-r", "--root", "--no-commit-id", "--no-renames", "--diff-merges=first-parent"),
+    *("--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"),
+)
+_FORMAT: Final = "%H%x00%cs%x00%an%x00%D%x00%s%x00%B"
+_FIELDS: Final = 6
+_BLAMED: Final = re.compile(r"([0-9a-f]{40,64}) \d+ (\d+)")
+
+
+class Commit(NamedTuple):
+    """One commit; `date` is yyyy-mm-dd, `tags` as git names them, `message` whole."""
+
+    sha: str
+    date: str
+    author: str
+    tags: str
+    subject: str
+    message: str
+
+
+class Patch(NamedTuple):
+    """A diff as text; `complete` is False when it was cut at MAX_BYTES."""
+
+    text: str
+    complete: bool
+
+
+class Hit(NamedTuple):
+    """A line that holds a text."""
+
+    path: str
+    line: int
+
+
+class History:
+    """The history of `repo`; each method raises ProviderError when git fails or takes too long."""
+
+    def __init__(self, repo: GitRepo) -> None:
+        self._git = repo.process
+
+    def commits(
+        self, commit: str, *, limit: int, path: str | None = None, message: str | None = None, text: str | None = None
+    ) -> list[Commit]:
+        """Return the newest commits up to `commit`: of a path, with words in the message, that add or remove a text."""
+        filters = [
+            *([f"--grep={message}", "--fixed-strings", "--regexp-ignore-case"] if message else []),
+            *([f"-S{text}", "--no-textconv", "--no-ext-diff"] if text else []),
+        ]
+        out, _ = self._git.run_capped(
+            *("log", "-z", "--no-show-signature", "--no-color", "--no-mailmap", "--decorate-refs=refs/tags/"),
+            *(f"--format={_FORMAT}%x00", f"--max-count={limit}", *filters),
+            *("--end-of-options", commit, "--", *([path] if path else [])),
+            max_bytes=MAX_BYTES,
+        )
+        return list(_commits(out))
+
+    def changed_paths(self, commit: str, *, text: str | None = None) -> list[str]:
+        """Return the paths a commit changed (against its first parent), or those where it adds or removes `text`."""
+        pickaxe = [f"-S{text}"] if text else []
+        out, _ = self._git.run_capped(*_DIFF, "-z", "--name-only", *pickaxe, commit, "--", max_bytes=MAX_BYTES)
+        return [name.decode("utf-8", "surrogateescape") for name in out.split(b"\0") if name]
+
+    def patch(self, commit: str, paths: Sequence[str]) -> Patch:
+        """Return what a commit changed in `paths`, which may be neither empty nor folders that must not be shown."""
+        out, complete = self._git.run_capped(*_DIFF, "--patch", commit, "--", *paths, max_bytes=MAX_BYTES)
+        return Patch(out.decode("utf-8", "replace"), complete)
+
+    def blame(self, commit: str, path: str, start: int, end: int) -> dict[int, str]:
+        """Return the commit that last changed each of the lines `start`..`end` of a file."""
+        options = ("--porcelain", "--no-textconv", "--no-ext-diff", f"-L{start},{end}")
+        out, _ = self._git.run_capped("blame", *options, commit, "--", path, max_bytes=MAX_BYTES)
+        found = (_BLAMED.match(line.decode("utf-8", "replace")) for line in out.split(b"\n"))
+        return {int(match[2]): match[1] for match in found if match}
+
+    def lines_with(self, commit: str, text: str, *, under: str | None = None) -> tuple[list[Hit], bool]:
+        """Return the lines that hold `text`, and whether these are all; capitals count only where `text` has some."""
+        case = [] if text != text.lower() else ["--ignore-case"]
+        out, complete = self._git.run_capped(
+            *("grep", "--fixed-strings", *case, "--line-number", "-I", "-z", "--full-name", "--no-color"),
+            *("--no-textconv", "--no-recurse-submodules", "-e", text, commit, "--", *([under] if under else [])),
+            max_bytes=MAX_BYTES,
+            fine=(0, 1),
+        )
+        return list(_hits(out, len(commit) + 1)), complete
+
+
+def _commits(out: bytes) -> Iterator[Commit]:
+    fields = out.decode("utf-8", "replace").split("\0")
+    for start in range(0, len(fields) - _FIELDS, _FIELDS + 1):
+        sha, date, author, tags, subject, message = fields[start : start + _FIELDS]
+        yield Commit(sha, date, author, tags, subject, message.strip("\n"))
+
+
+def _hits(out: bytes, prefix: int) -> Iterator[Hit]:
+    """Yield the hits of `git grep -z -n`: `commit:path NUL line NUL text newline`."""
+    for record in out.split(b"\n"):
+        name, _, rest = record.partition(b"\0")
+        line, found, _ = rest.partition(b"\0")
+        if found:
+            yield Hit(name[prefix:].decode("utf-8", "surrogateescape"), int(line))

@@ -1,0 +1,222 @@
+"""Reading a git checkout: blobs, trees and commits, nothing else.
+
+Every call is an argv (never a shell), in a scrubbed environment, with hooks, file-system monitors, external diff
+drivers and prompts off. Only committed content is read: what lies in the work tree is not evidence.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from bot.agent.git.git_process import GitProcess
+from bot.domain.text.file_text import file_lines
+from bot.errors import ConfigError, ProviderError
+
+_COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
+
+
+class EntryKind(StrEnum):
+    """What stands at a path of a commit."""
+
+    FILE = "file"
+    LINK = "symbolic link"
+    SUBMODULE = "submodule"
+    FOLDER = "folder"
+
+
+_KINDS: Final = {"120000": EntryKind.LINK, "160000": EntryKind.SUBMODULE, "040000": EntryKind.FOLDER}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TreeEntry:
+    """One entry of a tree: its path from the top, object id and size in bytes (0 where it is no file or link).
+
+    `is_missing`: the checkout has no readable content of it, as after a clone without blobs or damage of the disk.
+    """
+
+    path: str
+    blob: str
+    size: int
+    kind: EntryKind = EntryKind.FILE
+    is_missing: bool = False
+
+
+class GitRepo:
+    """A git checkout, read-only.
+
+    Raises:
+        ConfigError: `path` is not inside a git checkout (at construction).
+    """
+
+    def __init__(self, path: Path) -> None:
+        if not path.is_dir():
+            raise ConfigError(f"codebase: {path} is no folder; give the path of a git checkout")
+        process = GitProcess(path.resolve())
+        try:
+            top = process.run("rev-parse", "--show-toplevel")
+        except ProviderError as error:
+            raise _refusal(process, path) from error
+        self.root = Path(os.fsdecode(top.removesuffix(b"\n")))  # a blank at the end belongs to the name
+        self.process = GitProcess(self.root)
+
+    def head(self) -> str:
+        """Return the SHA of HEAD.
+
+        Raises:
+            ConfigError: the repository has no commit yet.
+        """
+        sha = self.resolve("HEAD")
+        if sha is None:
+            raise ConfigError(f"codebase: {self.root} has no commit yet; evidence is quoted from commits, so make one")
+        return sha
+
+    def resolve(self, revision: str) -> str | None:
+        """Return the full SHA of `HEAD` or of an abbreviated commit id; None if there is no such commit.
+
+        A branch or a tag whose name looks like an id is none.
+        """
+        if revision != "HEAD" and not _COMMIT.fullmatch(revision):
+            return None
+        try:
+            out = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        except ProviderError:
+            return None
+        full = out.decode().strip()
+        return full if revision == "HEAD" or full.startswith(revision) else None
+
+    def resolve_in(self, head: str, revision: str) -> str | None:
+        """Return the full SHA of a commit in the history of `head`; None for any other in the object store."""
+        full = self.resolve(revision)
+        try:
+            strange = self._git("rev-list", "--max-count=1", full, f"^{head}", "--") if full else b""
+        except ProviderError:
+            return None
+        return None if strange else full
+
+    def tree(self, commit: str) -> list[TreeEntry]:
+        """Return every regular file of `commit`: no symbolic links, no submodules."""
+        try:
+            entries = list(_entries(self._git("ls-tree", "-r", "-z", "-l", "--full-tree", commit)))
+        except ProviderError:  # sizes of a clone without blobs would have to be fetched
+            entries = self._tree_without_blobs(commit)
+        return [entry for entry in entries if entry.kind is EntryKind.FILE]
+
+    def _tree_without_blobs(self, commit: str) -> list[TreeEntry]:
+        listed = self._git("rev-list", "--objects", "--missing=print", "--no-walk", commit).split(b"\n")
+        missing = {line[1:].decode() for line in listed if line.startswith(b"?")}
+        records = self._git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
+        entries = []
+        for record in filter(None, records):
+            meta, _, path = record.partition(b"\t")
+            mode, _, blob = meta.decode().split()
+            kind = _KINDS.get(mode, EntryKind.FILE)
+            size = 0 if blob in missing or kind is not EntryKind.FILE else self._size(blob)
+            name = path.decode("utf-8", "surrogateescape")
+            entries.append(TreeEntry(path=name, blob=blob, size=size, kind=kind, is_missing=blob in missing))
+        return entries
+
+    def _size(self, blob: str) -> int:
+        return int(self._git("cat-file", "-s", blob))
+
+    def entry_at(self, commit: str, path: str) -> TreeEntry | None:
+        """Return what stands at exactly `path` in `commit`, whatever its kind; None if nothing does."""
+        if not (commit == "HEAD" or _COMMIT.fullmatch(commit)) or not _is_path(path):
+            return None
+        try:
+            out = self._git("ls-tree", "-z", "-l", "--full-tree", commit, "--", path)
+        except ProviderError:
+            return None
+        return next((entry for entry in _entries(out) if entry.path == path), None)
+
+    def blob_at(self, commit: str, path: str) -> bytes | None:
+        """Return the content of `path` at `commit`; None if there is no such file (or it is a link or a folder)."""
+        entry = self.entry_at(commit, path)
+        if entry is None or entry.kind is not EntryKind.FILE:
+            return None
+        return next(iter(self.blobs([entry.blob])))[1]
+
+    def lines_at(self, commit: str, path: str) -> list[str] | None:
+        """Return the lines of `path` at `commit` without line ends; None if it is absent or no text."""
+        content = self.blob_at(commit, path)
+        return None if content is None else file_lines(content)
+
+    def blobs(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield `(blob id, content)` for each id, in order, through one git process."""
+        process = self.process.start("cat-file", "--batch", stdin=subprocess.PIPE)
+        with process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            for blob in ids:
+                process.stdin.write(blob.encode() + b"\n")
+                process.stdin.flush()
+                header = process.stdout.readline().split()
+                if len(header) != 3:
+                    raise ProviderError(f"git cannot read object {blob[:12]} of {self.root}; run `git fsck` there")
+                content = process.stdout.read(int(header[2]))
+                if len(content) < int(header[2]):
+                    raise ProviderError(f"git cannot read object {blob[:12]} of {self.root}; run `git fsck` there")
+                process.stdout.read(1)
+                yield blob, content
+            process.stdin.close()
+
+    def remote_url(self) -> str | None:
+        """Return the URL of the remote `origin`, without credentials; None if there is none."""
+        try:
+            url = self._git("config", "--local", "--get", "remote.origin.url").decode().strip()
+        except ProviderError:
+            return None
+        return re.sub(r"(?<=://)[^/]*@", "", url)
+
+    def _git(self, *args: str) -> bytes:
+        return self.process.run(*args)
+
+
+def _entries(listing: bytes) -> Iterator[TreeEntry]:
+    """Yield the entries of `git ls-tree -z -l`."""
+    for record in filter(None, listing.split(b"\0")):
+        meta, _, path = record.partition(b"\t")
+        mode, _, object_id, size = meta.decode().split()
+        yield TreeEntry(
+            path=path.decode("utf-8", "surrogateescape"),
+            blob=object_id,
+            size=int(size) if size.isdigit() else 0,
+            kind=_KINDS.get(mode, EntryKind.FILE),
+            is_missing=size == "BAD",
+        )
+
+
+def split_lines(content: bytes) -> list[str]:
+    r"""Return the lines of a file without their line ends; none of what is no text.
+
+    >>> split_lines(b"a\r\nb\x0cc\n"), split_lines(b"\x00")
+    (['a', 'b\x0cc'], [])
+    """
+    return file_lines(content) or []
+
+
+def _is_path(text: str) -> bool:
+    """Whether a text can be handed to git as a path: no NUL, and bytes behind every character."""
+    try:
+        return bool(text) and b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+
+
+def _refusal(process: GitProcess, path: Path) -> ConfigError:
+    try:
+        is_bare = process.run("rev-parse", "--is-bare-repository") == b"true\n"
+    except ProviderError:
+        is_bare = False
+    if is_bare:
+        return ConfigError(
+            f"codebase: {path} is a bare repository; clone it with a work tree (`git clone {path} <folder>`) "
+            "and give that folder"
+        )
+    return ConfigError(f"codebase: {path} is no git checkout; clone one there, or run `git init` and commit")

@@ -1,0 +1,199 @@
+"""Reading a model's final answer out of its text: one JSON object of the asked type.
+
+Tolerant of what stands around the object (prose, code fences, other objects), strict about the object. Pure.
+
+Reading one streamed reply to its end, and judging whether it is whole.
+
+A reply counts only after its stop event. A tool call counts only when its block was closed and its arguments are
+complete JSON; one that counts is kept whatever reason the reply gives for stopping.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import httpx2
+from anthropic.lib.streaming import BetaMessageStream
+from anthropic.types.beta import BetaContentBlock, BetaMessage, BetaToolUseBlock
+from pydantic import BaseModel, ValidationError
+
+from bot.agent.cost import Meter
+from bot.agent.retry import NotAnApi, Truncated
+from bot.agent.run_log import RunJournal
+from bot.agent.watchdog import Watchdog
+from bot.domain.text.sanitize import mend, storable
+
+_BEGIN: Final = re.compile(r"\{(?=[ \t\r\n]{0,1000}[\"}])")
+_READ_BEFORE_CUT: Final = 65_536
+_TOO_DEEP_CHARS: Final = 1_000
+"""How far to go on from an object that is nested more deeply than can be read: it nests on for longer than this."""
+
+
+class Unreadable(ValueError):
+    """There is no such object in the text; the message tells the model what is wrong."""
+
+
+def read_answer(text: str, kind: type[BaseModel]) -> BaseModel:
+    """Return the largest object in `text` that is a `kind`.
+
+    Raises:
+        Unreadable: there is none; the message lists what is wrong with the largest object.
+    """
+    problem = "there is no JSON object in it"
+    for found in sorted(objects(text), key=lambda found: len(json.dumps(found)), reverse=True):
+        try:
+            return kind.model_validate(found)
+        except ValidationError as error:
+            if problem.startswith("there is no"):
+                problem = _explain(error)
+    raise Unreadable(problem)
+
+
+def objects(text: str) -> Iterator[dict[str, Any]]:
+    r"""Yield the top-level JSON objects in a text, skipping what is none.
+
+    >>> list(objects('Here: ```json\n{"a": {"b": "}"}}\n``` or {not json} {"c": 1}'))
+    [{'a': {'b': '}'}}, {'c': 1}]
+    """
+    decoder = json.JSONDecoder(strict=False)
+    begin = _BEGIN.search(text)
+    while begin:
+        at = begin.start()
+        if at > _READ_BEFORE_CUT:  # a failure counts the lines of all that was read
+            text, at = text[at:], 0
+        found, end = _object_at(decoder, text, at)
+        if found is not None:
+            mend(found)
+            yield found
+        begin = _BEGIN.search(text, end)
+
+
+def _object_at(decoder: json.JSONDecoder, text: str, at: int) -> tuple[dict[str, Any] | None, int]:
+    """Return the object that starts at `at`, if it is one, and where to look on."""
+    try:
+        found, end = decoder.raw_decode(text, at)
+    except ValueError:
+        return None, at + 1
+    except RecursionError:
+        return None, at + _TOO_DEEP_CHARS
+    return (found if isinstance(found, dict) else None), end
+
+
+def _explain(error: ValidationError) -> str:
+    details = error.errors(include_url=False, include_input=False)
+    return "; ".join(f"{'.'.join(map(str, detail['loc'])) or 'answer'}: {detail['msg']}" for detail in details[:8])
+
+
+_CONTENT = frozenset({"content_block_start", "content_block_delta"})
+_OF_THE_API = frozenset({"text/event-stream", "application/json"})
+_THINKING = frozenset({"thinking", "redacted_thinking"})
+_SAYS_NOTHING = frozenset({None, "end_turn", "stop_sequence"})
+
+
+class ReplyReader:
+    """Follows one stream; `read` may be called once."""
+
+    def __init__(self, stream: BetaMessageStream[Any], watch: Watchdog, journal: RunJournal) -> None:
+        self._stream, self._watch, self._journal = stream, watch, journal
+        self._started = self._stopped = False
+        self._bytes = 0
+        self._open: dict[int, str] = {}
+
+    def read(self, meter: Meter) -> BetaMessage:
+        """Return the whole reply; what it cost is counted, also when it breaks off.
+
+        Raises:
+            NotAnApi: the answer is a page or a file, not a stream of events.
+            Truncated: it ended early or with half a tool call.
+        """
+        refuse_pages(self._stream.response.headers.get("content-type", ""))
+        try:
+            for event in self._stream:
+                self._take(event)
+        except ValueError as error:
+            raise Truncated("the arguments of a tool call are no JSON") from error
+        except httpx2.TransportError as error:
+            raise Truncated("the connection broke in the middle of a reply") from error
+        finally:
+            if self._started:
+                seen = 0 if self._stopped else self._bytes // 4
+                meter.add(self._stream.current_message_snapshot.usage, at_least_output=seen)
+        if not self._stopped:
+            raise Truncated("the reply ended without its stop event")
+        return self._judge(self._stream.current_message_snapshot)
+
+    def _take(self, event: Any) -> None:
+        if event.type in _CONTENT:
+            self._watch.touch()
+        if event.type == "message_start":
+            self._started = True
+        elif event.type == "message_stop":
+            self._stopped = True
+        elif event.type == "content_block_start" and event.content_block.type == "tool_use":
+            self._open[event.index] = ""
+        elif event.type == "content_block_delta":
+            self._take_delta(event.index, event.delta)
+        elif event.type == "content_block_stop" and event.index in self._open:
+            json.loads(self._open.pop(event.index) or "{}")
+
+    def _take_delta(self, index: int, delta: Any) -> None:
+        words = str(getattr(delta, "thinking", None) or getattr(delta, "text", None) or "")
+        part = str(getattr(delta, "partial_json", None) or "")
+        self._bytes += len(words.encode("utf-8", "replace")) + len(part)
+        if index in self._open:
+            self._open[index] += part
+        if words and self._journal.hear(words):
+            with self._watch.deaf():
+                self._journal.preview()
+
+    def _judge(self, message: BetaMessage) -> BetaMessage:
+        """Return the message, its reason for stopping put right where its calls say otherwise."""
+        _mend(message)
+        calls = any(block.type == "tool_use" for block in message.content)
+        if self._open and message.stop_reason != "max_tokens":
+            raise Truncated("a tool call was cut in two")
+        if calls and message.stop_reason in _SAYS_NOTHING:
+            message.stop_reason = "tool_use"
+        elif not calls and message.stop_reason == "tool_use":
+            message.stop_reason = "end_turn"
+        return message
+
+
+def _mend(message: BetaMessage) -> None:
+    """Replace half characters, which could be neither kept nor sent back."""
+    for block in message.content:
+        if block.type == "text":
+            block.text = storable(block.text)
+        elif block.type == "tool_use":
+            mend(block.input)
+
+
+def refuse_pages(content_type: str) -> None:
+    """Raise NotAnApi if what an address answered with is no answer of the API: a proxy's page, a login, a file."""
+    kind = content_type.partition(";")[0].strip().casefold()
+    if kind and kind not in _OF_THE_API:
+        raise NotAnApi(kind)
+
+
+def sendable(content: Sequence[BetaContentBlock]) -> list[BetaContentBlock]:
+    """Return the blocks of a reply as the API takes them back, which is not always as it sent them.
+
+    Blank texts are left out, and so is thinking that nothing follows; arguments of a call that are no object become
+    an empty one. Source: the API's 400s (anthropic-sdk-python#461; FACTS M).
+    """
+    kept = [block for block in content if block.type != "text" or block.text.strip()]
+    while kept and kept[-1].type in _THINKING:
+        kept.pop()
+    return [_with_object(block) if block.type == "tool_use" else block for block in kept]
+
+
+def _with_object(call: BetaToolUseBlock) -> BetaToolUseBlock:
+    return call if isinstance(call.input, dict) else call.model_copy(update={"input": {}})
+
+
+def text_of(message: BetaMessage) -> str:
+    """Return what a reply says, thinking and calls aside."""
+    return "".join(block.text for block in message.content if block.type == "text")

@@ -1,0 +1,114 @@
+"""What a model run is given and what comes out of it; bot/agent/loop.py carries one out.
+
+One run is one conversation with fresh context: a stable prefix (system, tools), one user message of delimited data,
+tool turns, and a final answer that must be an object of the asked type.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import BaseModel
+
+from bot.agent.tools.base import Tool
+from bot.domain.returns import Usage
+from bot.errors import ProviderError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """Bounds of one run: seconds for all of it, seconds without a chunk, turns, answer tokens, US dollars left.
+
+    `total_s`, `stall_s` and `spend_usd` may be None (no such limit).
+    """
+
+    total_s: float | None = 300.0
+    stall_s: float | None = 60.0
+    max_turns: int = 24
+    max_tokens: int = 8_000
+    spend_usd: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """One run to make. `prefix` blocks are stable across runs and marked for caching; `prompt` is this run's data."""
+
+    model: str
+    system: str
+    prefix: Sequence[str] = ()
+    prompt: str
+    tools: Sequence[Tool] = ()
+    answer: type[BaseModel]
+    read: Callable[[str], BaseModel] | None = None
+    """Reads the last words instead of looking for an `answer` in them; must not raise."""
+    limits: Limits = field(default_factory=Limits)
+    folder: Path | None = None
+    """runs/<run_id>/: run.log is streamed and transcript.md is kept here, when given."""
+    on_progress: Callable[[Progress], None] | None = None
+    cancel: threading.Event | None = None
+    """Set from any thread, it ends this run, and only this one, with RunCancelled."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Progress:
+    """How far a run is: tool calls made, and the latest words of thinking or text."""
+
+    tool_calls: int
+    thinking: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Result:
+    """A finished run. `usage` is complete whatever happened."""
+
+    answer: BaseModel
+    usage: Usage
+    turns: int
+    tool_calls: int
+    convergence_forced: bool = False
+
+
+class RunFailed(ProviderError):
+    """A run ended without an answer; `usage` is what it cost until then."""
+
+    def __init__(self, message: str, *, usage: Usage, retry_after_s: float | None = None) -> None:
+        super().__init__(message, retry_after_s=retry_after_s)
+        self.usage = usage
+
+
+class RunTimedOut(RunFailed):
+    """A limit of time expired: `timeout_kind` says which; both limits are as configured, or None."""
+
+    def __init__(
+        self, message: str, *, usage: Usage, timeout_kind: str, timeout_s: float | None, stall_s: float | None
+    ) -> None:
+        super().__init__(message, usage=usage)
+        self.timeout_kind, self.timeout_s, self.stall_s = timeout_kind, timeout_s, stall_s
+
+
+class RunCancelled(RunFailed):
+    """Somebody set the request's `cancel`."""
+
+
+class RunStopped(RunCancelled):
+    """The process ends; nothing is wrong with the run, and it is to be made again."""
+
+
+class SpendLimitReached(RunFailed):
+    """The next call's worst case does not fit what may still be spent; it was not made."""
+
+
+OnProgress = Callable[[Progress], None]
+"""Told how far a run is, as often as it likes; must not take time."""
+
+
+class Runner(Protocol):
+    """Makes model runs."""
+
+    def run(self, request: Request) -> Result:
+        """Return the answer; raises RunFailed (RunTimedOut, SpendLimitReached) with the usage so far."""
+        ...

@@ -1,0 +1,150 @@
+"""git_blame: which commit last changed each line of a file.
+
+git_log and git_show: which commits touched something, and what one of them changed.
+
+Both see the history of the run's commit and nothing else that the object store holds.
+Files that hold secrets by name are left out of every diff and of every search; a commit that is shown whole stands in
+the ledger by its full id.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from bot.agent.git.git_history import Commit, History
+from bot.agent.tools.base import Arguments, Line, LineNumber, Path, ToolProblem
+from bot.agent.tools.snapshot import Snapshot, clean_path, folder_path, is_withheld
+from bot.agent.tools.tool_output import MAX_CHARS, fitting, path_text, quote, redact_lines, redact_patch, truncated
+
+MAX_LINES: Final = 150
+
+
+class GitBlame(Arguments):
+    """Which lines of which file."""
+
+    path: Annotated[Path, Field(description="Path from the top of the repository.")]
+    start: Annotated[LineNumber, Field(description="First line, counted from 1.")] = 1
+    end: Annotated[LineNumber | None, Field(description="Last line, inclusive; absent: as many as fit.")] = None
+
+
+def git_blame(snapshot: Snapshot, given: GitBlame) -> str:
+    """Return each line with the short id of its commit, then what these commits are."""
+    path = clean_path(given.path)
+    total = len(snapshot.content(path).lines)
+    end = min(given.end or total, total)
+    if given.start > end:
+        raise ToolProblem(f"{path_text(path)} has {total} lines, and start must not lie after end")
+    if _counted_by_git(snapshot, path) != total:
+        raise ToolProblem(f"{path_text(path)} has line ends that git does not count; use git_log with its path")
+    shown = snapshot.show(path, given.start, end, max_lines=MAX_LINES, max_chars=MAX_CHARS)
+    history = History(snapshot.repo)
+    blamed = history.blame(snapshot.commit, path, given.start, given.start + len(shown) - 1)
+    lines = [f"{blamed.get(at, '')[:12]} {line}" for at, line in enumerate(shown, given.start)]
+    commits = [_blame_row(history.commits(sha, limit=1)[0]) for sha in dict.fromkeys(blamed.values())]
+    more = truncated(len(shown), end - given.start + 1, "lines", "start/end")
+    heading = f"{path_text(path)} at {snapshot.commit[:12]}"
+    return "\n".join([heading, *lines, *more, "commits:", *redact_lines(commits, snapshot.known_secrets)])
+
+
+def _counted_by_git(snapshot: Snapshot, path: str) -> int:
+    """Return how many lines git counts in a file: it knows no lone CR, and no UTF-16."""
+    content = snapshot.repo.blob_at(snapshot.commit, path) or b""
+    return content.count(b"\n") + (not content.endswith(b"\n"))
+
+
+def _blame_row(commit: Commit) -> str:
+    return f"{commit.sha[:12]} {commit.date} {path_text(commit.author)}: {commit.subject}"
+
+
+MAX_COMMITS: Final = 50
+MAX_DIFF_LINES: Final = 500
+MAX_PATHS: Final = 200
+
+
+class GitLog(Arguments):
+    """Which commits to list."""
+
+    path: Annotated[Path | None, Field(description="Only commits that touch this file or folder.")] = None
+    message_contains: Annotated[Line | None, Field(description="Only commits whose message holds this text.")] = None
+    code_contains: Annotated[
+        Line | None, Field(description="Only commits that add or remove an occurrence of this exact text.")
+    ] = None
+    limit: Annotated[int, Field(ge=1, le=MAX_COMMITS, description="How many commits, newest first.")] = 15
+
+
+class GitShow(Arguments):
+    """Which commit to show."""
+
+    commit: Annotated[str, Field(pattern=r"^(HEAD|[0-9a-f]{7,64})$", description="Commit id as git_log shows it.")]
+    path: Annotated[Path | None, Field(description="Only the changes of this file or folder.")] = None
+
+
+def git_log(snapshot: Snapshot, given: GitLog) -> str:
+    """Return one line for each commit: id, date, author, tags, subject."""
+    path = (folder_path(given.path) and clean_path(given.path)) if given.path else ""
+    history = History(snapshot.repo)
+    found = history.commits(
+        snapshot.commit, limit=given.limit, path=path or None, message=given.message_contains, text=given.code_contains
+    )
+    if given.code_contains:
+        found = [one for one in found if _shows_elsewhere(history, one, given.code_contains)]
+    if not found:
+        return f"no such commit up to {snapshot.commit[:12]}"
+    rows = redact_lines([_row(one) for one in found], snapshot.known_secrets)
+    more = [f"the newest {given.limit} shown; narrow with path, message_contains or code_contains"]
+    return "\n".join([f"commits up to {snapshot.commit[:12]}", *rows, *(more if len(rows) >= given.limit else [])])
+
+
+def git_show(snapshot: Snapshot, given: GitShow) -> str:
+    """Return a commit's message, the files it changed and its diff."""
+    sha = snapshot.repo.resolve_in(snapshot.commit, given.commit) if given.commit != "HEAD" else snapshot.commit
+    if sha is None:
+        raise ToolProblem(f"there is no commit {given.commit[:12]}; give an id that git_log shows")
+    history = History(snapshot.repo)
+    (commit,) = history.commits(sha, limit=1)
+    changed = _below(history.changed_paths(sha), folder_path(given.path) if given.path else "")
+    snapshot.ledger.record_query("git_show", sha)
+    return "\n".join([*_message(snapshot, commit), *_names(changed), *_diff(snapshot, history, sha, changed)])
+
+
+def _shows_elsewhere(history: History, commit: Commit, text: str) -> bool:
+    """Whether a commit adds or removes `text` in a file that may be shown."""
+    return any(not is_withheld(path) for path in history.changed_paths(commit.sha, text=text))
+
+
+def _row(commit: Commit) -> str:
+    tags = f" ({commit.tags})" if commit.tags else ""
+    return f"{commit.sha[:12]} {commit.date} {path_text(commit.author)}{tags}: {commit.subject}"
+
+
+def _message(snapshot: Snapshot, commit: Commit) -> list[str]:
+    """Return a heading and the message, its lines marked, so that none can pass for a remark of ours."""
+    lines = redact_lines(commit.message.split("\n"), snapshot.known_secrets)
+    kept = fitting([quote(line) for line in lines], max_lines=MAX_DIFF_LINES)
+    heading = f"commit {commit.sha}\ndate {commit.date}, author {path_text(commit.author)}\nmessage:"
+    return [heading, *kept, *truncated(len(kept), len(lines), "lines", "path")]
+
+
+def _names(changed: list[str]) -> list[str]:
+    lines = [f"{path_text(path)}{' (withheld: may hold secrets)' if is_withheld(path) else ''}" for path in changed]
+    kept = fitting(lines, max_lines=MAX_PATHS)
+    return [f"files changed: {len(changed)}", *kept, *truncated(len(kept), len(lines), "files", "path")]
+
+
+def _below(changed: list[str], path: str) -> list[str]:
+    return [one for one in changed if not path or one == path or one.startswith(f"{path}/")]
+
+
+def _diff(snapshot: Snapshot, history: History, sha: str, changed: list[str]) -> list[str]:
+    """Return the lines of the diff of what may be shown."""
+    withheld = [path for path in changed if is_withheld(path)]
+    paths = [path for path in changed if path not in withheld and not _below(withheld, path)]
+    if not paths:
+        return ["no diff to show"]
+    patch = history.patch(sha, paths[:MAX_PATHS])
+    lines = redact_patch(patch.text, snapshot.known_secrets).rstrip("\n").split("\n")
+    kept = fitting([quote(line) for line in lines], max_lines=MAX_DIFF_LINES, max_chars=MAX_CHARS)
+    complete = patch.complete and len(paths) <= MAX_PATHS
+    return ["diff:", *kept, *truncated(len(kept), len(lines), "lines", "path", complete=complete)]

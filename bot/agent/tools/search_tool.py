@@ -1,0 +1,115 @@
+"""search_code: where something stands, as it is written or by rank.
+
+Every line is taken from the snapshot, whatever commit the index is at. A hit does not count as read: read_file does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Annotated, Final, NamedTuple
+
+from pydantic import Field
+
+from bot.agent.git.git_history import History, Hit
+from bot.agent.tools.base import Arguments, Path, Text, ToolProblem
+from bot.agent.tools.snapshot import Snapshot, folder_path, is_withheld
+from bot.agent.tools.tool_output import truncated
+from bot.domain.search.passages import Passage
+from bot.ports import PassageIndex
+
+MAX_HITS: Final = 30
+MAX_PASSAGES: Final = 6
+MAX_PASSAGE_LINES: Final = 40
+MAX_PASSAGE_CHARS: Final = 3_000
+
+
+class SearchCode(Arguments):
+    """What to look for, and where."""
+
+    query: Annotated[
+        Text, Field(min_length=2, description="An exact text (an identifier, an error message) or words; no regex.")
+    ]
+    path: Annotated[Path | None, Field(description="Only in this folder or file.")] = None
+
+
+class _Block(NamedTuple):
+    """What is shown of one file, and how many hits that is."""
+
+    lines: list[str]
+    hits: int
+
+
+def _holds(line: str, query: str) -> bool:
+    """Whether a line holds a query as git finds it: capitals count only where the query has some."""
+    return query in (line if query != query.lower() else line.lower())
+
+
+class CodeSearch:
+    """Searches the files of a snapshot, literally and by rank."""
+
+    def __init__(self, snapshot: Snapshot, index: PassageIndex) -> None:
+        self._snapshot = snapshot
+        self._index = index
+        self._is_fresh = False
+
+    def __call__(self, given: SearchCode) -> str:
+        """Return the lines that hold the query as it stands, then the passages nearest to its words."""
+        if not given.query.strip():
+            raise ToolProblem("the query is blank; give an identifier, a message or words")
+        under = folder_path(given.path) if given.path else ""
+        exact = self._exact(given.query, under) if "\n" not in given.query else []
+        nearest = self._nearest(given.query, under)
+        heading = f"searched at {self._snapshot.commit[:12]}"
+        if not exact and not nearest:
+            return f"{heading}: nothing found; try other words, or list_files"
+        return "\n".join([heading, *exact, *nearest])
+
+    def _exact(self, query: str, under: str) -> list[str]:
+        found, complete = History(self._snapshot.repo).lines_with(self._snapshot.commit, query, under=under or None)
+        hits = [hit for hit in found if not is_withheld(hit.path) and hit.path.isprintable()]
+        chosen = hits[:MAX_HITS]
+        blocks = [self._of(path, group, query) for path, group in groupby(chosen, key=lambda hit: hit.path)]
+        shown = sum(block.hits for block in blocks)
+        total = len(hits) - len(chosen) + shown
+        if not total:
+            return []
+        more = truncated(shown, total, "matches", "path or a longer query", complete=complete)
+        return [f"lines that hold the query: {total}", *(line for block in blocks for line in block.lines), *more]
+
+    def _of(self, path: str, hits: Iterable[Hit], query: str) -> _Block:
+        """Return the hits of one file, except where the query stands in what is blacked out.
+
+        Which lines these are is looked up again: git knows only one kind of line end.
+        """
+        count = len(list(hits))
+        try:
+            shown = self._snapshot.content(path).shown
+        except ToolProblem as problem:
+            return _Block([str(problem)], count)
+        places = [at for at, line in enumerate(shown, 1) if _holds(line, query)][:count]
+        lines = [self._snapshot.show(path, at, at, max_lines=1, max_chars=MAX_PASSAGE_CHARS) for at in places]
+        return _Block([path, *(line for one in lines for line in one)] if lines else [], len(lines))
+
+    def _nearest(self, query: str, under: str) -> list[str]:
+        if not self._is_fresh:
+            self._index.refresh()
+            self._is_fresh = True
+        found = self._index.search(query, limit=MAX_PASSAGES * 3 if under else MAX_PASSAGES)
+        inside = [one for one in found if not under or one.path == under or one.path.startswith(f"{under}/")]
+        blocks = [self._passage(passage) for passage in inside[:MAX_PASSAGES]]
+        lines = [line for block in blocks for line in block]
+        return ["passages nearest to its words:", *lines] if lines else []
+
+    def _passage(self, passage: Passage) -> list[str]:
+        """Return a passage as it stands in the snapshot; none if the index has moved on and it stands there no more."""
+        try:
+            lines = self._snapshot.content(passage.path).lines
+        except ToolProblem:
+            return []
+        if "\n".join(lines[passage.start - 1 : passage.end]) != passage.text:
+            return []
+        limits = {"max_lines": MAX_PASSAGE_LINES, "max_chars": MAX_PASSAGE_CHARS}
+        shown = self._snapshot.show(passage.path, passage.start, passage.end, **limits)
+        more = truncated(len(shown), passage.end - passage.start + 1, "lines", "read_file")
+        return [f"{passage.path} lines {passage.start}-{passage.start + len(shown) - 1}", *shown, *more]

@@ -1,0 +1,5 @@
+"""Every check of a draft that code can make, before any model is asked: SPEC §4.3."""
+
+from bot.casework.checks.draft_checks import check_return, ref_marks
+
+__all__ = ["check_return", "ref_marks"]

@@ -1,0 +1,213 @@
+"""The shape of an investigator's return: its caps and what may not be empty. Pure.
+
+The reasons tell the writer what to do, since they are what a second round is given.
+
+Every check of a draft that code can make, before any model is asked: SPEC §4.3.
+
+Reads the repository at the cited commits, the run's ledger and memory/. A check that cannot be made has `ok` None and
+does no harm, but a draft needs at least one citation that is proved (`grounded`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from bot.agent.git.git_history import History
+from bot.agent.git.git_repo import GitRepo
+from bot.agent.ledger import Ledger
+from bot.agent.tools.snapshot import is_withheld
+from bot.casework.checks.citation_checks import Finding, Proof, Sources, prove
+from bot.casework.checks.place_checks import Proved, places_check
+from bot.casework.checks.style_checks import speech_checks
+from bot.domain.citations.citation_lines import parse_lines
+from bot.domain.questions.draft_tone import sentences, word_count
+from bot.domain.questions.rubrics import Rubric, rubric_for
+from bot.domain.returns import (
+    MAX_DRAFT_WORDS,
+    MAX_EVIDENCE_REFS,
+    MAX_NOTES_WORDS,
+    Check,
+    EvidenceKind,
+    EvidenceRef,
+    InvestigatorReturn,
+)
+from bot.domain.threads import QuestionType
+
+MAX_DRAFT_CHARS: Final = 12_000  # what `check_outbound` lets leave: nobody could post a longer draft
+MAX_SUMMARY_SENTENCES: Final = 2
+_NOTE_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}\.md")
+
+
+def shape_checks(ret: InvestigatorReturn) -> Iterator[Check]:
+    """Yield one check for each cap, `schema.…` by field."""
+    yield _text("draft_reply", ret.draft_reply, max_words=MAX_DRAFT_WORDS)
+    yield _within("draft_chars", len(ret.draft_reply), MAX_DRAFT_CHARS, "characters")
+    yield _count(len(ret.evidence_refs))
+    yield _text("summary", ret.summary_for_orchestrator, max_sentences=MAX_SUMMARY_SENTENCES)
+    yield _text("confidence_reason", ret.confidence_reason, max_sentences=1)
+    yield _claims(ret)
+    yield _within("research_notes", word_count(ret.research_notes), MAX_NOTES_WORDS, "words")
+    if ret.proposed_triage_file is not None:
+        name = ret.proposed_triage_file.filename
+        ok = bool(_NOTE_NAME.fullmatch(name))
+        yield _shape_check("triage_file", ok, f"{name[:80]!r} is {'' if ok else 'not '}a bare file name ending in .md")
+    if ret.escalation_requested:
+        said = bool((ret.escalation_reason or "").strip())
+        yield _shape_check(
+            "escalation", said, "the escalation has its reason" if said else "say why it should be escalated"
+        )
+
+
+def _text(name: str, text: str, *, max_words: int | None = None, max_sentences: int | None = None) -> Check:
+    if not text.strip():
+        return _shape_check(name, False, f"{name} is empty")
+    if max_words is not None:
+        return _within(name, word_count(text), max_words, "words")
+    assert max_sentences is not None
+    return _within(name, len(sentences(text)), max_sentences, "sentences")
+
+
+def _count(refs: int) -> Check:
+    if not refs:
+        return _shape_check("evidence_refs", False, "the draft cites nothing; cite at least one place")
+    return _within("evidence_refs", refs, MAX_EVIDENCE_REFS, "citations")
+
+
+def _claims(ret: InvestigatorReturn) -> Check:
+    """Each citation says in one sentence what it is cited for."""
+    long = [ref.ref[:80] for ref in ret.evidence_refs if len(sentences(ref.supports_claim)) > 1]
+    reason = f"supports_claim is one sentence; it is not for {', '.join(long)}" if long else "one claim a citation"
+    return _shape_check("supports_claim", not long, reason)
+
+
+def _within(name: str, count: int, limit: int, unit: str) -> Check:
+    ok = count <= limit
+    return _shape_check(name, ok, f"{name} has {count} {unit} of {limit}" + ("" if ok else "; shorten it"))
+
+
+def _shape_check(name: str, ok: bool, reason: str) -> Check:
+    return Check(name=f"schema.{name}", ok=ok, reason=reason)
+
+
+GROUNDED: Final = "grounded"
+_READABLE: Final = frozenset({EvidenceKind.FILE, EvidenceKind.GIT_COMMIT, EvidenceKind.LOG_QUERY})
+_REF_NAME: Final = re.compile(r"ref\[(\d+)\]\.")
+
+
+def check_return(
+    ret: InvestigatorReturn,
+    *,
+    repo: Path,
+    ledger: Ledger | None,
+    rubric: Rubric | None = None,
+    memory: Path | None = None,
+    known_secrets: Collection[str] = (),
+) -> list[Check]:
+    """Return every check of a draft, the citations' as `ref[0].resolves` and `ref[0].quote`.
+
+    Args:
+        ret: The draft with its evidence.
+        repo: A git checkout; only its commits are read.
+        ledger: What the run has read; without it no draft may call itself certain.
+        rubric: What the question asks of the answer; None asks for the least.
+        memory: The folder of approved notes; without it notes are uncheckable.
+        known_secrets: The process's own secret values, which no draft may hold.
+
+    Raises:
+        ConfigError: `repo` is no git checkout.
+        ProviderError: git cannot read it.
+    """
+    rubric = rubric or rubric_for(QuestionType.OTHER)
+    sources = Sources(repo=GitRepo(repo), ledger=ledger, memory=memory)
+    proofs = [prove(ref, sources) for ref in ret.evidence_refs]
+    marks = [proof.ok for proof in proofs]
+    return [
+        *shape_checks(ret),
+        _check("required_evidence", _required(ret.evidence_refs, rubric)),
+        *_ref_checks(proofs),
+        _check(GROUNDED, _grounded(marks)),
+        _check("confidence.read", _was_read(ret, sources)),
+        _check("draft.places", places_check(ret, _proved(ret, marks, sources))),
+        *speech_checks(ret, rubric, known_secrets),
+    ]
+
+
+def ref_marks(checks: Sequence[Check], refs: int) -> list[bool | None]:
+    """Return one mark for each of `refs` citations: False if a check of it failed, True if all hold, None otherwise.
+
+    >>> ref_marks([Check(name="ref[0].resolves", ok=True, reason=""), Check(name="tone", ok=False, reason="")], 2)
+    [True, None]
+    """
+    found: list[list[bool | None]] = [[] for _ in range(refs)]
+    for check in checks:
+        match = _REF_NAME.match(check.name)
+        if match and int(match[1]) < refs:
+            found[int(match[1])].append(check.ok)
+    return [False if False in oks else True if oks and None not in oks else None for oks in found]
+
+
+def _check(name: str, finding: Finding) -> Check:
+    return Check(name=name, ok=finding.ok, reason=finding.reason)
+
+
+def _ref_checks(proofs: Sequence[Proof]) -> Iterator[Check]:
+    for index, proof in enumerate(proofs):
+        yield _check(f"ref[{index}].resolves", proof.resolves)
+        if proof.quote is not None:
+            yield _check(f"ref[{index}].quote", proof.quote)
+
+
+def _required(refs: Sequence[EvidenceRef], rubric: Rubric) -> Finding:
+    kinds = ", ".join(sorted(rubric.required_kinds))
+    if rubric.required_kinds and not any(ref.kind in rubric.required_kinds for ref in refs):
+        return Finding(False, f"a {rubric.question_type} answer needs a citation of kind {kinds}")
+    return Finding(True, f"a citation of kind {kinds} is there" if kinds else "any kind of citation will do")
+
+
+def _grounded(marks: Sequence[bool | None]) -> Finding:
+    proved = marks.count(True)
+    if not proved:
+        return Finding(False, "no citation could be proved; cite lines of a file, verbatim")
+    return Finding(True, f"{proved} of {len(marks)} citations proved")
+
+
+def _proved(ret: InvestigatorReturn, marks: Sequence[bool | None], sources: Sources) -> Proved:
+    """Return what the draft may name: what its proved citations hold, were read at, and which files commits changed."""
+    proved = [ref for ref, mark in zip(ret.evidence_refs, marks, strict=True) if mark]
+    cited = {sources.commit(ref.ref) for ref in proved if ref.kind is EvidenceKind.GIT_COMMIT} - {None}
+    read_at = {sources.commit(ref.commit) for ref in proved if ref.commit} - {None}
+    history = History(sources.repo)
+    changed = {path for commit in cited if commit for path in history.changed_paths(commit) if not is_withheld(path)}
+    return Proved.of(ret.evidence_refs, marks, {commit for commit in cited | read_at if commit}, changed)
+
+
+def _was_read(ret: InvestigatorReturn, sources: Sources) -> Finding:
+    """`high` and `medium` are for what this run has seen with its own eyes."""
+    if ret.confidence == "low":
+        return Finding(True, "confidence low asks for no proof of reading")
+    if sources.ledger is None:
+        is_high = ret.confidence == "high"
+        return Finding(False if is_high else None, f"{ret.confidence} confidence without a record of what was read")
+    to_read = [ref for ref in ret.evidence_refs if ref.kind in _READABLE]
+    unread = [ref.ref[:80] for ref in to_read if not was_read(ref, sources.ledger, sources)]
+    if unread or (ret.confidence == "high" and not to_read):
+        named = ", ".join(unread) or "anything it rests on"
+        return Finding(
+            False, f"{ret.confidence} confidence, but not read in this run: {named}; read the lines, or say low"
+        )
+    return Finding(True, f"all that {ret.confidence} confidence rests on was read in this run")
+
+
+def was_read(ref: EvidenceRef, ledger: Ledger, sources: Sources) -> bool:
+    """Whether a run opened what a citation points at: the file at those lines, the commit, the query."""
+    if ref.kind is EvidenceKind.FILE:
+        cited = parse_lines(ref.ref)
+        commits = {ref.commit, sources.commit(ref.commit)} - {None} if ref.commit else set()
+        return cited is not None and any(ledger.covers(*cited, commit=commit) for commit in commits)
+    if ref.kind is EvidenceKind.GIT_COMMIT:
+        commit = sources.commit(ref.ref)
+        return commit is not None and ledger.was_shown(commit)
+    return bool(ledger.asked_servers(ref.ref))

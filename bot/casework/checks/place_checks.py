@@ -1,0 +1,88 @@
+"""Whether every place a draft names lies inside a citation that is proved.
+
+Pure: it reads the draft and what became of its citations. A file that is only named is covered by a citation of it, by
+a quote that names it, and by a cited commit that changed it; lines only by citations of those lines; a commit by a
+citation of it or at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from bot.casework.checks.citation_checks import Finding
+from bot.domain.citations.citation_lines import CitedLines, parse_lines
+from bot.domain.citations.named_places import NamedPlace, places_in
+from bot.domain.questions.draft_tone import without_quotes
+from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
+
+NAMED_AT_MOST = 5
+_NOTES = frozenset({EvidenceKind.MEMORY, EvidenceKind.TRIAGE_FILE})
+_OF_CODE = frozenset({EvidenceKind.FILE, EvidenceKind.GIT_COMMIT})
+
+
+class Proved(NamedTuple):
+    """What the citations hold: lines of files, full ids of commits, quotes, and names that may be mentioned.
+
+    These are the notes that nothing refutes, and the files that cited commits changed.
+    """
+
+    lines: Sequence[CitedLines]
+    commits: Collection[str]
+    quotes: Sequence[str]
+    names: Collection[str]
+
+    @classmethod
+    def of(
+        cls,
+        refs: Sequence[EvidenceRef],
+        marks: Sequence[bool | None],
+        commits: Collection[str],
+        changed: Collection[str] = (),
+    ) -> Proved:
+        """Return what those citations hold whose mark is True; a note counts unless it is refuted."""
+        proved = [ref for ref, mark in zip(refs, marks, strict=True) if mark]
+        cited = [parse_lines(ref.ref) for ref in proved if ref.kind is EvidenceKind.FILE]
+        notes = {ref.ref for ref, mark in zip(refs, marks, strict=True) if ref.kind in _NOTES and mark is not False}
+        quotes = [ref.quote for ref in proved if ref.quote.strip()]
+        return cls([one for one in cited if one], commits, quotes, {*notes, *changed})
+
+    def holds(self, place: NamedPlace) -> bool:
+        """Whether a place lies inside of it."""
+        if place.commit:
+            return any(commit.startswith(place.commit) for commit in self.commits)
+        ranges = [one for one in self.lines if not place.path or _is_same(one.path, place.path)]
+        if not place.start:
+            return bool(ranges) or self._names(place.path)
+        covered = {line for one in ranges for line in range(one.start, one.end + 1)}
+        is_short = place.end - place.start <= len(covered)
+        return is_short and covered.issuperset(range(place.start, place.end + 1))
+
+    def _names(self, path: str) -> bool:
+        """Whether a note or a changed file bears the name, or a proved quote holds it as a word of its own."""
+        if any(_is_same(name, path) for name in self.names):
+            return True
+        return any(path in word.split("/") or path == word for quote in self.quotes for word in _words(quote))
+
+
+def places_check(ret: InvestigatorReturn, proved: Proved) -> Finding:
+    """Return whether all places in the draft, and in the claims of its citations of code, are proved."""
+    lines = [line for quote in proved.quotes for line in quote.split("\n")]
+    draft = without_quotes(ret.draft_reply, [*proved.quotes, *lines])
+    claims = [ref.supports_claim for ref in ret.evidence_refs if ref.kind in _OF_CODE]
+    named = [place for text in (draft, *claims) for place in places_in(text)]
+    strange = list(dict.fromkeys(str(place) for place in named if not proved.holds(place)))
+    if strange:
+        more = f" and {len(strange) - NAMED_AT_MOST} more" if len(strange) > NAMED_AT_MOST else ""
+        said = ", ".join(strange[:NAMED_AT_MOST])
+        return Finding(False, f"named, but not inside a proved citation: {said}{more}; cite them or leave them out")
+    return Finding(True, "every place the draft names is proved" if named else "the draft names no place")
+
+
+def _is_same(path: str, named: str) -> bool:
+    """Whether a text may name a path so: whole, by its last parts, or with a prefix such as the repository's name."""
+    return path == named or path.endswith(f"/{named}") or named.endswith(f"/{path}")
+
+
+def _words(quote: str) -> list[str]:
+    return "".join(char if char.isalnum() or char in "._-/" else " " for char in quote).split()

@@ -1,0 +1,1 @@
+"""Tier 2: long investigations outside the bot."""

@@ -1,0 +1,150 @@
+"""Looks after long runs, every so often and at start: collects answers, ends what nobody waits for any more.
+
+Reads the sessions that are alive and the runs' folders, never a transcript beyond its last line. A run holds no place
+in the queue; only its validation takes one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from bot.casework.escalate.escalation_folder import ASKED, EscalationFolder
+from bot.casework.escalate.escalations import LongRuns, give_up, run_id_of
+from bot.casework.investigate.assignment import tokens
+from bot.casework.investigate.run_records import RunRecorder
+from bot.casework.thread_service import Desk
+from bot.domain.jobs import JobKind
+from bot.domain.questions.escalation_rules import session_name
+from bot.domain.returns import InvestigatorReturn, Usage, total
+from bot.domain.secrets import redact
+from bot.domain.text.sanitize import one_line
+from bot.domain.threads import Round, Status, ThreadState
+from bot.errors import TriageError
+
+log = logging.getLogger(__name__)
+
+POLL_S: Final = 30
+GRACE: Final = timedelta(minutes=1)
+"""How much longer than its limit a run may take to end by itself before it is ended."""
+LAST_WORDS_CHARS: Final = 200
+
+
+class EscalationWatch:
+    """What is asked of long runs from outside; `poll` may be called at any time, and no run's trouble ends it."""
+
+    def __init__(self, desk: Desk, runs: LongRuns, recorder: RunRecorder, *, secrets: Collection[str] = ()) -> None:
+        self._desk, self._runs, self._recorder, self._secrets = desk, runs, recorder, secrets
+        self._shown: dict[str, str] = {}
+
+    def poll(self) -> None:
+        """Settle every long run that can be settled now; the rest waits for the next look."""
+        self._safely("all", self._settle)
+
+    def _settle(self) -> None:
+        alive, held = self._runs.terminal.sessions(), self._held()
+        escalated = [state for state in self._desk.open_threads() if state.status is Status.ESCALATED]
+        for session in sorted(alive - {session_name(state.thread_id) for state in escalated}):
+            log.info("ended a session nobody waits for", extra={"action": "session_ended", "session": session})
+            self._safely(session, lambda session=session: self._runs.terminal.end(session))  # type: ignore[misc]
+        for thread_id in sorted(held - {state.thread_id for state in escalated}):
+            self._release(thread_id)
+        for state in escalated:
+            self._safely(state.thread_id, lambda state=state: self._look_after(state))  # type: ignore[misc]
+
+    def _safely(self, what: str, step: Callable[[], object]) -> None:
+        try:
+            step()
+        except TriageError:
+            log.exception("a long run was not looked after", extra={"action": "watch_failed", "what": what})
+
+    def _look_after(self, state: ThreadState) -> None:
+        folder, session = self._runs.of(state.thread_id), session_name(state.thread_id)
+        request, since = folder.request(), folder.launched_at()
+        if request is None or request.run_id != run_id_of(state) or since is None:
+            self._queue(state.thread_id)  # whoever takes the job starts it
+            return
+        if self._runs.spending is not None:
+            self._runs.spending.hold_again(state.thread_id, request.spend_usd)
+        is_alive = session in self._runs.terminal.sessions()  # asked before `.done`: that is written first
+        if folder.is_done():
+            self._collect(state, folder)
+        elif not is_alive:
+            self._failed(state, folder, "the long investigation ended without an answer")
+        elif self._is_late(since):
+            self._runs.terminal.end(session)
+            minutes = self._desk.settings.escalation.time_limit_min
+            self._failed(state, folder, f"the long investigation was ended after its limit of {minutes:g} min")
+        else:
+            self._show_progress(state, folder)
+
+    def _show_progress(self, state: ThreadState, folder: EscalationFolder) -> None:
+        """Show the run's latest words on the card, unless they stand there."""
+        words = self._last_words(folder)
+        if words and not words.startswith(ASKED) and self._shown.get(state.thread_id) != words:
+            self._shown[state.thread_id] = words
+            self._desk.show_progress(state.thread_id, words)
+
+    def _last_words(self, folder: EscalationFolder) -> str:
+        return one_line(redact(folder.last_line(), self._secrets), LAST_WORDS_CHARS)
+
+    def _collect(self, state: ThreadState, folder: EscalationFolder) -> None:
+        ret = folder.returned()
+        if ret is None:
+            self._failed(state, folder, "the long investigation ended without a usable answer")
+        elif not ret.draft_reply.strip():
+            self._failed(state, folder, "the long investigation found no answer", investigator_return=ret)
+        else:
+            self._desk.amend(state.thread_id, lambda now: self._returned(now, ret) if _is_same(now, state) else None)
+            self._release(state.thread_id)
+            self._queue(state.thread_id)
+
+    def _returned(self, now: ThreadState, ret: InvestigatorReturn) -> ThreadState:
+        number = now.investigator_round + 1
+        ret = ret.model_copy(update={"investigator_round": number})
+        return now.transition(
+            Status.AWAITING_VALIDATION,
+            at=self._desk.clock.now(),
+            why=f"draft of the long investigation, round {number}",
+            investigator_task_id=run_id_of(now),
+            investigator=None,
+            investigator_round=number,
+            investigator_return=ret,
+            rounds=(*now.rounds, Round(round=number, investigator_return=ret)),
+            usage=total(now.usage, self._recorder.usage(run_id_of(now))),
+            orchestrator_tokens=(now.orchestrator_tokens or 0) + tokens([ret.summary_for_orchestrator]),
+        )
+
+    def _failed(self, state: ThreadState, folder: EscalationFolder, what: str, **known: Any) -> None:
+        said = self._last_words(folder)
+        usage = total(state.usage, self._recorder.usage(run_id_of(state)))
+        self._release(state.thread_id)
+        give_up(self._desk, state, f"{what}; its last words: {said}" if said else what, usage=usage, **known)
+
+    def _held(self) -> frozenset[str]:
+        return self._runs.spending.held() if self._runs.spending is not None else frozenset()
+
+    def _release(self, thread_id: str) -> None:
+        """Give back what was set aside for a run; one that left no record is taken to have cost all of it."""
+        self._shown.pop(thread_id, None)
+        request = self._runs.of(thread_id).request()
+        if self._runs.spending is None or request is None:
+            return
+        if request.spend_usd is not None and self._recorder.usage(request.run_id) is None:
+            self._runs.spending.record(request.run_id, "unfinished", Usage(cost_usd=request.spend_usd))
+        self._runs.spending.release(thread_id)
+
+    def _queue(self, thread_id: str) -> None:
+        if not self._desk.jobs.holds(thread_id):
+            self._desk.jobs.put(JobKind.USER, thread_id, {"investigate": thread_id})
+
+    def _is_late(self, since: datetime) -> bool:
+        limit = timedelta(minutes=self._desk.settings.escalation.time_limit_min)
+        return self._desk.clock.now() - since > limit + GRACE
+
+
+def _is_same(now: ThreadState, state: ThreadState) -> bool:
+    """Whether a thread still waits for the run it waited for."""
+    return now.status is Status.ESCALATED and run_id_of(now) == run_id_of(state)

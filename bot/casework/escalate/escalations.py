@@ -1,0 +1,177 @@
+"""Long investigations: when one is called for, and how it gets going outside this process.
+
+The thread's state says `escalated` before anything is started; `launch` brings the rest in line with it and may be
+repeated after a crash anywhere. What becomes of a run is watched by bot/casework/escalate/escalation_watch.py.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bot.agent.budget import Allowance, Spending
+from bot.agent.model_run import RunTimedOut
+from bot.casework.escalate.escalation_folder import EscalationFolder, EscalationRequest
+from bot.casework.investigate.assignment import assign, read_thread
+from bot.casework.thread_service import Desk
+from bot.domain.questions.escalation_rules import expected_minutes, session_name
+from bot.domain.returns import InvestigatorReturn
+from bot.domain.threads import PendingReason, Status, ThreadState
+from bot.errors import InputError, TriageError
+from bot.ports import Terminal
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LongRuns:
+    """Where long runs happen, and with what.
+
+    `argv` is the command that a run's folder is appended to, `has_model` whether anybody could carry one out, and
+    `spending` the budget their money is set aside from (None: nothing is limited).
+    """
+
+    terminal: Terminal
+    folder: Path
+    argv: Sequence[str]
+    environment: Mapping[str, str]
+    has_model: bool
+    spending: Spending | None = None
+    allowance: Allowance | None = None
+
+    def of(self, thread_id: str) -> EscalationFolder:
+        """Return a thread's folder."""
+        return EscalationFolder(self.folder / thread_id)
+
+
+class Escalations:
+    """Decides on long investigations and starts them."""
+
+    def __init__(self, desk: Desk, runs: LongRuns) -> None:
+        self._desk, self._runs = desk, runs
+
+    def expected(self, state: ThreadState) -> str | None:
+        """Return why a question should be escalated before its first round, or None."""
+        if not self._machine_may(state) or state.investigator_round or state.status is not Status.INVESTIGATING:
+            return None
+        minutes = expected_minutes(state.question, state.question_type)
+        if minutes < self._desk.settings.escalation.expected_runtime_min_threshold:
+            return None
+        return f"expected to take about {minutes} min"
+
+    def asked_for(self, state: ThreadState, ret: InvestigatorReturn) -> str | None:
+        """Return why an investigator wants more time, or None where it does not or has had it."""
+        if not ret.escalation_requested or not self._machine_may(state):
+            return None
+        return f"the investigator asked for more time: {ret.escalation_reason or 'no reason given'}"
+
+    def after(self, state: ThreadState, error: TriageError) -> str | None:
+        """Return why a run that failed calls for a longer one, or None: only the limit of its whole time does."""
+        if not isinstance(error, RunTimedOut) or error.timeout_kind != "total" or not self._machine_may(state):
+            return None
+        return f"{(error.timeout_s or 0) / 60:.2g} min were not enough"
+
+    def escalated(self, state: ThreadState, why: str, **known: Any) -> ThreadState:
+        """Return the thread escalated; `launch` does the rest."""
+        fresh: dict[str, Any] = {
+            "is_escalated": True,
+            "escalation_tmux_session": None,
+            "escalation_transcript_path": None,
+        }
+        return state.transition(Status.ESCALATED, at=self._desk.clock.now(), why=why, **fresh, **known)
+
+    def by_hand(self, state: ThreadState, by: str) -> ThreadState:
+        """Return a waiting thread escalated by a human, its draft withdrawn and its doubts settled.
+
+        Raises:
+            InputError: it is switched off, or there is no model to do it.
+        """
+        if not self._desk.settings.escalation.enabled:
+            raise InputError("Long investigations are switched off here (`escalation.enabled` in triage.yml).")
+        if not self._runs.has_model:
+            raise InputError(
+                "A long investigation needs a model, and triage works offline here: set ANTHROPIC_API_KEY, or name a "
+                "harness in `escalation.command`. Re-investigate searches the code again."
+            )
+        withdrawn = {"investigator_round": 0, "draft_pending": None, "draft_hash": None, "stale_reasons": ()}
+        return self.escalated(state, f"<@{by}> asked for a long investigation", **withdrawn)
+
+    def launch(self, thread_id: str) -> None:
+        """Start the run of an escalated thread unless it has been; what cannot be started goes to the human."""
+        state = self._desk.store.get(thread_id)
+        if state is None or state.status is not Status.ESCALATED:
+            return
+        try:
+            self._start(state)
+        except TriageError as error:
+            log.exception("long run not started", extra={"action": "escalation_failed", "thread_id": thread_id})
+            give_up(self._desk, state, f"the long investigation could not be started: {error}")
+
+    def _start(self, state: ThreadState) -> None:
+        folder, session = self._runs.of(state.thread_id), session_name(state.thread_id)
+        request, read = folder.request(), 0
+        if request is None or request.run_id != run_id_of(state):
+            self._runs.terminal.end(session)
+            read = self._ask(state, folder)
+        if folder.launched_at() is not None:
+            return
+        name = None
+        if not folder.is_claimed() or session in self._runs.terminal.sessions():  # else it is over by now
+            argv = [*self._runs.argv, str(folder.path)]
+            name = self._runs.terminal.start(session, argv, log=folder.transcript, env=self._runs.environment)
+        known = {"escalation_tmux_session": name, "escalation_transcript_path": str(folder.transcript)}
+        self._desk.amend(
+            state.thread_id,
+            lambda now: now.evolve(**known, orchestrator_tokens=(now.orchestrator_tokens or 0) + read),
+        )
+        folder.mark_launched(self._desk.clock.now())
+
+    def _ask(self, state: ThreadState, folder: EscalationFolder) -> int:
+        """Write down what the run is asked; returns what reading that cost, in tokens."""
+        assignment, read = assign(self._desk, state, state.investigator_round + 1, read_thread(self._desk, state))
+        share = None
+        if self._runs.spending is not None:
+            share = self._runs.spending.hold(state.thread_id, assignment.spent_usd, self._runs.allowance)
+        folder.open(
+            EscalationRequest(
+                run_id=run_id_of(state),
+                assignment=replace(assignment, feedback=assignment.feedback or _notes(state)),
+                settings=self._desk.settings,
+                spend_usd=share,
+            )
+        )
+        return read
+
+    def _machine_may(self, state: ThreadState) -> bool:
+        """Whether triage itself may escalate the thread: once, and only where a model works."""
+        return self._desk.settings.escalation.enabled and self._runs.has_model and not state.is_escalated
+
+
+def run_id_of(state: ThreadState) -> str:
+    """Return the id of an escalated thread's long run; the same after a restart, another for the next escalation."""
+    return f"{state.thread_id}-{state.status_history[-1].at:%Y%m%dT%H%M%SZ}-e{len(state.status_history)}"
+
+
+def _notes(state: ThreadState) -> str | None:
+    """Return what a short run that asked for this one knew already."""
+    ret = state.investigator_return
+    if ret is None or not ret.escalation_requested:
+        return None
+    return f"A shorter run asked for more time: {ret.escalation_reason}\nIts notes: {ret.research_notes or 'none'}"
+
+
+def give_up(desk: Desk, state: ThreadState, why: str, **known: Any) -> None:
+    """Hand an escalated thread to the human with the reason, unless it moved on meanwhile."""
+    at = desk.clock.now()
+    desk.amend(
+        state.thread_id,
+        lambda now: (
+            now.transition(Status.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **known)
+            if now.status is Status.ESCALATED and run_id_of(now) == run_id_of(state)
+            else None
+        ),
+    )
+    desk.show(state.thread_id)

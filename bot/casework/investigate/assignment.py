@@ -1,0 +1,162 @@
+"""What an investigator is given, what it hands back, and the one thing it does.
+
+What an investigator is told: the question and all that was said about it, put together for one round.
+
+Reads the thread's state, the chat, memory and one line on each other open thread, and never the codebase. What that
+reading amounts to is counted as orchestrator tokens (UTF-8 bytes / 4).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from bot.agent.ledger import Ledger
+from bot.agent.model_run import OnProgress
+from bot.casework.thread_service import Desk
+from bot.domain.returns import InvestigatorReturn, Usage
+from bot.domain.search.passages import MemoryHit
+from bot.domain.threads import QuestionType, ThreadState
+from bot.errors import ProviderError
+from bot.ports import ChatMessage, is_stranger
+
+
+class Said(NamedTuple):
+    """What somebody said, and who."""
+
+    sender: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Assignment:
+    """One question to look into: all an investigator knows when it starts.
+
+    `summaries` has one line for each other open thread; `feedback` is why the draft of the round before came back;
+    `spent_usd` is what the thread has cost so far.
+    """
+
+    question: str
+    asked_by: str | None = None
+    question_type: QuestionType
+    rubric: str
+    round: int
+    thread_context: tuple[Said, ...] = ()
+    human_context: tuple[Said, ...] = ()
+    summaries: tuple[str, ...] = ()
+    memory_hits: tuple[MemoryHit, ...] = ()
+    feedback: str | None = None
+    spent_usd: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Investigation:
+    """A draft, what was read for it (None: nobody knows), what it cost and who made it (a model's id, or `offline`).
+
+    `convergence_forced` says that the run made no progress and was told to answer with what it had.
+    """
+
+    ret: InvestigatorReturn
+    ledger: Ledger | None
+    usage: Usage
+    investigator: str
+    convergence_forced: bool = False
+
+
+class Investigator(Protocol):
+    """Looks into a question; never posts, never writes."""
+
+    def investigate(
+        self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
+    ) -> Investigation:
+        """Return a draft with its evidence, or open questions instead; raises ProviderError."""
+        ...
+
+
+log = logging.getLogger(__name__)
+
+QUESTION_CHARS = 100
+FINDING_CHARS = 160
+
+
+def assign(desk: Desk, state: ThreadState, number: int, thread: Sequence[ChatMessage]) -> tuple[Assignment, int]:
+    """Return the assignment of round `number` and what reading it cost, in tokens; `thread` is from `read_thread`."""
+    hits = desk.memory.search(state.question)
+    lines = summaries(desk, state)
+    feedback = state.validator_return.bounce_feedback if state.validator_return and number > 1 else None
+    context = tuple(Said(entry.by, entry.text) for entry in state.human_context)
+    assignment = Assignment(
+        question=state.question,
+        asked_by=_name_of(state),
+        question_type=state.question_type,
+        rubric=state.rubric or "",
+        round=number,
+        thread_context=_conversation(desk, state, thread),
+        human_context=context,
+        summaries=lines,
+        memory_hits=tuple(hits),
+        feedback=feedback,
+        spent_usd=(state.usage.cost_usd if state.usage else None) or 0.0,
+    )
+    added = [said.text for said in context]
+    return assignment, tokens([state.question, state.rubric or "", feedback or "", *added, *lines, *map(_line, hits)])
+
+
+def summaries(desk: Desk, state: ThreadState) -> tuple[str, ...]:
+    """Return one line on each other open thread."""
+    return tuple(_summary(other) for other in desk.open_threads() if other.thread_id != state.thread_id)
+
+
+def tokens(read: Sequence[str]) -> int:
+    """Return what reading these texts costs, by the measure of SPEC §4.1: UTF-8 bytes / 4.
+
+    >>> tokens(["é" * 10, "abcd"])
+    6
+    """
+    return sum(len(text.encode("utf-8", "replace")) for text in read) // 4
+
+
+def read_thread(desk: Desk, state: ThreadState) -> Sequence[ChatMessage]:
+    """Return the thread's messages, oldest first; empty where the chat cannot say."""
+    try:
+        return desk.workspace.thread(state.chat_id, state.thread_ts)
+    except ProviderError:
+        log.warning("thread could not be read", extra={"action": "thread_unread", "thread_id": state.thread_id})
+        return ()
+
+
+def _conversation(desk: Desk, state: ThreadState, thread: Sequence[ChatMessage]) -> tuple[Said, ...]:
+    """Return what people whom triage listens to said in the thread besides the question, oldest first."""
+    others = [one for one in thread if one.message_id != state.original_message_id and not one.is_bot]
+    heard = {sender for sender in dict.fromkeys(one.sender_id for one in others) if _is_heard(desk, sender)}
+    return tuple(Said(one.sender_id, one.text) for one in others if one.sender_id in heard)
+
+
+def _is_heard(desk: Desk, user_id: str) -> bool:
+    """Whether what somebody writes may reach an investigator; nobody's words do whom the chat cannot tell of."""
+    if desk.settings.watcher.allow_external:
+        return True
+    try:
+        return bool(user_id) and not is_stranger(desk.workspace.person(user_id))
+    except ProviderError:
+        log.warning("left out of a thread: nobody can say who wrote", extra={"action": "sender_unknown"}, exc_info=True)
+        return False
+
+
+def _name_of(state: ThreadState) -> str:
+    """Return who asked, by id and by the name they chose."""
+    name = state.original_sender_name
+    return f"{state.original_sender_id} ({name})" if name else state.original_sender_id
+
+
+def _summary(state: ThreadState) -> str:
+    """Return one line on an open thread for the others to know of: its id first, what is known of the answer last."""
+    ret = state.investigator_return
+    found = f" -> {' '.join(ret.summary_for_orchestrator.split())[:FINDING_CHARS]}" if ret else ""
+    return f"{state.thread_id} [{state.status}] {' '.join(state.question.split())[:QUESTION_CHARS]}{found}"
+
+
+def _line(hit: MemoryHit) -> str:
+    return f"{hit.ref} {hit.title} {hit.excerpt}"

@@ -1,0 +1,152 @@
+"""The investigator that uses a model: a brief of delimited data in, a draft with pinned citations out.
+
+Reads what its tools read; writes only what its runner keeps of the run. Code, not the model, says at which commit a
+citation was read, and no value of a secret of this process leaves in a return.
+
+What the two models are asked to hand back: the returns without the fields that only code may fill.
+
+No model names a commit, a round, itself or the time. What it adds to the shape is ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from bot.agent.git.git_repo import GitRepo
+from bot.agent.ledger import Ledger
+from bot.agent.model_run import OnProgress
+from bot.agent.prompts.prompt_sections import Section
+from bot.agent.specialist import Brief, Specialist
+from bot.agent.tools.base import Tool
+from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.domain.citations.citation_lines import parse_lines
+from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, ProposedPatch, TriageFile, Verdict
+from bot.domain.secrets import redact_values
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Citation(_Answer):
+    """One citation, at no particular commit: code fills in the one that was read."""
+
+    kind: EvidenceKind
+    ref: str
+    quote: str = ""
+    supports_claim: str = ""
+
+
+class InvestigatorAnswer(_Answer):
+    """A draft with its evidence."""
+
+    confidence: Literal["high", "medium", "low"]
+    confidence_reason: str
+    summary_for_orchestrator: str
+    draft_reply: str
+    draft_language: str = "en"
+    gloss: str | None = None
+    evidence_refs: tuple[Citation, ...] = ()
+    proposed_triage_file: TriageFile | None = None
+    proposed_patch: ProposedPatch | None = None
+    open_questions: tuple[str, ...] = ()
+    escalation_requested: bool = False
+    escalation_reason: str | None = None
+    research_notes: str = ""
+
+
+class ValidatorAnswer(_Answer):
+    """A verdict on a draft, field by field."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    spot_check_ref: str | None = None
+    spot_check_result: Literal["supports", "contradicts", "fabricated", "uncheckable"]
+    spot_check_note: str = ""
+    schema_check: Literal["ok", "fail"]
+    confidence_language_match: Literal["match", "mismatch"]
+    scope_drift: Literal["none", "minor", "major"]
+    cross_investigation_consistency: str = "no_overlap"
+    risk_gate_check: Literal["passes", "needs_high_confidence", "fails"]
+    tone_assessment: Literal["matches", "off", "ai_smell"]
+    bounce_feedback: str | None = None
+
+
+ToolsFor = Callable[[Ledger], Sequence[Tool]]
+"""Returns the tools of one run, which write down what they do in its ledger."""
+
+
+class ModelInvestigator:
+    """Port Investigator over a model."""
+
+    def __init__(
+        self, specialist: Specialist, tools_for: ToolsFor, repo: GitRepo, *, secrets: Collection[str] = ()
+    ) -> None:
+        self._specialist, self._tools_for, self._repo = specialist, tools_for, repo
+        self._secrets = secrets
+
+    def investigate(
+        self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
+    ) -> Investigation:
+        """Return the model's draft.
+
+        Raises:
+            RunFailed: there is no answer; it says why and carries the usage.
+            ConfigError: the codebase has no commit.
+        """
+        ledger, head = Ledger(), self._repo.head()
+        brief = Brief(
+            run_id=run_id,
+            rubric=assignment.rubric,
+            sections=tuple(sections_of(assignment)),
+            spent_usd=assignment.spent_usd,
+            on_progress=on_progress,
+        )
+        result = self._specialist.run(brief, self._tools_for(ledger))
+        assert isinstance(result.answer, InvestigatorAnswer)
+        ret = pinned_return(result.answer, ledger, head, assignment.round)
+        return Investigation(
+            ret=without_secrets(self._secrets, ret),
+            ledger=ledger,
+            usage=result.usage,
+            investigator=self._specialist.model,
+            convergence_forced=result.convergence_forced,
+        )
+
+
+def sections_of(given: Assignment) -> Iterator[Section]:
+    """Yield the data of a brief, the question first; what is empty is left out."""
+    yield Section(name="question", text=given.question, sender=given.asked_by)
+    yield from (Section(name="thread_message", text=said.text, sender=said.sender) for said in given.thread_context)
+    yield from (Section(name="added_context", text=said.text, sender=said.sender) for said in given.human_context)
+    for hit in given.memory_hits:
+        cautioned = f"caution: {hit.caution}\n" if hit.caution else ""
+        yield Section(name="memory", text=f"{cautioned}{hit.title}\n{hit.excerpt}", sender=hit.ref)
+    if given.summaries:
+        yield Section(name="other_open_threads", text="\n".join(given.summaries))
+    if given.feedback:
+        yield Section(name="feedback", text=given.feedback, sender="the checks and the validator")
+
+
+def pinned_return(answer: InvestigatorAnswer, ledger: Ledger, head: str, number: int) -> InvestigatorReturn:
+    """Return a model's answer with the commit at which each cited file was read, else `head`."""
+    refs = tuple(_pinned(citation, ledger, head) for citation in answer.evidence_refs)
+    said = answer.model_dump(exclude={"evidence_refs"})
+    return InvestigatorReturn(**said, evidence_refs=refs, investigator_round=number)
+
+
+def _pinned(citation: Citation, ledger: Ledger, head: str) -> EvidenceRef:
+    """Return the citation with the commit at which the ledger says its lines were read, else HEAD as the run began."""
+    cited = parse_lines(citation.ref) if citation.kind is EvidenceKind.FILE else None
+    commits = [read.commit for read in reversed(ledger.reads)] if cited else []
+    read_at = next((commit for commit in commits if cited and ledger.covers(*cited, commit=commit)), head)
+    commit = read_at if citation.kind is EvidenceKind.FILE else None
+    return EvidenceRef(**citation.model_dump(), commit=commit)
+
+
+def without_secrets(secrets: Collection[str], ret: InvestigatorReturn) -> InvestigatorReturn:
+    """Return the draft with every credential blacked out, this process's own included, wherever they stand."""
+    return InvestigatorReturn.model_validate(redact_values(ret.model_dump(), secrets))

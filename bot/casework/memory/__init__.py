@@ -1,0 +1,1 @@
+"""Notes and lessons: kept on a click, checked at each HEAD."""

@@ -1,0 +1,147 @@
+"""Keeps what people made of a draft, so that the next investigation knows: on an approver's click, and never else.
+
+A closed thread teaches once: the note's name is bound to its ending, so whoever comes second finds the name taken,
+whatever crashed in between. That a card has to be shown anew is on disk before the note is.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from bot.casework.decisions import Click
+from bot.casework.memory.note_saving import cited_lines
+from bot.casework.thread_service import Desk
+from bot.domain.memory.lessons import MAX_WORDS_CHARS, Lesson, decided_by, lesson_of
+from bot.domain.memory.notes import CITES, note_text
+from bot.domain.secrets import find_secrets
+from bot.domain.text.sanitize import check_whole, has_visible
+from bot.domain.threads import ThreadState
+from bot.errors import Conflict, InputError, ProviderError, Unavailable
+from bot.ports import NoteShelf, Slate
+
+log = logging.getLogger(__name__)
+
+FILE: Final = "lessons.json"
+_BEHIND: Final = "cards_behind"
+GONE: Final = "This thread is not on file any more, or was asked again since; nothing was kept."
+
+
+class LessonMark(NamedTuple):
+    """What the card of a closed thread says of its lesson."""
+
+    is_offered: bool = False
+    remembered_as: str | None = None
+
+
+NO_LESSON: Final = LessonMark()
+
+
+def lesson_marks(shelf: NoteShelf, *, switched_on: bool) -> Callable[[ThreadState], LessonMark]:
+    """Return what tells how the lesson of a thread stands; without notes nothing is offered."""
+
+    def mark(state: ThreadState) -> LessonMark:
+        lesson = lesson_of(state)
+        if lesson is None:
+            return NO_LESSON
+        ref = shelf.find(lesson.name)
+        return LessonMark(is_offered=switched_on and ref is None, remembered_as=ref)
+
+    return mark
+
+
+class Lessons:
+    """What is offered on the card of a closed thread; raises InputError with a text for the one who clicked."""
+
+    def __init__(self, desk: Desk, shelf: NoteShelf, slate: Slate) -> None:
+        self._desk, self._shelf, self._slate = desk, shelf, slate
+        self._lock = threading.Lock()
+
+    def proposed(self, click: Click) -> tuple[ThreadState, Lesson]:
+        """Return the thread and the note it proposes; reads the disk only.
+
+        Raises:
+            InputError: there is no such lesson, or notes are switched off.
+            Conflict: it was remembered already.
+        """
+        if self._desk.settings.save_notes == "never":
+            raise InputError("Notes are switched off (`save_notes: never`).")
+        state = self._desk.store.last_closed(click.thread_id)
+        if state is None or (state.draft_version, state.draft_hash or "") != (click.version, click.draft_hash):
+            raise InputError(GONE)
+        lesson = lesson_of(state)
+        if lesson is None:
+            raise InputError("There is nothing to remember of this thread.")
+        if (ref := self._shelf.find(lesson.name)) is not None:
+            self._note(add=state.thread_id)
+            raise Conflict(f"Somebody was faster: this is remembered as {ref}.")
+        return state, lesson
+
+    def remember(self, click: Click, typed: str | None, *, by: str) -> str:
+        """Keep the lesson in the words of whoever read it, None for those proposed; returns its ref.
+
+        Raises:
+            InputError: as `proposed`, or the words must not be kept.
+            StoreError: the disk refuses; nothing was kept.
+        """
+        state, lesson = self.proposed(click)
+        words = lesson.words if typed is None else typed
+        self.check_words(words)
+        text = note_text(
+            words,
+            {
+                "kind": lesson.kind,
+                "saved_by": by,
+                "saved_at": self._desk.clock.now().isoformat(timespec="seconds"),
+                "thread": state.thread_id,
+                "permalink": state.permalink,
+                "decided_by": decided_by(state),
+                "decided_at": state.closed_at.isoformat(timespec="seconds") if state.closed_at else None,
+                CITES: cited_lines(self._desk, state),
+            },
+        )
+        self._note(add=state.thread_id)
+        ref = self._shelf.create(lesson.name, text)
+        self._note(add=state.thread_id)  # a tick in between has shown the card as it was
+        if ref is None:
+            raise Conflict("Somebody was faster: this is remembered already.")
+        return ref
+
+    def check_words(self, words: str) -> None:
+        """Refuse words that must not be kept, from the words alone; raises InputError."""
+        if not has_visible(check_whole(words)):
+            raise InputError("This is empty; write what the next investigation should know.")
+        if len(words) > MAX_WORDS_CHARS:
+            raise InputError(f"This has {len(words):,} characters; at most {MAX_WORDS_CHARS:,} are kept.")
+        if kinds := find_secrets(words, self._desk.known_secrets):
+            raise InputError(f"This holds what looks like a secret ({', '.join(kinds)}); take it out.")
+
+    def tick(self) -> None:
+        """Bring the cards in line of which a lesson was remembered; what the chat refuses is tried again."""
+        with self._lock:
+            behind = list(self._slate.read().get(_BEHIND) or [])
+        for thread_id in behind:
+            try:
+                self._show(str(thread_id))
+            except ProviderError as error:
+                log.info("a remembered card waits", extra={"action": "lesson_card_waits", "thread_id": thread_id})
+                if isinstance(error, Unavailable):
+                    return
+                continue  # this one is refused for good; the others are not
+            self._note(drop=str(thread_id))
+
+    def _show(self, thread_id: str) -> None:
+        state = self._desk.store.last_closed(thread_id)
+        if state is not None and state.card_ts is not None:
+            self._desk.privacy.require()
+            self._desk.messenger.show_card(state)
+
+    def _note(self, *, add: str = "", drop: str = "") -> None:
+        """Have a card shown at the next tick, or no more."""
+        with self._lock:
+            known = list(self._slate.read().get(_BEHIND) or [])
+            changed = [one for one in known if one not in (add, drop)] + ([add] if add else [])
+            if changed != known:
+                self._slate.write({_BEHIND: changed})

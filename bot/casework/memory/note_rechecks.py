@@ -1,0 +1,248 @@
+"""What a person is shown of a note whose lines changed: what it says, what stood there, what stands there now.
+
+Reads blobs of two commits, writes nothing.
+
+Asks people about notes whose cited lines changed: once for each note, and nobody's note is decided for them.
+
+The notes are looked through once for each HEAD. Each step is saved before the next begins and can be repeated: a
+decision is on file before the note is touched, and the card follows the file.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Final
+
+from pydantic import ValidationError
+
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.checks.citation_staleness import Standing
+from bot.casework.thread_service import Desk
+from bot.domain.citations.citation_lines import Lines, moved, parse_lines, stands_in
+from bot.domain.memory.notes import MAX_QUOTE_CHARS, Cite, KeptNote, opening
+from bot.domain.memory.rechecks import EXCERPT_CHARS, ChangedLines, Outcome, Recheck, pinned_anew, recheck_id
+from bot.domain.secrets import find_secrets
+from bot.errors import ConfigError, InputError, ProviderError, StoreError
+from bot.ports import Clock, NoteShelf, RecheckChat, Slate
+
+
+class RecheckLook:
+    """Looks at one codebase; what looks like a secret is not shown."""
+
+    def __init__(self, repo: GitRepo, clock: Clock, known_secrets: Collection[str]) -> None:
+        self._repo, self._clock, self._secrets = repo, clock, known_secrets
+
+    def open(self, note: KeptNote, changed: Sequence[Cite], head: str) -> Recheck:
+        """Return what is asked about a note, the lines in place of the `changed` ones as they stand at `head`.
+
+        Raises:
+            ProviderError: git fails.
+        """
+        return Recheck(
+            id=recheck_id(note.ref, note.facts.cites),
+            ref=note.ref,
+            title=note.title,
+            excerpt=opening(note.text)[:EXCERPT_CHARS],
+            saved_by=note.facts.saved_by,
+            saved_at=note.facts.saved_at,
+            head=head,
+            changes=tuple(ChangedLines(cite=cite, now=self._in_place_of(cite, head)) for cite in changed),
+            at=self._clock.now(),
+        )
+
+    def _in_place_of(self, cite: Cite, head: str) -> Cite | None:
+        """Return the lines that stand where the cited ones stood; None where nothing fit to be shown does."""
+        cited = parse_lines(cite.ref)
+        old, new = self._repo.lines_at(cite.commit, cite.path), self._repo.lines_at(head, cite.path)
+        if cited is None or old is None or new is None:
+            return None
+        place = moved(old, new, _quoted_lines(cite.quote, old, Lines(cited.start, min(cited.end, len(old)))))
+        if place is None:
+            return None
+        quote = "\n".join(new[place.start - 1 : place.end])
+        if not quote.strip() or len(quote) > MAX_QUOTE_CHARS or find_secrets(quote, self._secrets):
+            return None
+        lines = f"{place.start}-{place.end}" if place.end > place.start else f"{place.start}"
+        return Cite(path=cite.path, lines=lines, commit=head, quote=quote)
+
+
+def _quoted_lines(quote: str, lines: Sequence[str], cited: Lines) -> Lines:
+    """Return which of the cited lines a quote stands in; all of them where that cannot be told."""
+    count = len(quote.strip("\n").split("\n"))
+    starts = range(cited.start, cited.end - count + 2)
+    return next((Lines(at, at + count - 1) for at in starts if stands_in(quote, lines[at - 1 : at + count - 1])), cited)
+
+
+log = logging.getLogger(__name__)
+
+FILE: Final = "rechecks.json"
+MAX_SETTLED: Final = 200
+CARDS_A_TICK: Final = 3
+"""A day of renaming touches many notes; Slack takes about one post a second, and drafts go there too."""
+
+Known = Mapping[str, Recheck]
+
+
+class Rechecks:
+    """What is ticked, and what the buttons do; raises InputError (Conflict) with a text for the one who clicked."""
+
+    def __init__(
+        self, desk: Desk, shelf: NoteShelf, repo: GitRepo, standing: Standing, slate: Slate, chat: RecheckChat
+    ) -> None:
+        self._desk, self._shelf, self._repo, self._standing = desk, shelf, repo, standing
+        self._slate, self._chat = slate, chat
+        self._look = RecheckLook(repo, desk.clock, desk.known_secrets)
+        self._file = threading.RLock()
+        self._settling = threading.Lock()
+
+    def tick(self) -> None:
+        """Look the notes through if HEAD moved, then bring a few cards in line; what the chat refuses waits."""
+        try:
+            self._sweep()
+        except (ProviderError, ConfigError):
+            log.warning("notes could not be looked up", extra={"action": "recheck_unread"}, exc_info=True)
+        waiting = [one for one in self._known().values() if not one.is_shown]
+        settled = 0
+        for one in sorted(waiting, key=lambda one: one.at):
+            try:
+                if settled == CARDS_A_TICK or not self._settle(one.id):
+                    return
+            except StoreError:  # a note that cannot be rewritten holds up no other
+                log.warning("a recheck waits for the disk", extra={"action": "recheck_waits"}, exc_info=True)
+                continue
+            settled += 1
+
+    def decide(self, given: str, outcome: Outcome, *, by: str) -> None:
+        """Carry out a click: `KEPT` has the note cite the lines as the card shows them, `RETIRED` puts it away.
+
+        Raises:
+            InputError: it is not on file.
+            Conflict: somebody decided already, or changed the note since the card.
+            StoreError: the decision could not be stored, and nothing happened; or the note could not be touched, and
+                that is tried again.
+        """
+        at = self._desk.clock.now()
+        self._change(given, self._if_it_still_asks)
+        try:
+            self._change(given, lambda now: now.decided(outcome, by, at))
+        finally:
+            self._settle(given)
+
+    def _if_it_still_asks(self, one: Recheck) -> Recheck:
+        """Return an open recheck as its note is now: people edit and remove notes while a card waits."""
+        if one.outcome is not Outcome.OPEN:
+            return one
+        note = next((note for note in self._shelf.all() if note.ref == one.ref), None)
+        if note is None:
+            return one.evolve(outcome=Outcome.GONE)
+        is_same = recheck_id(note.ref, note.facts.cites) == one.id
+        return one if is_same else one.evolve(outcome=Outcome.MOOT)
+
+    def _sweep(self) -> None:
+        head = self._repo.head()
+        with self._file:
+            if self._slate.read().get("head") == head:
+                return
+            notes = {note.ref: note for note in self._shelf.all()}
+            known = {one.id: self._as_now(one, notes) for one in self._known().values()}
+            for note in notes.values():
+                before = known.get(recheck_id(note.ref, note.facts.cites))
+                is_new = before is None or before.outcome in (Outcome.MOOT, Outcome.GONE)
+                if is_new and (changed := self._standing.changed(note.facts.cites)):
+                    opened = self._look.open(note, changed, head)
+                    known[opened.id] = _on_the_card_of(before, opened)
+            self._write(known, head)
+
+    def _as_now(self, one: Recheck, notes: Mapping[str, KeptNote]) -> Recheck:
+        """Return an open recheck as it stands: the note may be gone, cite other lines, or be right again."""
+        if one.outcome is not Outcome.OPEN:
+            return one
+        note = notes.get(one.ref)
+        if note is None:
+            return one.evolve(outcome=Outcome.GONE)
+        cites = note.facts.cites
+        is_moot = recheck_id(note.ref, cites) != one.id or not self._standing.changed(cites)
+        return one.evolve(outcome=Outcome.MOOT) if is_moot else one
+
+    def _settle(self, given: str) -> bool:
+        """Do what a decision leads to and show it; False where the chat does not take it now."""
+        with self._settling:
+            one = self._known().get(given)
+            if one is None or one.is_shown:
+                return True
+            if one.outcome in (Outcome.KEPT, Outcome.RETIRED):
+                one = self._carry_out(one)
+            try:
+                self._show(one)
+            except ProviderError:
+                log.info("a recheck's card waits", extra={"action": "recheck_card_waits"}, exc_info=True)
+                return False
+        return True
+
+    def _carry_out(self, one: Recheck) -> Recheck:
+        """Touch the note as decided, unless that was done before a crash, or people have changed what it cites."""
+        note = next((note for note in self._shelf.all() if note.ref == one.ref), None)
+        is_same = note is not None and recheck_id(note.ref, note.facts.cites) == one.id
+        if one.outcome is Outcome.KEPT:
+            if note is not None and is_same:
+                self._shelf.repin(one.ref, pinned_anew(note.facts.cites, one.changes))
+                self._look_again(one)
+            return one
+        retired = self._shelf.retire(one.ref) if is_same else self._shelf.find(PurePosixPath(one.ref).stem)
+        return self._change(one.id, lambda now: now.evolve(retired_as=now.retired_as or retired))
+
+    def _look_again(self, one: Recheck) -> None:
+        """Have the notes looked through anew where HEAD has moved since the card: the lines may be others again."""
+        with self._file:
+            if self._slate.read().get("head") != one.head:
+                self._write(self._known(), "")
+
+    def _show(self, one: Recheck) -> None:
+        """Bring the card in line; what nobody was told of needs none once there is nothing to decide."""
+        place = (one.card_channel, one.card_ts)
+        if one.card_ts is None and one.outcome is Outcome.OPEN:
+            self._desk.privacy.require()
+            found = self._chat.find(one)
+            one = one.evolve(card_channel=found[0], card_ts=found[1]) if found else one
+        if one.card_ts is not None or one.outcome is Outcome.OPEN:
+            place = self._chat.show(one)
+        shown = one.outcome
+        self._change(one.id, lambda now: now.evolve(card_channel=place[0], card_ts=place[1], card_shows=shown))
+
+    def _change(self, given: str, change: Callable[[Recheck], Recheck]) -> Recheck:
+        with self._file:
+            known = dict(self._known())
+            if given not in known:
+                raise InputError("This note's card is not on file any more; nothing happened.")
+            known[given] = change(known[given])
+            self._write(known, str(self._slate.read().get("head") or ""))
+            return known[given]
+
+    def _known(self) -> Known:
+        with self._file:
+            found = self._slate.read().get("rechecks")
+        known = {}
+        for one in found if isinstance(found, list) else ():
+            try:
+                recheck = Recheck.model_validate(one)
+            except ValidationError:
+                log.warning("a recheck cannot be read; its note is looked up anew", extra={"action": "recheck_unread"})
+                continue
+            known[recheck.id] = recheck
+        return known
+
+    def _write(self, known: Known, head: str) -> None:
+        settled = [one for one in known.values() if one.is_shown and one.outcome is not Outcome.OPEN]
+        forgotten = {one.id for one in sorted(settled, key=lambda one: one.at)[:-MAX_SETTLED]}
+        kept = [one.model_dump(mode="json") for one in known.values() if one.id not in forgotten]
+        self._slate.write({"head": head, "rechecks": kept})
+
+
+def _on_the_card_of(before: Recheck | None, opened: Recheck) -> Recheck:
+    """Return a recheck that is asked once more, on the card that said there was nothing to decide."""
+    if before is None:
+        return opened
+    return opened.evolve(card_channel=before.card_channel, card_ts=before.card_ts, card_shows=before.card_shows)

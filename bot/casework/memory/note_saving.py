@@ -1,0 +1,68 @@
+"""Keeps the note that an investigation proposes, so that the next one finds it; only ever for a human who asked.
+
+Writes memory/ through the port, and `triage_file_path` in the thread's state.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from bot.casework.checks.draft_checks import ref_marks
+from bot.casework.thread_service import Desk
+from bot.domain.memory.notes import CITES, NoteKind, cites_of, note_text, safe_name
+from bot.domain.secrets import find_secrets
+from bot.domain.threads import ThreadState
+from bot.errors import InputError, TriageError
+
+log = logging.getLogger(__name__)
+
+
+def save_note(desk: Desk, state: ThreadState, *, by: str) -> str:
+    """Save the thread's proposed note in the name of `by`; returns what it is called, `memory/<name>.md`.
+
+    Raises:
+        InputError: there is none, it is saved already, or it must not be kept.
+        StoreError: the disk refuses.
+    """
+    proposed = state.investigator_return.proposed_triage_file if state.investigator_return else None
+    if proposed is None:
+        raise InputError("This investigation proposes no note.")
+    if state.triage_file_path:
+        raise InputError(f"The note is saved already, as {state.triage_file_path}.")
+    if kinds := find_secrets(f"{proposed.filename}\n{proposed.content}", desk.known_secrets):
+        raise InputError(f"The note holds what looks like a secret ({', '.join(kinds)}); nothing was saved.")
+    text = note_text(
+        proposed.content,
+        {
+            "kind": NoteKind.NOTE,
+            "saved_by": by,
+            "saved_at": (state.user_approved_at or desk.clock.now()).isoformat(timespec="seconds"),
+            "thread": state.thread_id,
+            "permalink": state.permalink,
+            CITES: cited_lines(desk, state),
+        },
+    )
+    return desk.memory.add(safe_name(proposed.filename), text)
+
+
+def cited_lines(desk: Desk, state: ThreadState) -> list[dict[str, str]]:
+    """Return the lines of code that the thread's draft rests on, as they stand above the words of a note.
+
+    A citation that no check has proved is none: its lines may never have stood there.
+    """
+    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
+    proved = [ref for ref, mark in zip(refs, ref_marks(state.checks, len(refs)), strict=True) if mark]
+    return [cite.model_dump() for cite in cites_of(proved, desk.known_secrets)]
+
+
+def note_with_approval(desk: Desk, state: ThreadState) -> dict[str, Any]:
+    """Return what saving the note with an approval changes in the thread; a note that cannot be kept stops no reply."""
+    proposed = state.investigator_return.proposed_triage_file if state.investigator_return else None
+    if desk.settings.save_notes != "always" or proposed is None or state.triage_file_path:
+        return {}
+    try:
+        return {"triage_file_path": save_note(desk, state, by=state.approved_by or "")}
+    except TriageError:
+        log.warning("note not saved", extra={"action": "note_refused", "thread_id": state.thread_id}, exc_info=True)
+        return {}

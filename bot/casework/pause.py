@@ -1,0 +1,118 @@
+"""Somebody has stopped all work that costs money, for as long as they say. Pure.
+
+paused.json as anybody reads it, beside a running bot too.
+
+A file that is there and cannot be read is a pause by somebody: spending goes on only where nobody objected.
+
+Pause and resume: while paused messages are heard and get their cards, and nothing that costs money begins.
+
+Writes paused.json, an empty object when not paused; the queue keeps what waits, so resuming has nothing to find again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+
+from bot.domain.jobs import Job
+from bot.domain.text.humanize import utc_text
+from bot.errors import ConfigError
+from bot.ports import Clock, Slate
+
+
+class Pause(BaseModel):
+    """Who paused the bot, and since when; as it stands in paused.json."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    by: str
+    """The user's id."""
+    name: str
+    at: AwareDatetime
+
+    def words(self) -> str:
+        """Return who and since when.
+
+        >>> from datetime import UTC, datetime
+        >>> pause = Pause(by="U1", name="ana", at=datetime(2026, 11, 20, 9, 12, tzinfo=UTC))
+        >>> pause.words()
+        'paused by @ana since 2026-11-20 09:12 UTC'
+        """
+        return f"paused by @{self.name} since {utc_text(self.at)}"
+
+
+FILE: Final = "paused.json"
+
+
+def read_pause(home: Path) -> Pause | None:
+    """Return the pause of a data directory, also beside a running bot; None where there is none.
+
+    Raises:
+        ConfigError: the file may not be read.
+    """
+    path = home / FILE
+    try:
+        document = json.loads(path.read_bytes())
+        return Pause.model_validate(document) if document else None
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (ValueError, ValidationError, RecursionError):
+        return Pause(by="", name="somebody (paused.json cannot be read)", at=_written_at(path))
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
+
+
+def _written_at(path: Path) -> datetime:
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except OSError:  # gone meanwhile
+        return datetime.fromtimestamp(0, UTC)
+
+
+log = logging.getLogger(__name__)
+
+
+class Pausing:
+    """The one switch of a running bot."""
+
+    def __init__(self, home: Path, slate: Slate, clock: Clock) -> None:
+        self._slate, self._clock = slate, clock
+        self._pause = read_pause(home)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether nothing may begin."""
+        return self._pause is not None
+
+    def words(self) -> str | None:
+        """Return who paused and since when; None while work goes on."""
+        pause = self._pause
+        return pause.words() if pause else None
+
+    def allows(self, job: Job) -> bool:
+        """Whether a job may be taken now: a message still gets its card, whose investigation waits."""
+        return self._pause is None or "event" in job.payload
+
+    def pause(self, *, by: str, name: str) -> bool:
+        """Stop; False if that had been done already, and then the first one's name stands. Raises StoreError."""
+        if self._pause is not None:
+            return False
+        pause = Pause(by=by, name=name, at=self._clock.now())
+        self._slate.write(pause.model_dump(mode="json"))
+        self._pause = pause
+        log.warning("paused by %s", by, extra={"action": "paused"})
+        return True
+
+    def resume(self, *, by: str) -> bool:
+        """Go on; False if nothing was paused. Raises StoreError, and then all stays paused."""
+        if self._pause is None:
+            return False
+        self._slate.write({})
+        self._pause = None
+        log.warning("resumed by %s", by, extra={"action": "resumed"})
+        return True

@@ -1,0 +1,120 @@
+"""Puts right what was left half done: at start what a crash left, and while the bot runs what Slack did not confirm.
+
+Nothing is done twice: our reply is looked for in its thread first. Before an open card of an earlier process is shown
+again its thread is looked at too: the data directory may be a restored backup, or another process may have answered.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from datetime import datetime
+
+from bot.casework.replies import GivenBack, Replies, ReplyInFlight, standing_reply
+from bot.casework.thread_service import Desk
+from bot.domain.jobs import JobKind
+from bot.domain.threads import Status, ThreadState
+from bot.errors import Conflict, ProviderError, TriageError, Unavailable, Unconfirmed
+from bot.ports.chat import may_still_come
+
+log = logging.getLogger(__name__)
+
+_MACHINE = frozenset({Status.INVESTIGATING, Status.AWAITING_VALIDATION, Status.BOUNCED})
+
+
+class Recovery:
+    """Settles threads; those whose reply may still be on its way to the chat are settled later."""
+
+    def __init__(self, desk: Desk, replies: Replies) -> None:
+        self._desk, self._replies = desk, replies
+        self._tried_at: dict[str, datetime] = {}
+        self._unlooked: set[str] = set()
+
+    def recover(self) -> list[str]:
+        """Settle every thread in the store; returns one line for each that could not be."""
+        return self._settle_all(self._desk.store.threads())
+
+    def is_due(self) -> bool:
+        """Whether there is something for `settle_late` to do."""
+        return bool(self._unlooked) or bool(self._due())
+
+    def settle_late(self) -> list[str]:
+        """Settle what had its time, at most every 10 s each, and look at the waiting cards of an earlier process.
+
+        Returns one line for each reply that was given back, and for each that cannot be settled.
+        """
+        return [*self._settle_all(self._due()), *self._look()]
+
+    def _due(self) -> list[ThreadState]:
+        now = self._desk.clock.now()
+        known = (self._desk.store.get(thread_id) for thread_id in sorted(self._replies.unsettled()))
+        return [state for state in known if state is not None and self._has_had_its_time(state, now)]
+
+    def _has_had_its_time(self, state: ThreadState, now: datetime) -> bool:
+        tried_at = self._tried_at.get(state.thread_id)
+        return not self._replies.is_in_flight(state) and (tried_at is None or not may_still_come(tried_at, now))
+
+    def _settle_all(self, states: Iterable[ThreadState]) -> list[str]:
+        problems = []
+        for state in states:
+            try:
+                self._settle(state)
+            except (ReplyInFlight, Unconfirmed):
+                self._again(state)
+            except GivenBack as error:
+                problems.append(f"{state.thread_id}: {error}")
+            except TriageError as error:
+                log.exception("thread not settled", extra={"action": "recovery_failed", "thread_id": state.thread_id})
+                if state.thread_id not in self._tried_at:
+                    problems.append(f"{state.thread_id}: it could not be settled: {error}")
+                if isinstance(error, ProviderError) and state.post_intent is not None:
+                    self._again(state)
+        return problems
+
+    def _again(self, state: ThreadState) -> None:
+        self._tried_at[state.thread_id] = self._desk.clock.now()
+        self._replies.recall(state.thread_id)
+
+    def _settle(self, state: ThreadState) -> None:
+        if not state.is_open:
+            self._desk.finish(state.thread_id)
+            return
+        if state.card_ts is not None:
+            self._unlooked.add(state.thread_id)
+        if state.post_intent is not None:
+            self._replies.settle(state)
+        elif state.status in _MACHINE and not self._desk.jobs.holds(state.thread_id):
+            self._desk.jobs.put(JobKind.USER, state.thread_id, {"investigate": state.thread_id})
+
+    def _look(self) -> list[str]:
+        """Look whether what waits for a human was answered already, then show every open card; stops in an outage.
+
+        Returns a line for each thread that was.
+        """
+        lines = []
+        for thread_id in sorted(self._unlooked):
+            try:
+                adopted = self._adopted(thread_id)
+            except Unavailable as error:
+                log.warning("waiting cards are looked at later: %s", error, extra={"action": "look_later"})
+                break
+            except (ProviderError, Conflict):
+                log.warning(
+                    "thread not looked at", extra={"action": "look_failed", "thread_id": thread_id}, exc_info=True
+                )
+                adopted = False
+            self._unlooked.discard(thread_id)
+            if adopted:
+                lines.append(f"{thread_id}: its reply stood in the thread already; it was logged and the card closed")
+            else:
+                self._desk.turns.later(thread_id, 0)
+        return lines
+
+    def _adopted(self, thread_id: str) -> bool:
+        state = self._desk.store.get(thread_id)
+        if state is None or state.status is not Status.PENDING_USER or state.post_intent:
+            return False
+        reply = standing_reply(state, self._desk.workspace.thread(state.chat_id, state.thread_ts))
+        if reply is not None:
+            self._replies.adopt(state, reply)
+        return reply is not None

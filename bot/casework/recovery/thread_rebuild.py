@@ -1,0 +1,160 @@
+"""A thread whose record was lost is opened again from the journal of events, unless it was answered already.
+
+Reads events.ndjson, replies.ndjson, the archive and the thread as it stands in the chat. One job for each damaged file,
+tried like any other; what was done is said in the ops channel. Nothing is posted here, so nothing is posted twice.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from bot.casework.orchestrator import Orchestrator
+from bot.casework.thread_service import Desk
+from bot.domain.events import Event, MessageType
+from bot.domain.jobs import JobKind
+from bot.domain.threads import check_thread_id, thread_key
+from bot.errors import InputError
+from bot.ports import Damage, Journal
+
+log = logging.getLogger(__name__)
+
+_CHANGES = frozenset({MessageType.EDIT, MessageType.DELETE})
+
+
+class Rebuilding:
+    """Finds the question of a lost record and hands it to the orchestrator anew.
+
+    `opens` says whether the rules would open a thread for an event, whatever it was written in.
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        orchestrator: Orchestrator,
+        events: Journal,
+        opens: Callable[[Event], bool],
+        *,
+        bot_user_id: str,
+    ) -> None:
+        self._desk, self._orchestrator, self._events = desk, orchestrator, events
+        self._opens, self._bot_user_id = opens, bot_user_id
+
+    def plan(self, damage: Damage) -> str | None:
+        """Queue the rebuilding of a damaged record; returns a line where none is possible, else None.
+
+        A file of an earlier start counts as long as nothing is known of its thread since: the bot may have died
+        between setting it aside and this.
+        """
+        try:
+            thread_id = check_thread_id(damage.thread_id)
+        except InputError:
+            return f"{_lost(damage.name)} Its name names no thread, so nothing was done." if damage.is_new else None
+        if damage.is_new or not self._is_accounted_for(thread_id, damage.at):
+            self._desk.jobs.put(
+                JobKind.USER, thread_id, {"rebuild": thread_id, "file": damage.name, "is_new": damage.is_new}
+            )
+        return None
+
+    def handle(self, payload: Mapping[str, Any]) -> None:
+        """Do one job that `plan` queued.
+
+        Raises:
+            ProviderError: the chat cannot say how the thread stands; the job is tried again.
+        """
+        thread_id, lost = payload["rebuild"], _lost(payload["file"])
+        if self._desk.store.get(thread_id) is not None:
+            self._say(f"{lost} Its question is being worked on.")
+            self._orchestrator.handle({"investigate": thread_id})
+            return
+        question = self._question_of(thread_id)
+        if question is None:
+            self._say(f"{lost} {self._why_no_question(thread_id)}")
+        elif (obstacle := self._obstacle(question)) is not None:
+            if payload.get("is_new", True):  # told once; the file stays for a human to look at
+                self._say(f"{lost} {obstacle}")
+        else:
+            self._say(f"{lost} It was rebuilt from the journal of events and is being investigated again, on its card.")
+            self._orchestrator.handle({"event": question.model_dump(mode="json")})
+
+    def _question_of(self, thread_id: str) -> Event | None:
+        """Return the message the thread was opened for, as it reads now: the first that nobody has dealt with."""
+        told = [event for event in self._told() if thread_key(event) == thread_id]
+        deleted = {event.message_id for event in told if event.msg_type is MessageType.DELETE}
+        since, dealt_with = self._settled(thread_id)
+        left = [
+            event
+            for event in told
+            if event.msg_type not in _CHANGES
+            and event.message_id not in deleted | dealt_with
+            and (since is None or event.create_time > since)
+        ]
+        question = next(filter(self._opens, left), None) or (left[0] if left and since is None else None)
+        if question is None:
+            return None
+        edits = [e for e in told if e.msg_type is MessageType.EDIT and e.message_id == question.message_id]
+        return question.model_copy(update={"content": edits[-1].content}) if edits else question
+
+    def _why_no_question(self, thread_id: str) -> str:
+        if any(record.get("thread_id") == thread_id for record in self._desk.replies.records()):
+            return "Its reply had been posted; nothing is left to do."
+        return "No question of it is on file: if one is still open, please ask it again, and delete that file."
+
+    def _told(self) -> Iterable[Event]:
+        for record in self._events.records():
+            try:
+                yield Event.model_validate(record)
+            except ValueError:
+                continue
+
+    def _settled(self, thread_id: str) -> tuple[datetime | None, set[str]]:
+        """Return until when the thread is settled by an earlier ending, and which messages that dealt with."""
+        times: list[datetime | None] = []
+        messages: set[str] = set()
+        closed = self._desk.store.last_closed(thread_id)
+        if closed is not None:
+            times.append(closed.started_at)
+            messages |= {closed.original_message_id, *(followup.message_id for followup in closed.followups)}
+        for record in self._desk.replies.records():
+            if record.get("thread_id") == thread_id:
+                times.append(_time(record.get("posted_at")))
+                messages.add(str(record.get("reply_to_message_id")))
+        known = [at for at in times if at is not None]
+        return max(known, default=None), messages
+
+    def _obstacle(self, question: Event) -> str | None:
+        """Return why the question must not be answered anew: it is gone, or a reply of ours stands there unlogged."""
+        said = self._desk.workspace.thread(question.chat_id, question.thread_id or question.message_id)
+        if not any(message.message_id == question.message_id for message in said):
+            return "Its question is gone from the chat; nothing is left to do."
+        logged = {str(record.get("posted_message_id")) for record in self._desk.replies.records()}
+        ours = [m for m in said if m.sender_id == self._bot_user_id and m.message_id not in logged]
+        if any(float(message.message_id) > float(question.message_id) for message in ours):
+            return "A reply of triage stands in its thread already, though not in the log; nothing more is posted."
+        return None
+
+    def _is_accounted_for(self, thread_id: str, damaged_at: datetime) -> bool:
+        """Whether anything is known of the thread that is newer than its damaged record."""
+        if self._desk.store.get(thread_id) is not None:
+            return True
+        closed = self._desk.store.last_closed(thread_id)
+        if closed is not None and closed.closed_at is not None and closed.closed_at > damaged_at:
+            return True
+        return any(record.get("thread_id") == thread_id for record in self._desk.replies.records())
+
+    def _say(self, line: str) -> None:
+        log.warning(line, extra={"action": "record_rebuilt"})
+        self._desk.messenger.tell_ops(line)
+
+
+def _lost(name: str) -> str:
+    return f"The record of a thread could not be read; it was set aside as {name}."
+
+
+def _time(value: object) -> datetime | None:
+    try:
+        return datetime.fromisoformat(str(value))
+    except ValueError:
+        return None

@@ -1,0 +1,1 @@
+"""Briefs, metrics and the status, from the journals."""

@@ -1,0 +1,173 @@
+"""SPEC §8 measured: AC-01 to AC-11 from what is on record, each with its target, or what is missing to say. Pure.
+
+A share of a handful proves nothing: below the number named in `missing` a value is shown and not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Final
+
+from bot.casework.reports.exact_criteria import (
+    answered,
+    bounces,
+    fabricated,
+    first_verdicts,
+    is_better,
+    outlived_a_start,
+    swapped,
+    threads_of,
+    watchable,
+)
+from bot.casework.reports.journal_history import Past, Reply
+from bot.casework.reports.measures import Measure, Window, middle, percent, seconds, share
+from bot.domain.returns import Verdict
+
+ACTIONABLE_AT_MOST: Final = 0.40
+TOKENS_AT_MOST: Final = 2_000
+BAND: Final = (0.60, 0.90)
+BETTER_AT_LEAST: Final = 0.70
+WRONG_AT_MOST: Final = 0.01
+SLACK_S: Final = 30.0
+"""What a reply may take beyond the baseline."""
+
+
+def acceptance(past: Past, window: Window, *, baseline_reply_s: float | None = None) -> list[Measure]:
+    """Return AC-01 to AC-11 over a window, in order."""
+    found = [measure(past, window) for measure in _MEASURES]
+    return [*found, _ac_10(past, window, baseline_s=baseline_reply_s), _ac_11(past, window)]
+
+
+def _needs(n: int, least: int, of: str) -> str:
+    return "" if n >= least else f"{n} of the {least} {of} it takes"
+
+
+def _ac_01(past: Past, window: Window) -> Measure:
+    heard = [each for each in past.heard if window.holds(each.at)]
+    value = share(sum(each.classification == "actionable" for each in heard), len(heard))
+    missing = "" if heard else "no message is on record"
+    if not missing and (past.recorded_since is None or past.recorded_since > window.start + timedelta(days=1)):
+        since = past.recorded_since or window.end
+        missing = f"{(window.end - since) / timedelta(days=1):.1f} of {window.days:.0f} days are on record"
+    return Measure(
+        name="AC-01",
+        what="actionable messages",
+        target="at most 40 %",
+        value=value,
+        shown=percent(value),
+        n=len(heard),
+        ok=None if missing or value is None else value <= ACTIONABLE_AT_MOST,
+        missing=missing,
+    )
+
+
+def _ac_02(past: Past, window: Window) -> Measure:
+    read = [each.orchestrator_tokens for each in threads_of(past, window) if each.orchestrator_tokens is not None]
+    value, missing = middle(read), _needs(len(read), 20, "investigations")
+    return Measure(
+        name="AC-02",
+        what="orchestrator context, median",
+        target="at most 2,000",
+        value=value,
+        shown="–" if value is None else f"{value:,.0f}",
+        n=len(read),
+        ok=None if missing or value is None else value <= TOKENS_AT_MOST,
+        missing=missing,
+    )
+
+
+def first_round_passes(past: Past, window: Window) -> Measure:
+    """Return AC-05: how many of the validated drafts passed the first time."""
+    verdicts = first_verdicts(threads_of(past, window))
+    value, missing = share(verdicts.count(Verdict.PASS), len(verdicts)), _needs(len(verdicts), 10, "validated drafts")
+    low, high = BAND
+    is_outside = value is not None and not low <= value <= high
+    return Measure(
+        name="AC-05",
+        what="first round passes",
+        target="60 to 90 %",
+        value=value,
+        shown=percent(value),
+        n=len(verdicts),
+        ok=None if missing or value is None else not is_outside,
+        missing=missing,
+        note=_outside(value) if is_outside else "",
+    )
+
+
+def _outside(value: float | None) -> str:
+    if value is not None and value < BAND[0]:
+        return "below the band: drafts are poor, or the checks and the validator too strict"
+    return "above the band: the validator may be endorsing drafts instead of breaking them"
+
+
+def _ac_06(past: Past, window: Window) -> Measure:
+    pairs = bounces(threads_of(past, window))
+    better = sum(map(is_better, pairs))
+    value, missing = share(better, len(pairs)), _needs(len(pairs), 10, "bounces with a second round")
+    return Measure(
+        name="AC-06",
+        what="bounces that helped",
+        target="at least 70 %",
+        value=value,
+        shown=percent(value),
+        n=len(pairs),
+        ok=None if missing or value is None else value >= BETTER_AT_LEAST,
+        missing=missing,
+    )
+
+
+def _ac_10(past: Past, window: Window, *, baseline_s: float | None) -> Measure:
+    waits = [wait for each in past.replies if window.holds(each.at) and (wait := waited_s(each)) is not None]
+    value = middle(waits)
+    missing = _needs(len(waits), 10, "replies")
+    if baseline_s is None:
+        missing = "; ".join(filter(None, (missing, "baseline_reply_s is not set in triage.yml")))
+    return Measure(
+        name="AC-10",
+        what="message to reply, median",
+        target="baseline + 30 s" if baseline_s is None else f"at most {seconds(baseline_s + SLACK_S)}",
+        value=value,
+        shown=seconds(value),
+        n=len(waits),
+        ok=None if missing or value is None or baseline_s is None else value <= baseline_s + SLACK_S,
+        missing=missing,
+    )
+
+
+def waited_s(reply: Reply) -> float | None:
+    """Return how long an asker waited, by Slack's time of the message; None where that cannot be said."""
+    try:
+        return max(0.0, reply.at.timestamp() - float(reply.reply_to))
+    except ValueError:
+        return None
+
+
+def _ac_11(past: Past, window: Window) -> Measure:
+    judged = {each.place: each for each in past.judged if window.holds(each.at)}
+    wrong = sum(not each.right for each in judged.values())
+    value, missing = share(wrong, len(judged)), _needs(len(judged), 100, "messages to judge")
+    return Measure(
+        name="AC-11",
+        what="wrongly left alone",
+        target="at most 1 %",
+        value=value,
+        shown=percent(value),
+        n=len(judged),
+        ok=None if missing or value is None else value <= WRONG_AT_MOST,
+        missing=missing,
+    )
+
+
+_MEASURES: Sequence[Callable[[Past, Window], Measure]] = (
+    _ac_01,
+    _ac_02,
+    swapped,
+    fabricated,
+    first_round_passes,
+    _ac_06,
+    answered,
+    watchable,
+    outlived_a_start,
+)

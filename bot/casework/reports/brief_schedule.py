@@ -1,0 +1,121 @@
+"""Says the brief and the report when their time has come, each once a day, restarts and refusals included.
+
+Writes brief.json before it speaks: a crash in between costs one brief, never a second one. What Slack refuses for sure
+is tried again at the next tick. A time that passed long ago is not made up for; one outside working hours comes at
+their next start, and what is due then is said once. A picture of the week follows the words once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime, time, timedelta
+from pathlib import Path
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from bot.casework.reports.daily_brief import WINDOW, Brief, gather
+from bot.casework.reports.journal_history import time_of
+from bot.casework.reports.week_report import READ_BYTES, read_week
+from bot.casework.thread_service import Desk
+from bot.config.casework_settings import BriefSettings
+from bot.domain.hours import ActiveHours
+from bot.errors import ConfigError, ProviderError, Unconfirmed
+from bot.ports import Pictures, Slate
+
+log = logging.getLogger(__name__)
+
+FILE: Final = "brief.json"
+STILL_WORTH_SAYING: Final = timedelta(hours=2)
+A_DAY: Final = WINDOW + timedelta(hours=1) + STILL_WORTH_SAYING
+"""What a brief looks back on where nothing holds it back: a day of 25 hours, and as late as it may be said."""
+HELD_BACK: Final = timedelta(days=8)
+"""How long a brief may wait for working hours: a week, and the day it was meant for."""
+Say = Callable[[Brief, str], None]
+"""Posts a brief under a title in the ops channel; raises ProviderError if it was refused, Unconfirmed if nobody can
+tell."""
+TITLES: Final[Mapping[str, str]] = {"morning": "Morning brief", "evening": "End of day"}
+
+
+class Briefs:
+    """What is ticked; `zone` is the IANA name that the settings' times are meant in, `hours` when it may speak."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        home: Path,
+        settings: BriefSettings,
+        slate: Slate,
+        pictures: Pictures,
+        *,
+        say: Say,
+        zone: str,
+        hours: ActiveHours | None = None,
+    ) -> None:
+        self._desk, self._home, self._slate, self._zone = desk, home, slate, ZoneInfo(zone)
+        self._pictures, self._wants_picture, self._hours = pictures, settings.picture, hours
+        self._say_it = say
+        times = {"morning": settings.morning, "evening": settings.evening}
+        self._times = {name: at for name, at in times.items() if at is not None}
+
+    def tick(self) -> None:
+        """Say what is due; raises StoreError when the disk refuses to remember it, and then nothing is said."""
+        now, said = self._desk.clock.now(), self._slate.read()
+        slots = {name: slot for name, at in self._times.items() if (slot := self._slot(at, now)) is not None}
+        due = {name: slot for name, slot in slots.items() if said.get(name) != f"{slot:%Y-%m-%d}"}
+        if due:
+            self._say(due, now)
+
+    def show_week(self) -> None:
+        """Post the picture of the last seven days; it holds counts only.
+
+        Raises:
+            ConfigError: the data directory cannot be read.
+            ProviderError: the chat refused it, or (Unconfirmed) nobody can tell.
+        """
+        self._pictures.show(read_week(self._home, self._desk.clock.now(), self._zone, last_bytes=READ_BYTES))
+
+    def _slot(self, at: time, now: datetime) -> datetime | None:
+        """Return the latest slot that could be said by now, None where that was long ago."""
+        local = now.astimezone(self._zone)
+        for days in range(2 if self._hours is None else HELD_BACK.days):
+            slot = _slot(at, local - timedelta(days=days))
+            may_be_said_at = slot if self._hours is None else self._hours.next_opening(slot)
+            if may_be_said_at <= now:
+                return slot if now - may_be_said_at < STILL_WORTH_SAYING else None
+        return None
+
+    def _say(self, due: Mapping[str, datetime], now: datetime) -> None:
+        """Say the latest of what is due; it covers the others."""
+        before, name = self._slate.read(), max(due, key=lambda each: due[each])
+        last, longest = time_of(before.get("said_at")), A_DAY if self._hours is None else HELD_BACK
+        since = last if last is not None and now - longest < last < now else now - WINDOW
+        try:
+            brief = gather(self._home, since, now)
+            self._desk.privacy.require()  # a brief quotes questions
+            days = {each: f"{slot:%Y-%m-%d}" for each, slot in due.items()}
+            self._slate.write({**before, **days, "said_at": now.isoformat()})
+            self._say_it(brief, TITLES[name])
+        except Unconfirmed:
+            log.info("a brief may have been said", extra={"action": "brief_unconfirmed"})
+        except ProviderError:
+            self._slate.write(before)
+            log.warning("no brief could be said", extra={"action": "brief_waits"}, exc_info=True)
+        else:
+            self._illustrate()
+
+    def _illustrate(self) -> None:
+        if not self._wants_picture:
+            return
+        try:
+            self.show_week()
+        except (ConfigError, ProviderError) as error:
+            log.warning(
+                "a brief without its picture: %s (brief: {picture: false} leaves pictures out)",
+                error,
+                extra={"action": "brief_picture"},
+            )
+
+
+def _slot(at: time, local: datetime) -> datetime:
+    return local.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0, fold=0)

@@ -1,0 +1,121 @@
+"""The morning brief and the end-of-day report: what waits, what ended, what beats found, what it cost.
+
+Reads the data directory alone, beats' journal included, as plain records; blocks/views/brief_view.py shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from bot.casework.reports.journal_history import Beat, journal, read_beats, read_spent, time_of
+from bot.casework.reports.measures import total
+from bot.casework.reports.status_overview import ThreadLine, overview
+from bot.domain.text.humanize import span
+from bot.domain.text.sanitize import one_line
+from bot.errors import ConfigError
+
+MAX_LINES: Final = 8
+"""Of drafts, of findings and of remarks."""
+TAIL_BYTES: Final = 4 * 1024 * 1024
+"""Of each journal: some days of a busy team, read in well under a second."""
+WINDOW: Final = timedelta(hours=24)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Brief:
+    """What happened between two moments, and what waits at the second; `cost_usd` is None where a run had no price."""
+
+    since: datetime
+    now: datetime
+    drafts: tuple[ThreadLine, ...]
+    long_runs: int
+    replies: int
+    findings: tuple[tuple[str, str], ...]
+    """Session and what its owner was told."""
+    beats: int
+    failed_beats: int
+    model_runs: int
+    cost_usd: float | None
+    paused: str | None
+    remarks: tuple[tuple[str, str], ...] = ()
+    """Session and what a beat said beside OK, which its owner was not told."""
+
+
+def gather(home: Path, since: datetime, now: datetime) -> Brief:
+    """Return what a data directory says; raises ConfigError for what cannot be read."""
+    seen = overview(home, now)
+    try:
+        beats = read_beats(home, since, last_bytes=TAIL_BYTES).ran
+        replies = _since(home / "replies.ndjson", "posted_at", since)
+        spent = [run.cost_usd for run in read_spent(home, since, last_bytes=TAIL_BYTES)]
+        done = sum(_at(path) >= since for path in (home / "escalations").glob("*/.done"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {home}: {error.strerror}; run this as the user who runs triage") from error
+    return Brief(
+        since=since,
+        now=now,
+        drafts=seen.drafts,
+        long_runs=done,
+        replies=len(replies),
+        findings=tuple(_findings(beats)),
+        beats=len(beats),
+        failed_beats=sum(beat.is_failed for beat in beats),
+        model_runs=len(spent),
+        cost_usd=total(spent),
+        paused=seen.paused,
+        remarks=tuple(_remarks(beats)),
+    )
+
+
+def brief_line(brief: Brief, title: str) -> str:
+    """Return the brief in one line of counts, for notifications and screen readers."""
+    waits = f"{counted(len(brief.drafts), 'draft')} to decide on" if brief.drafts else "no draft waits"
+    found = f", {counted(len(brief.findings), 'finding')} by heartbeats" if brief.findings else ""
+    said = f", {counted(len(brief.remarks), 'remark')} beside OK" if brief.remarks else ""
+    return f"{title}, the last {period(brief)}: {waits}{found}{said}. {cost_line(brief)}"
+
+
+def cost_line(brief: Brief) -> str:
+    """Return what the time cost, in one honest sentence."""
+    failed = f" ({brief.failed_beats} failed)" if brief.failed_beats else ""
+    beats = f"{counted(brief.beats, 'beat')}{failed}"
+    if not brief.model_runs:
+        quiet = not (brief.findings or brief.remarks or brief.replies or brief.failed_beats)
+        return f"{'All quiet: ' if quiet else ''}{beats}, no model call, $0.00."
+    cost = "cost unknown: a model has no price in triage.yml" if brief.cost_usd is None else f"${brief.cost_usd:.2f}"
+    return f"{beats}, {counted(brief.model_runs, 'model run')}, {cost}."
+
+
+def _findings(beats: Iterable[Beat]) -> Iterable[tuple[str, str]]:
+    return ((_flat(beat.session_id, 60), _flat(beat.told, 120)) for beat in beats if beat.is_alert)
+
+
+def _remarks(beats: Iterable[Beat]) -> Iterable[tuple[str, str]]:
+    return ((_flat(beat.session_id, 60), _flat(beat.beside_ok, 120)) for beat in beats if beat.beside_ok)
+
+
+def period(brief: Brief) -> str:
+    """Return how long it looks back; a day is said in hours, for "the last 1 d" is no English."""
+    time = brief.now - brief.since
+    return "24 h" if time == WINDOW else span(time)
+
+
+def _flat(text: str, limit: int) -> str:
+    return one_line(text, limit)
+
+
+def counted(number: int, one: str) -> str:
+    """Return a number with its noun."""
+    return f"{number} {one}{'s' * (number != 1)}"
+
+
+def _since(path: Path, key: str, since: datetime) -> list[dict[str, Any]]:
+    return [r for r in journal(path, TAIL_BYTES) if (at := time_of(r.get(key))) is not None and at >= since]
+
+
+def _at(path: Path) -> datetime:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC)

@@ -1,0 +1,113 @@
+"""Is the bot well: checks of a data directory that need neither the network nor the bot itself.
+
+A check returns what it found and, where something is wrong, the one thing to do about it. To add one, write a function
+and name it in the table of bot/cli/doctor/command.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bot.casework.pause import read_pause
+from bot.casework.reports.status_overview import tail
+from bot.domain.text.humanize import ago
+from bot.intake.presence import describe, read_presence, state_of
+
+SORTING_TAKES = timedelta(minutes=1)
+"""How long a message may stand in the journal before the rules have looked at it."""
+
+TOO_BUSY = 0.40
+"""The share of messages taken for work above which the rules are too eager: SPEC §3.2."""
+ENOUGH_MESSAGES = 100
+
+_IDENTITY = ("team_id", "chat_id", "message_id", "msg_type", "event_id")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """What one check found; `fix` is one line, empty where nothing is wrong."""
+
+    ok: bool
+    says: str
+    fix: str = ""
+
+
+def process_check(home: Path, now: datetime) -> Finding:
+    """Whether a bot runs on this data directory."""
+    seen = read_presence(home)
+    match state_of(seen, now):
+        case "up" | "down":
+            assert seen is not None
+            return Finding(ok=True, says=f"process {seen.pid}, started {ago(now, seen.started_at)}")
+        case "stuck":
+            return Finding(ok=False, says=describe(seen, now), fix="restart it: kill the process, then `triage run`")
+        case _:
+            return Finding(ok=False, says=describe(seen, now), fix="start it with `triage run`, best as a service")
+
+
+def connection_check(home: Path, now: datetime) -> Finding:
+    """Whether Slack is heard; only a living process can say."""
+    seen = read_presence(home)
+    match state_of(seen, now):
+        case "up":
+            fix = "stop the other triage, or give it an app of its own: each hears only part of what is said"
+            alone = seen is None or not seen.other_connections
+            return Finding(ok=alone, says=describe(seen, now), fix="" if alone else fix)
+        case "down":
+            fix = "see the reason given; check the network, SLACK_APP_TOKEN and that Socket Mode is on for the app"
+            return Finding(ok=False, says=describe(seen, now), fix=fix)
+        case _:
+            return Finding(ok=False, says="nobody listens: the bot does not run", fix="start it with `triage run`")
+
+
+def journal_check(home: Path, now: datetime) -> Finding:
+    """Whether the journals can be read, and what was heard has been sorted."""
+    heard, sorted_ = tail(home / "events.ndjson"), tail(home / "events-classified.ndjson")
+    if not heard:
+        return Finding(ok=True, says="no message heard yet")
+    last, done = heard[-1], {_identity(record) for record in sorted_}
+    at = _time(last.get("create_time"))
+    says = f"last message written {ago(now, at)}" if at else "the last message has no time"
+    if _identity(last) in done or (at is not None and now - at < SORTING_TAKES):
+        classified = _time(sorted_[-1].get("classified_at")) if sorted_ else None
+        return Finding(ok=True, says=f"{says}, last sorted {ago(now, classified)}" if classified else says)
+    fix = "restart the bot, which sorts what waits; if it recurs, look for `sort_failed` in its log and for free disk"
+    return Finding(ok=False, says=f"{says}, and it was not sorted", fix=fix)
+
+
+def classifier_check(home: Path, now: datetime) -> Finding:
+    """When the rules last looked at a message, and whether they find too much work in what they see."""
+    sorted_ = tail(home / "events-classified.ndjson")
+    if not sorted_:
+        return Finding(ok=True, says="nothing sorted yet")
+    at, version = _time(sorted_[-1].get("classified_at")), sorted_[-1].get("classifier_version")
+    says = f"version {version}, last sorted {ago(now, at)}" if at else f"version {version}"
+    messages = [record for record in sorted_ if record.get("msg_type") not in ("edit", "delete")]
+    busy = sum(record.get("classification") == "actionable" for record in messages) / max(1, len(messages))
+    if len(messages) < ENOUGH_MESSAGES or busy <= TOO_BUSY:
+        return Finding(ok=True, says=says)
+    fix = "see which with `triage replay`; drop question words in triage.yml, or set classifier.skip_chatter"
+    return Finding(ok=False, says=f"{says}; {busy:.0%} of the last {len(messages)} messages became work", fix=fix)
+
+
+def pause_check(home: Path) -> Finding:
+    """Whether somebody paused the bot: on purpose, so nothing is wrong, but easily forgotten."""
+    pause = read_pause(home)
+    if pause is None:
+        return Finding(ok=True, says="not paused")
+    return Finding(ok=True, says=f"{pause.words()}; questions wait", fix="to go on: /triage resume in Slack")
+
+
+def _identity(record: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(record.get(key) for key in _IDENTITY)
+
+
+def _time(text: object) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return at if at.tzinfo is not None else None

@@ -1,0 +1,254 @@
+"""How things stand, read from the data directory alone, so that it also works beside a running bot.
+
+What the day has brought and cost so far, read from the journals; works beside a running bot. The day is UTC's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from bot.casework.pause import read_pause
+from bot.domain.questions.approval_basis import basis_of, standing_words
+from bot.domain.questions.escalation_rules import watch_line
+from bot.domain.returns import Usage
+from bot.domain.severity import Severity
+from bot.domain.text.humanize import ago
+from bot.domain.text.sanitize import one_line
+from bot.domain.threads import PendingReason, Status
+from bot.errors import ConfigError
+from bot.intake.presence import describe, read_presence
+from bot.ports.ndjson_reader import read_records
+
+TAIL_BYTES = 256 * 1024
+QUESTION_CHARS = 90
+_WAITS: Mapping[str, str] = {
+    PendingReason.DISAGREEMENT: "⚠ disagreement",
+    PendingReason.CONTEXT: "needs context",
+    PendingReason.FAILED: "failed",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ThreadLine:
+    """One open thread in a list; `watch` is the command that shows its long run, if one is under way."""
+
+    thread_id: str
+    chat_id: str
+    permalink: str | None
+    status: str
+    question: str
+    started_at: datetime
+    severity: Severity = Severity.ACT
+    watch: str | None = None
+    card: tuple[str, str] | None = None
+    """Channel and ts of its card."""
+    passed: str | None = None
+    """How a draft that passed stands, in the words of its card."""
+
+    @property
+    def standing(self) -> str:
+        """How it stands, in the words of its card."""
+        status, _, reason = self.status.partition(" (")
+        if status != Status.PENDING_USER:
+            return status.replace("-", " ").removesuffix(" round 1")
+        reason = reason.rstrip(")")
+        return self.passed or "waits" if reason == PendingReason.APPROVAL else _WAITS.get(reason, "waits")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Overview:
+    """Counts and open threads at one moment; `unreadable` names files set aside or not parsable.
+
+    `connection` is one true line on whether the bot runs and hears Slack; `paused` says who stopped all work.
+    """
+
+    running: int
+    waiting: int
+    queued: int
+    failed: int
+    posted_today: int
+    connection: str
+    last_event_at: datetime | None
+    last_event: str
+    threads: tuple[ThreadLine, ...]
+    unreadable: tuple[str, ...]
+    paused: str | None = None
+
+    @property
+    def drafts(self) -> tuple[ThreadLine, ...]:
+        """The threads that wait for a human."""
+        return tuple(thread for thread in self.threads if thread.status.startswith(Status.PENDING_USER))
+
+
+def overview(home: Path, now: datetime) -> Overview:
+    """Return how things stand in a data directory; a missing one is simply empty.
+
+    Raises:
+        ConfigError: it is no folder, or something in it that is counted here cannot be read.
+    """
+    _entries(home)
+    threads, unreadable = _threads(home / "state")
+    last = _last_event_at(home / "events.ndjson")
+    pause = read_pause(home)
+    return Overview(
+        running=sum(not t.status.startswith("pending-user") for t in threads),
+        waiting=sum(t.status.startswith("pending-user") for t in threads),
+        queued=_count_jobs(home / "queue"),
+        failed=_count_jobs(home / "queue" / "failed"),
+        posted_today=_posted_on(home / "replies.ndjson", now),
+        connection=describe(read_presence(home), now, heard_at=last),
+        last_event_at=last,
+        last_event=f"Last message seen {ago(now, last)}" if last else "No message seen yet",
+        threads=tuple(threads),
+        unreadable=tuple(unreadable),
+        paused=pause.words() if pause else None,
+    )
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Return what lies in a folder, in order, without what is being written.
+
+    `Path.glob` would take a forbidden folder for an empty one.
+    """
+    try:
+        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise _refusal(folder, error) from error
+
+
+def _refusal(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(
+        f"cannot read {path}: {error.strerror}; "
+        "give the data directory of `triage run` (--home or TRIAGE_HOME), as the user who runs it"
+    )
+
+
+def _count_jobs(folder: Path) -> int:
+    return sum(path.match("*_*.json") for path in _entries(folder))
+
+
+def _threads(folder: Path) -> tuple[list[ThreadLine], list[str]]:
+    lines, unreadable = [], []
+    for path in _entries(folder):
+        try:
+            line = thread_line(json.loads(path.read_bytes())) if path.suffix == ".json" else None
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            line = None
+        if line is None:
+            unreadable.append(path.name)
+            continue
+        if line.status != "closed":
+            lines.append(line)
+    return sorted(lines, key=lambda line: (line.severity.rank, line.started_at)), unreadable
+
+
+def thread_line(document: dict[str, Any]) -> ThreadLine:
+    """Return what a list says of a thread's document, as it stands on disk."""
+    reason = document["pending_reason"]
+    return ThreadLine(
+        thread_id=document["thread_id"],
+        chat_id=document["chat_id"],
+        permalink=document["permalink"],
+        status=document["status"] + (f" ({reason})" if reason else ""),
+        question=one_line(document["question"], QUESTION_CHARS),
+        started_at=_aware(document["started_at"]),
+        severity=Severity(document.get("severity") or Severity.ACT),
+        watch=_watch(document),
+        card=_card(document),
+        passed=_passed(document) if reason == PendingReason.APPROVAL else None,
+    )
+
+
+def _passed(document: dict[str, Any]) -> str:
+    """Return how a draft stands that passed: edited since, or what it rests on."""
+    ret, verdict = document.get("investigator_return") or {}, document.get("validator_return") or {}
+    if document.get("draft_pending") != ret.get("draft_reply"):
+        return "edited by a human"
+    usage = Usage.model_validate(document["usage"]) if document.get("usage") else None
+    judge = verdict.get("validator_model")
+    return standing_words(basis_of(drafted_by=document.get("investigator"), judged_by=judge, usage=usage))
+
+
+def _card(document: dict[str, Any]) -> tuple[str, str] | None:
+    channel, ts = document.get("card_channel"), document.get("card_ts")
+    return (str(channel), str(ts)) if channel and ts else None
+
+
+def _watch(document: dict[str, Any]) -> str | None:
+    path = document.get("escalation_transcript_path")
+    if document["status"] != Status.ESCALATED or not path:
+        return None
+    return watch_line(document.get("escalation_tmux_session"), str(path))
+
+
+def _aware(text: str) -> datetime:
+    """Return a time with its zone; raises ValueError for one without, which cannot be compared."""
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise ValueError(f"{text} has no time zone")
+    return at
+
+
+def tail(path: Path) -> list[dict[str, Any]]:
+    """Return the readable records in the last `TAIL_BYTES` of a journal, oldest first; a missing one holds none.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    try:
+        return list(read_records(path, last_bytes=TAIL_BYTES))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise _refusal(path, error) from error
+
+
+def _last_event_at(path: Path) -> datetime | None:
+    for record in reversed(tail(path)):
+        try:
+            return _aware(record["create_time"])
+        except (KeyError, TypeError, ValueError):
+            continue
+    return None
+
+
+def _posted_on(path: Path, now: datetime) -> int:
+    return sum(str(record.get("posted_at", "")).startswith(f"{now:%Y-%m-%d}") for record in tail(path))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Today:
+    """Counts since midnight UTC; `cost_usd` is None where a run had no price, and then nobody can tell."""
+
+    messages: int
+    actionable: int
+    posted: int
+    model_runs: int
+    cost_usd: float | None
+
+
+def today(home: Path, now: datetime) -> Today:
+    """Return the day's counts, as far as the journals' last 256 KiB reach; raises ConfigError."""
+    heard = _of_day(home / "events-classified.ndjson", "classified_at", now)
+    spent = [record.get("cost_usd") for record in _of_day(home / "spend.ndjson", "at", now)]
+    known = [cost for cost in spent if isinstance(cost, int | float)]
+    return Today(
+        messages=len(heard),
+        actionable=sum(record.get("classification") == "actionable" for record in heard),
+        posted=len(_of_day(home / "replies.ndjson", "posted_at", now)),
+        model_runs=len(spent),
+        cost_usd=sum(known) if len(known) == len(spent) else None,
+    )
+
+
+def _of_day(path: Path, key: str, now: datetime) -> list[dict[str, Any]]:
+    return [record for record in tail(path) if str(record.get(key, "")).startswith(f"{now:%Y-%m-%d}")]

@@ -1,0 +1,134 @@
+"""The week in one picture, as numbers: seven times 24 hours up to a moment, counted as metrics and brief count them.
+
+Pure but for `read_week`, which reads the data directory; writes nothing, needs no running bot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import Final
+
+from bot.casework.reports.acceptance import BAND, first_round_passes
+from bot.casework.reports.journal_history import Beats, Past, read_beats, read_past
+from bot.casework.reports.measures import Window, dollars, percent, total
+from bot.casework.reports.metrics_report import Tally, tally
+from bot.domain.questions.week_summary import Bars, Cost, Counts, Gauge, Week
+from bot.domain.threads import Status
+from bot.errors import ConfigError
+
+DAYS: Final = 7
+READ_BYTES: Final = 32 * 1024 * 1024
+"""Of each journal, where somebody waits: some 50,000 messages, read in about a second."""
+
+
+def read_week(home: Path, now: datetime, zone: tzinfo, *, last_bytes: int | None = None) -> Week:
+    """Return the week before now, its days named in a zone; raises ConfigError for what cannot be read."""
+    window = Window.last(DAYS, now)
+    past = read_past(home, window.start, last_bytes=last_bytes)
+    try:
+        beats = read_beats(home, window.start, last_bytes=last_bytes)
+    except OSError as error:
+        raise ConfigError(f"cannot read {home}: {error.strerror}; run this as the user who runs triage") from error
+    return week(past, beats, window, zone)
+
+
+def week(past: Past, beats: Beats, window: Window, zone: tzinfo) -> Week:
+    """Return the numbers of a window of seven days; the parts of every bar add up to what metrics say of the whole."""
+    days = window.parts(DAYS)
+    whole, daily = tally(past, window), [tally(past, day) for day in days]
+    return Week(
+        until=f"{window.end.astimezone(zone):%a %d %b %Y, %H:%M %Z}",
+        labels=[_label(day, zone) for day in days],
+        bars=(_drafts(past, whole, days, daily), _messages(past, whole, days, daily), _beats(beats, window, days)),
+        gauge=_gauge(past, window),
+        cost=_cost(past, whole, window),
+    )
+
+
+def _label(day: Window, zone: tzinfo) -> str:
+    """Name 24 hours by the date that most of them belong to."""
+    return f"{(day.start + (day.end - day.start) / 2).astimezone(zone):%a %d}"
+
+
+def _drafts(past: Past, whole: Tally, days: Sequence[Window], daily: Sequence[Tally]) -> Bars:
+    waiting = sum(thread.status is Status.PENDING_USER for thread in past.threads)
+    began = [past.recorded_since, *(each.at for each in past.replies), *(each.started_at for each in past.threads)]
+    since = min((at for at in began if at is not None), default=None)
+    return Bars(
+        title="Drafts",
+        main=_count(whole.replies, "reply posted", "replies posted"),
+        rest=f"{whole.dismissed:,} dismissed",
+        note=f"{waiting:,} wait{'s' * (waiting == 1)} now" if waiting else "none waits now",
+        days=_on_record([(each.replies, each.dismissed) for each in daily], days, since),
+        missing="" if since else "nothing is on record",
+    )
+
+
+def _messages(past: Past, whole: Tally, days: Sequence[Window], daily: Sequence[Tally]) -> Bars:
+    counts = [(each.actionable, each.messages - each.actionable) for each in daily]
+    part = f" ({percent(whole.actionable_share)})" if whole.messages else ""
+    return Bars(
+        title="Messages",
+        main=f"{whole.actionable:,} actionable{part}",
+        rest=f"{whole.messages - whole.actionable:,} left alone",
+        note=f"{whole.messages:,} heard",
+        days=_on_record(counts, days, past.recorded_since),
+        missing="" if past.recorded_since else "no message is on record",
+    )
+
+
+def _beats(beats: Beats, window: Window, days: Sequence[Window]) -> Bars:
+    ran = [beat for beat in beats.ran if window.holds(beat.at)]
+    alerts, failed = sum(beat.is_alert for beat in ran), sum(beat.is_failed for beat in ran)
+    counts = []
+    for day in days:
+        loud = [beat.is_alert or beat.is_failed for beat in ran if day.holds(beat.at)]
+        counts.append((sum(loud), len(loud) - sum(loud)))
+    return Bars(
+        title="Heartbeats",
+        main=f"{_count(alerts, 'alert')}, {failed:,} failed" if failed else _count(alerts, "alert"),
+        rest=f"{len(ran) - alerts - failed:,} quiet",
+        note=_count(len(ran), "beat"),
+        days=_on_record(counts, days, beats.recorded_since),
+        warns=True,
+        missing="" if beats.recorded_since else "no beat is on record",
+    )
+
+
+def _on_record(counts: Sequence[Counts], days: Sequence[Window], since: datetime | None) -> list[Counts | None]:
+    """Leave out the days that ended before anything was recorded."""
+    return [each if since and since < day.end else None for each, day in zip(counts, days, strict=True)]
+
+
+def _gauge(past: Past, window: Window) -> Gauge:
+    measure, title = first_round_passes(past, window), "First rounds that pass"
+    if measure.missing or measure.value is None:
+        return Gauge(title=title, value=None, shown="not enough data", says=measure.missing, band=BAND)
+    side = "within the band" if measure.ok else "below the band" if measure.value < BAND[0] else "above the band"
+    return Gauge(
+        title=title,
+        value=measure.value,
+        shown=measure.shown,
+        says=f"of {measure.n:,} drafts; {side} of {measure.target}",
+        band=BAND,
+    )
+
+
+def _cost(past: Past, whole: Tally, window: Window) -> Cost:
+    spent = [each.cost_usd for each in past.spent if window.holds(each.at)]
+    if not spent:
+        return Cost(shown="$0.00", says="no model run")
+    runs, cost = _count(len(spent), "model run"), total(spent)
+    if cost is None:
+        return Cost(shown="unknown", says=f"{runs}; a model has no price")
+    return Cost(shown=_usd(cost), says=f"{runs}; questions {_usd(whole.cost_usd)}")
+
+
+def _usd(cost: float | None) -> str:
+    return f"${cost:,.2f}" if cost is not None and cost >= 1 else dollars(cost)
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,1 @@
+"""`triage doctor`: what is wrong here, each with its fix."""

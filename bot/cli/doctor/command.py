@@ -1,0 +1,159 @@
+"""`triage doctor`: is everything as it must be; one line a check, and for what is wrong one line on what to do.
+
+The checks run side by side and each has seconds, so that a monitor that asks every minute gets an answer. A later check
+is one function and one line in `CHECKS`, the last thing in this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from bot.casework.reports.health_checks import (
+    Finding,
+    classifier_check,
+    connection_check,
+    journal_check,
+    pause_check,
+    process_check,
+)
+from bot.cli.doctor import machine_checks, model_checks, slack_checks
+from bot.cli.doctor.context import Check, Patient, Tokenless, Unsettled
+from bot.cli.output import Parser
+from bot.config.environment import read_environment
+from bot.errors import ConfigError, TriageError
+
+WIDTH: Final = 80
+LIMIT_S: Final = 9.0
+_INDENT: Final = 17
+_NOT_MADE: Final = "not looked at: "
+TOKENS: Final = "tokens"
+BOT: Final = "bot"
+CONNECTION: Final = "connection"
+
+
+def main(argv: list[str]) -> int:
+    """Print what the checks find; exit code 0 if all is well, else 1.
+
+    Raises:
+        ConfigError: the environment itself cannot be used.
+    """
+    args = parser().parse_args(argv)
+    environment = read_environment(dotenv=Path(".env"))
+    home = args.home or environment.home
+    patient = Patient(home=home, config=args.config, environment=environment, now=datetime.now(UTC))
+    findings = examine(patient)
+    print(_as_json(findings) if args.json else render(findings))
+    return 0 if all(finding.ok for finding in findings.values()) else 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    found = Parser(prog="triage doctor", description="Is everything as it must be?")
+    found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
+    found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
+    found.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    return found
+
+
+def examine(
+    patient: Patient, checks: Mapping[str, Check] | None = None, *, limit_s: float = LIMIT_S
+) -> dict[str, Finding]:
+    """Return what every check found, in their order; one that fails or is slow has found that, and stops no other."""
+    found: dict[str, Finding] = {}
+    looking = {
+        name: threading.Thread(target=_look, args=(found, name, check, patient), name=name, daemon=True)
+        for name, check in (CHECKS if checks is None else checks).items()
+    }
+    until = time.monotonic() + limit_s
+    for thread in looking.values():
+        thread.start()
+    for thread in looking.values():
+        thread.join(max(0.0, until - time.monotonic()))
+    slow = Finding(ok=False, says=f"no answer within {limit_s:g} s", fix="look at the network; then try again")
+    return {name: found.get(name, slow) for name in looking}
+
+
+def render(findings: Mapping[str, Finding]) -> str:
+    """Return a line for each finding, what to do below it, those that were not made together, and the sum."""
+    lines: list[str] = []
+    unmade: dict[str, list[str]] = {}
+    for name, found in findings.items():
+        if found.says.startswith(_NOT_MADE):
+            unmade.setdefault(f"{found.says}, {found.fix}", []).append(name)
+            continue
+        lines += _wrapped(f"  {'✓' if found.ok else '✗'} {name:<12} ", found.says)
+        lines += _wrapped(f"    {'':<12} → ", found.fix) if found.fix else []
+    for why, names in unmade.items():
+        lines += [f"  – {why}:", *_wrapped(" " * _INDENT, ", ".join(names))]
+    return "\n".join([*lines, _sum(findings, sum(map(len, unmade.values())))])
+
+
+def _sum(findings: Mapping[str, Finding], unmade: int) -> str:
+    wrong = {name for name, found in findings.items() if not found.ok}
+    if not wrong:
+        return "all is well"
+    if BOT in wrong and wrong <= {BOT, CONNECTION}:
+        return "all is well, but the bot does not run: see above"
+    skipped = f", {unmade} were not made" if unmade else ""
+    return f"{len(wrong) - unmade} of {len(findings)} checks found something wrong{skipped}"
+
+
+def _wrapped(lead: str, text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=lead, subsequent_indent=" " * _INDENT, break_on_hyphens=False)
+
+
+def _look(found: dict[str, Finding], name: str, check: Check, patient: Patient) -> None:
+    found[name] = _try(name, check, patient)
+
+
+def _try(name: str, check: Check, patient: Patient) -> Finding:
+    try:
+        return check(patient)
+    except Unsettled:
+        return Finding(ok=False, says=f"{_NOT_MADE}triage.yml cannot be used", fix="see config")
+    except Tokenless as error:
+        if name != TOKENS:
+            return Finding(ok=False, says=f"{_NOT_MADE}there are no tokens for Slack", fix=f"see {TOKENS}")
+        return Finding(ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again")
+    except ConfigError as error:
+        return Finding(ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again")
+    except TriageError as error:
+        return Finding(ok=False, says=str(error), fix="see the reason given; if Slack is down, try again later")
+
+
+def _as_json(findings: Mapping[str, Finding]) -> str:
+    checks = [{"name": name, **asdict(found)} for name, found in findings.items()]
+    return json.dumps({"ok": all(found.ok for found in findings.values()), "checks": checks}, ensure_ascii=False)
+
+
+CHECKS: Mapping[str, Check] = {
+    "config": machine_checks.config,
+    "secrets": lambda _: machine_checks.secrets(Path(".env")),
+    TOKENS: slack_checks.tokens,
+    "scopes": slack_checks.scopes,
+    "clock": slack_checks.clock,
+    "ops channel": slack_checks.ops_channel,
+    "chats": slack_checks.watched_chats,
+    BOT: lambda patient: process_check(patient.home, patient.now),
+    CONNECTION: lambda patient: connection_check(patient.home, patient.now),
+    "journals": lambda patient: journal_check(patient.home, patient.now),
+    "classifier": lambda patient: classifier_check(patient.home, patient.now),
+    "pause": lambda patient: pause_check(patient.home),
+    "model": model_checks.model,
+    "prices": model_checks.prices,
+    "mcp servers": model_checks.mcp_servers,
+    "git": machine_checks.git,
+    "tmux": machine_checks.tmux,
+    "gh": machine_checks.gh,
+    "disk": machine_checks.disk,
+    "sessions": machine_checks.sessions,
+}

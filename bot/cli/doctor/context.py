@@ -1,0 +1,52 @@
+"""What the checks of `triage doctor` look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from bot.casework.reports.health_checks import Finding
+from bot.config.environment import Environment, require_signing_secret, require_tokens
+from bot.config.settings import Settings, find_config, load_settings
+from bot.errors import ConfigError
+
+PATIENCE_S = 5.0
+"""How long a check waits for an answer from outside; all of them together take little longer."""
+
+
+class Unsettled(ConfigError):
+    """The settings cannot be read, which one check says for all."""
+
+
+class Tokenless(ConfigError):
+    """There is nothing to talk to Slack with, which one check says for all."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Patient:
+    """One data directory with its settings, which are read by the checks that need them."""
+
+    home: Path
+    config: Path | None
+    environment: Environment
+    now: datetime
+
+    def settings(self) -> Settings:
+        """Return the settings; raises Unsettled, listing what is wrong with them."""
+        try:
+            return load_settings(find_config(self.config, self.home))
+        except ConfigError as error:
+            raise Unsettled(*error.problems) from error
+
+    def bot_token(self) -> str:
+        """Return the bot's token; raises Tokenless if what this mode needs to talk to Slack is not there."""
+        over_http = self.settings().slack.mode == "http"
+        try:
+            return (require_signing_secret if over_http else require_tokens)(self.environment)[0]
+        except ConfigError as error:
+            raise Tokenless(*error.problems) from error
+
+
+Check = Callable[[Patient], Finding]

@@ -1,0 +1,156 @@
+"""The checks of `triage doctor` about this machine: settings, code, programs, disk, sessions. They write nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from bot.adapters.process.tmux import choose_terminal
+from bot.adapters.storage.files.retention import size, used
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.reports.health_checks import Finding
+from bot.cli.doctor.context import PATIENCE_S, Patient, Unsettled
+from bot.config.session_settings import SessionSettings
+from bot.config.settings import find_config
+from bot.domain.text.sanitize import one_line
+from bot.errors import StoreError
+from bot.heartbeat.playbooks.playbook_file import PlaybookFile, read_plain
+from bot.heartbeat.schedule.admission import TRACKED
+from bot.heartbeat.sessions.session_registry import PLAYBOOK
+
+LOW_BYTES: Final = 1024**3
+
+
+def config(patient: Patient) -> Finding:
+    """Whether triage.yml can be used."""
+    try:
+        settings = patient.settings()
+    except Unsettled as error:
+        fix = "put that right, or write a new one with `triage init`"
+        return Finding(ok=False, says="; ".join(error.problems), fix=fix)
+    chats, sessions = len(settings.watched_chats), len(settings.sessions)
+    path = find_config(patient.config, patient.home)
+    return Finding(ok=True, says=f"{path}: {_counted(chats, 'watched chat')}, {_counted(sessions, 'session')}")
+
+
+def secrets(path: Path) -> Finding:
+    """Whether the file with the tokens is for its owner's eyes only."""
+    try:
+        mode = path.stat().st_mode & 0o077
+    except OSError:
+        return Finding(ok=True, says="no .env here; the tokens come from the environment")
+    if mode:
+        return Finding(ok=False, says="others on this machine may read .env", fix="chmod 600 .env")
+    return Finding(ok=True, says=".env is for its owner only")
+
+
+def git(patient: Patient) -> Finding:
+    """Whether git is there and the codebase a checkout with a commit."""
+    if shutil.which("git") is None:
+        return Finding(ok=False, says="git is not installed", fix="apt-get install git")
+    codebase = patient.settings().codebase
+    repo = GitRepo(codebase)
+    stands = f"{codebase} stands at {repo.head()[:10]}"
+    missing = [entry.path for entry in repo.tree(repo.head()) if entry.is_missing]
+    if not missing:
+        return Finding(ok=True, says=stands)
+    first = one_line(missing[0], 80)
+    return Finding(
+        ok=False,
+        says=f"{stands}, but {len(missing)} of its files cannot be read, such as {first}; no answer can cite them",
+        fix="in a clone made with --filter: `git fetch --refetch --no-filter`; else `git fsck`, then clone anew",
+    )
+
+
+def tmux(patient: Patient) -> Finding:
+    """Whether long investigations can be attached to; without tmux they are followed with `tail -f`."""
+    if shutil.which("tmux") is None:
+        return Finding(ok=True, says="not installed; long investigations run as plain processes (tail -f)")
+    usable = type(choose_terminal(patient.home)).__name__ == "TmuxTerminal"
+    if not usable:
+        return Finding(ok=True, says="TRIAGE_HOME's path is too long for its socket; plain processes are used")
+    done = _run("tmux", "-V")
+    fix = "reinstall tmux, or remove it: plain processes do as well"
+    return Finding(ok=done is not None, says=done or "tmux does not start", fix="" if done else fix)
+
+
+def gh(patient: Patient) -> Finding:
+    """Whether beats can look at pull requests and issues."""
+    names = [name for name, session in patient.settings().sessions.items() if _takes_gh(session.cwd)]
+    if not names:
+        return Finding(ok=True, says="not needed: no session has a task for it")
+    if shutil.which("gh") is None:
+        says = f"not installed; tasks of {', '.join(names)} about pull requests and issues will be findings"
+        fix = "install gh (https://cli.github.com), then gh auth login; or take those tasks out of HEARTBEAT.md"
+        return Finding(ok=False, says=says, fix=fix)
+    if _run("gh", "auth", "status") is None:
+        return Finding(ok=False, says="gh is not logged in", fix="as the bot's user: gh auth login, or set GH_TOKEN")
+    return Finding(ok=True, says="logged in")
+
+
+def _takes_gh(cwd: Path) -> bool:
+    """Whether a session's tasks name a command of gh; a playbook that is still to be made has such tasks."""
+    try:
+        text = read_plain(cwd / PLAYBOOK)
+    except StoreError:  # the check of sessions says so
+        return False
+    return text is None or "`gh " in text
+
+
+def disk(patient: Patient) -> Finding:
+    """Whether the data directory can be written, has room, and is nobody else's to read."""
+    home = next(path for path in (patient.home, *patient.home.parents) if path.exists())
+    if not os.access(home, os.W_OK | os.X_OK):
+        return Finding(ok=False, says=f"{home} cannot be written", fix="run this, and the bot, as its owner")
+    free = shutil.disk_usage(home).free
+    says = f"{size(free)} free at {home}" + (f", {used(home)} used by triage" if home == patient.home else "")
+    if free < LOW_BYTES:
+        fix = "free space; a shorter `keep_runs_for` removes old records of runs, and index/ is a cache"
+        return Finding(ok=False, says=says, fix=fix)
+    if home == patient.home and home.stat().st_mode & stat.S_IRWXO:
+        return Finding(ok=False, says=f"others on this machine may read {home}", fix=f"chmod o-rwx {home}")
+    return Finding(ok=True, says=says)
+
+
+def sessions(patient: Patient) -> Finding:
+    """Whether every session has its folder and a playbook that can be read."""
+    watched = patient.settings().sessions
+    problems = [problem for name, one in watched.items() if (problem := _session_problem(name, one))]
+    if problems:
+        return Finding(ok=False, says="; ".join(problems), fix="put that right; triage heartbeat list shows them")
+    waiting = [name for name, one in watched.items() if PlaybookFile(one.cwd).peek() is None]
+    new = f"; the first beat writes a playbook for {', '.join(waiting)}" if waiting else ""
+    return Finding(
+        ok=True, says=f"{_counted(len(watched), 'session')}{new}" if watched else "none are configured: no heartbeats"
+    )
+
+
+def _session_problem(name: str, session: SessionSettings) -> str | None:
+    if not session.cwd.is_dir():
+        return f"{name}: {session.cwd} is no folder"
+    file = PlaybookFile(session.cwd)
+    if not session.heartbeat.allow_tracked_playbook and file.is_tracked():
+        return f"{name}: {TRACKED}"
+    playbook = file.peek()
+    if playbook is not None and playbook.is_effectively_empty:
+        return f"{name}: its HEARTBEAT.md holds no task, so nothing is looked at"
+    return None
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def _run(*argv: str) -> str | None:
+    """Return what a program says, None where it fails or takes too long."""
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed argument lists
+            argv, capture_output=True, text=True, timeout=PATIENCE_S, stdin=subprocess.DEVNULL, check=True
+        )
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        return None
+    return done.stdout.strip() or argv[0]

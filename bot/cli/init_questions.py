@@ -1,0 +1,136 @@
+"""What `triage init` wants to know, and how each answer becomes a value; the questions come last."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from bot.agent.git.git_repo import GitRepo
+from bot.config.environment import wrong_token
+from bot.config.field_types import ApproverId, ChannelId, look_up
+from bot.errors import TriageError
+
+_KEY: Final = re.compile(r"[A-Za-z0-9_.-]{8,200}")
+_LANGUAGE: Final = re.compile("[a-z]{2}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """One thing to know; `take` turns the answer into its value, or raises ValueError saying what would be right."""
+
+    key: str
+    asks: str
+    take: Callable[[str], Any]
+    default: str | None = None
+    is_secret: bool = False
+
+
+def _codebase(text: str) -> Path:
+    if not text:
+        raise ValueError("give the path of a git checkout, such as ~/src/shop")
+    path = look_up(Path(text), Path.cwd())
+    try:
+        GitRepo(path).head()
+    except TriageError as error:
+        raise ValueError(f"{path} is no git checkout with a commit; give the path of one") from error
+    return path
+
+
+def _slack_id(kind: Any, text: str) -> str:
+    try:
+        return str(TypeAdapter(kind).validate_python(text))
+    except ValidationError as error:
+        raise ValueError(error.errors()[0]["msg"].removeprefix("Value error, ")) from error
+
+
+def _watch(text: str) -> list[dict[str, str]]:
+    """Return the channels of `C0123HELP=help, C0123ENG`."""
+    chats = []
+    for part in filter(None, re.split(r"[,\s]+", text)):
+        chat_id, _, name = part.partition("=")
+        chats.append({"chat_id": _slack_id(ChannelId, chat_id), **({"name": name} if name else {})})
+    return chats
+
+
+def _approvers(text: str) -> list[str]:
+    return [_slack_id(ApproverId, part) for part in filter(None, re.split(r"[,\s]+", text))]
+
+
+def _language(text: str) -> str:
+    if not _LANGUAGE.fullmatch(text):
+        raise ValueError("must be two small letters, such as en")
+    return text
+
+
+def _token(name: str) -> Callable[[str], str]:
+    def take(text: str) -> str:
+        problem = wrong_token(name, text) if text else None
+        if problem:
+            raise ValueError(problem)
+        return text
+
+    return take
+
+
+def _api_key(text: str) -> str:
+    if text and not _KEY.fullmatch(text):
+        raise ValueError("is no API key: letters, digits, dashes; leave it empty to work without a model")
+    return text
+
+
+def _home(text: str) -> str:
+    if not text:
+        return ""
+    if set(text) & set("'\"\\\n$"):
+        raise ValueError("holds a quote, a $ or a backslash; choose a simpler path")
+    return str(look_up(Path(text), Path.cwd()))
+
+
+QUESTIONS: Final = (
+    Question(key="codebase", asks="Path of the code that answers come from (a git checkout)", take=_codebase),
+    Question(
+        key="ops_channel",
+        asks="Id of the private channel for drafts (foot of the channel's details)",
+        take=lambda text: _slack_id(ChannelId, text),
+    ),
+    Question(
+        key="watch",
+        asks="Channels to watch, as C0123HELP=help, C0123ENG (none: mentions only)",
+        take=_watch,
+        default="",
+    ),
+    Question(
+        key="approvers",
+        asks="Who may approve, as U0123ALICE, S0123ONCALL (none: all in there)",
+        take=_approvers,
+        default="",
+    ),
+    Question(key="language", asks="The team's language", take=_language, default="en"),
+    Question(
+        key="SLACK_BOT_TOKEN",
+        asks="Bot token, xoxb-… (empty: later)",
+        take=_token("SLACK_BOT_TOKEN"),
+        default="",
+        is_secret=True,
+    ),
+    Question(
+        key="SLACK_APP_TOKEN",
+        asks="App token, xapp-… (empty: later)",
+        take=_token("SLACK_APP_TOKEN"),
+        default="",
+        is_secret=True,
+    ),
+    Question(
+        key="ANTHROPIC_API_KEY",
+        asks="Anthropic API key (empty: no model, a search answers)",
+        take=_api_key,
+        default="",
+        is_secret=True,
+    ),
+    Question(key="TRIAGE_HOME", asks="Data directory (empty: ~/.triage)", take=_home, default=""),
+)

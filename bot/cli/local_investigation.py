@@ -1,0 +1,238 @@
+"""One question looked into without Slack: the draft, its evidence with marks, the verdict; as text or as JSON.
+
+What an investigation works with, opened for one process without Slack.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.adapters.process.system_clock import SystemClock
+from bot.adapters.search.note_index import MemoryNotes
+from bot.adapters.search.passage_index import CodePassages
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.note_files import MemoryFiles
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.card_updates import progress_line
+from bot.casework.checks.citation_staleness import Standing
+from bot.casework.checks.draft_checks import ref_marks
+from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.casework.validate.validation import Validation
+from bot.composition.investigators import Sources, Staff, staff
+from bot.config.environment import Environment
+from bot.config.settings import Settings
+from bot.domain.citations.quotations import outdated_words, telling_line
+from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match
+from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_nothing
+from bot.domain.questions.rubrics import question_type_of, rubric_for
+from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch, Usage, ValidatorReturn, Verdict, total
+from bot.domain.secrets import redact
+from bot.domain.text.sanitize import one_line, without_hidden
+from bot.domain.threads import Round, ThreadState
+from bot.errors import TriageError
+
+WIDTH: Final = 80
+MAX_NAME: Final = 1_000
+MAX_DIFF_LINES: Final = 200
+_MARKS: Final = {True: "✓", False: "✗", None: "?"}
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Findings:
+    """What came of a question."""
+
+    question: str
+    run_id: str
+    validation_id: str
+    found: Investigation
+    validation: Validation
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check and the validator let the draft through."""
+        return self.validation.ret is not None and self.validation.ret.verdict is Verdict.PASS
+
+    @property
+    def usage(self) -> Usage:
+        """What both runs cost."""
+        return total(self.found.usage, self.validation.usage)
+
+
+def look_into(question: str, sources: Sources, *, say: Say) -> Findings:
+    """Investigate, check and validate, telling `say` how it goes.
+
+    Raises:
+        TriageError: as the investigator, the validator and the record do.
+    """
+    hired = staff(sources)
+    try:
+        sources.index.refresh()
+        state = _state(question, sources)
+        run_id = f"{state.thread_id}-r1"
+        say(f"investigating with {hired.described} …")
+        try:
+            found = _investigated(hired, state, run_id, sources, say)
+        except TriageError:
+            say(f"record: {sources.environment.home / 'runs' / run_id} (run.log has what happened)")
+            raise
+        ret = found.ret
+        say("checking every citation, then trying to break the draft …")
+        known = {"investigator_task_id": run_id, "investigator_return": ret, "investigator_round": 1}
+        drafted = state.evolve(**known, usage=found.usage, rounds=(Round(round=1, investigator_return=ret),))
+        name = f"{state.thread_id}-v1"
+        validation = hired.runs.record_validation(name, lambda: hired.validator.validate(drafted, run_id=name))
+    finally:
+        hired.close()
+    return Findings(question=question, run_id=run_id, validation_id=name, found=found, validation=validation)
+
+
+def _investigated(hired: Staff, state: ThreadState, run_id: str, sources: Sources, say: Say) -> Investigation:
+    assignment = Assignment(
+        question=state.question,
+        question_type=state.question_type,
+        rubric=state.rubric or "",
+        round=1,
+        memory_hits=tuple(sources.memory.search(state.question)),
+    )
+    return hired.runs.record(
+        run_id,
+        assignment,
+        lambda: hired.investigator.investigate(
+            assignment, run_id=run_id, on_progress=lambda progress: say(f"  {progress_line(progress)}")
+        ),
+    )
+
+
+def _state(question: str, sources: Sources) -> ThreadState:
+    """Return a thread that stands nowhere but here, for the validator to look at."""
+    now, kind = sources.clock.now(), question_type_of(question)
+    ts = f"{now.timestamp():.6f}"
+    return ThreadState(
+        thread_id=f"terminal.question.{ts}",
+        team_id="terminal",
+        chat_id="question",
+        original_message_id=ts,
+        original_sender_id="terminal",
+        question=question,
+        question_type=kind,
+        rubric=rubric_for(kind).render(),
+        started_at=now,
+        last_event_at=now,
+    )
+
+
+def render(findings: Findings) -> str:
+    """Return the findings for a terminal; the draft's own lines are not broken."""
+    ret = findings.found.ret
+    blocks = [_indented(ret.draft_reply) if ret.draft_reply.strip() else "  (no draft)"]
+    if ret.evidence_refs:
+        marks = ref_marks(findings.validation.checks, len(ret.evidence_refs))
+        lines = [_evidence(ref, mark, findings.question) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
+        blocks.append("\n".join(["Evidence", *lines]))
+    if ret.open_questions:
+        blocks.append("\n".join(["To answer this one has to know", *(_point(each) for each in ret.open_questions)]))
+    blocks += _patch(ret.proposed_patch)
+    blocks.append(_verdict(findings))
+    blocks.append(f"{_facts(findings)}\n{_records(findings)}")
+    return without_hidden("\n\n".join(blocks))[0]
+
+
+def _records(findings: Findings) -> str:
+    """Return where the runs are on record; the validator's, where it came to no verdict."""
+    failed = f"\n        runs/{findings.validation_id} (no verdict; run.log has what happened)"
+    return f"record: runs/{findings.run_id}{failed if findings.validation.ret is None else ''}"
+
+
+def _patch(patch: ProposedPatch | None) -> list[str]:
+    """Return the proposed patch, if there is one: in short, why, and its diff."""
+    if patch is None or proposes_nothing(patch):
+        return []
+    why = [_point(redact(patch.rationale))] if patch.rationale.strip() else []
+    head = textwrap.fill(f"Proposed patch (applied nowhere): {patch_summary(patch)}", WIDTH)
+    return ["\n".join([head, *why, *fenced_diff(patch, at_most=MAX_DIFF_LINES)])]
+
+
+def as_json(findings: Findings) -> str:
+    """Return the findings as one JSON object."""
+    verdict = findings.validation.ret
+    facts: dict[str, Any] = {
+        "question": findings.question,
+        "run_id": findings.run_id,
+        "investigator": findings.found.investigator,
+        "passed": findings.passed,
+        "investigator_return": findings.found.ret.model_dump(mode="json"),
+        "checks": [check.model_dump() for check in findings.validation.checks],
+        "validator_return": verdict.model_dump(mode="json") if verdict else None,
+        "problem": findings.validation.problem,
+        "usage": findings.usage.model_dump(),
+    }
+    return json.dumps(facts, ensure_ascii=False, indent=1)
+
+
+def _verdict(findings: Findings) -> str:
+    verdict = findings.validation.ret
+    if not findings.found.ret.draft_reply.strip():
+        return "? needs context; there is nothing to check"
+    if verdict is None:
+        return f"✗ nobody could judge the draft: {findings.validation.problem}"
+    if findings.passed:
+        return _passed(findings, verdict)
+    return "\n".join([f"✗ {verdict.verdict}", *(_point(reason) for reason in verdict.reasons)])
+
+
+def _passed(findings: Findings, verdict: ValidatorReturn) -> str:
+    """Return the badge that the card would show: a search is no answer, and a second model is named with its reads."""
+    found, judge = findings.found, verdict.validator_model
+    basis = basis_of(drafted_by=found.investigator, judged_by=judge, usage=findings.usage)
+    marks = ref_marks(findings.validation.checks, len(found.ret.evidence_refs))
+    matches = quotes_that_match(found.ret.evidence_refs, marks)
+    badge, rest = passed_words(basis, judge=judge, matches=matches, read=verdict.read)
+    return f"{badge} · {rest}"
+
+
+def _facts(findings: Findings) -> str:
+    usage, found = findings.usage, findings.found
+    spent = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.2f}"
+    return f"{found.investigator}, confidence {found.ret.confidence}" + (f", {spent:,} tokens, {cost}" if spent else "")
+
+
+def _evidence(ref: EvidenceRef, mark: bool | None, question: str) -> str:
+    """Return a citation: its mark and place, its claim, and the most telling line of its quote."""
+    at = f" at {one_line(ref.commit[:7], 7)}" if ref.commit else ""
+    claim = f"\n{textwrap.indent(textwrap.fill(ref.supports_claim, WIDTH - 6), '      ')}" if ref.supports_claim else ""
+    quote = redact(ref.quote)
+    line = one_line(telling_line(quote, f"{question} {ref.supports_claim}"), WIDTH - 8)
+    said = f"\n      | {line}" if line else ""
+    old = outdated_words(quote, ref.ref if ref.kind is EvidenceKind.FILE else "")
+    warning = f"\n      ! may be outdated: it says “{one_line(old, WIDTH - 34)}”" if old else ""
+    return f"  {_MARKS[mark]} {one_line(ref.ref, MAX_NAME)}{at}{claim}{said}{warning}"
+
+
+def _point(text: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+
+
+def _indented(text: str) -> str:
+    return textwrap.indent(text.strip(), "  ")
+
+
+def open_sources(settings: Settings, environment: Environment, *, is_long: bool = False) -> Sources:
+    """Return codebase, index, memory and clock; raises ConfigError where the codebase is no git checkout."""
+    repo, home = GitRepo(settings.codebase), environment.home
+    return Sources(
+        settings=settings,
+        environment=environment,
+        repo=repo,
+        index=CodePassages(repo, home / "index" / "passages.sqlite", environment.secrets()),
+        memory=MemoryNotes(
+            MemoryFiles(home / "memory"), NdjsonJournal(home / "replies.ndjson"), Standing(repo).changed
+        ),
+        clock=SystemClock(),
+        is_long=is_long,
+    )

@@ -1,0 +1,134 @@
+"""`triage metrics --sample` and `--judge`: messages that the rules left alone, and what people say of that.
+
+A judgement is asked for here, or read from the lines of `--sample N --json` with `right` filled in. A file is taken
+whole or not at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.casework.reports.classifier_samples import Judgement, Specimen, sample
+from bot.casework.reports.journal_history import journal
+from bot.domain.text.sanitize import without_hidden
+from bot.errors import InputError
+
+WIDTH: Final = 80
+COUNT: Final = 20
+_ASK: Final = "right to leave it alone? [y]es, [n]o, [s]kip, [q]uit: "
+
+
+def carry_out(home: Path, args: argparse.Namespace, now: datetime) -> str:
+    """Return a sample, or record judgements and say so.
+
+    Raises:
+        InputError: a judgement cannot be read.
+        StoreError: a judgement cannot be written.
+    """
+    if args.judge is None:
+        found = _sample(home, args, now)
+        return _sample_lines(found) if args.json else render_sample(found)
+    if args.judge != "ask":
+        return _said(_keep(home, _filled_in(args.judge)))
+    judged = ask(_sample(home, args, now), by=getpass.getuser(), stdin=sys.stdin, say=print)
+    return _said(_keep(home, judged))
+
+
+def _sample(home: Path, args: argparse.Namespace, now: datetime) -> list[Specimen]:
+    judged = {found.place for record in journal(home / "judgements.ndjson") if (found := Judgement.read(record))}
+    return sample(
+        journal(home / "events-classified.ndjson"),
+        args.sample or COUNT,
+        seed=args.seed or f"{now:%Y-%m-%d}",
+        since=now - timedelta(days=args.days),
+        but=judged,
+    )
+
+
+def render_sample(found: Sequence[Specimen]) -> str:
+    """Return the messages for people to read."""
+    if not found:
+        return "Nothing is left to judge: the rules left no message alone, or all are judged."
+    lines = [line for number, each in enumerate(found, 1) for line in (*_shown(each, number), "")]
+    return "\n".join([*lines, "To judge them here: triage metrics --sample 20 --judge"])
+
+
+def _shown(each: Specimen, number: int) -> list[str]:
+    """Return a message that nothing in it can turn into a terminal's command."""
+    text = " ".join(without_hidden(each.content)[0].split()) or "(no text)"
+    said = textwrap.wrap(textwrap.shorten(text, 400, placeholder=" …"), WIDTH - 4) or ["(no text)"]
+    return [f"{number:>2}. {each.classification}, {each.chat_id} {each.message_id}", *(f"    {line}" for line in said)]
+
+
+def _sample_lines(found: Iterable[Specimen]) -> str:
+    return "\n".join(json.dumps({**each._asdict(), "right": None}) for each in found)
+
+
+def ask(found: Sequence[Specimen], *, by: str, stdin: TextIO, say: Callable[[str], object]) -> list[Judgement]:
+    """Ask for each message; the end of the input ends the questions, and what was said until then counts."""
+    judged: list[Judgement] = []
+    for number, each in enumerate(found, 1):
+        say("\n".join(_shown(each, number)))
+        answer = ""
+        while answer not in ("y", "n", "s", "q"):
+            say(_ASK)
+            line = stdin.readline()
+            answer = line.strip().lower()[:1] if line else "q"
+        if answer == "q":
+            break
+        if answer != "s":
+            judged.append(each.judged(right=answer == "y", by=by, at=datetime.now(UTC)))
+    return judged
+
+
+def _filled_in(path: str) -> list[Judgement]:
+    """Return the judgements of a file that `--sample --json` made and somebody filled in; `right: null` is none."""
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {path}; give the file that triage metrics --sample 20 --json made") from error
+    said = {"at": datetime.now(UTC).isoformat(), "by": getpass.getuser()}
+    judged = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        record = _object(line, number, path)
+        if record.get("right") is None:
+            continue
+        found = Judgement.read({**said, **record})
+        if found is None:
+            raise InputError(f"{path}, line {number}: right must be true or false, beside chat_id and message_id")
+        judged.append(found)
+    return judged
+
+
+def _object(line: str, number: int, path: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}, line {number} is not JSON; nothing was recorded") from error
+    if not isinstance(record, dict):
+        raise InputError(f"{path}, line {number} is no JSON object; nothing was recorded")
+    return record
+
+
+def _keep(home: Path, judged: Sequence[Judgement]) -> Sequence[Judgement]:
+    log = NdjsonJournal(home / "judgements.ndjson") if judged else None
+    for each in judged:
+        assert log is not None
+        log.append(each.model_dump(mode="json"))
+    return judged
+
+
+def _said(judged: Sequence[Judgement]) -> str:
+    wrong = sum(not each.right for each in judged)
+    return f"{len(judged)} judgements recorded, {wrong} of them wrong. Next: triage metrics"

@@ -1,0 +1,203 @@
+"""What became of a message, on one screen of 80 columns: pure, over records and a thread's state.
+
+Chat text and the words of models are shown on one line each, without what a terminal would obey.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from bot.casework.checks.draft_checks import ref_marks
+from bot.casework.reports.journal_history import time_of
+from bot.casework.reports.measures import dollars, seconds
+from bot.domain.citations.links import link_beside
+from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_nothing
+from bot.domain.returns import CODE_CHECKS, Check, EvidenceRef, ValidatorReturn, Verdict
+from bot.domain.secrets import redact
+from bot.domain.text.sanitize import without_hidden
+from bot.domain.threads import Round, Step, ThreadState
+
+WIDTH: Final = 80
+MAX_STEPS: Final = 12
+MAX_FAULTS: Final = 3
+MAX_REFS: Final = 8
+MAX_DIFF_LINES: Final = 60
+_INDENT: Final = 10
+_USER: Final = re.compile(r"<@(\w+)>")
+_MARKS: Final = {True: "✓", False: "✗", None: "?"}
+_WHY: Final = {
+    "is_bot_mention": "mentions the bot",
+    "is_question": "is a question",
+    "mentions_thread_with_inflight": "stands in a thread under way",
+    "is_alarm": "is an alarm",
+    "is_ack_or_emoji": "is an acknowledgement",
+    "is_internal_chatter": "is addressed to somebody else",
+}
+Record = dict[str, Any]
+LinkTo = Callable[[EvidenceRef], str | None]
+
+
+def render(state: ThreadState, events: Sequence[Record], replies: Sequence[Record], link_to: LinkTo) -> str:
+    """Return the whole chain of a thread; `link_to` gives a citation's page on the code host, if there is one."""
+    ending = f" ({state.resolution or state.pending_reason})" if state.resolution or state.pending_reason else ""
+    lines = [f"{state.thread_id}  {state.status}{ending}, {state.started_at.astimezone(UTC):%Y-%m-%d} (times are UTC)"]
+    lines += [state.permalink] if state.permalink else []
+    asked = _event_lines(events) or _line(_clock(state.started_at), f"“{state.question}”", lines=2)
+    lines += ["", *asked, *_history(state), *_decision(state, replies)]
+    lines += [*_evidence(state, link_to), *_patch(state), *_messages(state)]
+    lines += ["", f"Next: triage verify {state.thread_id} --lines"]
+    return "\n".join(lines)
+
+
+def render_unanswered(events: Sequence[Record]) -> str:
+    """Return what the rules made of messages that no thread came of."""
+    lines = _event_lines(events)
+    if any(event.get("classification") == "actionable" for event in events):
+        lines.append("No thread is on record of it: the job may wait or have failed. Next: triage status")
+    else:
+        lines.append("So nothing was done. Next: triage replay shows what today's rules make of it.")
+    return "\n".join(lines)
+
+
+def _event_lines(events: Sequence[Record]) -> list[str]:
+    """Return the first message and what followed, with what the rules said of each."""
+    lines: list[str] = []
+    for event in events[:3]:
+        sender = event.get("sender")
+        who = sender.get("id") if isinstance(sender, dict) else None
+        where = event.get("chat_name") or event.get("chat_id")
+        at = _clock(time_of(event.get("create_time")))
+        lines += _line(at, f"{who} in {where}: “{event.get('content')}”", lines=2)
+        lines += _line(_clock(time_of(event.get("classified_at"))), _classified(event))
+    if len(events) > 3:
+        lines += _line("", f"… and {len(events) - 3} more messages")
+    return lines
+
+
+def _classified(event: Record) -> str:
+    why = [words for name, words in _WHY.items() if event.get(name) is True]
+    because = ", ".join(why) or "nothing in it asks for work"
+    sure, version = event.get("classifier_confidence"), event.get("classifier_version")
+    return f"{event.get('classification')}: {because} (confidence {sure}, rules {version})"
+
+
+def _history(state: ThreadState) -> Iterator[str]:
+    """Yield the steps, each round under the step that it led to."""
+    rounds = {each.round: each for each in state.rounds}
+    left = len(state.status_history) - MAX_STEPS
+    if left > 0:
+        yield from _line("", f"… {left} earlier steps")
+    shown: set[int] = set()
+    for step in state.status_history[-MAX_STEPS:]:
+        why = _USER.sub(r"\1", step.why)
+        yield from _line(_clock(step.at), f"→ {step.to}: {why}")
+        number = _round_of(step)
+        if number in rounds and number not in shown:
+            shown.add(number)
+            yield from _round_lines(rounds[number])
+    for number in sorted(set(rounds) - shown):
+        yield from _round_lines(rounds[number])
+
+
+def _round_of(step: Step) -> int:
+    """Return the round whose draft a step says has arrived; 0 for the others."""
+    last = step.why.rpartition("draft of round ")[2]
+    return int(last) if last.isdecimal() and len(last) < 4 else 0
+
+
+def _round_lines(each: Round) -> Iterator[str]:
+    ret, verdict = each.investigator_return, each.validator_return
+    oks = [check.ok for check in each.checks]
+    checks = f"{oks.count(True)} ok, {oks.count(False)} failed, {oks.count(None)} open" if oks else "none made"
+    judged = f"{verdict.verdict} by {_judge(verdict)}" if verdict else "not judged"
+    refs = f"{len(ret.evidence_refs)} citation{'s' * (len(ret.evidence_refs) != 1)}"
+    yield from _line("", f"round {each.round}: {ret.confidence}, {refs}; checks {checks}; {judged}")
+    faults = [check for check in each.checks if check.ok is False]
+    for check in faults[:MAX_FAULTS]:
+        yield from _line("", _fault(check))
+    if len(faults) > MAX_FAULTS:
+        yield from _line("", f"… and {len(faults) - MAX_FAULTS} more")
+    if verdict and verdict.verdict is not Verdict.PASS and not faults:
+        yield from (line for reason in verdict.reasons[:MAX_FAULTS] for line in _line("", f"  {reason}"))
+
+
+def _judge(verdict: ValidatorReturn) -> str:
+    """Return who judged a draft: what passed the code checks alone was read by no second model."""
+    if verdict.validator_model == CODE_CHECKS:
+        return "code checks alone, no second model"
+    read = f", which read {', '.join(verdict.read)}" if verdict.read else ""
+    return f"{verdict.validator_model}{read}"
+
+
+def _fault(check: Check) -> str:
+    return f"{_MARKS[check.ok]} {check.name}: {check.reason}"
+
+
+def _decision(state: ThreadState, replies: Sequence[Record]) -> list[str]:
+    """Return who decided, what was posted, and what it took."""
+    lines: list[str] = []
+    if state.user_approved_at and not any(str(state.approved_by) in step.why for step in state.status_history[-1:]):
+        lines += _line(_clock(state.user_approved_at), f"approved by {state.approved_by}")
+    if state.dismiss_reason:
+        lines += _line("", f"dismissed: {state.dismiss_reason}")
+    for reply in replies[-2:]:
+        edited = ", edited" if reply.get("edited") else ""
+        took = seconds(float(reply["latency_s"])) if isinstance(reply.get("latency_s"), int | float) else "?"
+        said = f"posted as {reply.get('posted_message_id')}{edited}: {reply.get('validator_verdict')}, after {took}"
+        lines += _line(_clock(time_of(reply.get("posted_at"))), said)
+    if state.posted_message_id and not replies:
+        lines += _line("", f"posted as {state.posted_message_id}; not in the reply log")
+    cost = dollars(state.usage.cost_usd) if state.usage else "$0"
+    runs = ", ".join(f"runs/{run}" for run in (state.investigator_task_id, state.validator_task_id) if run)
+    return lines + _line("", f"cost {cost}" + (f"; {runs}" if runs else ""), lines=4)
+
+
+def _evidence(state: ThreadState, link_to: LinkTo) -> Iterator[str]:
+    """Yield what the latest draft cites, each with its mark and, whole on a line of its own, its link."""
+    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
+    marks = ref_marks(state.checks, len(refs))
+    if refs:
+        yield ""
+    for ref, mark in zip(refs[:MAX_REFS], marks, strict=False):
+        at = f" at {ref.commit[:7]}" if ref.commit else ""
+        yield from _line("cites", f"{_MARKS[mark]} {ref.ref}{at}", lines=1)
+        if link := link_to(ref):
+            yield f"{'':<{_INDENT}}{link}"
+    if len(refs) > MAX_REFS:
+        yield from _line("", f"… and {len(refs) - MAX_REFS} more")
+
+
+def _patch(state: ThreadState) -> Iterator[str]:
+    """Yield the patch that the latest draft proposes, in short and then its diff."""
+    patch = state.investigator_return.proposed_patch if state.investigator_return else None
+    if patch is None or proposes_nothing(patch):
+        return
+    yield ""
+    yield from _line("patch", f"{patch_summary(patch)} (proposed, applied nowhere)")
+    if patch.rationale.strip():
+        yield from _line("", f"why: {redact(patch.rationale)}", lines=3)
+    yield from fenced_diff(patch, at_most=MAX_DIFF_LINES)
+
+
+def _messages(state: ThreadState) -> Iterator[str]:
+    """Yield the links of the card and of the reply, where the question's own shows what links look like."""
+    card = (state.card_channel, state.card_ts) if state.card_channel and state.card_ts else None
+    reply = (state.chat_id, state.posted_message_id) if state.posted_message_id else None
+    for name, place in (("card", card), ("reply", reply)):
+        if place and (link := link_beside(state.permalink, *place)):
+            yield f"{name:<{_INDENT}}{link}"
+
+
+def _line(at: str, text: str, *, lines: int = 2) -> list[str]:
+    """Return foreign words beside a time, on so many lines at most."""
+    flat = " ".join(without_hidden(text)[0].split())
+    said = textwrap.wrap(flat, WIDTH - _INDENT, max_lines=lines, placeholder=" …") or [""]
+    return [f"{at if number == 0 else '':<{_INDENT}}{line}".rstrip() for number, line in enumerate(said)]
+
+
+def _clock(at: datetime | None) -> str:
+    return f"{at.astimezone(UTC):%H:%M:%S}" if at else ""

@@ -1,0 +1,1 @@
+"""Settings become adapters and services: one builder per feature."""

@@ -1,0 +1,211 @@
+"""Where long runs happen and with what: tmux or plain processes, this Python, the variables they may see.
+
+Casework, put together: who investigates, what a click does, what works off the queue, and what a start settles.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from bot.adapters.process.system_clock import local_zone
+from bot.adapters.process.tmux import choose_terminal
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.agent.budget import Spending
+from bot.casework.decisions import Decisions
+from bot.casework.escalate.escalation_watch import EscalationWatch
+from bot.casework.escalate.escalations import Escalations, LongRuns
+from bot.casework.escalate.long_run import run_environment
+from bot.casework.freshness import quotes_at_head
+from bot.casework.memory.lesson_notes import FILE as LESSONS
+from bot.casework.memory.lesson_notes import Lessons
+from bot.casework.memory.note_rechecks import FILE as RECHECKS
+from bot.casework.memory.note_rechecks import Rechecks
+from bot.casework.mentions import Mentions
+from bot.casework.orchestrator import Orchestrator
+from bot.casework.recovery.crash_recovery import Recovery
+from bot.casework.recovery.failed_jobs import GivingUp
+from bot.casework.recovery.thread_rebuild import Rebuilding
+from bot.casework.reminders import Waiting
+from bot.casework.replies import Replies
+from bot.casework.reports.brief_schedule import FILE as BRIEF
+from bot.casework.reports.brief_schedule import Briefs
+from bot.casework.rounds import Rounds
+from bot.composition.investigators import Sources, Staff, staff
+from bot.composition.model_access import thread_allowance, uses_models
+from bot.composition.shared_services import Foundation
+from bot.config.environment import Environment
+from bot.config.settings import Settings
+from bot.domain.hours import ActiveHours
+from bot.intake.classifier.classification import asks, classify
+from bot.intake.watcher import Watcher
+from handlers.buttons.lesson_buttons import LessonButtons
+from handlers.cards.messenger import whisper
+from handlers.cards.recheck_cards import SlackRechecks
+from handlers.commands.casework_commands import CaseworkCommands
+from handlers.ops_channel import Bulletin
+
+
+def long_runs(settings: Settings, environment: Environment, spending: Spending | None) -> LongRuns:
+    """Return what long runs need; `spending` is the models' budget, None where none is used here."""
+    return LongRuns(
+        terminal=choose_terminal(environment.home),
+        folder=environment.home / "escalations",
+        argv=(
+            sys.executable,
+            "-P",
+            "-m",
+            "bot",
+            "investigate",
+            "--escalation",
+        ),  # -P: the current folder names no module
+        environment=run_environment(environment, settings),
+        has_model=uses_models(settings, environment) or settings.escalation.command is not None,
+        spending=spending,
+        allowance=thread_allowance(settings),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Casework:
+    """The part of the bot that answers questions."""
+
+    staff: Staff
+    waiting: Waiting
+    briefs: Briefs
+    recovery: Recovery
+    escalation_watch: EscalationWatch
+    orchestrator: Orchestrator
+    mentions: Mentions
+    rebuilding: Rebuilding
+    giving_up: GivingUp
+    watcher: Watcher
+    decisions: Decisions
+    lessons: Lessons
+    rechecks: Rechecks
+    lesson_buttons: LessonButtons
+    commands: CaseworkCommands
+
+
+def wire_casework(on: Foundation) -> Casework:
+    """Return casework over the foundation; nothing runs yet."""
+    still_stands = quotes_at_head(on.settings.codebase)
+    hired, replies = _hire(on), Replies(on.desk, still_stands)
+    bulletin = Bulletin(on.poster, ops_channel=on.ops_channel, expire_after=on.settings.expire_after)
+    briefs = _briefs(on, bulletin)
+    runs = long_runs(on.settings, on.environment, hired.models.spending if hired.models else None)
+    escalations = Escalations(on.desk, runs)
+    lost = frozenset(damage.thread_id for damage in on.store.damage())
+    orchestrator = Orchestrator(
+        on.desk,
+        Rounds(on.desk, hired.investigator, hired.validator, hired.runs, escalations, replies),
+        bot_user_id=on.me.user_id,
+        lost=lost,
+        is_paused=lambda: on.pausing.is_paused,
+    )
+    decisions = Decisions(on.desk, replies, still_stands, escalations)
+    lessons, rechecks = Lessons(on.desk, on.shelf, on.slate(LESSONS)), _rechecks(on)
+    return Casework(
+        staff=hired,
+        waiting=_waiting(on, bulletin),
+        briefs=briefs,
+        recovery=Recovery(on.desk, replies),
+        escalation_watch=EscalationWatch(on.desk, runs, hired.runs, secrets=on.environment.secrets()),
+        orchestrator=orchestrator,
+        mentions=_mentions(on, orchestrator, decisions),
+        rebuilding=_rebuilding(on, orchestrator),
+        giving_up=GivingUp(on.desk, orchestrator, on.ops.say),
+        watcher=_watcher(on, orchestrator),
+        decisions=decisions,
+        lessons=lessons,
+        rechecks=rechecks,
+        lesson_buttons=LessonButtons(lessons, rechecks, on.approvers, ops_channel=on.ops_channel, tell=on.tell()),
+        commands=CaseworkCommands(
+            home=on.home,
+            approvers=on.approvers,
+            pausing=on.pausing,
+            show_cards=on.desk.show_all_again,
+            show_week=briefs.show_week,
+            ask=on.ask(),
+            clock=on.clock,
+        ),
+    )
+
+
+def _mentions(on: Foundation, orchestrator: Orchestrator, decisions: Decisions) -> Mentions:
+    rules = on.rules()
+    return Mentions(
+        desk=on.desk,
+        decisions=decisions,
+        approvers=on.approvers,
+        bot_user_id=on.me.user_id,
+        tell=whisper(on.client),
+        is_question=lambda text: asks(text, rules),
+        work_on=orchestrator.handle,
+    )
+
+
+def _hire(on: Foundation) -> Staff:
+    return staff(
+        Sources(
+            settings=on.settings,
+            environment=on.environment,
+            repo=on.repo,
+            index=on.index,
+            memory=on.memory,
+            clock=on.clock,
+        )
+    )
+
+
+def _rechecks(on: Foundation) -> Rechecks:
+    cards = SlackRechecks(on.client, on.poster, ops_channel=on.ops_channel, link_to=on.link_to)
+    return Rechecks(on.desk, on.shelf, on.repo, on.standing, on.slate(RECHECKS), cards)
+
+
+def _briefs(on: Foundation, bulletin: Bulletin) -> Briefs:
+    wanted = on.settings.brief
+    zone = _zone(on, wanted.timezone)
+    slate = on.slate(BRIEF)
+    hours = _working_hours(on)
+    return Briefs(on.desk, on.home, wanted, slate, bulletin, say=bulletin.say, zone=zone, hours=hours)
+
+
+def _waiting(on: Foundation, bulletin: Bulletin) -> Waiting:
+    journal = NdjsonJournal(on.home / "reminders.ndjson")
+    return Waiting(on.desk, journal, bulletin.remind, hours=_working_hours(on))
+
+
+def _working_hours(on: Foundation) -> ActiveHours | None:
+    wanted = on.settings.working_hours
+    return None if wanted is None else wanted.in_zone(_zone(on, wanted.timezone))
+
+
+def _zone(on: Foundation, name: str) -> str:
+    return local_zone(on.environment.variables) if name == "local" else name
+
+
+def _watcher(on: Foundation, orchestrator: Orchestrator) -> Watcher:
+    return Watcher(
+        on.settings,
+        on.me,
+        rules=on.rules(),
+        events=on.journals.events,
+        classified=on.journals.classified,
+        store=on.store,
+        jobs=on.jobs,
+        clock=on.clock,
+        on_trouble=on.ops.say,
+        on_queued=orchestrator.hear,
+    )
+
+
+def _rebuilding(on: Foundation, orchestrator: Orchestrator) -> Rebuilding:
+    rules = on.rules()
+    return Rebuilding(
+        on.desk,
+        orchestrator,
+        on.journals.events,
+        lambda event: classify(event, rules, inflight=False).classification == "actionable",
+        bot_user_id=on.me.user_id,
+    )

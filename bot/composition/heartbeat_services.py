@@ -1,0 +1,248 @@
+"""Who carries out heartbeats, put together from settings: the scheduler that starts them, the beats, who is told.
+
+Offline the beats compare what commands print; with models a cheap one screens them and a capable one works them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from bot.adapters.notify.telegram import TelegramSurface
+from bot.adapters.notify.webhook import WebhookSurface
+from bot.adapters.process.system_clock import local_zone
+from bot.adapters.storage.files.decision_log import DecisionFile
+from bot.adapters.storage.files.json_file import JsonFile
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.override_file import OverrideFile
+from bot.adapters.storage.files.session_files import SessionFiles
+from bot.adapters.storage.files.suggestion_files import SuggestionFiles
+from bot.adapters.storage.files.wake_files import WakeFiles
+from bot.agent.budget import Allowance
+from bot.agent.model_run import Limits
+from bot.agent.prompts import prompt
+from bot.agent.specialist import Specialist
+from bot.composition.model_access import Models, stall_limit_s
+from bot.config.environment import Environment
+from bot.config.session_settings import refuse_unreachable
+from bot.config.settings import Settings
+from bot.heartbeat.alerts.alert_routing import Delivery, owner_or_ops
+from bot.heartbeat.alerts.finding_responses import Findings
+from bot.heartbeat.alerts.page_reminders import Rings
+from bot.heartbeat.playbooks.removed_checks import Removals
+from bot.heartbeat.run.beat_record import Record
+from bot.heartbeat.run.beat_tools import BeatTools
+from bot.heartbeat.run.beat_view import FullRun
+from bot.heartbeat.run.beat_worker import Beats, Room
+from bot.heartbeat.run.command_pool import CommandPool
+from bot.heartbeat.run.full_run import BeatAnswer, ModelRun
+from bot.heartbeat.run.inputs import Look
+from bot.heartbeat.run.offline_run import OfflineRun
+from bot.heartbeat.run.pipeline import Course
+from bot.heartbeat.run.prescreen_step import LIMITS, PreScreen, PrescreenAnswer, said
+from bot.heartbeat.run.probes import Probes
+from bot.heartbeat.schedule.admission import Admission
+from bot.heartbeat.schedule.beat_log import BeatLog
+from bot.heartbeat.schedule.missed_beats import Silence
+from bot.heartbeat.schedule.scheduler import Scheduler
+from bot.heartbeat.schedule.tracked_playbooks import TrackedPlaybooks
+from bot.heartbeat.sessions.assignments import Assigning
+from bot.heartbeat.sessions.folder_notices import Folders
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.owners import Owners
+from bot.heartbeat.sessions.session_inbox import Mail
+from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.sharing.peer_sessions import Neighbours
+from bot.heartbeat.sharing.pollination import Pollination
+from bot.heartbeat.sharing.sharing_tools import ExchangeTools
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDesk
+from bot.ports import Clock, JobQueue, Surface, Workspace
+
+log = logging.getLogger(__name__)
+
+BEAT_LIMIT_S = 600.0
+ANSWER_TOKENS = 8_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Surroundings:
+    """What heartbeats share with the rest of the bot; `models` is None offline."""
+
+    settings: Settings
+    environment: Environment
+    clock: Clock
+    jobs: JobQueue
+    workspace: Workspace
+    surfaces: Mapping[str, Surface]
+    models: Models | None
+    secrets: frozenset[str]
+    on_damage: Callable[[Path], None]
+    say: Callable[[str], None]
+    """Says a line in the ops channel."""
+    halted: Callable[[], str | None]
+    """Says who has paused all of triage; None while nobody has."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Heartbeats:
+    """Everything heartbeats are made of, as the composition root and the handlers need it."""
+
+    sessions: Sessions
+    owners: Owners
+    store: SessionFiles
+    overrides: OverrideFile
+    zones: Zones
+    scheduler: Scheduler
+    beats: Beats
+    findings: Findings
+    rings: Rings
+    log: BeatLog
+    delivery: Delivery
+    mail: Mail
+    assigning: Assigning
+    suggestions: SuggestionFiles
+    pollination: Pollination
+    desk: SuggestionDesk
+    removals: Removals
+    pool: CommandPool
+    folders: Folders
+    tracked: TrackedPlaybooks
+
+    def learn_zones(self) -> None:
+        """Ask the chat for the owners' time zones where it is time to."""
+        self.zones.refresh(self.sessions.all())
+
+
+def heartbeats(around: Surroundings) -> Heartbeats:
+    """Return the heartbeats of a data directory; nothing runs until the scheduler is ticked.
+
+    Raises:
+        ConfigError: a session's alerts have no way to go.
+    """
+    home, clock = around.environment.home, around.clock
+    refuse_unreachable(around.settings.sessions, has_telegram="telegram" in around.surfaces)
+    store = SessionFiles(home, on_damage=around.on_damage)
+    overrides = OverrideFile(home, on_damage=around.on_damage)
+    sessions = Sessions(around.settings.sessions, overrides)
+    zones = Zones(around.workspace, clock, local=local_zone(around.environment.variables))
+    log = BeatLog(NdjsonJournal(home / "heartbeats.ndjson"))
+    owners = Owners(around.workspace, clock)
+    delivery = Delivery(around.surfaces, store, on_duty=owners.on_duty, zone_of=zones.name)
+    admission = Admission(store, zones, clock, route=delivery.route, halted=around.halted)
+    alert_owner = owner_or_ops(delivery, clock, around.say)
+    scheduler = Scheduler(
+        sessions,
+        store,
+        around.jobs,
+        admission,
+        Silence(store, zones, alert_owner),
+        log,
+        WakeFiles(home),
+        clock,
+    )
+    suggestions = SuggestionFiles(home, on_damage=around.on_damage)
+    mail = Mail(sessions, store, scheduler.wake)
+    pollination = Pollination(sessions, store, suggestions, mail, clock=clock, known_secrets=around.secrets)
+    desk = SuggestionDesk(sessions, suggestions, DecisionFile(home), clock)
+    neighbours = Neighbours(sessions, store, suggestions, pollination, mail)
+    removals = removals_of(home)
+    probes = Probes(around.environment.variables, secrets=around.secrets)
+    tracked = TrackedPlaybooks(sessions, store, clock, alert_owner)
+    tracked.name()
+    prescreen, full = _minds(
+        around, BeatTools(probes, around.clock, ExchangeTools(pollination, desk).of, known_secrets=around.secrets)
+    )
+    look = Look(probes, store, neighbours.around, removals.of)
+    pool = CommandPool(lambda name: look.ahead(sessions.get(name), clock.now()), around.jobs.look_again)
+    room = Room(
+        sessions=sessions,
+        store=store,
+        admission=admission,
+        retry=scheduler.retry,
+        look=look,
+        course=Course(prescreen, full, delivery, store),
+        alert_owner=alert_owner,
+        record=Record(home / "runs", store, log, around.secrets),
+        clock=clock,
+        after=neighbours.after,
+        ready=pool.take,
+    )
+    return Heartbeats(
+        sessions=sessions,
+        owners=owners,
+        store=store,
+        overrides=overrides,
+        zones=zones,
+        scheduler=scheduler,
+        beats=Beats(room),
+        findings=Findings(store, clock),
+        rings=Rings(sessions, store, delivery, around.workspace, clock, zone_of=zones.name, say=around.say),
+        log=log,
+        delivery=delivery,
+        mail=mail,
+        assigning=Assigning(sessions, mail, around.secrets),
+        suggestions=suggestions,
+        pollination=pollination,
+        desk=desk,
+        removals=removals,
+        pool=pool,
+        folders=Folders(sessions, store, clock, alert_owner),
+        tracked=tracked,
+    )
+
+
+def removals_of(home: Path) -> Removals:
+    """Return the memory of who took which check out of a playbook; the terminal's commands write it too."""
+    return Removals(JsonFile(home / "removed.json"))
+
+
+def other_surfaces(environment: Environment) -> dict[str, Surface]:
+    """Return the ways to reach people besides Slack; Telegram needs a bot's token."""
+    surfaces: dict[str, Surface] = {"webhook": WebhookSurface()}
+    if environment.telegram_bot_token is not None:
+        surfaces["telegram"] = TelegramSurface(environment.telegram_bot_token)
+    return surfaces
+
+
+def _minds(around: Surroundings, tools: BeatTools) -> tuple[PreScreen | None, FullRun]:
+    """Return who screens and who works the due tasks."""
+    models = around.models
+    if models is None:
+        return None, OfflineRun()
+    return PreScreen(_screener(models), tools.small), ModelRun(partial(_worker, models, around), tools.all)
+
+
+def _screener(models: Models) -> Callable[[Session], Specialist]:
+    def of(session: Session) -> Specialist:
+        answer = models.specialist(
+            session.beat.heartbeat_model,
+            prompt("prescreen"),
+            PrescreenAnswer,
+            limits=LIMITS,
+            allowance=_allowance(session),
+        )
+        return replace(answer, read=said)
+
+    return of
+
+
+def _worker(models: Models, around: Surroundings, session: Session) -> Specialist:
+    limits = Limits(
+        total_s=BEAT_LIMIT_S, stall_s=stall_limit_s(around.settings, around.environment), max_tokens=ANSWER_TOKENS
+    )
+    return models.specialist(
+        session.beat.model, _duties(session), BeatAnswer, limits=limits, allowance=_allowance(session)
+    )
+
+
+def _duties(session: Session) -> str:
+    """Return the job description; the master's begins with every session's words, so that they share the cache."""
+    return "\n\n".join(map(prompt, ("heartbeat", "master") if session.is_master else ("heartbeat",)))
+
+
+def _allowance(session: Session) -> Allowance | None:
+    usd = session.beat.daily_budget_usd
+    return None if usd is None else Allowance(usd=usd, whose=f"{session.name} today")

@@ -1,0 +1,169 @@
+"""Who works a question: a search and the code checks, or two models behind the same ports.
+
+The SDKs of models and of MCP servers are imported where they are used and nowhere else: without a key they take
+neither memory nor start-up time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.adapters.search.note_index import MemoryNotes
+from bot.adapters.search.passage_index import CodePassages
+from bot.agent.git.git_repo import GitRepo
+from bot.agent.ledger import Ledger
+from bot.agent.model_run import Limits
+from bot.agent.prompts import prompt
+from bot.agent.specialist import Specialist
+from bot.agent.tools.base import Tool
+from bot.agent.tools.code_tools import code_tools, reading_tools
+from bot.casework.investigate.assignment import Investigator
+from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor, ValidatorAnswer
+from bot.casework.investigate.offline_investigator import OfflineInvestigator
+from bot.casework.investigate.run_records import RunRecorder
+from bot.casework.validate.code_validator import CodeValidator
+from bot.casework.validate.model_validator import ModelValidator
+from bot.casework.validate.validation import Validator
+from bot.composition.model_access import Models, open_models, stall_limit_s, thread_allowance, uses_models
+from bot.config.environment import Environment
+from bot.config.settings import Settings
+from bot.ports import Clock
+
+if TYPE_CHECKING:
+    from bot.adapters.mcp.mcp_tools import McpServers
+
+ANSWER_TOKENS = 16_000
+LONG_RUN_TURNS = 150
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sources:
+    """What both kinds of staff work with; `is_long` gives the investigator the time of an escalation."""
+
+    settings: Settings
+    environment: Environment
+    repo: GitRepo
+    index: CodePassages
+    memory: MemoryNotes
+    clock: Clock
+    is_long: bool = False
+
+    @property
+    def home(self) -> Path:
+        """The data directory."""
+        return self.environment.home
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Staff:
+    """Who investigates, who validates, where that is recorded, and how they are called to an operator.
+
+    `models` is what they share with the beats; None offline.
+    """
+
+    investigator: Investigator
+    validator: Validator
+    runs: RunRecorder
+    described: str
+    models: Models | None
+    close: Callable[[], None]
+
+
+def staff(sources: Sources) -> Staff:
+    """Return models where they can be used, else the offline pair.
+
+    Raises:
+        ConfigError: a cloud's or a server's settings cannot be used.
+    """
+    if uses_models(sources.settings, sources.environment):
+        return _models(sources)
+    runs, code = _records(sources, sources.environment.secrets(), None)  # a search speaks English to everybody
+    offline = OfflineInvestigator(sources.repo, sources.index)
+    return Staff(
+        investigator=offline, validator=code, runs=runs, described="offline, no API key", models=None, close=_nothing
+    )
+
+
+def _records(sources: Sources, secrets: frozenset[str], team_language: str | None) -> tuple[RunRecorder, CodeValidator]:
+    runs = RunRecorder(sources.home / "runs", sources.clock, secrets)
+    codebase, memory = sources.settings.codebase, sources.home / "memory"
+    code = CodeValidator(codebase, memory, runs, sources.clock, secrets=secrets, team_language=team_language)
+    return runs, code
+
+
+def _models(sources: Sources) -> Staff:
+    servers = _servers(sources)
+    secrets = sources.environment.secrets() | (servers.secrets() if servers else frozenset())
+    runs, code = _records(sources, secrets, sources.settings.team_language)
+    models = open_models(sources.settings, sources.environment, sources.clock, secrets=secrets)
+    drafts, judges = _specialists(sources, models)
+    tools = _toolbox(sources, servers, secrets)
+    return Staff(
+        investigator=ModelInvestigator(drafts, tools, sources.repo, secrets=secrets),
+        validator=ModelValidator(code, judges, _reader(sources, secrets), sources.clock),
+        runs=runs,
+        described=drafts.model if drafts.model == judges.model else f"{drafts.model}, checked by {judges.model}",
+        models=models,
+        close=servers.close if servers else _nothing,
+    )
+
+
+def _specialists(sources: Sources, models: Models) -> tuple[Specialist, Specialist]:
+    """Return the investigator's and the validator's: one runner, one budget, other words and another answer."""
+    settings = sources.settings
+    drafts = models.specialist(
+        settings.investigator.model,
+        f"{prompt('investigator')}\n\n# The team\n\nIts language is `{settings.team_language}`.",
+        InvestigatorAnswer,
+        limits=_limits(sources),
+        allowance=thread_allowance(settings),
+    )
+    judge = settings.validator.model or drafts.model
+    return drafts, replace(drafts, model=judge, system=prompt("validator"), answer=ValidatorAnswer)
+
+
+def _limits(sources: Sources) -> Limits:
+    settings = sources.settings
+    limits = Limits(
+        total_s=settings.investigator.hard_cap_runtime_min * 60,
+        stall_s=stall_limit_s(settings, sources.environment),
+        max_tokens=ANSWER_TOKENS,
+    )
+    if not sources.is_long:
+        return limits
+    return replace(limits, total_s=settings.escalation.time_limit_min * 60, max_turns=LONG_RUN_TURNS)
+
+
+def _reader(sources: Sources, secrets: frozenset[str]) -> ToolsFor:
+    return lambda ledger: reading_tools(sources.repo, ledger, known_secrets=secrets)
+
+
+def _toolbox(sources: Sources, servers: McpServers | None, secrets: frozenset[str]) -> ToolsFor:
+    def tools(ledger: Ledger) -> Sequence[Tool]:
+        own = code_tools(
+            sources.repo,
+            sources.index,
+            sources.memory,
+            sources.home / "memory",
+            ledger,
+            known_secrets=secrets,
+        )
+        return [*own, *(servers.tools(ledger) if servers else ())]
+
+    return tools
+
+
+def _servers(sources: Sources) -> McpServers | None:
+    settings, environment = sources.settings, sources.environment
+    if not settings.mcp_servers:
+        return None
+    from bot.adapters.mcp.mcp_tools import McpServers
+
+    return McpServers(settings.mcp_servers, environment.variables, known_secrets=environment.secrets())
+
+
+def _nothing() -> None:
+    """Close nothing: nothing is open."""

@@ -1,0 +1,161 @@
+"""Access to the models: one client, one price list, one budget, whoever runs them.
+
+The SDK is imported where it is used and nowhere else: without a key it takes neither memory nor start-up time.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, SecretStr
+
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.agent.budget import Allowance, Spending
+from bot.agent.cost import Price, Prices, price_of, with_overrides
+from bot.agent.model_run import Limits, Runner
+from bot.agent.specialist import Specialist
+from bot.config.environment import Environment
+from bot.config.model_settings import BudgetSettings, PriceSettings, Provider
+from bot.config.settings import Settings
+from bot.ports import Clock
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Models:
+    """What makes a model run; `secrets` are cut out of what leaves it."""
+
+    runner: Runner
+    spending: Spending
+    runs: Path
+    stop: threading.Event
+    """Set, it ends every run with RunStopped: the process is about to end."""
+
+    def specialist(
+        self,
+        model: str,
+        system: str,
+        answer: type[BaseModel],
+        *,
+        limits: Limits,
+        allowance: Allowance | None = None,
+    ) -> Specialist:
+        """Return a model with a job description."""
+        return Specialist(
+            runner=self.runner,
+            spending=self.spending,
+            model=model,
+            system=system,
+            answer=answer,
+            limits=limits,
+            runs=self.runs,
+            allowance=allowance,
+        )
+
+
+def open_models(settings: Settings, environment: Environment, clock: Clock, *, secrets: frozenset[str]) -> Models:
+    """Return access to the models that the settings name.
+
+    Raises:
+        ConfigError: a cloud's settings cannot be used.
+    """
+    stop = threading.Event()
+    return Models(
+        runner=_runner(settings, environment, clock, secrets, stop),
+        spending=_spending(settings, environment.home, clock),
+        runs=environment.home / "runs",
+        stop=stop,
+    )
+
+
+def thread_allowance(settings: Settings) -> Allowance | None:
+    """Return what all runs of one thread may cost together."""
+    usd = _budget(settings).per_thread_usd
+    return None if usd is None else Allowance(usd=usd, whose="this thread")
+
+
+def uses_models(settings: Settings, environment: Environment) -> bool:
+    """Whether a model investigates: with an API key, or where a cloud brings its own credentials."""
+    return environment.anthropic_api_key is not None or settings.provider != "anthropic"
+
+
+def stall_limit_s(settings: Settings, environment: Environment) -> float | None:
+    """Return how long a model may be silent: as configured, else TRIAGE_STALL_S, else the default; None: for ever."""
+    if "stall_s" in settings.investigator.model_fields_set or environment.stall_s is None:
+        return settings.investigator.stall_s
+    return environment.stall_s
+
+
+def _runner(
+    settings: Settings, environment: Environment, clock: Clock, secrets: frozenset[str], stop: threading.Event
+) -> Runner:
+    from bot.adapters.llm.anthropic_client import make_client
+    from bot.agent.loop import AnthropicRunner
+
+    client = make_client(
+        settings.provider,
+        base_url=settings.base_url or environment.anthropic_base_url,
+        **_credentials(settings.provider, environment),
+    )
+    return AnthropicRunner(client, _prices(settings), clock=clock, monotonic=time.monotonic, secrets=secrets, stop=stop)
+
+
+def _credentials(provider: Provider, environment: Environment) -> dict[str, str | None]:
+    """Return what a provider wants to know of the environment; what is missing it says itself."""
+    env = environment
+    return {
+        "anthropic": {"api_key": _secret(env.anthropic_api_key)},
+        "bedrock": {"api_key": _secret(env.aws_bearer_token), "region": env.aws_region},
+        "vertex": {"region": env.vertex_region, "project_id": env.vertex_project_id},
+        "foundry": {"api_key": _secret(env.foundry_api_key), "resource": env.foundry_resource},
+    }[provider]
+
+
+def _secret(value: SecretStr | None) -> str | None:
+    return value.get_secret_value() if value else None
+
+
+def unpriced(settings: Settings) -> dict[str, list[str]]:
+    """Return the models of sessions that have no price though what they spend is limited, with who asks for them.
+
+    Such a model is refused before every run: a pre-screen always escalates, a full run always fails.
+    """
+    prices, found = _prices(settings), dict[str, list[str]]()
+    per_day = _budget(settings).per_day_usd
+    for name, session in settings.sessions.items():
+        beat = session.heartbeat
+        if beat.enabled and (per_day is not None or beat.daily_budget_usd is not None):
+            for model, what in ((beat.heartbeat_model, "pre-screen"), (beat.model, "beats")):
+                if model and price_of(model, prices) is None:
+                    found.setdefault(model, []).append(f"{what} of {name}")
+    return found
+
+
+def _spending(settings: Settings, home: Path, clock: Clock) -> Spending:
+    return Spending(
+        NdjsonJournal(home / "spend.ndjson"),
+        clock,
+        per_day_usd=_budget(settings).per_day_usd,
+        at_once=settings.max_concurrent_sessions,
+    )
+
+
+def _prices(settings: Settings) -> Prices:
+    return with_overrides({name: _price(given) for name, given in settings.pricing.items()})
+
+
+def _price(given: PriceSettings) -> Price:
+    plain = given.model_dump(exclude={"long"})
+    return Price(**plain, long=Price(**given.long.model_dump()) if given.long else None)
+
+
+def _budget(settings: Settings) -> BudgetSettings:
+    """Return the limits of spending; those nobody asked for do not stop a model that has no price."""
+    prices, models = _prices(settings), filter(None, (settings.investigator.model, settings.validator.model))
+    is_priced = all(price_of(model, prices) for model in models)
+    return settings.budget if is_priced or "budget" in settings.model_fields_set else _UNLIMITED
+
+
+_UNLIMITED = BudgetSettings(per_thread_usd=None, per_day_usd=None)

@@ -1,0 +1,241 @@
+"""What everything else stands on: the stores of one data directory, the clients of one workspace, and the desk."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from slack_sdk import WebClient
+
+from blocks.cards.draft_card import LinkTo
+from bot.adapters.process.chat_clock import ChatClock
+from bot.adapters.search.note_index import MemoryNotes
+from bot.adapters.search.passage_index import CodePassages
+from bot.adapters.storage.files.atomic_write import set_aside_non_files
+from bot.adapters.storage.files.json_file import JsonFile
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.note_files import MemoryFiles
+from bot.adapters.storage.files.spool_queue import SpoolQueue
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.approvers import Approvers
+from bot.casework.checks.citation_staleness import Standing
+from bot.casework.memory.lesson_notes import lesson_marks
+from bot.casework.ops_outbox import MAX_WAITING, OpsLines
+from bot.casework.pause import FILE as PAUSE
+from bot.casework.pause import Pausing
+from bot.casework.thread_service import Desk
+from bot.config.environment import Environment
+from bot.config.settings import Settings
+from bot.domain.citations.links import code_links
+from bot.errors import ConfigError
+from bot.intake.classifier.classification import Rules
+from bot.intake.normalise import Identity
+from bot.ports import Clock
+from handlers.cards.messenger import SlackMessenger, ephemeral
+from handlers.ops_channel import Ask, ops_questions
+from handlers.transport.poster import Poster
+from handlers.transport.rate_limits import Pacer, Pacing
+from handlers.transport.slack_clients import date_of, posting_client, repeatable_client, translated
+from handlers.transport.startup_retry import patiently
+from handlers.transport.workspace import SlackWorkspace
+
+CLAIM_WAIT_S = 1.0
+REPLACEABLE: Final = (
+    PAUSE,
+    "overrides.json",
+    "index/passages.sqlite",
+    "reminders.ndjson",
+    "heartbeats.ndjson",
+    "spend.ndjson",
+)
+"""Files without which the bot can start; what else stands in the place of one is set aside."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Journals:
+    """The append-only files of a data directory."""
+
+    events: NdjsonJournal
+    classified: NdjsonJournal
+    replies: NdjsonJournal
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Foundation:
+    """The ground floor; `client` may repeat itself, `posting` may not, `poster` keeps the pace as well."""
+
+    settings: Settings
+    environment: Environment
+    clock: Clock
+    chat_clock: ChatClock
+    repo: GitRepo
+    index: CodePassages
+    me: Identity
+    client: WebClient
+    posting: WebClient
+    poster: Poster
+    link_to: LinkTo
+    pausing: Pausing
+    jobs: SpoolQueue
+    store: TinyThreadStore
+    journals: Journals
+    memory: MemoryNotes
+    shelf: MemoryFiles
+    standing: Standing
+    desk: Desk
+    approvers: Approvers
+    ops: OpsLines
+
+    def slate(self, name: Path | str) -> JsonFile:
+        """Return a small document of the data directory; one that cannot be read is set aside and told of."""
+        return JsonFile(self.home / name, on_damage=lambda path: self.ops.note(_set_aside(path)))
+
+    @property
+    def home(self) -> Path:
+        """The data directory."""
+        return self.environment.home
+
+    @property
+    def ops_channel(self) -> str:
+        """Where drafts wait and the bot speaks of itself."""
+        return self.settings.ops_channel
+
+    def rules(self) -> Rules:
+        """Return the rules that sort messages."""
+        return Rules(**{**self.settings.classifier.model_dump(), "bot_id": self.me.user_id})
+
+    def tell(self) -> Callable[[str, str, str], None]:
+        """Return a way to tell one person something only they see."""
+        return ephemeral(self.client, self.poster)
+
+    def ask(self) -> Ask:
+        """Return a way to ask a question in the ops channel."""
+        return ops_questions(self.poster, self.jobs, team_id=self.me.team_id, ops_channel=self.ops_channel)
+
+
+def lay_foundation(settings: Settings, environment: Environment, bot_token: str, clock: Clock) -> Foundation:
+    """Open the stores and reach the workspace.
+
+    Raises:
+        ConfigError: the codebase cannot be used, or the ops channel is not private.
+        ProviderError: Slack refused the token, or the ops channel; while it cannot be reached it is waited for.
+        StoreError: the data directory cannot be used.
+    """
+    home, noted = environment.home, deque[str](maxlen=MAX_WAITING)
+    journals = _journals(home)
+    noted.extend(_set_aside(path) for path in set_aside_non_files(home / name for name in REPLACEABLE))
+    repo = GitRepo(settings.codebase)
+    repo.head()
+    client, posting = (make(bot_token, environment.slack_api_url) for make in (repeatable_client, posting_client))
+    chat_clock = ChatClock(clock, noted.append)
+    me = patiently(lambda: _identify(client, chat_clock))
+    pacing = Pacing(posts_per_second=settings.slack.posts_per_second)
+    poster = Poster(posting, pacing.posts, reader=client, clock=clock)
+    pause = JsonFile(home / PAUSE, on_damage=lambda path: noted.append(_set_aside(path)))
+    pausing = Pausing(home, pause, clock)
+    shelf, standing = MemoryFiles(home / "memory"), Standing(repo)
+    link_to = code_links(repo.remote_url(), settings.code_host)
+    messenger = _messenger(settings, client, poster, pacing.updates, me, link_to, pausing, shelf)
+    jobs = SpoolQueue(home / "queue", clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S)
+    store = TinyThreadStore(home)
+    memory = MemoryNotes(shelf, journals.replies, standing.changed)
+    workspace = SlackWorkspace(client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id)
+    desk = Desk(
+        settings=settings,
+        store=store,
+        jobs=jobs,
+        messenger=messenger,
+        workspace=workspace,
+        memory=memory,
+        replies=journals.replies,
+        clock=clock,
+        known_secrets=environment.secrets(),
+        chat_ahead=chat_clock.ahead,
+    )
+    patiently(lambda: _refuse_public_ops_channel(desk))
+    return Foundation(
+        settings=settings,
+        environment=environment,
+        clock=clock,
+        chat_clock=chat_clock,
+        repo=repo,
+        index=CodePassages(repo, home / "index" / "passages.sqlite", environment.secrets()),
+        me=me,
+        client=client,
+        posting=posting,
+        poster=poster,
+        link_to=link_to,
+        pausing=pausing,
+        jobs=jobs,
+        store=store,
+        journals=journals,
+        memory=memory,
+        shelf=shelf,
+        standing=standing,
+        desk=desk,
+        approvers=Approvers(
+            settings.approvers, ops_channel=settings.ops_channel, team_id=me.team_id, workspace=workspace
+        ),
+        ops=OpsLines(messenger, noted),
+    )
+
+
+def _messenger(
+    settings: Settings,
+    client: WebClient,
+    poster: Poster,
+    updates: Pacer,
+    me: Identity,
+    link_to: LinkTo,
+    pausing: Pausing,
+    shelf: MemoryFiles,
+) -> SlackMessenger:
+    return SlackMessenger(
+        client,
+        poster,
+        updates,
+        ops_channel=settings.ops_channel,
+        bot_user_id=me.user_id,
+        link_to=link_to,
+        team_language=settings.team_language,
+        offers_notes=settings.save_notes == "ask",
+        paused=pausing.words,
+        lesson=lesson_marks(shelf, switched_on=settings.save_notes != "never"),
+        pages=settings.approvers or ("channel",),
+    )
+
+
+def _journals(home: Path) -> Journals:
+    """Return the journals that say what was done already; raises StoreError where one cannot be read."""
+    names = ("events", "events-classified", "replies")
+    events, classified, replies = (NdjsonJournal(home / f"{name}.ndjson") for name in names)
+    for journal in (events, classified, replies):
+        journal.require_readable()
+    return Journals(events=events, classified=classified, replies=replies)
+
+
+def _set_aside(path: Path) -> str:
+    return f"{path} was set aside: what it held could not be read. The rest works as before."
+
+
+def _refuse_public_ops_channel(desk: Desk) -> None:
+    channel = desk.settings.ops_channel
+    if not desk.workspace.channel(channel).is_private:
+        raise ConfigError(f"ops_channel: {channel} is not private; drafts would be read by all. Name a private one")
+
+
+def _identify(client: WebClient, chat_clock: ChatClock) -> Identity:
+    with translated("recognise the bot's token"):
+        said = client.auth_test()
+        chat_clock.note(date_of(said.headers))
+        answer: dict[str, Any] = dict(said.data)  # type: ignore[arg-type]  # bytes for files only
+        return Identity(
+            team_id=answer["team_id"],
+            user_id=answer["user_id"],
+            bot_id=answer.get("bot_id"),
+            enterprise_id=answer.get("enterprise_id"),
+        )

@@ -1,0 +1,182 @@
+"""The line to Slack, put together: what listens, over which connection, and what reads back what was missed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from slack_bolt import App
+from slack_sdk import WebClient
+from slack_sdk.models.blocks import Block
+
+from blocks.cards.draft_card import card_blocks
+from blocks.views.home_view import Home
+from bot.casework.checks.evidence_reader import EvidenceReader
+from bot.casework.reports.status_overview import overview, today
+from bot.composition.casework_services import Casework
+from bot.composition.heartbeat_slack import Beats
+from bot.composition.shared_services import Foundation
+from bot.domain.threads import Status, ThreadState
+from bot.heartbeat.schedule.session_overview import rows
+from bot.intake.backfill.chat_backfill import Backfill
+from bot.intake.backfill.gaps import Gaps
+from bot.intake.presence import FILE as PRESENCE
+from handlers.buttons.draft_buttons import Answers, Approvals, EvidenceDialogue
+from handlers.commands.dispatcher import Commands
+from handlers.commands.report_commands import metrics_command, status_command
+from handlers.home import HomeTab
+from handlers.routes import Listeners, bolt_app
+from handlers.shortcuts import Shortcuts
+from handlers.transport.http_app import Signatures
+from handlers.transport.http_connection import HttpConnection
+from handlers.transport.slack_clients import date_of, translated, unhurried_client
+from handlers.transport.socket_connection import SlackConnection, others_line
+from handlers.transport.workspace import SlackHistory
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Edge:
+    """Where Slack is heard."""
+
+    connection: SlackConnection | HttpConnection
+    backfill: Backfill
+    home: HomeTab
+
+
+def wire_edge(
+    on: Foundation, casework: Casework, beats: Beats, executor: Executor, *, bot_token: str, ear_secret: str
+) -> Edge:
+    """Return the line to Slack, opened by its connection; `ear_secret` is the app token, or the signing secret."""
+    home = _home(on, beats)
+    listeners = Listeners(
+        watcher=casework.watcher,
+        approvals=_approvals(on, casework, home),
+        alerts=beats.alerts,
+        suggestions=beats.suggestions,
+        commands=_commands(on, casework, beats),
+        tiers=beats.tiers,
+        proposals=beats.proposal_buttons,
+        shortcuts=Shortcuts(
+            casework.watcher,
+            on.desk.workspace,
+            team_id=on.me.team_id,
+            allow_external=on.settings.watcher.allow_external,
+        ),
+        home=home,
+        lessons=casework.lesson_buttons,
+    )
+    bolt = bolt_app(bot_token, on.environment.slack_api_url, on.me, listeners, executor)
+    backfill = _backfill(on, casework, bot_token)
+    connect = _over_http if on.settings.slack.mode == "http" else _over_socket
+    return Edge(connection=connect(on, bolt, ear_secret, backfill), backfill=backfill, home=home)
+
+
+def _commands(on: Foundation, casework: Casework, beats: Beats) -> Commands:
+    measured = metrics_command(on.home, on.clock, baseline_reply_s=on.settings.baseline_reply_s)
+    return Commands(
+        {
+            "status": status_command(on.home, on.approvers, on.clock),
+            "metrics": measured,
+            **casework.commands.table(),
+            "heartbeat": beats.heartbeat,
+            "tiers": beats.tiers,
+            "pollinate": beats.pollinate,
+        },
+        team_id=on.me.team_id,
+        knows=on.approvers.knows,
+    )
+
+
+def _approvals(on: Foundation, casework: Casework, home: HomeTab) -> Approvals:
+    reader = EvidenceReader(repo=on.repo, known_secrets=on.environment.secrets())
+    return Approvals(
+        casework.decisions,
+        on.approvers,
+        on.store,
+        evidence=EvidenceDialogue(on.store, reader, on.link_to),
+        answers=Answers(on.tell(), home, ops_channel=on.ops_channel),
+    )
+
+
+def _home(on: Foundation, beats: Beats) -> HomeTab:
+    of = beats.heartbeats
+    card = partial(
+        card_blocks,
+        link_to=on.link_to,
+        team_language=on.settings.team_language,
+        offers_notes=on.settings.save_notes == "ask",
+    )
+
+    def look() -> Home:
+        now = on.clock.now()
+        waiting = {state.thread_id: state for state in on.store.threads() if state.status is Status.PENDING_USER}
+        return Home(
+            overview=overview(on.home, now),
+            today=today(on.home, now),
+            sessions=rows(of.sessions, of.store, of.zones, of.log, now),
+            now=now,
+            drafts=waiting,
+            card=_once(card),
+        )
+
+    return HomeTab(on.client, look, on.approvers, on.clock, team_id=on.me.team_id, run_session=beats.alerts.run_session)
+
+
+def _once(card: Callable[[ThreadState], list[Block]]) -> Callable[[ThreadState], list[Block]]:
+    """Return a function that makes each thread's card once, for all who look at the page."""
+    made: dict[str, list[Block]] = {}
+
+    def make(state: ThreadState) -> list[Block]:
+        if state.thread_id not in made:
+            made[state.thread_id] = card(state)
+        return made[state.thread_id]
+
+    return make
+
+
+def _backfill(on: Foundation, casework: Casework, bot_token: str) -> Backfill:
+    client = unhurried_client(bot_token, on.environment.slack_api_url)
+
+    def set_clock() -> None:
+        with translated("tell its time"):
+            on.chat_clock.note(date_of(client.auth_test().headers))
+
+    return Backfill(
+        on.settings,
+        casework.watcher,
+        SlackHistory(client),
+        team_id=on.me.team_id,
+        store=on.store,
+        gaps=Gaps(on.slate(Path("slack") / "gaps.json")),
+        clock=on.chat_clock,
+        say=on.ops.say,
+        set_clock=set_clock,
+    )
+
+
+def _over_socket(on: Foundation, bolt: App, app_token: str, backfill: Backfill) -> SlackConnection:
+    return SlackConnection(
+        bolt,
+        app_token,
+        WebClient(token=app_token, base_url=on.environment.slack_api_url),
+        slate=on.slate(PRESENCE),
+        clock=on.clock,
+        on_session=backfill.open,
+        on_others=lambda count: on.ops.note(others_line(count)),
+        connections=on.settings.slack.connections,
+    )
+
+
+def _over_http(on: Foundation, bolt: App, signing_secret: str, backfill: Backfill) -> HttpConnection:
+    return HttpConnection(
+        bolt,
+        Signatures(signing_secret, on.clock),
+        host=on.settings.slack.http.host,
+        port=on.settings.slack.http.port,
+        slate=on.slate(PRESENCE),
+        clock=on.clock,
+        on_session=backfill.open,
+    )

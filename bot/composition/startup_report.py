@@ -1,0 +1,51 @@
+"""What a start found broken in the data directory, told in the ops channel with what to do about it."""
+
+from __future__ import annotations
+
+from bot.casework.recovery.failed_jobs import GivingUp
+from bot.casework.recovery.thread_rebuild import Rebuilding
+from bot.composition.shared_services import Foundation
+from bot.domain.jobs import Job
+from bot.intake.enqueue import queue_lost
+
+
+class StartReport:
+    """Says what was found, and sees to it that what was lost is taken up."""
+
+    def __init__(self, on: Foundation, rebuilding: Rebuilding, giving_up: GivingUp) -> None:
+        self._on, self._rebuilding, self._giving_up = on, rebuilding, giving_up
+
+    def say(self) -> None:
+        """Tell of unreadable records, jobs and lines; raises StoreError where the disk refuses what follows."""
+        for damage in self._on.store.damage():
+            if line := self._rebuilding.plan(damage):
+                self._on.ops.say(line)
+        self._replace_lost_jobs()
+        for job in self._on.jobs.given_up:
+            self.given_up(job)
+        journals = self._on.journals
+        for journal, name in ((journals.events, "events"), (journals.classified, "events-classified")):
+            if journal.bad_lines:
+                self._on.ops.say(f"{journal.bad_lines} unreadable lines in {name}.ndjson were skipped.")
+
+    def given_up(self, job: Job) -> None:
+        """Tell of a job that was tried for the last time; a thread that it leaves behind is a human's."""
+        if self._giving_up.given_up(job):
+            return
+        why = job.failures[-1] if job.failures else "the bot died while it ran"
+        self._on.ops.say(
+            f"Gave up on the job for {job.key} after {job.attempts} attempts: {why}. "
+            f"To try again, move queue/failed/{job.name} to queue/ while the bot is stopped."
+        )
+
+    def _replace_lost_jobs(self) -> None:
+        """Queue again what damaged jobs held; the file of an earlier start counts, too: the bot may have died here."""
+        on = self._on
+        for path in on.jobs.corrupt:
+            on.ops.say(f"A waiting job could not be read; it was set aside as {path.name}.")
+        since_ms = on.jobs.lost_since_ms()
+        if since_ms is None:
+            return
+        count = queue_lost(on.journals.classified, on.store, on.jobs, on.rules(), since_ms=since_ms)
+        if count:
+            on.ops.say(f"{count} question{'s' * (count > 1)} of that time had no job and no record: queued again.")

@@ -1,0 +1,1 @@
+"""triage.yml and the environment: the only reader."""

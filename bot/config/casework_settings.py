@@ -1,0 +1,98 @@
+"""The part of triage.yml about the morning brief and the end-of-day report: when each is said in the ops channel.
+
+Values only; bot/config/settings.py reads them. Both are off until a time is given.
+
+Settings of how long a card may wait and what becomes of proposed notes.
+
+The part of triage.yml about long investigations: when one starts, who carries it out, for how long at most.
+
+Values only; bot/config/settings.py reads them.
+"""
+
+from __future__ import annotations
+
+from datetime import time, timedelta
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from bot.config.field_types import INTERVAL_FORM, reads
+from bot.config.hours_settings import LocalZone
+from bot.domain.hours import ActiveHours
+from bot.domain.intervals import parse_interval
+from bot.errors import ConfigError
+
+
+def _clock_time(value: object) -> object:
+    if value is None or isinstance(value, time):
+        return value
+    other = "12:00" if value == "00:00" else "00:00"
+    try:
+        ActiveHours(value, other, "UTC")  # type: ignore[arg-type]  # it refuses what is no text
+    except ConfigError as error:
+        raise ValueError(error.problems[0].removeprefix("start ")) from error
+    return time.fromisoformat(str(value))
+
+
+ClockTime = Annotated[
+    time | None,
+    BeforeValidator(_clock_time),
+    reads('time in quotes such as "08:30", or null', "^([01][0-9]|2[0-3]):[0-5][0-9]$", null=True),
+]
+
+
+class BriefSettings(BaseModel):
+    """What the ops channel is told at fixed times; nothing until a time is given."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    morning: ClockTime = None
+    """When the brief is said; null: never."""
+    evening: ClockTime = None
+    """When the report of the day is said; null: never."""
+    picture: bool = True
+    """Whether a picture of the last seven days follows each of them."""
+    timezone: LocalZone = "local"
+    """Whose clock both times are read on; `local` is the machine's."""
+
+
+def _interval(value: object) -> object:
+    if value is None or isinstance(value, timedelta):
+        return value
+    try:
+        return parse_interval(str(value))
+    except ConfigError as error:
+        raise ValueError(f"{error}; null switches it off") from error
+
+
+Patience = Annotated[
+    timedelta | None,
+    BeforeValidator(_interval),
+    reads("duration such as 45m or 3d, or null", INTERVAL_FORM, null=True),
+]
+"""How long something may wait; None for ever."""
+
+SaveNotes = Literal["ask", "always", "never"]
+"""When a proposed note is saved: by an entry of the card, with every approval of an unedited draft, or not at all."""
+
+REMIND_AFTER = timedelta(hours=4)
+EXPIRE_AFTER = timedelta(days=3)
+KEEP_RUNS_FOR = timedelta(days=90)
+
+
+_Argument = Annotated[str, Field(min_length=1)]
+
+
+class EscalationSettings(BaseModel):
+    """Long investigations outside the bot's own process; they need a model."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    enabled: bool = True
+    """false: no long run is ever started, not by the Escalate button either."""
+    expected_runtime_min_threshold: Annotated[float, Field(ge=1, le=240)] = 10
+    """Minutes a question must be expected to take before it is escalated without a first round."""
+    command: Annotated[tuple[_Argument, ...], Field(min_length=1)] | None = None
+    """Another harness, as an argument list with {rubric}, {question_file}, {codebase}, {out}; null: triage itself."""
+    time_limit_min: Annotated[float, Field(gt=0, le=240)] = 30
+    """Minutes after which a long run is ended; its thread then waits for a human."""

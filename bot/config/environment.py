@@ -1,0 +1,211 @@
+"""The only reader of the environment: where the data lies, the tokens, the keys.
+
+Secrets come from here alone and are hidden in repr, logs and errors. Everything wrong is found at once and refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
+
+from dotenv import dotenv_values
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from bot.config.config_errors import message_of
+from bot.config.field_types import reads
+from bot.config.model_settings import StallSeconds, WebAddress
+from bot.errors import ConfigError
+
+HOME: Final = "~/.triage"
+SLACK_API_URL: Final = "https://slack.com/api/"
+_URL: Final = re.compile(r"https?://[\w.:\[\]-]+(?:/[^\s?#]*)?", re.ASCII)
+_TOKEN_TAIL: Final = re.compile(r"[A-Za-z0-9-]+")
+_TOKENS: Final = {
+    "SLACK_BOT_TOKEN": ("xoxb-", "OAuth & Permissions"),
+    "SLACK_APP_TOKEN": ("xapp-", "Basic Information > App-Level Tokens"),
+}
+_SIGNING_SECRET: Final = re.compile(r"[0-9A-Za-z]{16,128}")
+
+
+class Environment(BaseModel):
+    """What the environment holds, or else `.env` in the current folder. Read once, at start."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    home: Annotated[Path, reads("path of a folder"), Field(json_schema_extra={"default": HOME})]
+    """The data directory: journals, state, the index. One process at a time works on it."""
+    slack_bot_token: SecretStr | None = None
+    """The `xoxb-` token of the installed app; needed by `triage run`."""
+    slack_app_token: SecretStr | None = None
+    """The `xapp-` token with the scope connections:write; needed in Socket Mode only."""
+    slack_signing_secret: SecretStr | None = None
+    """Proves that a request comes from Slack; needed in HTTP mode only."""
+    slack_api_url: Annotated[str, reads("web address")] = SLACK_API_URL
+    """Another address for Slack's Web API; the bot token goes there."""
+    telegram_bot_token: SecretStr | None = None
+    """Needed where a session delivers to Telegram."""
+    anthropic_api_key: SecretStr | None = None
+    """Models instead of the offline search; without it (and with `provider: anthropic`) no model is called."""
+    anthropic_base_url: WebAddress | None = None
+    """Another address for the models; `base_url` in triage.yml goes over it. The key goes there."""
+    aws_bearer_token: SecretStr | None = None
+    """For `provider: bedrock`; without it the AWS SDK looks for credentials of its own."""
+    aws_region: str | None = None
+    """For `provider: bedrock`."""
+    vertex_region: str | None = None
+    """For `provider: vertex`."""
+    vertex_project_id: str | None = None
+    """For `provider: vertex`."""
+    foundry_api_key: SecretStr | None = None
+    """For `provider: foundry`."""
+    foundry_resource: str | None = None
+    """For `provider: foundry`."""
+    stall_s: StallSeconds | None = None
+    """Seconds a model may be silent; `investigator.stall_s` in triage.yml goes over it."""
+    variables: dict[str, str] = Field(default={}, repr=False, exclude=True)
+    """What triage.yml names itself, for the headers and processes of MCP servers; and TZ, the machine's zone."""
+
+    def secrets(self) -> frozenset[str]:
+        """Return the secret values of this process, 8 characters or more, for scrubbing."""
+        fields = (getattr(self, name) for name in type(self).model_fields)
+        values = (field.get_secret_value() for field in fields if isinstance(field, SecretStr))
+        return frozenset(value for value in values if len(value) >= 8)
+
+
+VARIABLES: Final = {
+    "home": "TRIAGE_HOME",
+    "slack_bot_token": "SLACK_BOT_TOKEN",
+    "slack_app_token": "SLACK_APP_TOKEN",
+    "slack_signing_secret": "SLACK_SIGNING_SECRET",
+    "slack_api_url": "SLACK_API_URL",
+    "telegram_bot_token": "TELEGRAM_BOT_TOKEN",
+    "anthropic_api_key": "ANTHROPIC_API_KEY",
+    "anthropic_base_url": "ANTHROPIC_BASE_URL",
+    "aws_bearer_token": "AWS_BEARER_TOKEN_BEDROCK",
+    "aws_region": "AWS_REGION",
+    "vertex_region": "CLOUD_ML_REGION",
+    "vertex_project_id": "ANTHROPIC_VERTEX_PROJECT_ID",
+    "foundry_api_key": "ANTHROPIC_FOUNDRY_API_KEY",
+    "foundry_resource": "ANTHROPIC_FOUNDRY_RESOURCE",
+    "stall_s": "TRIAGE_STALL_S",
+}
+
+
+def read_environment(environ: Mapping[str, str] | None = None, *, dotenv: Path | None = None) -> Environment:
+    """Return the environment's part of the settings; variables win over the lines of a `.env` file.
+
+    Raises:
+        ConfigError: a variable that is set has a value that cannot be used, or the file cannot be read.
+    """
+    values = _read_dotenv(dotenv) if dotenv else {}
+    values.update(os.environ if environ is None else environ)
+    problems = _address_problems(values)
+    found: dict[str, Any] = {field: values[name] for field, name in VARIABLES.items() if values.get(name)}
+    found["variables"] = {name: value for name, value in values.items() if value is not None}
+    found["home"] = _expanded(found.get("home", HOME)) or Path()
+    found["slack_api_url"] = found.get("slack_api_url", SLACK_API_URL).rstrip("/") + "/"
+    try:
+        environment = Environment.model_validate(found)
+    except ValidationError as error:
+        details = [(VARIABLES[str(detail["loc"][0])], detail) for detail in error.errors()]
+        raise ConfigError(*problems, *[f"{name}: {message_of(detail)}" for name, detail in details]) from error
+    if problems:
+        raise ConfigError(*problems)
+    return environment
+
+
+def _address_problems(values: Mapping[str, str | None]) -> list[str]:
+    """Return what is wrong with the two addresses every command needs."""
+    problems = []
+    if _expanded(values.get("TRIAGE_HOME") or HOME) is None:
+        problems.append(f"TRIAGE_HOME (or its default, {HOME}) leads nowhere; set it to the data directory's full path")
+    if not _is_url(values.get("SLACK_API_URL") or SLACK_API_URL):
+        problems.append(f"SLACK_API_URL is no address of a web server; it looks like {SLACK_API_URL}, or leave it out")
+    return problems
+
+
+def _read_dotenv(path: Path) -> dict[str, str | None]:
+    try:
+        return dict(dotenv_values(path)) if path.is_file() else {}
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}; make it yours, `chmod 600 {path}`") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text; write it again, starting from .env.example") from error
+
+
+def _expanded(text: str) -> Path | None:
+    """Return an absolute path, or None where `~` or `~user` has no home folder or the text can be no path."""
+    try:
+        return None if "\0" in text else Path(text).expanduser().absolute()
+    except RuntimeError:
+        return None
+
+
+def _is_url(text: str) -> bool:
+    try:
+        return _URL.fullmatch(text) is not None and bool(urlsplit(text).hostname) and urlsplit(text).port != 0
+    except ValueError:  # a port over 65535, brackets that do not match
+        return False
+
+
+def require_tokens(environment: Environment) -> tuple[str, str]:
+    """Return `(bot token, app token)`, which Socket Mode needs.
+
+    Raises:
+        ConfigError: one is missing, still the example's, has been given in the other's place, or holds what no token
+            does; the value is never repeated.
+    """
+    bot, app = _revealed(environment.slack_bot_token), _revealed(environment.slack_app_token)
+    _refuse(wrong_token("SLACK_BOT_TOKEN", bot), wrong_token("SLACK_APP_TOKEN", app))
+    return bot, app
+
+
+def require_signing_secret(environment: Environment) -> tuple[str, str]:
+    """Return `(bot token, signing secret)`, which HTTP mode needs; raises ConfigError as `require_tokens` does."""
+    bot, secret = _revealed(environment.slack_bot_token), _revealed(environment.slack_signing_secret)
+    _refuse(wrong_token("SLACK_BOT_TOKEN", bot), _wrong_secret(secret))
+    return bot, secret
+
+
+def _revealed(secret: SecretStr | None) -> str:
+    return secret.get_secret_value() if secret else ""
+
+
+def _refuse(*problems: str | None) -> None:
+    found = [problem for problem in problems if problem]
+    if found:
+        raise ConfigError(*found)
+
+
+def wrong_token(name: str, token: str) -> str | None:
+    """Return what is wrong with the value of SLACK_BOT_TOKEN or SLACK_APP_TOKEN, without repeating it."""
+    prefix, page = _TOKENS[name]
+    wrong = _token_problem(token, prefix)
+    return f"{name} {wrong}; copy the {prefix}... token from the app's page {page} into .env" if wrong else None
+
+
+def _wrong_secret(secret: str) -> str | None:
+    """Whoever knows or guesses this secret is Slack to us, so a short one is as bad as none."""
+    if _SIGNING_SECRET.fullmatch(secret):
+        return None
+    wrong = "is no signing secret, which has letters and digits only" if secret else "is not set"
+    return (
+        f"SLACK_SIGNING_SECRET {wrong}; copy it from the app's page Basic Information > App Credentials into .env, "
+        "or set slack.mode to socket"
+    )
+
+
+def _token_problem(token: str, prefix: str) -> str | None:
+    if not token:
+        return "is not set"
+    if not token.startswith(prefix):
+        return f"does not start with {prefix}"
+    if token.startswith(f"{prefix}your-"):
+        return "is still the example's"
+    if not _TOKEN_TAIL.fullmatch(token.removeprefix(prefix)):
+        return "holds more than letters, digits and dashes, a blank or a line end perhaps"
+    return None

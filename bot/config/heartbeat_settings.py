@@ -1,0 +1,216 @@
+"""The part of triage.yml called `heartbeat`: how beats run, for all sessions or for one. Values only.
+
+The blocks inside triage.yml's `heartbeat` block: when, to whom, how much is shown. Values only.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+
+from bot.config.config_errors import EXAMPLE
+from bot.config.field_types import INTERVAL_FORM, EscalationId, Interval, reads
+from bot.config.hours_settings import WindowEnd, WindowStart, zone_or
+from bot.config.model_settings import DEFAULT_MODEL, MODEL_ID, Usd
+from bot.domain.heartbeats.command_templates import DEFAULT_COMMANDS, parse_template
+from bot.domain.hours import ActiveHours
+from bot.domain.severity import Severity
+from bot.errors import ConfigError
+
+ZONES_OF_THE_OWNER: Final = ("user", "local")
+"""`user`: the zone in the owner's Slack profile; `local`: the machine's."""
+
+
+class _Block(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class HoursSettings(_Block):
+    """When interval wakes may start a beat; what somebody asks for runs at any hour."""
+
+    start: WindowStart = "08:00"
+    """The first minute inside."""
+    end: WindowEnd = "22:00"
+    """The first minute outside; before `start`, the window goes over midnight. Not the same as `start`."""
+    timezone: Annotated[
+        str, zone_or(*ZONES_OF_THE_OWNER), reads("user, local, or an IANA name such as Europe/Berlin")
+    ] = "user"
+    """Whose clock: `user` is the zone in the owner's Slack profile, `local` the machine's."""
+
+    @model_validator(mode="after")
+    def _is_a_window(self) -> Self:
+        try:
+            self.in_zone("UTC")
+        except ConfigError as error:
+            raise ValueError(str(error)) from error
+        return self
+
+    def in_zone(self, zone: str) -> ActiveHours:
+        """Return the window in a zone; raises ConfigError for one that does not exist."""
+        return ActiveHours(self.start, self.end, zone)
+
+
+_SLACK: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")
+_TELEGRAM: Final = re.compile(r"-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{4,31}")
+_URL: Final = re.compile(r"https?://[^\s/@?#\\]+(?:[/?][^\s@]*)?")
+_PLACES: Final = {
+    "slack": (_SLACK, "no Slack user or channel id; it looks like U0123ANN or C0123OPS"),
+    "telegram": (_TELEGRAM, "no Telegram chat; it is a number such as -1001234567890, or @name"),
+    "webhook": (_URL, "no web address; it looks like https://hooks.example.com/triage, and holds no credentials"),
+}
+
+
+def _needed(value: str | None, info: ValidationInfo) -> str | None:
+    if value is None and info.data.get("mode") == "explicit":
+        raise ValueError(f"is needed where mode is explicit; see {EXAMPLE}")
+    return value
+
+
+def _place(value: object, info: ValidationInfo) -> object:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)  # Telegram's chats are numbers, which YAML leaves numbers
+    channel = info.data.get("channel")
+    if channel and isinstance(value, str):
+        form, wrong = _PLACES[channel]
+        if not form.fullmatch(value):
+            raise ValueError(f"{value[:60]!r} is {wrong}")
+    return value
+
+
+class DeliverSettings(_Block):
+    """Where alerts go."""
+
+    mode: Literal["last", "explicit", "none"] = "last"
+    """`last`: where the owner last acted, at first their DM; `explicit`: `channel` and `to`; `none`: the log only."""
+    channel: Annotated[Literal["slack", "telegram", "webhook"] | None, AfterValidator(_needed)] = Field(
+        default=None, validate_default=True
+    )
+    """The kind of place; needed with `explicit`. `telegram` also needs TELEGRAM_BOT_TOKEN."""
+    to: Annotated[
+        str | None,
+        BeforeValidator(_place),
+        AfterValidator(_needed),
+        WithJsonSchema({"title": "text or Telegram's number, or null", "type": ["string", "integer", "null"]}),
+    ] = Field(default=None, validate_default=True)
+    """A Slack user or channel id, a Telegram chat (number or @name), or a web address; needed with `explicit`."""
+
+
+class VisibilitySettings(_Block):
+    """What is shown at all; all three off: no beat runs."""
+
+    show_ok: bool = False
+    """Say one line when all is well."""
+    show_alerts: bool = True
+    """Send what a human must know; false: it is only logged."""
+    use_indicator: bool = True
+    """Keep the session's status in App Home and lists up to date."""
+
+
+LONGEST_INTERVAL: Final = timedelta(days=366)
+
+_TOKEN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,39}")
+
+
+def _command(value: object) -> object:
+    try:
+        return parse_template(value)
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
+
+
+Command = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_command),
+    WithJsonSchema(
+        {
+            "title": "command line, or list of its words",
+            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+        }
+    ),
+]
+
+
+def _not_for_ever(interval: timedelta) -> timedelta:
+    if interval > LONGEST_INTERVAL:
+        raise ValueError(f"must be at most {LONGEST_INTERVAL.days}d; to switch beats off write enabled: false")
+    return interval
+
+
+def _model(name: str) -> str:
+    if not MODEL_ID.fullmatch(name):
+        raise ValueError(f"{name[:60]!r} is no model's id; it looks like {DEFAULT_MODEL}")
+    return name
+
+
+def _model_or_none(name: str) -> str:
+    return _model(name) if name else name
+
+
+def _token(word: str) -> str:
+    if not _TOKEN.fullmatch(word):
+        raise ValueError(f"{word[:60]!r} is no single word of letters, digits, - and _; it looks like HEARTBEAT_OK")
+    return word
+
+
+class BeatSettings(BaseModel):
+    """How a session's beats run; in `heartbeat` for all sessions, in `sessions.<id>.heartbeat` for one alone."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    enabled: bool = True
+    """false: no beat runs, whoever asks for it. `/triage heartbeat on|off` goes over it."""
+    every: Annotated[
+        Interval,
+        AfterValidator(_not_for_ever),
+        reads(f"duration up to {LONGEST_INTERVAL.days}d, such as 15m or 2h", INTERVAL_FORM),
+    ] = timedelta(minutes=30)
+    """How often a beat is due. `/triage heartbeat every` goes over it."""
+    active_hours: HoursSettings = HoursSettings()
+    prompt: str = ""
+    """Words of the team's for the model, in every full run; what is checked stands in HEARTBEAT.md."""
+    ack_token: Annotated[
+        str,
+        AfterValidator(_token),
+        reads("one word of 2 to 40 letters, digits, - and _", "^[A-Za-z][A-Za-z0-9_-]{1,39}$"),
+    ] = "HEARTBEAT_OK"  # noqa: S105 - a word
+    """What the model says when all is well."""
+    ack_max_chars: Annotated[int, Field(ge=0, le=10_000)] = 300
+    """What follows the token up to this length is logged and not sent."""
+    include_reasoning: bool = False
+    """Show the summary of the run's reasoning under its alert."""
+    severity: Annotated[Severity, WithJsonSchema({"type": "string", "enum": [str(each) for each in Severity]})] = (
+        Severity.ACT
+    )
+    """How urgent a finding is where nothing says more: no `!` before its task, no alarm word, no command that fails."""
+    again_after: Interval | None = timedelta(minutes=15)
+    """How long after a page nobody acknowledged it rings again, and again; null: never."""
+    then: EscalationId | None = None
+    """Who is told, once, of a page nobody acknowledged for twice as long: a user, a user group, a private channel."""
+    dedupe_window: Interval = timedelta(hours=24)
+    """The same finding is not sent to the same place again within it."""
+    heartbeat_model: Annotated[str, AfterValidator(_model_or_none), reads('model id, or ""')] = ""
+    """The cheap model that looks first; "" switches that look off, in a session even where the global block has one."""
+    model: Annotated[str, AfterValidator(_model), reads("model id")] = DEFAULT_MODEL
+    """The model of full runs; without a key or cloud (see `provider`) code compares what the commands print."""
+    deliver: DeliverSettings = DeliverSettings()
+    visibility: VisibilitySettings = VisibilitySettings()
+    commands: tuple[Command, ...] = DEFAULT_COMMANDS
+    """Exact commands a beat may run without a model; a list of the team's replaces the built-in one."""
+    allow_tracked_playbook: bool = False
+    """true: beats run although git tracks HEARTBEAT.md, so that every contributor writes the owner's checks."""
+    daily_budget_usd: Usd | None = None
+    """What one session's beats may cost in a UTC day; null: no limit of their own."""
+    suggestions_per_day: Annotated[int, Field(ge=0, le=50)] = 3
+    """How many tasks of other sessions a session is offered in a UTC day; 0: none."""

@@ -1,0 +1,155 @@
+"""The part of triage.yml about models: which ones, for how long, for how much.
+
+Values only; bot/config/settings.py reads them. What is absent takes a default that is safe: limits are on unless
+switched off.
+
+What an operator says of an MCP server: how to reach it, and which of its tools a model may use.
+
+Pure values; no secret stands in them. Tokens are named, as variables of the environment, and read by the adapter.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from bot.config.field_types import reads
+
+DEFAULT_MODEL: Final = "claude-opus-5-5"
+DEFAULT_STALL_S: Final = 60.0
+
+Provider = Literal["anthropic", "bedrock", "vertex", "foundry"]
+
+MODEL_ID: Final = re.compile("[A-Za-z0-9][A-Za-z0-9._:/@-]{2,199}")
+ModelId = Annotated[str, Field(pattern=f"^{MODEL_ID.pattern}$"), reads("model id", f"^{MODEL_ID.pattern}$")]
+StallSeconds = Annotated[float, Field(ge=1, le=600)]
+Usd = Annotated[float, Field(gt=0, le=100_000)]
+UsdPerMillionTokens = Annotated[float, Field(ge=0, le=10_000)]
+
+
+def _web_address(value: object) -> object:
+    good = isinstance(value, str) and value.startswith(("https://", "http://")) and not set(value) & set(" @?#")
+    if not good:
+        raise ValueError("is no web address; it looks like https://models.example.com, and holds no credentials")
+    return value
+
+
+WebAddress = Annotated[
+    str, BeforeValidator(_web_address), reads("web address without credentials", "^https?://[^ @?#]*$")
+]
+
+
+class _Block(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class InvestigatorSettings(_Block):
+    """The model that drafts, and the limits of one investigation."""
+
+    model: ModelId = DEFAULT_MODEL
+    """Who drafts. A model without a price (see `pricing`) has no spend limit unless you write `budget` yourself."""
+    max_rounds: Annotated[int, Field(ge=1, le=2)] = 2
+    """1: a bounced draft goes to the human at once; 2: it is made anew first, with what was criticised."""
+    hard_cap_runtime_min: Annotated[float, Field(gt=0, le=60)] = 5
+    """Minutes one run may take, retries included; then it is escalated, or the human is told."""
+    stall_s: StallSeconds | None = DEFAULT_STALL_S
+    """Seconds a request may be silent; null: no such limit; absent: TRIAGE_STALL_S, then 60."""
+
+
+class ValidatorSettings(_Block):
+    """The model that attacks the draft, and how often it may."""
+
+    model: ModelId | None = None
+    """Who attacks the draft; null: the investigator's model."""
+    max_rounds: Annotated[int, Field(ge=1, le=2)] = 2
+    """The smaller of this and `investigator.max_rounds` counts."""
+
+
+class TokenPrices(_Block):
+    """What tokens cost, in US dollars per million."""
+
+    input: UsdPerMillionTokens
+    """What it reads."""
+    output: UsdPerMillionTokens
+    """What it writes, thinking included."""
+    cache_read: UsdPerMillionTokens
+    """What it reads from the provider's cache."""
+    cache_write_5m: UsdPerMillionTokens
+    """What is put there for five minutes."""
+
+
+class PriceSettings(TokenPrices):
+    """What a model costs, in US dollars per million tokens."""
+
+    long: TokenPrices | None = None
+    """What a call costs whose prompt is longer than `long_above`, all its tokens; null: the same."""
+    long_above: Annotated[int, Field(ge=1, le=10_000_000)] = 100_000
+    """How many tokens a prompt may have before `long` counts."""
+
+
+class BudgetSettings(_Block):
+    """What model runs may cost, in US dollars; a run stops before it would exceed it. null: no limit."""
+
+    per_thread_usd: Usd | None = 5.0
+    """All runs of one thread together."""
+    per_day_usd: Usd | None = 100.0
+    """All runs of a UTC day, beats included."""
+
+
+VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+"""How a header names a variable of the environment: `Bearer ${GRAFANA_TOKEN}`."""
+
+McpServerName = Annotated[str, Field(pattern=r"^[a-z0-9]+(?:[_-][a-z0-9]+)*$", max_length=32)]
+"""A server's name prefixes its tools (`grafana__query`), so it holds no double underscore."""
+
+_EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+_HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
+_HeaderValue = Annotated[str, Field(pattern=r"^[\x20-\x7e]*$")]
+_Argument = Annotated[str, Field(pattern=r"^[^\x00]*$")]
+_Url = Annotated[str, Field(pattern=r"^https?://[^\s/@?#]+(?:[/?#][^\s@]*)?$")]
+
+
+class McpServerSettings(BaseModel):
+    """One server: a `command` started as a child process, or a `url` spoken to by streamable HTTP."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    command: tuple[_Argument, ...] | None = None
+    """The argument list of the process; never a shell line."""
+    cwd: Path | None = None
+    """The folder the process starts in."""
+    env: tuple[_EnvName, ...] = ()
+    """Names of variables the process may see, besides PATH, HOME and the like; absent ones are left out."""
+    url: _Url | None = None
+    """Where the server listens; credentials belong in a header."""
+    headers: dict[_HeaderName, _HeaderValue] = {}
+    """Values name a variable of the environment: `Authorization: Bearer ${GRAFANA_TOKEN}`."""
+    tools: tuple[str, ...] | None = None
+    """The tools that are offered; absent: those the server itself declares read-only."""
+    timeout_s: Annotated[float, Field(gt=0, le=600)] = 30.0
+    """Seconds that connecting, listing and each call may take."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("give either a command or a url")
+        if self.command is not None and not (self.command and self.command[0].strip()):
+            raise ValueError("command is empty; give the program and its arguments as a list")
+        if self.url is None and self.headers:
+            raise ValueError("headers belong to a url; a command takes its secrets from env")
+        if self.command is None and (self.env or self.cwd):
+            raise ValueError("env and cwd belong to a command; a url takes its secrets from headers")
+        if literal := [name for name, value in self.headers.items() if not VARIABLE.search(value)]:
+            raise ValueError(f"the header {literal[0]} must take its value from the environment, as in ${{NAME}}")
+        return self
+
+    def variables(self) -> frozenset[str]:
+        """Return the names of the variables that the headers need."""
+        return frozenset(name for value in self.headers.values() for name in VARIABLE.findall(value))
+
+
+McpConfig = dict[McpServerName, McpServerSettings]
+"""The servers by name, as `mcp_servers` in triage.yml has them."""

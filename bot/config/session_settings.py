@@ -1,0 +1,172 @@
+"""The part of triage.yml called `sessions`: which workspace folders are watched, for whom.
+
+A session's own `heartbeat` block goes over the shared one key by key, inside blocks too; a list replaces a list.
+Values only; bot/config/settings.py reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
+
+from bot.config.field_types import INTERVAL_FORM, ApproverId, ChannelId, Interval, PerhapsFolder, UserId, look_up
+from bot.config.heartbeat_settings import BeatSettings
+from bot.domain.heartbeats.rota import Rota
+from bot.domain.heartbeats.session_state import check_session_id
+from bot.errors import ConfigError, InputError
+
+
+def _session_id(value: str) -> str:
+    try:
+        return check_session_id(value)
+    except InputError as error:
+        raise ValueError(str(error)) from error
+
+
+SessionId = Annotated[str, AfterValidator(_session_id)]
+
+
+class RotaSettings(BaseModel):
+    """Owners who take turns."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    rota: Annotated[tuple[UserId, ...], Field(min_length=1, max_length=50)]
+    """The people, in the order of their turns."""
+    every: Interval = timedelta(days=7)
+    """How long each turn is."""
+    since: date
+    """The day on which the first one's first turn began, in UTC."""
+
+    def as_rota(self) -> Rota:
+        """Return who is on duty when."""
+        return Rota(people=self.rota, every=self.every, since=datetime.combine(self.since, time(), UTC))
+
+
+def _kind_of_owner(value: object) -> str:
+    return "[rota]" if isinstance(value, Mapping | RotaSettings) else "[person]"
+
+
+Owner = Annotated[
+    Annotated[ApproverId, Tag("[person]")] | Annotated[RotaSettings, Tag("[rota]")], Discriminator(_kind_of_owner)
+]
+
+
+_OWNER_SCHEMA: dict[str, Any] = {
+    "title": "user id, user-group id, or a rota {rota: [U0123ANN, U0123BEN], every: 7d, since: 2026-01-05}; or null",
+    "anyOf": [
+        {"type": "string", "pattern": "^[UWS][A-Z0-9]{2,}$"},
+        {
+            "type": "object",
+            "properties": {
+                "rota": {"type": "array", "items": {"type": "string", "pattern": "^[UW][A-Z0-9]{2,}$"}, "minItems": 1},
+                "every": {"type": "string", "pattern": INTERVAL_FORM},
+                "since": {"type": "string"},
+            },
+            "required": ["rota", "since"],
+            "additionalProperties": False,
+        },
+        {"type": "null"},
+    ],
+}
+
+
+class SessionSettings(BaseModel):
+    """One watched workspace folder."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    name: Annotated[str, Field(min_length=1, max_length=80)] | None = None
+    """What people read; absent: the id."""
+    cwd: PerhapsFolder
+    """The checkout that is looked after; its HEARTBEAT.md is made when missing. No two sessions share one. While the
+    folder is missing this session alone does not beat, and its owner is told once."""
+    owner: Annotated[Owner | None, WithJsonSchema(_OWNER_SCHEMA)] = None
+    """Who is told: a user, a user group (each member is), or who of a rota is on duty; absent: nobody, and only
+    `deliver: {mode: explicit}` or `none` lets beats run."""
+    channels: tuple[ChannelId, ...] = ()
+    """Where a mention that asks for a recurring check (`@triage check the queue every hour`) means this session."""
+    master: bool = False
+    """Whether it looks after the other sessions' playbooks; one may."""
+    heartbeat: BeatSettings = BeatSettings()
+    """This session's own values for any key of `heartbeat`, block by block and key by key.
+
+    An absent key inherits, and so does an empty block (`heartbeat:` with nothing after it). A list replaces the shared
+    list. null and "" are values, not absence: `daily_budget_usd: null` lifts a shared limit, `heartbeat_model: ""`
+    switches a shared pre-screen off; where null is no value of the key it is refused.
+    """
+
+
+def inherit(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a config whose sessions hold the shared `heartbeat` block wherever they say nothing of their own.
+
+    >>> inherit({"heartbeat": {"every": "1h"}, "sessions": {"a": {"heartbeat": {"model": "m"}}}})["sessions"]
+    {'a': {'heartbeat': {'every': '1h', 'model': 'm'}}}
+    """
+    shared, sessions = config.get("heartbeat"), config.get("sessions")
+    if not isinstance(sessions, Mapping):
+        return dict(config)
+    return {**config, "sessions": {name: _inheriting(session, shared) for name, session in sessions.items()}}
+
+
+def across(config: Mapping[str, Any], base: Path) -> Iterator[str]:
+    """Yield what is wrong between the sessions of a raw config, for each alone may be right."""
+    masters: list[str] = []
+    folders: dict[Path, str] = {}
+    for name, session in _blocks(config.get("sessions")):
+        if session.get("master") is True:
+            masters.append(name)
+        if len(masters) > 1 and masters[-1] == name:
+            yield f"sessions.{name}.master: only one session may be the master, and {masters[0]} is"
+        folder = _folder(session.get("cwd"), base)
+        if folder is not None and folders.setdefault(folder, name) != name:
+            yield f"sessions.{name}.cwd: is {folders[folder]}'s too; two sessions cannot share one HEARTBEAT.md"
+
+
+def refuse_unreachable(sessions: Mapping[str, SessionSettings], *, has_telegram: bool) -> None:
+    """Refuse sessions whose alerts have no way to go.
+
+    Raises:
+        ConfigError: naming each session that tells Telegram where no bot's token is in the environment.
+    """
+    lost = [
+        f"sessions.{name}.heartbeat.deliver.channel: is telegram, and TELEGRAM_BOT_TOKEN is not set; put it into .env"
+        for name, session in sessions.items()
+        if (deliver := session.heartbeat.deliver).mode == "explicit" and deliver.channel == "telegram"
+    ]
+    if lost and not has_telegram:
+        raise ConfigError(*lost)
+
+
+def _inheriting(session: object, shared: object) -> object:
+    if not isinstance(session, Mapping) or not isinstance(shared, Mapping):
+        return session
+    own = session.get("heartbeat")
+    if own is None:
+        return {**session, "heartbeat": dict(shared)}
+    return {**session, "heartbeat": _over(shared, own) if isinstance(own, Mapping) else own}
+
+
+def _over(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(shared)
+    for key, value in own.items():
+        below = shared.get(key)
+        both = isinstance(below, Mapping) and isinstance(value, Mapping)
+        merged[key] = _over(below, value) if both else value  # type: ignore[arg-type]
+    return merged
+
+
+def _blocks(sessions: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if isinstance(sessions, Mapping):
+        yield from ((str(name), session) for name, session in sessions.items() if isinstance(session, Mapping))
+
+
+def _folder(given: object, base: Path) -> Path | None:
+    try:
+        return look_up(Path(given), base) if isinstance(given, str) and given.strip() else None
+    except ValueError:
+        return None

@@ -1,0 +1,255 @@
+"""The only reader of triage.yml.
+
+Everything wrong is found at once and refused, each problem naming its key and what would be right.
+
+The `slack` block of triage.yml: how Slack reaches the bot, and how fast the bot speaks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, get_args
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from bot.config.casework_settings import (
+    EXPIRE_AFTER,
+    KEEP_RUNS_FOR,
+    REMIND_AFTER,
+    BriefSettings,
+    EscalationSettings,
+    Patience,
+    SaveNotes,
+)
+from bot.config.config_errors import explain
+from bot.config.field_types import ApproverId, ChannelId, Folder, Interval, TakenOver, Word, reads
+from bot.config.heartbeat_settings import BeatSettings
+from bot.config.hours_settings import WorkingHoursSettings
+from bot.config.model_settings import (
+    BudgetSettings,
+    InvestigatorSettings,
+    McpConfig,
+    ModelId,
+    PriceSettings,
+    Provider,
+    ValidatorSettings,
+    WebAddress,
+)
+from bot.config.session_settings import SessionId, SessionSettings, across, inherit
+from bot.config.strict_yaml import load_strict
+from bot.domain.citations.links import CodeHost
+from bot.errors import ConfigError
+
+
+class _Block(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class HttpSettings(_Block):
+    """Where the bot listens in HTTP mode; a reverse proxy with TLS stands in front of it."""
+
+    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    """The address it listens on; only the proxy should reach it."""
+    port: Annotated[int, Field(ge=0, le=65_535)] = 3000
+    """The port it listens on; 0 takes a free one."""
+
+
+class SlackSettings(_Block):
+    """How Slack reaches the bot, and how fast the bot speaks."""
+
+    mode: Literal["socket", "http"] = "socket"
+    """`socket`: the bot dials out (Socket Mode). `http`: Slack sends signed requests (Events API)."""
+    http: HttpSettings = HttpSettings()
+    """Used in `http` mode only."""
+    posts_per_second: Annotated[float, Field(gt=0, le=20)] = 1.0
+    """Posts a second to each channel, after a burst of three; Slack allows about one."""
+    connections: Annotated[int, Field(ge=1, le=2)] = 1
+    """Socket Mode connections at once; with two, one goes on while the other is made anew."""
+
+
+Language = Literal["en", "es", "pt", "de", "fr", "id", "ja", "zh"]
+"""Languages with a word list."""
+
+
+def _regular_expression(pattern: str) -> str:
+    """Return a pattern that the rules can join with others: alone it compiles, and side by side with another."""
+    try:
+        for form in (pattern, f"(?:{pattern})|(?:{pattern})"):
+            re.compile(form)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"{pattern[:60]!r} is no regular expression the rules can use: {error}") from error
+    return pattern
+
+
+Pattern = Annotated[Word, AfterValidator(_regular_expression), reads("regular expression")]
+
+
+class WatchedChat(_Block):
+    """One channel the bot watches."""
+
+    chat_id: ChannelId
+    """The channel; the bot must be a member."""
+    name: str | None = None
+    """How it is called on cards and in logs, without #."""
+
+
+class WatcherSettings(_Block):
+    """Which messages count at all."""
+
+    mentions_anywhere: bool = True
+    """Answer a mention in channels that are not watched, too."""
+    allow_bots: tuple[str, ...] = ()
+    """Bot, app or user ids of alert bots whose messages are read, their attachments included."""
+    allow_external: bool = False
+    """Read messages of guests and of Slack Connect partners."""
+    backfill_max: Interval = timedelta(hours=24)
+    """After an absence, how far back missed messages are read; never further than the first start."""
+
+
+class ClassifierSettings(_Block):
+    """What the team adds to the rules that choose which messages deserve work."""
+
+    bot_id: str | None = None
+    """The bot's user id, for `triage classify` and `triage replay`; a running bot asks Slack who it is."""
+    ack_patterns: tuple[Pattern, ...] = ()
+    """Added to what counts as thanks or agreement; in small letters, and it must cover the whole message."""
+    question_keywords: tuple[Word, ...] = ()
+    """Phrases that make a message a question without a question mark."""
+    alarm_keywords: tuple[Word, ...] = ()
+    """Phrases that make a message an alarm, such as "checkout is down"."""
+    languages: tuple[Language, ...] = get_args(Language)
+    """Whose shipped word lists are used; an empty list leaves only your own words."""
+    skip_chatter: bool = False
+    """Leave questions alone that are addressed to somebody else (`@alice can you …`)."""
+
+
+class Settings(_Block):
+    """The whole of triage.yml; an absent key takes its default, an unknown one is refused."""
+
+    codebase: Folder
+    """The git checkout whose committed files are the evidence."""
+    code_host: CodeHost | None = None
+    """What shows the code to a browser, where the host of the remote `origin` does not say by its name."""
+    ops_channel: ChannelId
+    """The private channel where drafts wait for approval."""
+    watched_chats: tuple[WatchedChat, ...] = ()
+    """The channels whose every message is read; none: mentions only."""
+    approvers: tuple[ApproverId, ...] | None = None
+    """Who may approve; absent: everybody in the ops channel. An empty list: nobody."""
+    team_language: Annotated[str, Field(pattern="^[a-z]{2}$")] = "en"
+    """Two small letters. A question in it is answered in it, any other in its own, with a translation on the card;
+    offline neither happens."""
+    slack: SlackSettings = SlackSettings()
+    watcher: WatcherSettings = WatcherSettings()
+    classifier: ClassifierSettings = ClassifierSettings()
+    investigator: InvestigatorSettings = InvestigatorSettings()
+    validator: ValidatorSettings = ValidatorSettings()
+    escalation: EscalationSettings = EscalationSettings()
+    provider: Provider = "anthropic"
+    """Who serves the models; only `anthropic` needs ANTHROPIC_API_KEY, a cloud finds its own credentials."""
+    base_url: WebAddress | None = None
+    """Another address for the models; absent: ANTHROPIC_BASE_URL, then the provider's own."""
+    mcp_servers: McpConfig = {}
+    """Servers whose tools become the investigator's, by a name of yours."""
+    pricing: dict[ModelId, PriceSettings] = {}
+    """What models cost, by model id, over the built-in list; without a price a cost is shown as unknown."""
+    budget: BudgetSettings = BudgetSettings()
+    max_concurrent_sessions: Annotated[int, Field(ge=1, le=16)] = 2
+    """Jobs worked off at once, at most one of them a heartbeat."""
+    heartbeat: Annotated[BeatSettings, TakenOver()] = BeatSettings()
+    sessions: Annotated[dict[SessionId, SessionSettings], TakenOver()] = {}
+    """The watched workspace folders; none: no heartbeats. What a session's block leaves out is `heartbeat`'s."""
+    remind_after: Patience = REMIND_AFTER
+    """How long a card may wait before the ops channel is reminded of it, once; null: never."""
+    expire_after: Patience = EXPIRE_AFTER
+    """How long nobody may touch a waiting card before it is closed; null: for ever."""
+    keep_runs_for: Patience = KEEP_RUNS_FOR
+    """How long the records of runs are kept in runs/ and escalations/, open threads' aside; null: for ever. Journals,
+    closed threads and memory are never removed."""
+    save_notes: SaveNotes = "ask"
+    """A note that a model proposes: `ask` puts an entry on the card, `always` saves it with every approval of an
+    unedited draft, `never` drops it, and offers no lesson of a dismissed or edited draft either."""
+    brief: BriefSettings = BriefSettings()
+    working_hours: WorkingHoursSettings | None = None
+    """When reminders and briefs may be said; null: at any hour."""
+    baseline_reply_s: Annotated[float, Field(gt=0, le=604_800)] | None = None
+    """How long an answer took before the bot, median, in seconds; `triage metrics` compares with it."""
+
+
+TAKEN_OVER: Final = frozenset(
+    name for name, field in Settings.model_fields.items() if any(isinstance(mark, TakenOver) for mark in field.metadata)
+)
+"""The top-level keys that a running bot takes over at SIGHUP."""
+
+
+def find_config(given: Path | None, home: Path) -> Path:
+    """Return the config file to read: the one given, else ./triage.yml, else triage.yml in the data directory.
+
+    Raises:
+        ConfigError: there is none, or the system does not say.
+    """
+    candidates = [given] if given else [Path("triage.yml"), home / "triage.yml"]
+    for path in candidates:
+        try:
+            if path.is_file():
+                return path
+        except OSError as error:
+            raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
+    places = " or ".join(map(str, candidates))
+    raise ConfigError(f"no config at {places}; `triage init` writes one, or copy triage.example.yml there")
+
+
+def load_settings(path: Path) -> Settings:
+    """Return the checked settings of one triage.yml.
+
+    Raises:
+        ConfigError: listing every problem found, each with its key.
+    """
+    config = _read_yaml(path)
+    problems = list(across(config, path.parent))
+    try:
+        settings = Settings.model_validate(inherit(config), context={"base": path.parent})
+    except ValidationError as error:
+        raise ConfigError(*_said_once(error.errors()), *problems) from error
+    if problems:
+        raise ConfigError(*problems)
+    return settings
+
+
+def _said_once(details: Sequence[ErrorDetails]) -> Iterator[str]:
+    """Yield each problem; one that sessions inherit is named in the shared block alone."""
+    shared = {(*detail["loc"][1:], detail["msg"]) for detail in details if detail["loc"][:1] == ("heartbeat",)}
+    for detail in details:
+        inherited = detail["loc"][:1] == ("sessions",) and (*detail["loc"][3:], detail["msg"]) in shared
+        if not inherited:
+            yield explain(detail, Settings)
+
+
+def load_classifier(path: Path) -> ClassifierSettings:
+    """Return only the `classifier` block of a triage.yml; raises ConfigError as `load_settings` does."""
+    block = _read_yaml(path).get("classifier")
+    try:
+        return ClassifierSettings() if block is None else ClassifierSettings.model_validate(block)
+    except ValidationError as error:
+        raise ConfigError(*[explain(detail, Settings, "classifier") for detail in error.errors()]) from error
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        data = load_strict(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, or a date such as 2026-13-01
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise ConfigError(f"{path} is not valid YAML{where}: {getattr(error, 'problem', None) or error}") from error
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path} must hold keys and values; see triage.example.yml")
+    return data

@@ -1,0 +1,1 @@
+"""How citations and links are written and compared."""

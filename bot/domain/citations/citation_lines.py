@@ -1,0 +1,125 @@
+"""How a citation of a file is written, and when a quotation counts as verbatim.
+
+Pure. Lines are 1-based and inclusive. White space at line ends does not count, all other characters do.
+
+Where lines of a file are to be found in a later version of it. Pure; lines are 1-based and inclusive.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+MAX_LINES: Final = 40
+"""How many lines one citation may span: a longer one points at nothing in particular."""
+
+_LINES: Final = re.compile(r"(?P<path>[^\0\n]+):(?P<start>[0-9]{1,9})(?:-(?P<end>[0-9]{1,9}))?")
+
+
+class CitedLines(NamedTuple):
+    """A file citation taken apart."""
+
+    path: str
+    start: int
+    end: int
+
+    def problem(self) -> str | None:
+        """Return why no file can have these lines, or None."""
+        if self.path.startswith("/") or "\\" in self.path or not {"", ".", ".."}.isdisjoint(self.path.split("/")):
+            return "the path must be relative to the top of the repository and stay inside it"
+        if self.start < 1:
+            return "lines are counted from 1"
+        return "the range ends before it starts" if self.end < self.start else None
+
+    def is_too_long(self) -> bool:
+        """Whether the range spans more than MAX_LINES."""
+        return self.end - self.start >= MAX_LINES
+
+
+def parse_lines(ref: str) -> CitedLines | None:
+    """Return `path:start-end` or `path:line` taken apart; None for any other form.
+
+    >>> parse_lines("bot/app.py:3-9"), parse_lines("bot/app.py:7").end, parse_lines("bot/app.py")
+    (CitedLines(path='bot/app.py', start=3, end=9), 7, None)
+    """
+    match = _LINES.fullmatch(ref)
+    if match is None:
+        return None
+    return CitedLines(match["path"], int(match["start"]), int(match["end"] or match["start"]))
+
+
+def stands_in(quote: str, lines: Sequence[str]) -> bool:
+    r"""Whether `quote` is a contiguous part of `lines`, white space at line ends aside.
+
+    >>> stands_in("b = 2  \nc", ["a = 1", "b = 2", "c = 3"]), stands_in("a = 1\nc", ["a = 1", "b = 2", "c = 3"])
+    (True, False)
+    """
+    return _trim(quote.split("\n")) in _trim(lines)
+
+
+def quoted_lines(quote: str, lines: Sequence[str]) -> range | None:
+    r"""Return which of `lines`, counted from 0, the quotation stands in, as `stands_in` compares; None if in none.
+
+    >>> quoted_lines("b = 2\nc", ["", "a = 1", "b = 2", "c = 3"]), quoted_lines("d", ["a = 1"]), quoted_lines(" ", [""])
+    (range(2, 4), None, None)
+    """
+    wanted = _trim(quote.split("\n"))
+    text = "\n".join(line.rstrip() for line in lines)
+    at = text.find(wanted) if wanted.strip() else -1
+    first = text.count("\n", 0, max(at, 0))
+    return range(first, first + wanted.count("\n") + 1) if at >= 0 else None
+
+
+def _trim(lines: Sequence[str]) -> str:
+    return "\n".join(line.rstrip() for line in lines).strip("\n")
+
+
+MAX_COMPARED: Final = 2_000
+"""Changed lines of each version; what is longer was rewritten, and its whole range is the answer."""
+
+
+class Lines(NamedTuple):
+    """A run of lines."""
+
+    start: int
+    end: int
+
+
+def moved(old: Sequence[str], new: Sequence[str], lines: Lines) -> Lines | None:
+    """Return where lines of `old` stand in `new`, as they are there; None where they were removed.
+
+    >>> moved(["a", "b", "c"], ["x", "a", "B", "c"], Lines(2, 3)), moved(["a", "b", "c"], ["a", "c"], Lines(2, 2))
+    (Lines(start=3, end=4), None)
+    """
+    places = [
+        place
+        for tag, i1, i2, j1, j2 in _opcodes(old, new)
+        if (place := _within(tag, i1, i2, j1, j2, lines.start - 1, lines.end)) is not None
+    ]
+    return Lines(min(start for start, _ in places) + 1, max(end for _, end in places)) if places else None
+
+
+def _within(tag: str, i1: int, i2: int, j1: int, j2: int, start: int, end: int) -> tuple[int, int] | None:
+    """Return the part of a change that old lines `start` to `end` (0-based, end excluded) became."""
+    first, last = max(i1, start), min(i2, end)
+    if first >= last or j1 == j2:
+        return None
+    return (j1 + first - i1, j1 + last - i1) if tag == "equal" else (j1, j2)
+
+
+def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int, int, int]]:
+    """Return how `old` became `new`; what both begin and end with costs nothing."""
+    shorter = min(len(old), len(new))
+    head = next((n for n in range(shorter) if old[n] != new[n]), shorter)
+    tail = next((n for n in range(shorter - head) if old[-1 - n] != new[-1 - n]), shorter - head)
+    a, b = old[head : len(old) - tail], new[head : len(new) - tail]
+    middle: list[tuple[str, int, int, int, int]] = [("replace", 0, len(a), 0, len(b))]
+    if len(a) <= MAX_COMPARED and len(b) <= MAX_COMPARED:
+        middle = list(difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes())
+    return [
+        ("equal", 0, head, 0, head),
+        *((tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in middle),
+        ("equal", len(old) - tail, len(old), len(new) - tail, len(new)),
+    ]

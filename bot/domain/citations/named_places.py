@@ -1,0 +1,234 @@
+"""Which places of a codebase a text names: files, their lines, commits.
+
+Pure and linear. It finds what reads as a place and leaves alone what only looks like one: versions, times, hosts with
+ports, addresses of the web, products such as Node.js, calls such as `response.json()`, commands in a code span.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from bot.domain.search.file_kinds import FileKind, file_kind
+from bot.domain.text.sanitize import without_hidden
+
+MAX_CHARS: Final = 20_000
+"""So much of a text is looked at; no draft that may be posted is longer."""
+
+_CODE_ENDINGS: Final = (
+    "py pyi pyx ipynb js jsx mjs cjs ts tsx mts go rs rb java kt kts scala swift php cs cpp cxx cc hpp hh c h m mm lua"
+    " pl pm ex exs erl hs clj dart groovy gradle sh bash zsh ps1 bat sql proto graphql tf hcl md mdx rst adoc txt html"
+    " htm css scss less vue svelte json jsonc json5 yml yaml toml ini cfg xml csv tsv j2 jinja erb tex diff patch"
+)
+_OTHER_ENDINGS: Final = "conf config log env text template service lock map snap test spec properties key pem cnf rules"
+_ENDINGS: Final = frozenset(_CODE_ENDINGS.split())
+_ENDINGS_BELOW_A_FOLDER: Final = frozenset(_OTHER_ENDINGS.split()) | _ENDINGS
+_NAMES: Final = frozenset({"makefile", "dockerfile", "jenkinsfile", "procfile", "gemfile", "rakefile", "codeowners"})
+_SINGLE: Final = frozenset("chm")
+_PRODUCTS: Final = re.compile(
+    r"(?:node|next|vue|nuxt|react|express|three|d3|chart|ember|backbone|moment|alpine|solid|discord|deck|p5|pdf|video|nest"
+    r"|socket\.io|require|knockout|handlebars|plotly|bun|deno|date|day|lit)\.js",
+    re.IGNORECASE,
+)
+_ATTRIBUTES: Final = re.compile(
+    r"(?:self|this|request|response|resp|req|res|r|event|message|msg|thread|data|result|body)\.\w+", re.IGNORECASE
+)
+
+_TOKEN: Final = re.compile(r"[^\s`'\"“”‘’«»„()\[\]{}<>|,;*!?:#=\\&$]{1,300}")
+_URL: Final = re.compile(r"\b(?:https?|ssh|git|ftp)://[^\s<>`\"')\]]{1,2000}", re.IGNORECASE)
+_URL_LINES: Final = re.compile(
+    r"/(?:blob|src|blame|raw)/[^/\s]{1,200}/([^#?\s]{1,500})#(?:L|lines-)(\d{1,9})(?:C\d+)?(?:-L?(\d{1,9}))?"
+)
+_URL_FILE: Final = re.compile(r"/(?:blob|src|blame|raw)/[^/\s]{1,200}/([^#?\s]{1,500})")
+_URL_COMMIT: Final = re.compile(r"/commits?/([0-9a-f]{7,40})\b")
+_FENCE: Final = re.compile(r"^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
+_SPAN: Final = re.compile(r"`[^`\n]{1,400}`")
+
+_LINE: Final = r"(?:(?:lines?|zeilen?|l[ií]neas?|lignes?|linhas?|baris)(?:\s(?:no\.?|number|nr\.?))?|ll?\.|ln\.?)"
+_RANGE: Final = r"(\d{1,9})(?:\s{0,2}(?:-|to|through|until|bis|à|a|hasta|até|~)\s{0,2}(?:L|line\s)?(\d{1,9}))?(?![\w%])"
+_NO_COUNT: Final = r"(?=\s{0,2}(?:[^\w\s]|\Z|(?:and|or|of|in|und|oder|y|et)\b))"
+_MORE: Final = re.compile(
+    r"(?:\s{0,2}(?:,\s{0,2})?(?:and|or|und|oder|y|e|et|dan|&)\s{0,2}(?:lines?\s)?(\d{1,9})(?:-(\d{1,9}))?(?!\w|\.\d)"
+    rf"|\s{{0,2}}(?:,|/|\.{{2,3}}|;)\s{{0,2}}(?:lines?\s|L)?(\d{{1,9}})(?:-(\d{{1,9}}))?(?!\w|\.\d){_NO_COUNT})"
+)
+_MORE_AT_MOST: Final = 20
+_BEHIND: Final = re.compile(
+    rf"(?P<direct>:L?(?P<a>\d{{1,9}})(?:-L?(?P<b>\d{{1,9}}))?(?!\w)|#L(?P<c>\d{{1,9}})(?:C\d+)?(?:-L?(?P<d>\d{{1,9}}))?"
+    rf"|[`*]{{0,3}}\s?\((?:{_LINE}\s{{0,2}}|L)?(?P<e>\d{{1,9}})(?:\s?-\s?L?(?P<f>\d{{1,9}}))?\))"
+    rf"|[`'\"”’)*_]{{0,4}}[,:]?\s{{0,3}}(?:\(|at\s|on\s|in\s)?(?:{_LINE}\s{{0,2}}#?|L)(?P<g>\d{{1,9}})"
+    rf"(?:\s{{0,2}}(?:-|to|bis|à|a)\s{{0,2}}L?(?P<h>\d{{1,9}}))?(?![\w%])"
+    r"|[`'\"”’)*_]{0,4}(?:,\s|@|\s?\[|\s(?:at|around|about|near|roughly|um|bei|circa|ca\.|~)\s{0,2})"
+    rf"(?P<i>\d{{1,9}})(?:-(?P<j>\d{{1,9}}))?(?![\w%]|\.\d){_NO_COUNT}",
+    re.IGNORECASE,
+)
+_AHEAD: Final = re.compile(
+    rf"(?<!\w)(?:{_LINE}|rows?)\s{{0,2}}#?{_RANGE}\s{{1,2}}(?:of|in|from|von|aus|de|del|da|du|dans|pada)\s{{1,2}}"
+    r"(?:(?:the|der|la|le|el)\s)?(?:(?:file|datei|archivo|fichier)\s)?[`'\"“*(]{0,4}$",
+    re.IGNORECASE,
+)
+_ALONE: Final = re.compile(
+    rf"(?<![\w-]){_LINE}\s{{0,2}}#?{_RANGE}|#L(\d{{1,9}})\b|(?<![\w-])L(\d{{2,9}})\b"
+    rf"|(?<![\w.])(\d{{1,9}})(?:st|nd|rd|th)\sline(?!\w)|第?\s?(\d{{1,9}})\s?(?:[-~]\s?(\d{{1,9}})\s?)?行",
+    re.IGNORECASE,
+)
+_LOOK_BACK: Final = 120
+
+_HEX: Final = re.compile(r"(?<![\w#\-/])(?<!\w\.)[0-9a-fA-F]{7,40}(?![\w\-/])")
+_CALLED_COMMIT: Final = re.compile(
+    r"(?:\b(?:commits?|revisions?|sha|changeset|hash)\b|コミット|提交)[\s:#`'\"(*-]{0,6}(?:id\s)?[`'\"(*]{0,4}$",
+    re.IGNORECASE,
+)
+_SINCE: Final = re.compile(
+    r"(?:\b(?:at|in|since|by|from|before|after|as of|until|see|seit|ab|desde|depuis|via|with|reverts?|reverted|fixed"
+    r"|merged|introduced|broke|landed|pushed|deployed|cherry-picked|cherry-picks)|\w's)\s{1,2}[`'\"(*]{0,4}$"
+    r"|[(\[]`?$|\w\.{2,3}$",
+    re.IGNORECASE,
+)
+
+
+_ID_CHARS: Final = 40
+
+
+class NamedPlace(NamedTuple):
+    """A place as a text names it: lines of a file (`path` empty: of some file), a whole file, or a commit."""
+
+    path: str = ""
+    start: int = 0
+    end: int = 0
+    commit: str = ""
+
+    def __str__(self) -> str:
+        if self.commit:
+            return f"commit {self.commit}"
+        lines = f"{self.start}-{self.end}" if self.end > self.start else f"{self.start}"
+        if not self.path:
+            return f"line {lines}"
+        return f"{self.path}:{lines}" if self.start else self.path
+
+
+def places_in(text: str) -> list[NamedPlace]:
+    """Return the places a text of Markdown names, in order, each once.
+
+    >>> [str(place) for place in places_in("`a/b.py:3-9`, line 4 of x.go, since commit abc1234; v1.2, 12:30, db:5432.")]
+    ['a/b.py:3-9', 'x.go:4', 'commit abc1234']
+    """
+    known = unicodedata.normalize("NFKC", without_hidden(text[:MAX_CHARS])[0])
+    known = re.sub("[‐‑‒–—−〜]", "-", known)
+    urls = [place for url in _URL.finditer(known) for place in _in_url(url[0])]
+    rest = _URL.sub(lambda url: " " * len(url[0]), known)
+    return list(dict.fromkeys([*urls, *_in_files(rest), *_commits(rest)]))
+
+
+def _in_url(url: str) -> Iterator[NamedPlace]:
+    if found := _URL_LINES.search(url):
+        yield _lines(found[1], found[2], found[3])
+    elif found := _URL_FILE.search(url):
+        path = found[1].rstrip(".,:;*_")
+        if _is_file(path, path, len(path)):
+            yield NamedPlace(path=_clean(path))
+    if commit := _URL_COMMIT.search(url):
+        yield NamedPlace(commit=commit[1].lower())
+
+
+def _in_files(text: str) -> Iterator[NamedPlace]:
+    """Yield the files with their lines, then the lines that stand alone."""
+    commands = [match.span() for match in _FENCE.finditer(text)]
+    commands += [match.span() for match in _SPAN.finditer(text) if " " in match[0].strip("` ")]
+    taken: list[tuple[int, int]] = []
+    for token in _TOKEN.finditer(text):
+        path = token[0].rstrip(".-/")
+        behind = _BEHIND.match(text, token.start() + len(path))
+        if _may_have_lines(path) and (behind or (ahead := _ahead(text, token.start()))):
+            yield from _with_lines(path, text, behind or ahead)
+            taken.append((token.start() - _LOOK_BACK * (not behind), behind.end() if behind else token.end()))
+        elif _is_file(path, text, token.end()) and not _within(token.start(), commands):
+            yield NamedPlace(path=_clean(path))
+    for found in _ALONE.finditer(text):
+        if not _within(found.start(), taken) and not _within(found.start(), commands):
+            yield _lines("", *[number for number in found.groups() if number][:2])
+            yield from _more("", text, found.end())
+
+
+def _with_lines(path: str, text: str, found: re.Match[str] | None) -> Iterator[NamedPlace]:
+    """Yield a file with the lines named beside it: "3-9", "3, 5 and 9"."""
+    assert found is not None
+    numbers = [number for number in found.groups() if number and number.isdigit()]
+    yield _lines(path, *numbers[:2])
+    if found.string is text:
+        yield from _more(path, text, found.end())
+
+
+def _more(path: str, text: str, at: int) -> Iterator[NamedPlace]:
+    """Yield the lines that a list goes on with: ", 9 and 12-14"."""
+    for _ in range(_MORE_AT_MOST):
+        more = _MORE.match(text, at)
+        if more is None:
+            return
+        first, last, *_rest = [number for number in more.groups() if number] + [None]
+        yield _lines(path, first or "", last)
+        at = more.end()
+
+
+def _ahead(text: str, at: int) -> re.Match[str] | None:
+    return _AHEAD.search(text[max(0, at - _LOOK_BACK) : at])
+
+
+def _lines(path: str, start: str, end: str | None = None) -> NamedPlace:
+    first = int(start)
+    return NamedPlace(_clean(path) if path else "", first, max(first, int(end) if end else first))
+
+
+def _clean(path: str) -> str:
+    return path.removeprefix("./").lstrip("/~@")
+
+
+def _within(place: int, spans: list[tuple[int, int]]) -> bool:
+    return any(start <= place < end for start, end in spans)
+
+
+def _may_have_lines(path: str) -> bool:
+    """Whether numbers behind a word are lines of it: a host has a port there, a time its minutes."""
+    name = path.rpartition("/")[2].lower()
+    ending = name.rpartition(".")[2] if "." in name else ""
+    if name in _NAMES or (ending in _ENDINGS and _has_stem(name)):
+        return True
+    if "." in name and file_kind(path) is FileKind.SECRET:
+        return True
+    first = path.partition("/")[0]
+    is_host = "." in first.strip(".") or first == "localhost"
+    return "/" in path.strip("/") and not is_host and any(map(str.isalpha, name)) and "@" not in path
+
+
+def _is_file(path: str, text: str, end: int) -> bool:
+    """Whether a word by itself names a file."""
+    name = path.rpartition("/")[2]
+    ending = name.rpartition(".")[2].lower() if "." in name else ""
+    below = "/" in path.strip("/")
+    if name.lower() in _NAMES:
+        return below or text[end : end + 1] == "`"
+    is_known = ending in (_ENDINGS_BELOW_A_FOLDER if below else _ENDINGS)
+    if not is_known or not _has_stem(name) or "@" in path or file_kind(path) is FileKind.SECRET:
+        return False
+    if not below and (ending in _SINGLE or _PRODUCTS.fullmatch(path) or _ATTRIBUTES.fullmatch(path)):
+        return False
+    is_bold = text.startswith(("**", "* ", "*\n"), end) and text[max(0, end - len(path) - 1)] == "*"
+    return is_bold or text[end : end + 1] not in ("(", "=", "*")
+
+
+def _has_stem(name: str) -> bool:
+    return any(map(str.isalpha, name.rpartition(".")[0]))
+
+
+def _commits(text: str) -> Iterator[NamedPlace]:
+    """Yield what reads as the id of a commit: so called, or a mix of digits and letters behind "in" or "since"."""
+    for token in _HEX.finditer(text):
+        before = text[max(0, token.start() - 40) : token.start()]
+        word = token[0]
+        is_mixed = any(map(str.isdigit, word)) and any(map(str.isalpha, word)) and word == word.lower()
+        is_id = is_mixed and (len(word) <= 12 or len(word) == _ID_CHARS)
+        is_shown = before.endswith("`") and text.startswith("`", token.end())
+        is_whole = len(word) == _ID_CHARS or text.startswith("..", token.end()) or is_shown
+        if _CALLED_COMMIT.search(before) or (is_id and (is_whole or _SINCE.search(before))):
+            yield NamedPlace(commit=word.lower())

@@ -1,0 +1,161 @@
+"""Where in a file people talk: its comments, docstrings and prose, line by line; and where its strings stand.
+
+Pure and linear. It knows the ways to comment of about sixty kinds of files; of any other it takes what is common. It
+reads no grammar: where it errs it takes code for prose, which asks for a whole line and so only makes a check stricter.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from bot.domain.search.file_kinds import FileKind, file_kind, is_prose
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` (excluded) of a text, within one line; a string of code where not `is_prose`."""
+
+    start: int
+    end: int
+    is_prose: bool
+
+
+class Spans:
+    """The spans of a text, in order; none overlaps another."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        self._spans = spans
+        self._starts = [span.start for span in spans]
+
+    def at(self, place: int) -> Span | None:
+        """Return the span that holds the character at `place`; None in plain code."""
+        index = bisect_right(self._starts, place) - 1
+        span = self._spans[index] if index >= 0 else None
+        return span if span is not None and place < span.end else None
+
+
+class _Syntax(NamedTuple):
+    """How a kind of file comments: marks to the line's end, pairs, and patterns of strings."""
+
+    lines: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+    strings: tuple[str, ...] = ()
+
+
+_DOUBLE: Final = r'"(?:[^"\\\n]|\\.)*"?'
+_SINGLE: Final = r"(?:(?<!\w)|(?<=\b[rRbBuUfF])|(?<=\b[rRbBuUfF]{2}))'(?:[^'\\\n]|\\.)*'?"
+_BOTH: Final = (_DOUBLE, _SINGLE)
+_TRIPLE: Final = (('"""', '"""'), ("'''", "'''"))
+_STARS: Final = ("/*", "*/")
+_TAGS: Final = ("<!--", "-->")
+_HASH: Final = r"(?<![^\s;(){}\[\],])#"  # `$#` and `x#y` are no comments
+_SLASHES: Final = r"(?<!:)//"  # nor is the middle of an address
+
+_PYTHON: Final = _Syntax(("#",), _TRIPLE, _BOTH)
+_SHELL: Final = _Syntax((_HASH,), (), _BOTH)
+# a value of a setting, up to a comment behind it
+_VALUE: Final = r"(?:(?<=[:=] )|(?<=[^\s:=]=))[^\s\"'#|>&](?:[^\s]|[ \t]{1,8}(?=[^\s#;]))*"
+_SETTINGS: Final = _Syntax((_HASH,), (), (*_BOTH, _VALUE))
+_SECTIONS: Final = _Syntax((_HASH, r"(?m:^[ \t]*[;!])"), (), (_VALUE,))
+_C: Final = _Syntax((_SLASHES,), (_STARS,), _BOTH)
+_C_DOUBLE: Final = _Syntax((_SLASHES,), (_STARS,), (_DOUBLE,))  # an apostrophe is also something else
+_SCRIPT: Final = _Syntax((_SLASHES,), (_STARS,), (*_BOTH, r"`(?:[^`\\\n]|\\.)*`?"))
+_MIXED: Final = _Syntax((_SLASHES, _HASH), (_STARS,), _BOTH)
+_SQL: Final = _Syntax(("--",), (_STARS,), _BOTH)
+_DASHES: Final = _Syntax(("--",), (("--[[", "]]"), ("{-", "-}")), (_DOUBLE,))
+_LISP: Final = _Syntax((";",), (("#|", "|#"),), (_DOUBLE,))
+_PERCENT: Final = _Syntax((r"(?<!\\)%",), (), ())
+_MARKUP: Final = _Syntax((), (_TAGS, ("{#", "#}"), ("{{!--", "--}}"), ("<%#", "%>"), _STARS), ())
+_COMPONENT: Final = _Syntax((_SLASHES,), (_TAGS, _STARS), (_DOUBLE,))
+_RUBY: Final = _Syntax((_HASH,), (("=begin", "=end"), ("=pod", "=cut")), _BOTH)
+_DOLLAR: Final = _Syntax((_HASH,), (("<#", "#>"),), _BOTH)
+_ANY: Final = _Syntax(
+    (r"(?m:^[ \t]*(?:#|//|--|;|%|'|!|\*|REM\b|rem\b|dnl\b))", r"(?<=\s)(?:#|//|--)\s"), (_STARS, _TAGS), _BOTH
+)
+
+_NAMES: Final = {
+    _PYTHON: "py pyi pyx pxd py3 pyw bzl star",
+    _SHELL: "sh bash zsh fish ksh mk make cmake r jl ex exs cr nim tcl awk graphql gql conf env bashrc"
+    " gitignore dockerignore dockerfile makefile jenkinsfile procfile",
+    _SETTINGS: "yml yaml toml",
+    _SECTIONS: "ini cfg properties desktop service editorconfig",
+    _C: "c h cc cpp cxx hh hpp hxx java cs kt kts dart groovy gradle scala swift m mm proto sol glsl v sv"
+    " scss less sass",
+    _C_DOUBLE: "rs go zig fs fsx ml mli",
+    _SCRIPT: "js jsx mjs cjs ts tsx mts cts json5 jsonc json",
+    _MIXED: "php tf hcl tfvars nix rego",
+    _SQL: "sql ddl dml psql",
+    _DASHES: "lua hs elm adb ads vhd vhdl",
+    _LISP: "lisp el clj cljs cljc edn scm rkt asm s",
+    _PERCENT: "tex sty bib erl hrl pro",
+    _MARKUP: "html htm xml xhtml svg jinja j2 hbs erb css",
+    _COMPONENT: "vue svelte astro",
+    _RUBY: "rb rake gemspec gemfile rakefile pl pm",
+    _DOLLAR: "ps1 psm1 psd1",
+}
+_SYNTAX: Final = {ending: syntax for syntax, endings in _NAMES.items() for ending in endings.split()}
+_TALK: Final = frozenset({FileKind.DOCS, FileKind.LEGAL, FileKind.CHANGELOG})
+
+
+def spans_of(path: str, text: str) -> Spans:
+    r"""Return the spans of the text of the file at `path`.
+
+    >>> code = spans_of("a.py", 'x = "a"  # why')
+    >>> code.at(0), code.at(10), spans_of("a.md", "x").at(0)
+    (None, Span(start=9, end=14, is_prose=True), Span(start=0, end=1, is_prose=True))
+    """
+    if is_prose(path) or (file_kind(path) in _TALK and _ending(path) not in _SYNTAX):
+        return Spans([*_by_line(text, 0, len(text), is_prose=True)])
+    return Spans([*_scan(_SYNTAX.get(_ending(path), _ANY), text)])
+
+
+def prose_of(text: str) -> Spans:
+    """Return the spans of a text that is prose throughout: a message, a note."""
+    return Spans([*_by_line(text, 0, len(text), is_prose=True)])
+
+
+def _ending(path: str) -> str:
+    name = path.rpartition("/")[2].lower()
+    return name.rpartition(".")[2]
+
+
+def _scan(syntax: _Syntax, text: str) -> Iterator[Span]:
+    openers, closers = _openers(syntax), dict(syntax.pairs)
+    at = 0
+    while found := openers.search(text, at):
+        start, end = found.span()
+        kind = found.lastgroup
+        if kind == "line":
+            end = _or_end(text.find("\n", start), text)
+        elif kind == "pair":
+            closer = closers[found[0]]
+            end = min(_or_end(text.find(closer, end), text) + len(closer), len(text))
+        yield from _by_line(text, start, end, is_prose=kind != "string")
+        at = max(end, start + 1)
+
+
+@lru_cache(maxsize=len(_NAMES) + 1)
+def _openers(syntax: _Syntax) -> re.Pattern[str]:
+    """Return the pattern of whatever opens a comment or a string; the longest opener is tried first."""
+    groups = {
+        "pair": [re.escape(opener) for opener, _ in syntax.pairs],
+        "line": list(syntax.lines),
+        "string": list(syntax.strings),
+    }
+    return re.compile("|".join(f"(?P<{name}>{'|'.join(parts)})" for name, parts in groups.items() if parts))
+
+
+def _or_end(place: int, text: str) -> int:
+    return place if place >= 0 else len(text)
+
+
+def _by_line(text: str, start: int, end: int, *, is_prose: bool) -> Iterator[Span]:
+    """Yield the part on each line that says anything."""
+    while start < end:
+        stop = min(_or_end(text.find("\n", start), text), end)
+        if text[start:stop].strip():
+            yield Span(start, stop, is_prose)
+        start = stop + 1

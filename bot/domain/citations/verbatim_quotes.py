@@ -1,0 +1,224 @@
+"""When a quotation counts as verbatim: it stands there, whole words of it, and nothing that turns its sense is cut off.
+
+Pure. White space at line ends does not count, all other characters do. A quote begins and ends between tokens, never
+inside a word, a number or an operator, nor right behind a negation. Comments and prose are quoted by whole lines. It
+holds at least one whole line, or MIN_CHARS characters that tell.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Final
+
+from bot.domain.citations.prose_spans import Span, Spans
+
+MIN_CHARS: Final = 12
+"""How many characters, white space aside and repeated signs counted once, a quote of less than a line holds."""
+MIN_LINE_CHARS: Final = 3
+MAX_OCCURRENCES: Final = 500
+_LOOK_BACK: Final = 200
+
+_NEGATIONS: Final = (
+    "not|never|no|non|nor|neither|without|unless|cannot|isn't|aren't|wasn't|don't|doesn't|didn't|won't|can't|mustn't"
+    "|shouldn't|nicht|nie|niemals|kein|keine|keinen|keiner|ohne|pas|jamais|sans|nunca|jamás|sin|não|sem|nem|bukan|tidak"
+    "|jangan|tanpa"
+)
+_NEGATION: Final = re.compile(rf"(?<!\w)(?:{_NEGATIONS})(?![\w'’])|n['’]t\b|不|没|勿|未|ない", re.IGNORECASE)
+# "not (", "not all(", "!": what stands between the negation and the quote is brackets, quotes and names of calls
+_NEGATED: Final = re.compile(
+    rf"(?:(?<!\w)(?:{_NEGATIONS})|n['’]t|[!~¬])[ \t(\[{{\"'`]*(?:[\w.]{{1,60}}\([(\[\"'` \t]*){{0,4}}$",
+    re.IGNORECASE,
+)
+_CLAUSE_END: Final = re.compile(r"[.,;:!?()](?=\s|$)")
+_SIGNS: Final = re.compile(r"[\W_]{0,200}")
+_NEGATION_REACH: Final = 3
+"""How many words before the end of a line a negation may stand and still turn the next line round."""
+_NEGATED_AFTER: Final = re.compile(
+    r"[ \t)\]\"'`]{0,8}(?:not|never|nicht|niemals|pas|jamais|nunca|tidak)(?!\w)", re.IGNORECASE
+)
+_BEFORE_PROSE: Final = re.compile(r"(?:[\s#*/;%+.:\"'`|<>=–—•·!()_,\\-]|\d{1,3}[.)]\s|(?<!\w)(?:REM|dnl|rem)\s)*")
+# A sign set off by a blank closes a comment, a heading or a row; "without #." and "5 %" go on in words.
+_AFTER_PROSE: Final = re.compile(r"[#*/.:;,\"'`|<>=)_\\%}-]*(?:\s+[#*/\"'`|<>=_\\}-]+)*\s*")
+_STRING_EDGE: Final = re.compile(r"[\s\"'`]*")
+_OPERATORS: Final = frozenset("=!<>+-*/%&|^~:?")
+_SIGILS: Final = frozenset("@$#")
+_ARITHMETIC: Final = re.compile(r"[ \t]*(?:\*\*?|//?|[-+%^]|<<|>>)(?=[ \t]*[\w(.-])")
+_ARITHMETIC_BEFORE: Final = re.compile(r"[\w)](?:[ \t]*(?:\*|/|[-+%^]|<<|>>))[ \t]*$")
+_STRING_PREFIX: Final = re.compile(r"(?<!\w)[rbufRBUF]{1,2}$")
+_REPEATED: Final = re.compile(r"([^\w\s])\1+")
+
+
+class Flaw(StrEnum):
+    """What is wrong with a quotation; the value is said to whoever has to mend it."""
+
+    ABSENT = "does not stand there; quote verbatim"
+    SHORT = "is too short to prove anything; quote a whole line"
+    CUT = "begins or ends inside a word, a number or an operator; quote whole lines"
+    PARTIAL = "is part of a line of prose, of a comment or of a string; quote that line whole"
+    NEGATED = "leaves out the negation beside it; quote the whole line"
+
+
+def flaw_of(quote: str, lines: Sequence[str], spans: Spans, *, start: int = 1, end: int | None = None) -> Flaw | None:
+    r"""Return what is wrong with a quotation of the lines `start` to `end` (from 1, inclusive); None if it holds.
+
+    `spans` are those of the whole text, `plain_text(lines)`.
+
+    >>> from bot.domain.prose_spans import spans_of
+    >>> lines = ["if not limit == 1:", "    wait_for(10.5)  # never more"]
+    >>> code = spans_of("a.py", plain_text(lines))
+    >>> [str(flaw_of(quote, lines, code))[:10] for quote in ("wait_for(10.5)", "limit == 1:", "5)", "more", "x")]
+    ['None', 'leaves out', 'begins or ', 'is part of', 'does not s']
+    """
+    wanted = plain_text(quote.replace("\r\n", "\n").split("\n")).strip("\n")
+    text = plain_text(lines)
+    begin = len(plain_text(lines[: start - 1])) + (start > 1)
+    until = len(text) if end is None else len(plain_text(lines[:end]))
+    flaws = [_flaw_at(text, *place, spans) for place in _places(wanted, text, begin, until)]
+    return None if None in flaws else next((flaw for flaw in flaws if flaw), Flaw.ABSENT)
+
+
+def plain_text(lines: Sequence[str]) -> str:
+    """Return lines as one text, white space at their ends left out."""
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _places(wanted: str, text: str, begin: int, until: int) -> Iterator[tuple[int, int]]:
+    """Yield where in a text the quotation stands, without the white space around it."""
+    inner = wanted.strip()
+    if not inner:
+        return
+    indent = wanted.index(inner)
+    at = text.find(wanted, begin, until)
+    for _ in range(MAX_OCCURRENCES):
+        if at < 0:
+            return
+        yield at + indent, at + indent + len(inner)
+        at = text.find(wanted, at + 1, until)
+
+
+def _flaw_at(text: str, start: int, end: int, spans: Spans) -> Flaw | None:
+    if _is_cut(text, start) or _is_cut(text, end):
+        return Flaw.CUT
+    first, last = spans.at(start), spans.at(end - 1)
+    if _is_partial(text, start, end, first, last):
+        return Flaw.PARTIAL
+    if _is_negated(text, start, end, first, last):
+        return Flaw.NEGATED
+    if _number_goes_on(text, start, end, spans):
+        return Flaw.CUT
+    return None if _says_enough(text, start, end, spans) else Flaw.SHORT
+
+
+def _is_partial(text: str, start: int, end: int, first: Span | None, last: Span | None) -> bool:
+    """Whether part of a line of prose, of a string or of a setting's value is left out before or behind it."""
+    if first is not None:
+        before = _BEFORE_PROSE if first.is_prose else _STRING_EDGE
+        if not before.fullmatch(text, first.start, start):
+            return True
+    after = _AFTER_PROSE if last is not None and last.is_prose else _STRING_EDGE
+    return last is not None and not after.fullmatch(text, end, last.end)
+
+
+def _is_negated(text: str, start: int, end: int, first: Span | None, last: Span | None) -> bool:
+    line = text.rfind("\n", 0, start) + 1
+    if first is not None and first.is_prose:
+        return _line_before_negates(text, line)
+    before = text[max(line, start - _LOOK_BACK) : start]
+    if _NEGATED.search(before) or (first is not None and _NEGATION.search(text, first.start, start)):
+        return True
+    return (last is None or not last.is_prose) and bool(_NEGATED_AFTER.match(text, end))
+
+
+def _line_before_negates(text: str, line: int) -> bool:
+    """Whether the line above ends in a negation, or a word or two behind one: the sentence goes on in the quotation."""
+    above = text[max(text.rfind("\n", 0, max(line - 1, 0)) + 1, line - _LOOK_BACK) : max(line - 1, 0)]
+    said = text[line : line + _LOOK_BACK].partition("\n")[0]
+    reach = _NEGATION_REACH if _goes_on(above, said) else 1
+    return any(map(_NEGATION.fullmatch, _CLAUSE_END.split(above)[-1].split()[-reach:]))
+
+
+def _goes_on(above: str, line: str) -> bool:
+    """Whether a sentence runs from one line of prose to the next: the same signs before it, and a small letter."""
+    signs, before = _SIGNS.match(line), _SIGNS.match(above)
+    assert signs is not None
+    assert before is not None
+    is_same = signs[0].strip() in {"", "*", before[0].strip()}
+    return is_same and line[signs.end() : signs.end() + 1].islower()
+
+
+def _is_cut(text: str, at: int) -> bool:
+    """Whether a place lies inside a word, a number, an escape or an operator."""
+    if not 0 < at < len(text):
+        return False
+    left, right = text[at - 1], text[at]
+    if left.isspace() or right.isspace():
+        return False
+    if _is_word(left) or _is_word(right):
+        return _is_cut_word(text, at, left, right)
+    return (left in _OPERATORS and right in _OPERATORS) or (left == right and left in "\"'`.&|")
+
+
+def _is_cut_word(text: str, at: int, left: str, right: str) -> bool:
+    if _is_word(left) and _is_word(right):
+        return True
+    if _is_word(left):  # a word ends here: does it go on behind a sign?
+        is_unit = right in "%‰°" or unicodedata.category(right) == "Sc"
+        return _joins(text, at) or (left.isdigit() and is_unit)
+    if left in "!~¬\\-−" or left in _SIGILS:
+        return True
+    if right.isdigit() and (left in "+." or unicodedata.category(left) == "Sc"):
+        return True
+    return _joins(text, at - 1)
+
+
+def _joins(text: str, at: int) -> bool:
+    """Whether the sign at `at` stands inside a number, a name with hyphens or a contraction."""
+    left, sign, right = text[at - 1] if at else " ", text[at], text[at + 1] if at + 1 < len(text) else " "
+    if left.isdigit() and right.isdigit():
+        return sign in ".,:/'’-−_" if sign != "," else bool(re.match(r",\d{3}(?!\d)", text[at : at + 5]))
+    if not (_is_word(left) and _is_word(right)):
+        return False
+    if sign in "'’":
+        return not _STRING_PREFIX.search(text, max(0, at - 3), at)
+    return sign in "-‐‑"
+
+
+def _is_word(char: str) -> bool:
+    return char.isalnum() or char == "_" or unicodedata.category(char) in ("Mn", "Mc", "Me", "Pc") or char == "\u200d"
+
+
+def _number_goes_on(text: str, start: int, end: int, spans: Spans) -> bool:
+    """Whether the quotation cuts a sum in two: "WAIT = 30" of "WAIT = 30 * 60"."""
+    after = _ARITHMETIC.match(text, end) if text[end - 1].isdigit() else None
+    if after is not None and spans.at(after.end() - 1) is None:
+        return True
+    line = text.rfind("\n", 0, start) + 1
+    return text[start].isdigit() and bool(_ARITHMETIC_BEFORE.search(text[max(line, start - _LOOK_BACK) : start]))
+
+
+def _says_enough(text: str, start: int, end: int, spans: Spans) -> bool:
+    """Whether a place holds a whole line that says something, or enough of one."""
+    quote = text[start:end]
+    tells = len(_REPEATED.sub(r"\1", "".join(quote.split())))
+    if not any(map(str.isalnum, quote)):
+        return False
+    return tells >= MIN_CHARS or (tells >= MIN_LINE_CHARS and _holds_line(text, start, end, spans))
+
+
+def _holds_line(text: str, start: int, end: int, spans: Spans) -> bool:
+    """Whether a place holds one line from its beginning to its end, the signs around prose aside."""
+    head = text[text.rfind("\n", 0, start) + 1 : start]
+    stop = text.find("\n", end)
+    tail = text[end : stop if stop >= 0 else len(text)]
+    begins = not head.strip() or (_is_prose_at(spans, start) and bool(_BEFORE_PROSE.fullmatch(head)))
+    ends = not tail.strip() or (_is_prose_at(spans, end - 1) and bool(_AFTER_PROSE.fullmatch(tail)))
+    breaks = text.count("\n", start, end)
+    return breaks > 1 or (begins and ends) or (breaks > 0 and (begins or ends))
+
+
+def _is_prose_at(spans: Spans, place: int) -> bool:
+    span = spans.at(place)
+    return span is not None and span.is_prose

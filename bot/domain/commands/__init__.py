@@ -1,0 +1,1 @@
+"""What people may type, and how it is read."""

@@ -1,0 +1,1 @@
+"""What credentials look like, in text and in file names."""

@@ -1,0 +1,1 @@
+"""Beats, findings, session state: values and rules."""

@@ -1,0 +1,187 @@
+"""The steps of a beat, in order, and how a remark says at which one it ended. Pure.
+
+Every `why` of heartbeats.ndjson begins with its step: `outside hours: it is 23:10 in Europe/Berlin`. What is refused,
+and where, can so be told from the record alone.
+
+The way a beat went, read off its line in heartbeats.ndjson: what it passed, where it ended and why. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from bot.domain.heartbeats.beats import BeatResult, Delivered, Envelope, Wake
+
+
+class Step(StrEnum):
+    """Where a beat may end; in the order in which it is asked."""
+
+    DISABLED = "disabled"
+    HALTED = "triage paused"
+    PAUSED = "paused"
+    HOURS = "outside hours"
+    FOLDER = "no folder"
+    HIDDEN = "hidden"
+    ROUTE = "no route"
+    BUDGET = "budget spent"
+    BUSY = "busy"
+    TRACKED = "tracked playbook"
+    EMPTY = "empty playbook"
+    DUE = "due"
+    PROBES = "probes"
+    PRESCREEN = "pre-screen"
+    RUN = "run"
+    ACK = "ack"
+    DEDUPE = "dedupe"
+    DELIVERY = "delivery"
+    CANCELLED = "cancelled"
+
+
+GATE: Final = tuple(Step)[: list(Step).index(Step.DUE)]
+"""The refusals of SPEC 5.2, in its order."""
+
+
+SCREEN_FAILED: Final = "the pre-screen failed: "
+"""Begins the last part of a `why`, whatever became of the beat: each such beat costs a full run."""
+
+
+def screen_failure(why: str | None) -> str:
+    """Return why a beat's pre-screen failed, or an empty text.
+
+    >>> screen_failure("dedupe: nothing new; the pre-screen failed: refused: 401"), screen_failure("cancelled")
+    ('refused: 401', '')
+    """
+    return (why or "").partition(SCREEN_FAILED)[2]
+
+
+def remark(step: Step, detail: str = "") -> str:
+    """Return the `why` of an envelope.
+
+    >>> remark(Step.BUDGET, "0.52 of 0.50 USD today"), remark(Step.CANCELLED)
+    ('budget spent: 0.52 of 0.50 USD today', 'cancelled')
+    """
+    return f"{step}: {detail}" if detail else str(step)
+
+
+def step_of(why: str | None) -> tuple[Step | None, str]:
+    """Return the step a remark names and what it says of it; a remark of other words names none.
+
+    >>> step_of("busy: a beat of shop runs")
+    (<Step.BUSY: 'busy'>, 'a beat of shop runs')
+    """
+    name, _, detail = (why or "").partition(": ")
+    try:
+        return Step(name), detail
+    except ValueError:
+        return None, why or ""
+
+
+class Mark(StrEnum):
+    """What became of a beat at one step."""
+
+    PASSED = "passed"
+    NOT_ASKED = "not asked"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PathLine:
+    """One step of the way; `detail` may be empty."""
+
+    name: str
+    mark: Mark
+    detail: str = ""
+
+
+NAMES: Final = {
+    Step.DISABLED: "enabled",
+    Step.HALTED: "triage",
+    Step.PAUSED: "pause",
+    Step.HOURS: "hours",
+    Step.FOLDER: "folder",
+    Step.HIDDEN: "visibility",
+    Step.ROUTE: "route",
+    Step.BUDGET: "budget",
+    Step.BUSY: "busy",
+    Step.TRACKED: "tracked",
+    Step.EMPTY: "empty",
+    Step.DUE: "due",
+    Step.PROBES: "probes",
+    Step.PRESCREEN: "pre-screen",
+    Step.RUN: "run",
+    Step.ACK: "ack",
+    Step.DEDUPE: "dedupe",
+    Step.DELIVERY: "delivered",
+}
+"""The steps as people read them, in order."""
+
+_NOT_ASKED: Final = {
+    Step.PAUSED: frozenset({Wake.ON_DEMAND}),
+    Step.HOURS: frozenset(Wake) - {Wake.INTERVAL},
+    Step.EMPTY: frozenset(Wake) - {Wake.INTERVAL},
+}
+
+
+def path_of(beat: Envelope) -> tuple[PathLine, ...]:
+    """Return the steps of one beat up to the one where it ended."""
+    end, why = _end(beat)
+    steps = list(NAMES)
+    passed = [_passed(beat, step) for step in steps[: steps.index(end)]]
+    return (*passed, PathLine(name=NAMES[end], mark=Mark.ENDED, detail=why))
+
+
+def _end(beat: Envelope) -> tuple[Step, str]:
+    """Return the step at which a beat ended, and what is to be said of it."""
+    step, detail = step_of(beat.why)
+    if step is Step.CANCELLED or (beat.result is BeatResult.SKIPPED and step not in NAMES):
+        return _furthest(beat), beat.why or "skipped"
+    if beat.result is BeatResult.FAILED:
+        return _furthest(beat), f"failed: {beat.error or detail or 'no reason was recorded'}"
+    if beat.result is BeatResult.SENT:
+        return Step.DELIVERY, _place(beat.delivered)
+    if step is not None:
+        return step, detail or str(step)
+    said = "said that all is well" if beat.result is BeatResult.OK_TOKEN else "had nothing to say"
+    return Step.ACK, f"{said}{f': {beat.why}' if beat.why else ''}"
+
+
+def _furthest(beat: Envelope) -> Step:
+    """Return how far a beat came that did not end by itself."""
+    if beat.usage.input_tokens is not None or beat.tool_calls:
+        return Step.RUN
+    if beat.prescreen is not None or beat.usage.triage_usage is not None:
+        return Step.PRESCREEN
+    return Step.PROBES if beat.tier is not None else Step.DUE
+
+
+def _passed(beat: Envelope, step: Step) -> PathLine:
+    if beat.reason in _NOT_ASKED.get(step, ()):
+        return PathLine(name=NAMES[step], mark=Mark.NOT_ASKED, detail=f"the wake is {beat.reason}")
+    if step in GATE:
+        return PathLine(name=NAMES[step], mark=Mark.PASSED)
+    if step is Step.PRESCREEN and beat.prescreen is None:
+        return PathLine(name=NAMES[step], mark=Mark.NOT_ASKED)
+    return PathLine(name=NAMES[step], mark=Mark.PASSED, detail=_detail(beat, step))
+
+
+def _detail(beat: Envelope, step: Step) -> str:
+    match step:
+        case Step.DUE:
+            return f"{beat.tier} tasks" if beat.tier else ""
+        case Step.PRESCREEN:
+            failure = screen_failure(beat.why)
+            return f"{beat.prescreen}: it failed: {failure}" if failure else str(beat.prescreen)
+        case Step.RUN:
+            calls = f"{beat.tool_calls} tool call{'s' * (beat.tool_calls != 1)}"
+            cost = beat.usage.cost_usd
+            return calls if cost is None else f"{calls}, ${cost:.4f}"
+        case _:
+            return ""
+
+
+def _place(delivered: Delivered | None) -> str:
+    if delivered is None or delivered.mode == "none":
+        return "to the log only"
+    return f"to {delivered.channel} {delivered.to}".rstrip()

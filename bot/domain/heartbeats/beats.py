@@ -1,0 +1,223 @@
+"""The values of a beat: why it starts, what it says of each task, how it ended, and the line it leaves. Pure.
+
+The shapes are those of heartbeats.ndjson, which other programs read; keys never change meaning.
+
+A beat's full run that is over and not yet on record: kept so that whoever goes on after a crash pays for none again.
+
+Pure values; one stands in its session's state from the end of the run until the beat's line is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from bot.domain.returns import Usage
+from bot.domain.severity import Severity
+from bot.domain.tiers import Tier
+
+MAX_PREVIEW_CHARS = 200
+
+
+class Wake(StrEnum):
+    """Why a beat starts, weakest reason first: of wakes that coalesce, the strongest is kept."""
+
+    INTERVAL = "interval"
+    AUTOMATION = "automation"
+    ASSIGNMENT = "assignment"
+    ON_DEMAND = "on_demand"
+
+
+class BeatResult(StrEnum):
+    """How a beat ended."""
+
+    SENT = "sent"
+    OK_TOKEN = "ok-token"  # noqa: S105 - how a beat ended, not a secret
+    OK_EMPTY = "ok-empty"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+class Indicator(StrEnum):
+    """What a session's status emoji shows."""
+
+    OK = "ok"
+    ALERT = "alert"
+    ERROR = "error"
+    NONE = "none"
+
+
+class Action(StrEnum):
+    """What a pre-screen decided."""
+
+    NONE = "none"
+    HANDLE = "handle"
+    ESCALATE = "escalate"
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Receipt(_Value):
+    """What was done for one due task.
+
+    `task` is the id of the task (`playbook_entries.task_id`), `finding` the short stable id of what was found, which
+    stays the same however the finding is worded.
+    """
+
+    task: Annotated[str, StringConstraints(min_length=1, max_length=80)]
+    status: Literal["ok", "finding", "skipped"]
+    evidence: str = ""
+    finding: str | None = None
+
+
+class Finding(_Value):
+    """Something a beat reports; `key` says whether it is the same one as before (`dedupe.finding_key`).
+
+    `task` is the identity of the check that found it, `check` its line in the playbook.
+    """
+
+    key: str
+    text: str
+    task: str | None = None
+    severity: Severity = Severity.ACT
+    check: str = ""
+
+
+class Delivered(_Value):
+    """Where a message went."""
+
+    mode: Literal["last", "explicit", "none"]
+    channel: Literal["slack", "telegram", "webhook"] | None = None
+    to: str | None = None
+
+
+class RunUsage(_Value):
+    """What one run cost; None: no model ran, or the price is unknown."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+class BeatUsage(RunUsage):
+    """What a beat cost: its full run, and apart from it its pre-screen."""
+
+    triage_usage: RunUsage | None = None
+
+    @classmethod
+    def of(cls, full: Usage | None, triage: Usage | None = None) -> Self:
+        """Return the one shape, whichever runs there were; input counts what came from the cache too."""
+        return cls(**_tokens(full), triage_usage=RunUsage(**_tokens(triage)) if triage else None)
+
+
+def _tokens(usage: Usage | None) -> dict[str, float | None]:
+    if usage is None:
+        return {}
+    read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    return {"input_tokens": read, "output_tokens": usage.output_tokens, "cost_usd": usage.cost_usd}
+
+
+def _cut(text: object) -> object:
+    return text if not isinstance(text, str) or len(text) <= MAX_PREVIEW_CHARS else text[: MAX_PREVIEW_CHARS - 1] + "…"
+
+
+def _is_empty(value: object) -> bool:
+    return not value
+
+
+class Assigned(_Value):
+    """What a beat was given to do, and by whom: a session's id, or a person as `@ana`; the text is cut."""
+
+    by: str
+    text: Annotated[str, BeforeValidator(_cut)]
+
+
+class Envelope(_Value):
+    """The line of heartbeats.ndjson that every beat leaves, whatever happened; the preview is cut to 200 characters.
+
+    `assignments` and `beside_ok` stand in the line only where there are any.
+    """
+
+    ts: AwareDatetime
+    session_id: str
+    workspace_dir: str
+    reason: Wake
+    result: BeatResult
+    indicator: Indicator
+    delivered: Delivered | None = None
+    preview: Annotated[str, BeforeValidator(_cut)] = ""
+    duration_ms: Annotated[int, Field(ge=0)] = 0
+    tool_calls: Annotated[int, Field(ge=0)] = 0
+    trace_id: str | None = None
+    silent: bool = True
+    error: str | None = None
+    why: str | None = None
+    tier: Tier | None = None
+    prescreen: Action | None = None
+    usage: BeatUsage = BeatUsage()
+    assignments: Annotated[tuple[Assigned, ...], Field(exclude_if=_is_empty)] = ()
+    beside_ok: Annotated[str, BeforeValidator(_cut), Field(exclude_if=_is_empty)] = ""
+    """What was said beside the token that all is well, and sent to nobody."""
+
+
+def strongest(wakes: Iterable[Wake]) -> Wake:
+    """Return the reason kept of wakes that make one beat: a person's before a message's before a machine's.
+
+    >>> strongest([Wake.INTERVAL, Wake.ON_DEMAND, Wake.AUTOMATION])
+    <Wake.ON_DEMAND: 'on_demand'>
+    """
+    return max(wakes, key=list(Wake).index)
+
+
+def indicator_of(result: BeatResult, *, says_ok: bool = False) -> Indicator:
+    """Return what a result shows; `says_ok` marks a sent message that only says that all is well (`show_ok`).
+
+    >>> indicator_of(BeatResult.SENT), indicator_of(BeatResult.SENT, says_ok=True)
+    (<Indicator.ALERT: 'alert'>, <Indicator.OK: 'ok'>)
+    """
+    match result:
+        case BeatResult.SENT:
+            return Indicator.OK if says_ok else Indicator.ALERT
+        case BeatResult.OK_TOKEN | BeatResult.OK_EMPTY:
+            return Indicator.OK
+        case BeatResult.FAILED:
+            return Indicator.ERROR
+        case BeatResult.SKIPPED:
+            return Indicator.NONE
+
+
+def missing_receipts(due: Iterable[str], receipts: Iterable[Receipt]) -> tuple[str, ...]:
+    """Return the ids of due tasks that have no receipt, in order; a beat succeeded only if there are none."""
+    have = {receipt.task for receipt in receipts}
+    return tuple(task for task in dict.fromkeys(due) if task not in have)
+
+
+class PaidRun(BaseModel):
+    """What a run reported, with the beat it belongs to: why that began and when, which tier, what is to be stamped.
+
+    `due` are the ids of the tasks it was to carry out, `inbox` is how many messages it was shown; what has come since
+    is another beat's. `prescreen` and `triage` are what a cheap model said before it, and what that cost.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run_id: str
+    wake: Wake
+    tier: Tier
+    started_at: AwareDatetime
+    stamp_at: AwareDatetime
+    due: tuple[str, ...]
+    inbox: int
+    message: str
+    receipts: tuple[Receipt, ...]
+    usage: Usage | None
+    tool_calls: int = 0
+    reasoning: str | None = None
+    notes: tuple[str, ...] = ()
+    prescreen: Action | None = None
+    triage: Usage | None = None

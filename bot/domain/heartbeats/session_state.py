@@ -1,0 +1,281 @@
+"""What people have switched by command, over what triage.yml says: overrides.json. Pure values.
+
+What is remembered of a session between beats: sessions/<session_id>/heartbeat_state.json. Pure values.
+
+A finding is open from the beat that first reports it until a beat finds it gone or a human says it is fixed; its card
+is updated in place as long as it is open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from datetime import datetime, timedelta, tzinfo
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+
+from bot.domain.frozen_value import WITHOUT_UNDERSCORE
+from bot.domain.heartbeats.beats import Delivered, PaidRun, Wake
+from bot.domain.heartbeats.finding_keys import Dedupe
+from bot.domain.heartbeats.task_history import TaskHistory
+from bot.domain.intervals import format_interval, parse_interval
+from bot.domain.severity import Severity
+from bot.errors import ConfigError, InputError
+
+
+def _interval(value: object) -> object:
+    try:
+        return value if isinstance(value, timedelta) else parse_interval(value)  # type: ignore[arg-type]
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
+
+
+WrittenInterval = Annotated[timedelta, BeforeValidator(_interval), PlainSerializer(format_interval)]
+"""A duration that is `15m` on disk."""
+
+
+class _OverrideValue(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Setter(_OverrideValue):
+    """Who set something, and when; `name` is what people read."""
+
+    id: str
+    name: str
+    at: AwareDatetime
+
+
+class Switch(_OverrideValue):
+    """On or off."""
+
+    value: bool
+    by: Setter
+
+
+class Pace(_OverrideValue):
+    """How often."""
+
+    value: WrittenInterval
+    by: Setter
+
+
+class Override(_OverrideValue):
+    """What stands over one session's settings; None: triage.yml decides."""
+
+    enabled: Switch | None = None
+    every: Pace | None = None
+
+
+KEPT_OPENINGS = 50
+KEPT_FINDINGS = 200
+SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def evolve(self, **changes: Any) -> Self:
+        """Return a copy with fields replaced."""
+        return self.model_copy(update=changes)
+
+
+class MessageKind(StrEnum):
+    """Why a session is written to."""
+
+    REPORT = "report"
+    SUGGESTION = "suggestion"
+    ASSIGNMENT = "assignment"
+
+
+class InboxMessage(_Value):
+    """One line of a session's inbox.ndjson."""
+
+    at: AwareDatetime
+    from_: str
+    to: str
+    kind: MessageKind
+    text: str
+    data: dict[str, Any] = {}
+
+    model_config = WITHOUT_UNDERSCORE
+
+
+class Removal(_Value):
+    """That a check was taken out of the playbook while something it found was open."""
+
+    at: AwareDatetime
+    by: str = ""
+    """A Slack user id, or who it was in words; empty where nobody knows."""
+    is_file_gone: bool = False
+    """Whether the whole HEARTBEAT.md was deleted."""
+
+
+class OpenFinding(_Value):
+    """Something a beat reported, and what became of it.
+
+    `key` is `<session>/<task>/<id>`; `task` is the identity of the check (bot/heartbeat/playbooks/check_identity.py),
+    `check` its line; `place` and `reference` say where its alert stands (a channel and a Slack ts).
+    `is_listed`: there it is one line of a list. `reasoning` and `notes` are the small print under its alert.
+    """
+
+    key: str
+    task: str
+    check: str = ""
+    text: str
+    severity: Severity = Severity.ACT
+    opened: tuple[AwareDatetime, ...] = ()
+    """When it was opened, the newest last; at most `KEPT_OPENINGS`."""
+    first_at: AwareDatetime
+    last_at: AwareDatetime
+    place: str | None = None
+    reference: str | None = None
+    is_listed: bool = False
+    copies: tuple[tuple[str, str], ...] = ()
+    """Where else its alert stands, as `(place, reference)`: with the others of a group, and with `then`."""
+    rung_at: AwareDatetime | None = None
+    """When it last rang again because nobody acknowledged it."""
+    rings: int = 0
+    """How often it rang again."""
+    escalated_at: AwareDatetime | None = None
+    """When `then` was told."""
+    reasoning: str | None = None
+    notes: tuple[str, ...] = ()
+    sent_at: AwareDatetime | None = None
+    acknowledged_by: str | None = None
+    investigated_by: str | None = None
+    """Who had it looked into, in a thread of the ops channel."""
+    snoozed_until: AwareDatetime | None = None
+    fixed_by: str | None = None
+    resolved_at: AwareDatetime | None = None
+    removed: Removal | None = None
+    """Set while its check stands in the playbook no more; put back, the check goes on with what was remembered."""
+
+    def times_on_day_of(self, at: datetime, zone: tzinfo) -> int:
+        """Return how often it was opened on the local day of a moment; 0 where it was not."""
+        day = at.astimezone(zone).date()
+        return sum(opened.astimezone(zone).date() == day for opened in self.opened or (self.first_at,))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has said it is fixed, no beat found it gone and its check is still made."""
+        return self.is_remembered and self.removed is None
+
+    @property
+    def is_remembered(self) -> bool:
+        """Whether it counts as soon as its check finds it: open, or closed only because the check was removed."""
+        return self.resolved_at is None and self.fixed_by is None
+
+
+class Failures(_Value):
+    """The same failure in a row: `key` is its kind; until `paused_until` only a person's wake runs."""
+
+    key: str = ""
+    count: int = 0
+    paused_until: AwareDatetime | None = None
+    told: bool = False
+    """Whether the owner was told of the pause."""
+
+
+class SpentToday(_Value):
+    """What the session's model calls have cost on one day (UTC, `2026-11-21`)."""
+
+    day: str = ""
+    usd: float = 0.0
+
+
+class SessionState(_Value):
+    """Everything remembered of one session; a missing file is the default of every field."""
+
+    last_slot: AwareDatetime | None = None
+    """The newest slot that was queued or refused; None: the session is new."""
+    every_s: int | None = None
+    """The interval under which `last_slot` was counted, in seconds."""
+    answered_at: AwareDatetime | None = None
+    """When a due slot was last refused for a reason, or the session first seen; what came before was not missed."""
+    last_run: AwareDatetime | None = None
+    last_good: AwareDatetime | None = None
+    last_sent: AwareDatetime | None = None
+    last_place: Delivered | None = None
+    """Where the owner last acted or was last reached: a private place."""
+    last_owner: str = ""
+    """Whose place that is: an owner who comes after them is not told there."""
+    stamps: dict[str, AwareDatetime] = {}
+    """A copy of the playbook's stamps, by tier, for a playbook without a Timestamps section."""
+    sent: Dedupe = Dedupe()
+    """When what was last sent where."""
+    probes: dict[str, str] = {}
+    """The hash of each command's output in the last good beat."""
+    outputs: dict[str, str] = {}
+    """The output itself (cut), from which the offline beat tells what changed."""
+    failed_probes: tuple[str, ...] = ()
+    """The commands that had an error in the last good beat."""
+    had_playbook: bool = False
+    """Whether a beat has read the HEARTBEAT.md: one that is missing from then on was deleted."""
+    playbook_gone_told: bool = False
+    """Whether the owner was told that it was deleted."""
+    measured: dict[str, TaskHistory] = {}
+    """What the last good beats measured of each task, by its id."""
+    findings: dict[str, OpenFinding] = {}
+    paid: PaidRun | None = None
+    """A full run that is over, of a beat that is not on record yet."""
+    failures: Failures = Failures()
+    spent: SpentToday = SpentToday()
+    inbox_read: int = 0
+    """How many of the inbox's messages a beat has dealt with."""
+    report_awaited_since: AwareDatetime | None = None
+    """The last daily report to the master session, or its first look for one."""
+    missed_reported_at: AwareDatetime | None = None
+    folder_missing_told_at: AwareDatetime | None = None
+    """When the owner was told that the session's folder is missing; None while it is there."""
+    tracked_told_at: AwareDatetime | None = None
+    """When the owner was told that git tracks the HEARTBEAT.md; None while it does not."""
+    wakes: tuple[Wake, ...] = ()
+    """Why the next beat was asked for and has not begun; it takes the strongest."""
+
+    def with_findings(self, *findings: OpenFinding) -> Self:
+        """Return the state with these findings as they stand; of closed ones only the newest are kept.
+
+        A finding that is closed, or was until now, has no stamps: whatever was sent of it before holds nothing back.
+        """
+        known = {**self.findings, **{finding.key: finding for finding in findings}}
+        newest = sorted(known.values(), key=lambda each: (each.is_open, each.last_at))[-KEPT_FINDINGS:]
+        news = [each.key for each in findings if not each.is_open or self._has_closed(each.key)]
+        return self.evolve(findings={each.key: each for each in newest}, sent=self.sent.without(*news))
+
+    def comparing(self, commands: Collection[str]) -> Self:
+        """Return the state with the outputs of these commands only; those of others are compared with no more."""
+        return self.evolve(
+            probes={name: digest for name, digest in self.probes.items() if name in commands},
+            outputs={name: output for name, output in self.outputs.items() if name in commands},
+            failed_probes=tuple(name for name in self.failed_probes if name in commands),
+        )
+
+    def _has_closed(self, key: str) -> bool:
+        return key in self.findings and not self.findings[key].is_open
+
+
+def is_still_silent(until: datetime, now: datetime, longest: timedelta) -> bool:
+    """Whether what was silenced until a time still is; a time further off than any we set is a wrong clock's.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2026, 3, 1, tzinfo=UTC)
+    >>> [is_still_silent(now + timedelta(hours=h), now, timedelta(hours=24)) for h in (0, 24, 25)]
+    [False, True, False]
+    """
+    return timedelta() < until - now <= longest
+
+
+def check_session_id(session_id: str) -> str:
+    """Return a session id that is safe as a file name.
+
+    Raises:
+        InputError: anything else.
+    """
+    if not SESSION_ID.fullmatch(session_id):
+        raise InputError(
+            f"{session_id[:60]!r} is no session id; one looks like shop-api (small letters, digits, - or _)"
+        )
+    return session_id

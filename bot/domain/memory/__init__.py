@@ -1,0 +1,1 @@
+"""Notes, lessons, rechecks: values and rules."""

@@ -1,0 +1,272 @@
+"""A note that an investigation proposes, made safe to keep: its name and its text. Pure.
+
+Both come from a model that has read hostile text: the name becomes a bare one of small letters, and who approved the
+note stands above it in words of ours.
+
+What stands above the words of a kept note: who kept it, what kind it is, and which lines of code it rests on. Pure.
+
+One `key: <JSON>` a line between two `---`. What people write there themselves is passed over, never an error: a note
+without facts of ours cites nothing, and there is nothing to check. Editors put a byte order mark, other line ends,
+blank lines and lists there, and take quotes away; a lesson stays one through all of that.
+
+What is said before anybody relies on a note: that it is a lesson, and that its lines of code have changed. Pure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, Final, Self
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from bot.domain.citations.citation_lines import parse_lines
+from bot.domain.returns import EvidenceKind, EvidenceRef
+from bot.domain.secrets import find_secrets
+from bot.domain.text.sanitize import one_line
+from bot.errors import InputError
+
+MAX_CITES: Final = 8
+MAX_QUOTE_CHARS: Final = 8_000
+_FRONT_MATTER: Final = re.compile(
+    r"\A(?P<head>\ufeff?\s*?---[ \t\r]*\n)(?P<lines>(?:.*\n)*?)(?P<tail>---[ \t\r]*(?:\n(?:\r?\n)?|\Z))"
+)
+_KIND: Final = re.compile(r"^kind: ", re.MULTILINE)
+_THEIRS: Final = re.compile(r"[\w .-]+:(?: .*)?|[ \t].*|- .*|#.*|")
+"""A line that people's own front matter may have."""
+CITES: Final = "cites"
+RETIRED: Final = "retired"
+"""The folder of memory/ whose notes are neither searched nor evidence."""
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class NoteKind(StrEnum):
+    """What a note is: an answer people kept, or a lesson from a draft that they changed or dismissed."""
+
+    NOTE = "note"
+    CORRECTION = "correction"
+    DISMISSAL = "dismissal"
+
+    @property
+    def is_lesson(self) -> bool:
+        """Whether it tells of a draft, which says nothing of the code by itself."""
+        return self is not NoteKind.NOTE
+
+
+class Cite(_Value):
+    """Lines of one file that a note rests on: `lines` is `start-end` or `line` at `commit`, `quote` stood there."""
+
+    path: str
+    lines: str
+    commit: Annotated[str, StringConstraints(pattern=r"[0-9a-f]{7,64}")]
+    quote: Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUOTE_CHARS)]
+
+    @property
+    def ref(self) -> str:
+        """The citation as it is written everywhere, `path:start-end`."""
+        return f"{self.path}:{self.lines}"
+
+    def as_evidence(self) -> EvidenceRef:
+        """Return it as a citation of a draft."""
+        return EvidenceRef(kind=EvidenceKind.FILE, ref=self.ref, commit=self.commit, quote=self.quote)
+
+
+class NoteFacts(_Value):
+    """The facts of ours; all unknown for a note that people wrote into memory/ themselves."""
+
+    kind: NoteKind = NoteKind.NOTE
+    saved_by: str | None = None
+    saved_at: str | None = None
+    cites: tuple[Cite, ...] = ()
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Return the facts above a note's words, each left out that is not as we write it."""
+        match = front_matter(text)
+        known = dict(_known(match["lines"].split("\n") if match else ()))
+        kind, by, at = known.get("kind"), known.get("saved_by"), known.get("saved_at")
+        return cls(
+            kind=NoteKind(kind) if kind in tuple(NoteKind) else NoteKind.NOTE,
+            saved_by=by if isinstance(by, str) else None,
+            saved_at=at if isinstance(at, str) else None,
+            cites=tuple(_cites(known.get(CITES))),
+        )
+
+
+def front_matter(text: str) -> re.Match[str] | None:
+    """Return what stands above a note's words (its `lines`); None where the words begin at once, be it with a rule."""
+    match = _FRONT_MATTER.match(text)
+    if match is None:
+        return None
+    lines = match["lines"].split("\n")
+    is_one = _KIND.search(match["lines"]) or all(_THEIRS.fullmatch(line.rstrip("\r")) for line in lines)
+    return match if is_one else None
+
+
+def cites_of(refs: Iterable[EvidenceRef], known_secrets: Collection[str] = ()) -> tuple[Cite, ...]:
+    """Return the lines of code among a draft's citations; a quote that looks like a secret is not kept."""
+    return tuple(_kept(refs, known_secrets))[:MAX_CITES]
+
+
+def with_cites(text: str, cites: Sequence[Cite]) -> str:
+    """Return a kept note with other citations above its words, and everything else as it stands.
+
+    >>> with_cites('---\\nkind: "note"\\ncites: [{"path": "a.py"}]\\n---\\n\\nFive.\\n', ())
+    '---\\nkind: "note"\\n---\\n\\nFive.\\n'
+    """
+    match = front_matter(text)
+    if match is None:
+        return text
+    lines = [f"{line}\n" for line in match["lines"].split("\n")[:-1] if not line.startswith(f"{CITES}: ")]
+    pinned = f"{CITES}: {json.dumps([cite.model_dump() for cite in cites], ensure_ascii=False)}\n" if cites else ""
+    return "".join([match["head"], *lines, pinned, match["tail"], text[match.end() :]])
+
+
+def _known(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    for line in lines:
+        name, _, value = line.partition(": ")
+        try:
+            yield name, json.loads(value)
+        except (ValueError, RecursionError):
+            yield name, value.strip().strip("'")  # as editors write it anew
+
+
+def _cites(value: object) -> Iterator[Cite]:
+    for one in value[:MAX_CITES] if isinstance(value, list) else ():
+        try:
+            cite = Cite.model_validate(one)
+        except ValidationError:
+            continue
+        if _is_sound(cite.ref):
+            yield cite
+
+
+def _kept(refs: Iterable[EvidenceRef], known_secrets: Collection[str]) -> Iterator[Cite]:
+    for ref in refs:
+        if ref.kind is not EvidenceKind.FILE or not _is_sound(ref.ref) or find_secrets(ref.quote, known_secrets):
+            continue
+        path, _, lines = ref.ref.rpartition(":")
+        try:
+            yield Cite(path=path, lines=lines, commit=ref.commit or "", quote=ref.quote)
+        except ValidationError:
+            continue
+
+
+def _is_sound(ref: str) -> bool:
+    cited = parse_lines(ref)
+    return cited is not None and cited.problem() is None
+
+
+NAMED: Final = 3
+_LESSONS: Final = {
+    NoteKind.DISMISSAL: (
+        "a lesson, not a fact about the code: a draft that said this was dismissed by people, for the reason given"
+    ),
+    NoteKind.CORRECTION: (
+        "a lesson, not a fact about the code: people changed a draft as shown; look up what they say in the code"
+    ),
+}
+UNKNOWN: Final = "nobody could look up just now whether the lines this note cites still stand"
+
+
+def caution(kind: NoteKind, changed: Sequence[Cite] | None) -> str:
+    """Return the warning for a note, the most pressing part first, or "" where there is none.
+
+    `changed` are its citations that no longer stand at HEAD, None where that could not be looked up.
+
+    >>> caution(NoteKind.NOTE, [Cite(path="a.py", lines="3-4", commit="1a2b3c4d5e", quote="x")])
+    'the lines this note cites changed since 1a2b3c4 (a.py:3-4): check before you rely on it'
+    >>> caution(NoteKind.NOTE, [])
+    ''
+    """
+    return "; ".join(part for part in (doubt(changed), _LESSONS.get(kind, "")) if part)
+
+
+def doubt(changed: Sequence[Cite] | None) -> str:
+    """Return that cited lines changed, which, and since when they stood; "" where all of them stand."""
+    if changed is None:
+        return UNKNOWN
+    if not changed:
+        return ""
+    named = ", ".join(one_line(cite.ref, 120) for cite in changed[:NAMED])
+    more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
+    return (
+        f"the lines this note cites changed since {changed[0].commit[:7]} ({named}{more}): check before you rely on it"
+    )
+
+
+MAX_NOTE_CHARS: Final = 20_000
+NAME_CHARS: Final = 60
+_BLANK: Final = re.compile(r"\n\s*\n")
+_UNSAFE: Final = re.compile(r"[^a-z0-9]+")
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeptNote:
+    """A note of memory/: `ref` is `memory/<file>.md`, `text` its words without the facts above them."""
+
+    ref: str
+    title: str
+    text: str
+    facts: NoteFacts
+
+
+def safe_name(filename: str) -> str:
+    """Return a proposed file name as one that is safe in any folder, its ending `.md` left out.
+
+    >>> safe_name("../../etc/Cron Jobs.md"), safe_name(".ssh/authorized_keys"), safe_name("???")
+    ('etc-cron-jobs', 'ssh-authorized-keys', 'note')
+    """
+    plain = unicodedata.normalize("NFKD", filename[:1_000]).encode("ascii", "ignore").decode().lower()
+    bare = _UNSAFE.sub("-", plain.strip().removesuffix(".md")).strip("-")
+    return bare[:NAME_CHARS].rstrip("-") or "note"
+
+
+def note_text(content: str, facts: Mapping[str, object]) -> str:
+    """Return the note as it is kept: what kind it is, who saved it, when and for which thread, then its words.
+
+    A fact that is None or empty is left out.
+
+    Raises:
+        InputError: it is empty or too long.
+    """
+    words = _CONTROLS.sub("", content.replace("\r\n", "\n")).strip()
+    if not words:
+        raise InputError("The proposed note is empty; nothing was saved.")
+    if len(words) > MAX_NOTE_CHARS:
+        raise InputError(f"The proposed note has {len(words):,} characters; at most {MAX_NOTE_CHARS:,} are kept.")
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in facts.items() if value]
+    return "\n".join(["---", *lines, "---", "", words, ""])
+
+
+def note_words(text: str) -> str:
+    """Return the words of a note without the facts above them.
+
+    >>> note_words(note_text("# Retries", {"saved_by": "U1"}))
+    '# Retries\\n'
+    """
+    match = front_matter(text)
+    return text[match.end() :] if match else text
+
+
+def paragraphs(words: str) -> list[str]:
+    """Return the paragraphs of a note, headings left out.
+
+    >>> paragraphs("# Retries\\n\\nFive.\\nOr six.\\n\\n\\nNo more.")
+    ['Five.\\nOr six.', 'No more.']
+    """
+    return [part.strip() for part in _BLANK.split(words) if part.strip() and not part.startswith("#")]
+
+
+def opening(words: str) -> str:
+    """Return the first paragraph of a note with what it announces, verbatim; "" where it is nothing but headings."""
+    found = paragraphs(words)
+    return "\n\n".join(found[: 2 if found and found[0].endswith(":") else 1])

@@ -1,0 +1,1 @@
+"""HEARTBEAT.md: entries, edits, proposals."""

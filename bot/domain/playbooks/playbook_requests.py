@@ -1,0 +1,186 @@
+"""What a message that mentions the bot wants changed in a playbook: add, remove or move one task, or nothing. Pure.
+
+Conservative, because a message taken for a wish is not investigated: only an order that begins with its verb and names
+how often, or says that it is for good ("from now on"), is one. A question stays a question. The words are a stranger's:
+they are only ever data, and become a task through `plain_text`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from bot.domain.playbooks.playbook_entries import plain_text
+from bot.domain.tiers import Tier
+from bot.errors import InputError
+
+MAX_CHARS: Final = 400
+
+
+class Verb(StrEnum):
+    """What is wished for; the value is what is written to disk."""
+
+    ADD = "add"
+    REMOVE = "remove"
+    MOVE = "move"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wish:
+    """One change. `task` is the task to write, or the words that name one; `tier` where it goes (None: removed)."""
+
+    verb: Verb
+    task: str
+    tier: Tier | None = None
+    names: tuple[str, ...] = ()
+    """The sessions named in the text, by id."""
+
+
+_TOKEN: Final = re.compile(r"<([@#!])[^<>\n]*>")
+_LINK: Final = re.compile(r"<((?:https?)://[^<>|\s]+)(?:\|[^<>\n]*)?>")
+_MARKS: Final = re.compile(r"[?？؟]")
+_SPAN: Final = re.compile(r"`[^`\n]*`")
+
+_HOURLY: Final = r"hourly|(?:every|each|once (?:an?|every|per)) hour|once per hour"
+_DAILY: Final = r"daily|(?:every|each|once (?:a|every|per)) day|every morning"
+_QUICK: Final = r"(?:on|at|with|in) (?:every|each) (?:heart)?beat|(?:every|each) (?:heart)?beat|every time"
+_WHEN: Final = rf"(?P<when>{_HOURLY}|{_DAILY}|{_QUICK})"
+_TIER: Final = r"(?P<tier>quick|hourly|daily)"
+_LIST: Final = r"(?:tasks?|checks?|tier|lists?|beats?|heartbeats?|playbook)"
+_FROM: Final = rf"(?: from (?:the )?\w+(?: {_LIST})?)?"
+_FOR_GOOD: Final = (
+    r"(?:from now on|from here on|going forward|from today on|in (?:your|the|its) (?:heartbeats?|playbook))"
+)
+_LOOK: Final = (
+    r"(?P<verb>watch|monitor|check|keep an eye on|keep watching|keep checking|keep track of|look at|look after|verify"
+    r"|track|start (?:watching|checking|monitoring|tracking))"
+)
+_X: Final = r"(?P<task>.+?)"
+_LOOKING: Final = r"(?:checking|watching|monitoring|tracking|looking at|looking after|keeping an eye on|verifying)"
+_PLEASE: Final = re.compile(
+    r"^(?:(?:hey|hi|hello|ok|okay|and|also|please|pls|kindly|thanks|thank you)\b[\s,:;!.]*)+", re.IGNORECASE
+)
+_END: Final = re.compile(r"(?:[\s,;.!:]|\b(?:please|pls|thanks|thank you|thx)\b)+$", re.IGNORECASE)
+_RULES: Final = tuple(
+    (verb, re.compile(pattern, re.IGNORECASE))
+    for verb, pattern in (
+        (Verb.MOVE, rf"(?:move|shift|switch) {_X}{_FROM} (?:in)?to (?:the )?{_TIER}(?: {_LIST})?"),
+        (Verb.MOVE, rf"(?:check|watch|do|run|monitor) {_X} (?:only )?{_WHEN} instead(?: of .+)?"),
+        (Verb.REMOVE, rf"(?:stop|quit) {_LOOKING} {_X}(?: (?:{_FOR_GOOD}|any ?more|any longer|{_WHEN}))?"),
+        (Verb.REMOVE, rf"(?:don't|do not) {_LOOK} {_X} (?:any ?more|any longer|{_FOR_GOOD})"),
+        (Verb.REMOVE, rf"(?:remove|drop|delete) {_X} from (?:the |your |its )?(?:{_TIER} )?{_LIST}"),
+        (Verb.ADD, rf"add {_X} to (?:the |your |its )?{_TIER} {_LIST}"),
+        (Verb.ADD, rf"add {_X} to (?:the|your|its) (?:heartbeats?|playbook)(?:,? {_WHEN})?"),
+        (Verb.ADD, rf"{_FOR_GOOD},? {_LOOK} {_X}(?:,? {_WHEN})?"),
+        (Verb.ADD, rf"{_WHEN},? {_LOOK} {_X}(?:,? {_FOR_GOOD})?"),
+        (Verb.ADD, rf"{_LOOK} {_X},? {_WHEN}(?:,? {_FOR_GOOD})?"),
+        (Verb.ADD, rf"{_LOOK} {_X},? {_FOR_GOOD}(?:,? {_WHEN})?"),
+    )
+)  # fmt: skip
+_VAGUE: Final = re.compile(
+    r"(?:it|this|that|these|those|them|me|us|him|her|here|there|everything|anything|all|things|stuff)\b.{0,20}"
+    r"|(?:this|that|the) (?:thread|message|question|channel|card|draft|answer|one)",
+    re.IGNORECASE,
+)
+_ASKS: Final = re.compile(
+    r"^(?:why|what|whats|how|who|when|where|which|whether|if|whose|with|out|back|again)\b", re.IGNORECASE
+)
+_CLAUSE: Final = re.compile(
+    r"\b(?:why|what|how|who|whether|that|which|because|when|where|if|since|but)\b", re.IGNORECASE
+)
+_RUNS: Final = re.compile(
+    r"\b(?:runs?|running|ran|fails?|failing|failed|happens?|happening|happened|sent|scheduled|executed|triggered"
+    r"|breaks?|breaking|broke|crash(?:es|ing|ed)?|restarts?|restarting|restarted|updated?|updates|published|rotated?"
+    r"|generated|built|occurs?|occurring|appears?|is|are|was|were)(?: (?:once|only|also))?$",
+    re.IGNORECASE,
+)
+_OTHER_TIMES: Final = re.compile(
+    r"\b(?:every|each|per) (?:\d+|minute|second|week|month|year|night|evening|other|few|mon|tue|wed|thu|fri|sat|sun)"
+    r"|\b(?:weekly|monthly|yearly|nightly|biweekly)\b",
+    re.IGNORECASE,
+)
+
+
+def read_wish(text: str, sessions: Mapping[str, str]) -> Wish | None:
+    """Return the change a message wants; None where it is not surely one. `sessions` maps ids to names.
+
+    >>> read_wish("<@U0BOT> watch the CDN cache hourly from now on in shop", {"shop": "Shop"})
+    Wish(verb=<Verb.ADD: 'add'>, task='Watch the CDN cache', tier=<Tier.HOURLY: 'hourly'>, names=('shop',))
+    >>> read_wish("<@U0BOT> why does the hourly job fail", {"shop": "Shop"})
+    """
+    said = _order(text)
+    if said is None:
+        return None
+    names, bare = _sessions_in(said, sessions)
+    for verb, pattern in _RULES:
+        if found := pattern.fullmatch(bare):
+            return _wish(verb, found.groupdict(), names)
+    return None
+
+
+def _order(text: str) -> str | None:
+    """Return the one line of an order without the mention and courtesies; None for anything else."""
+    said = _LINK.sub(r"\1", text.replace("’", "'"))
+    lines = [line for line in said.strip().splitlines() if line.strip()]
+    if len(lines) != 1 or len(said) > MAX_CHARS or said.lstrip().startswith(("&gt;", ">")) or "```" in said:
+        return None
+    start = re.match(r"\s*<@[^<>\n]*>[\s,:;-]*", said)
+    said = said[start.end() :] if start else re.sub(r"[\s,]*<@[^<>\n]*>[\s.!]*$", "", said)
+    if _TOKEN.search(said) or _MARKS.search(_SPAN.sub("", said)):
+        return None
+    said = said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    return " ".join(_END.sub("", _PLEASE.sub("", said.strip())).split()) or None
+
+
+def _sessions_in(said: str, sessions: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
+    """Return the sessions a text names, and the text without the last "in <session>" of it."""
+    words = {name.casefold(): key for key, one in sessions.items() for name in (key, one) if name}
+    spoken = _SPAN.sub(" ", said).casefold()
+    named: list[str] = []
+    longest = sorted(words, key=len, reverse=True)
+    for name in longest:
+        spoken, count = re.subn(rf"(?<![\w-]){re.escape(name)}(?![\w-])", " ", spoken)
+        named += [words[name]] * bool(count)
+    for name in longest:
+        where = rf",? (?:in|for|of|on) (?:the )?{re.escape(name)}(?:'s (?:heartbeats?|playbook))?(?= |,|$)"
+        if (found := re.search(where, said, re.IGNORECASE)) and not said[: found.start()].count("`") % 2:
+            said = " ".join((said[: found.start()] + said[found.end() :]).split())
+            break
+    return tuple(dict.fromkeys(named)), _END.sub("", said)
+
+
+def _wish(verb: Verb, found: Mapping[str, str | None], names: tuple[str, ...]) -> Wish | None:
+    words = (found["task"] or "").strip(" ,\"'“”")
+    bare = _SPAN.sub("", words)
+    if not words or _VAGUE.fullmatch(words) or _ASKS.match(words) or _OTHER_TIMES.search(bare):
+        return None
+    if found.get("when") and verb is Verb.ADD and (_CLAUSE.search(bare) or _RUNS.search(words)):
+        return None  # "check the job that runs hourly": how often something happens is not how often to look
+    try:
+        task = plain_text(_as_task(found.get("verb"), words) if verb is Verb.ADD else words)
+    except InputError:
+        return None
+    return Wish(verb=verb, task=task, tier=None if verb is Verb.REMOVE else _tier(found), names=names)
+
+
+def _as_task(verb: str | None, words: str) -> str:
+    """Return an order as a task: `watch`, `the cache` becomes `Watch the cache`."""
+    plain = re.sub(r"^(?:start|keep) (watch|check|monitor|track)ing$", r"\1", verb or "", flags=re.IGNORECASE)
+    said = (
+        f"{plain} {words}".strip()
+        if plain
+        else re.sub(r"^(?:a |the )?(?:check|task) (?:for |of |to |that )", "", words)
+    )
+    return said[:1].upper() + said[1:]
+
+
+def _tier(found: Mapping[str, str | None]) -> Tier:
+    if named := found.get("tier"):
+        return Tier(named.lower())
+    when = found.get("when") or ""
+    if re.fullmatch(_DAILY, when, re.IGNORECASE):
+        return Tier.DAILY
+    return Tier.QUICK if re.fullmatch(_QUICK, when, re.IGNORECASE) else Tier.HOURLY

@@ -1,0 +1,1 @@
+"""Question types, rubrics, risk: rules for casework."""

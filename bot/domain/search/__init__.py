@@ -1,0 +1,1 @@
+"""Chunks, tokens and ranking."""

@@ -1,0 +1,134 @@
+"""Words and identifiers: what a question asks for, and what a text answers to.
+
+Reads and writes nothing. Code and notes are searched with the same terms, so both indexes take them from here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bot.domain.search.stop_words import NEAR_WORDS, STOP_WORDS, stem
+
+MAX_QUESTION_CHARS = 40_000
+MAX_CANDIDATES = 64
+
+_MARKUP = re.compile(r"<[@!#][^>]*>|https?://[^\s|>]+|:[a-z0-9_+-]+:(?!:)", re.I)
+_WORD = re.compile(r"\w+(?:\.\w+)*")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
+_CAMEL = re.compile(r"\b\w*[a-z][A-Z]\w*|\b[A-Z]{2,}[a-z]\w*")
+_IDEOGRAPHS = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]+")  # not hiragana: mostly grammar
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One thing to look for: its words in sequence, its weight, and which word of the question it stands for.
+
+    `about` is None for a sequence (an identifier, two neighbouring words): its words are counted by themselves.
+    """
+
+    words: tuple[str, ...]
+    weight: float
+    about: str | None
+
+
+def question_terms(question: str) -> tuple[Term, ...]:
+    """Return what to search for: words, whole identifiers, neighbouring words, then words of near meaning.
+
+    >>> [" ".join(term.words) for term in question_terms("Where is should_retry called?")]
+    ['should', 'retry', 'called', 'should retry']
+    """
+    tokens = _WORD.findall(_MARKUP.sub(" ", question[:MAX_QUESTION_CHARS]))
+    words = _most_telling(word for token in tokens for word in _parts(token))
+    return (
+        *(Term((word,), 1.0, word) for word in words),
+        *_identifiers(tokens),
+        *_neighbours(tokens, frozenset(words)),
+        *_near(words),
+    )
+
+
+def _parts(token: str) -> list[str]:
+    """Return the words of one token that are worth looking for."""
+    if _IDEOGRAPHS.search(token):
+        return pairs(token)
+    parts = split_identifier(token) if is_identifier(token) else [token.lower()]
+    kept = [part for part in parts if len(part) > 1 and not part.isdigit()] or [p for p in parts if len(p) > 2]
+    return kept if is_identifier(token) else [part for part in kept if part not in STOP_WORDS]
+
+
+def _most_telling(words: Iterable[str]) -> list[str]:
+    """Return the distinct words, at most MAX_CANDIDATES, the most repeated ones of a long text first."""
+    return [word for word, _ in Counter(words).most_common(MAX_CANDIDATES)]
+
+
+def _identifiers(tokens: list[str]) -> Iterable[Term]:
+    named = list(dict.fromkeys(token for token in tokens if is_identifier(token)))[:MAX_CANDIDATES]
+    for token in named:
+        yield Term(tuple(re.split(r"[._]+", token.strip("._").lower())), 1.5, None)
+
+
+def _neighbours(tokens: list[str], wanted: frozenset[str]) -> Iterable[Term]:
+    """Yield pairs of neighbouring words, as `user agent` is written in `user_agent` and `user-agent`."""
+    lowered = [token.lower() for token in tokens]
+    pairs_seen = dict.fromkeys(pair for pair in pairwise(lowered) if wanted.issuperset(pair))
+    for pair in list(pairs_seen)[:MAX_CANDIDATES]:
+        yield Term(pair, 0.5, None)
+        yield Term(("".join(pair),), 0.5, None)
+
+
+def _near(words: list[str]) -> Iterable[Term]:
+    asked = frozenset(words)
+    for word in words:
+        for near in NEAR_WORDS.get(stem(word), ()):
+            if near not in asked:
+                yield Term((near,), 0.35, word)
+
+
+def is_identifier(token: str) -> bool:
+    """Whether a token is written as code: joined by `_` or `.`, or with a capital inside."""
+    return bool(re.search(r"\w[._]\w|[a-z][A-Z]", token)) and len(token) > 3
+
+
+def split_identifier(token: str) -> list[str]:
+    """Return the lower-case words of an identifier.
+
+    >>> split_identifier("HTTPServer.max_retries2")
+    ['http', 'server', 'max', 'retries', '2']
+    """
+    return [part.lower() for part in _PART.findall(token)]
+
+
+def extra_words(text: str) -> str:
+    """Return what a text holds besides its plain words: the parts of camel-case names, pairs of ideographs."""
+    names = sorted(set(_CAMEL.findall(text)))
+    parts = [part for name in names for part in split_identifier(name)]
+    return " ".join([*parts, *pairs(text)])
+
+
+def pairs(text: str) -> list[str]:
+    """Return every two neighbouring characters of scripts that put no space between words.
+
+    >>> pairs("接続エラー")
+    ['接続', '続エ', 'エラ', 'ラー']
+    """
+    runs = _IDEOGRAPHS.findall(text)
+    return [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
+
+
+def text_stems(text: str) -> frozenset[str]:
+    """Return the stems of every word and part of an identifier in a text."""
+    words = (part for token in _WORD.findall(text) for part in (split_identifier(token) or [token.lower()]))
+    return frozenset(stem(word) for word in words) | frozenset(pairs(text))
+
+
+def question_stems(question: str) -> frozenset[str]:
+    """Return the stems a passage is compared with, without stop words.
+
+    >>> sorted(question_stems("Where are the retries configured?"))
+    ['configur', 'retr']
+    """
+    return frozenset(stem(term.about) for term in question_terms(question) if term.about and term.weight == 1)

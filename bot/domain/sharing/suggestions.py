@@ -1,0 +1,168 @@
+"""A suggestion: one task line offered to one session, and what became of it. Pure.
+
+Its id is made of the session and what the task says, so that the same task is offered to a session once, ever: what was
+rejected is on file under the id it would have again. Only an open suggestion, or by a human a quarantined one, can be
+decided; whoever comes second is told who was first.
+
+Whether two tasks are one: the same words in any order and wording, or the same commands. Pure.
+
+Too near is a missed suggestion, too far a double check at every beat; of the two a missed suggestion costs less.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from enum import StrEnum
+from functools import lru_cache
+from typing import Annotated, Any, Final, NamedTuple, Self
+
+from pydantic import AwareDatetime, BaseModel, StringConstraints
+
+from bot.domain.frozen_value import WITHOUT_UNDERSCORE
+from bot.domain.heartbeats.finding_keys import normalised
+from bot.domain.search.stop_words import STOP_WORDS, stem
+from bot.domain.tiers import Tier
+from bot.errors import Conflict, InputError
+
+NEAR: Final = 0.6
+"""The share of words two tasks have in common from which on they are one."""
+
+_COMMAND: Final = re.compile(r"`([^`\s]+\s[^`]*)`")
+"""Two words or more in backticks; a lone one there is a name."""
+_WORD: Final = re.compile(r"\w+")
+
+
+def is_alike(one: str, other: str) -> bool:
+    """Whether two task lines ask for the same check.
+
+    >>> is_alike("Open PRs and their CI: `gh pr status`", "CI of open PRs"), is_alike("Stale branches", "Stale flags")
+    (True, False)
+    """
+    mine, its = _sense(one), _sense(other)
+    if mine.said == its.said:
+        return True
+    if mine.commands and its.commands:
+        return mine.commands == its.commands
+    shared = len(mine.words & its.words)
+    return shared > 0 and shared >= NEAR * len(mine.words | its.words)
+
+
+def is_any_alike(task: str, others: Iterable[str]) -> bool:
+    """Whether a task is one of those."""
+    return any(is_alike(task, other) for other in others)
+
+
+class _Sense(NamedTuple):
+    """What a task says: as it stands, by its commands, by its words."""
+
+    said: str
+    commands: frozenset[str]
+    words: frozenset[str]
+
+
+@lru_cache(maxsize=4_096)
+def _sense(text: str) -> _Sense:
+    words = _COMMAND.sub(" ", text).strip() or text
+    return _Sense(
+        said=normalised(text),
+        commands=frozenset(" ".join(command.split()) for command in _COMMAND.findall(text)),
+        words=frozenset(stem(word) for word in _WORD.findall(words.casefold()) if word not in STOP_WORDS),
+    )
+
+
+SUGGESTION_ID: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}-[0-9a-f]{6}")
+MAX_TASK_CHARS: Final = 1_000
+MAX_REASON_CHARS: Final = 300
+
+
+class Status(StrEnum):
+    """How a suggestion stands; `quarantined` waits too, but for a human alone."""
+
+    OPEN = "open"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    QUARANTINED = "quarantined"
+
+
+class By(NamedTuple):
+    """Who decides: a Slack user's id, `session:<id>` or `terminal`, and what people read."""
+
+    id: str
+    name: str
+
+
+class Suggestion(BaseModel):
+    """One line of suggestions/: the offer, the decision, and where its card stands.
+
+    `moves_from` is the tier the task stands in already, where only its tier is wrong; `settled_at` is when the decision
+    had been carried out and written down; `card_shows` is what the card said last.
+    """
+
+    model_config = WITHOUT_UNDERSCORE
+
+    id: Annotated[str, StringConstraints(pattern=SUGGESTION_ID.pattern)]
+    to: str
+    tier: Tier
+    task: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TASK_CHARS)]
+    from_: str
+    reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARS)]
+    at: AwareDatetime
+    status: Status = Status.OPEN
+    moves_from: Tier | None = None
+    quarantine: str | None = None
+    """Why only a human may look at it; stays after the decision."""
+    decided_by: str | None = None
+    decided_by_name: str | None = None
+    decided_at: AwareDatetime | None = None
+    decision_reason: str | None = None
+    settled_at: AwareDatetime | None = None
+    card_channel: str | None = None
+    card_ts: str | None = None
+    card_shows: Status | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether nobody has decided."""
+        return self.status in (Status.OPEN, Status.QUARANTINED)
+
+    def decided(self, status: Status, by: By, at: datetime, reason: str | None) -> Self:
+        """Return it with a decision; raises Conflict, saying who was first, where there is one."""
+        if not self.is_waiting:
+            raise Conflict(f"{self.decided_by_name} {self.status} {self.id} already; nothing was changed.")
+        return self.evolve(
+            status=status,
+            decided_by=by.id,
+            decided_by_name=by.name,
+            decided_at=at,
+            decision_reason=(reason or "").strip()[:MAX_REASON_CHARS] or None,
+            settled_at=None,
+        )
+
+    def undecided(self) -> Self:
+        """Return it as it waited before a decision that could not be carried out."""
+        waiting = Status.QUARANTINED if self.quarantine else Status.OPEN
+        return self.evolve(status=waiting, decided_by=None, decided_by_name=None, decided_at=None, decision_reason=None)
+
+    def evolve(self, **changes: Any) -> Self:
+        """Return a copy with fields replaced."""
+        return self.model_copy(update=changes)
+
+
+def suggestion_id(to: str, task: str, move_to: Tier | None = None) -> str:
+    """Return the id of offering a task to a session, or of moving the session's own task to another tier.
+
+    >>> suggestion_id("shop", "Look at *CI*") == suggestion_id("shop", "look at CI."), suggestion_id("shop", "x")
+    (True, 'shop-3c7e9b')
+    """
+    said = f"{move_to or ''}\0{normalised(task) or task.strip()}"
+    return f"{to}-{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
+
+
+def check_suggestion_id(suggestion_id: str) -> str:
+    """Return an id that is safe as a file name; raises InputError for anything else."""
+    if not SUGGESTION_ID.fullmatch(suggestion_id):
+        raise InputError(f"{suggestion_id[:60]!r} is no suggestion's id; one looks like shop-api-3f2a91")
+    return suggestion_id

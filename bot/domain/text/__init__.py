@@ -1,0 +1,1 @@
+"""Words, languages and layout."""

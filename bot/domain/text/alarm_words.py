@@ -1,0 +1,346 @@
+"""Whether a heartbeat's remark tells of trouble, in the eight languages of the team. Pure, in linear time.
+
+A remark is trouble if it names loss, failure, inability, danger or a request that is not negated, or if it negates
+health: "3 errors", "cannot log in", "not healthy", against "0 errors", "nothing failed", "no longer failing". A verb
+that is denied is trouble unless it is known to be harmless, because a needless message costs a glance and a swallowed
+one an outage. The words are in alarm_lexicon.py, Chinese and Japanese in alarm_words_cjk.py.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from bot.domain.text import alarm_lexicon as lexicon
+from bot.domain.text.alarm_words_cjk import tells_of_trouble as cjk_tells_of_trouble
+
+
+def _set(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+class _Words:
+    """The words of a list; one that ends in `*` stands for all that begin so, `forms` are patterns of more."""
+
+    def __init__(self, listed: str, forms: Sequence[str] = ()) -> None:
+        self._exact = _set(listed)
+        stems = [re.escape(word[:-1]) + r"\w*" for word in self._exact if word.endswith("*")]
+        self._forms = re.compile("|".join([*sorted(stems), *forms]) or "(?!)")
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._exact or self._forms.fullmatch(word) is not None
+
+
+_SIGNS: Final = re.compile("[🚨🔴🔥❌❗‼⚠🆘⛔💥☠💀🧨📉🛑⁉❓❔🟥]")
+_QUESTION: Final = re.compile(r"[?？]")
+_ADDRESS: Final = re.compile(r"\b(?:https?|ssh|git)://\S{1,2000}")
+_CLAUSE_END: Final = re.compile(r"[;!?…\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029()\[\]|]|\.(?=\s|$)|\s[-–—]+\s|[–—]")
+_TOKEN: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+(?:'[^\W\d_]+)?|[,:]")
+_MARKS: Final = re.compile("[\u0300-\u036f]")
+_FULL: Final = re.compile(
+    rf"\b(?:{'|'.join(lexicon.RESOURCES.split())})\b[^.;!?\n%]{{0,60}}?\b(?:9[0-9]|100)(?:[.,][0-9]{{1,3}})? ?%"
+    r"(?! (?:free|frei|libre|libres|livre|livres|disponible|disponibles|kosong|available))"
+)
+_BETTER_LOW: Final = _set(
+    "latency lag usage load duration time cost size backlog latenz last kosten latencia uso carga latence latensi"
+)
+_MOVES: Final = _set(
+    "drop dropped dropping down sinking sank fell gesunken gefallen cayeron cayo cairam caiu caido tombe tombes tombee"
+    " tombees turun"
+)
+_ZEROS: Final = _set(
+    "none zero cero nol null nil keine keiner kein ninguno ninguna ningun nenhum nenhuma aucun aucune rien nihil"
+    " tidakada nothing nada"
+)
+_SPANISH: Final = _set(
+    "el la los las una se esta estan hay es son fue fueron ha han del y en con para por su al que ya mas desde"
+)
+_PORTUGUESE: Final = _set("o os um uma ao da do das dos na nas em nao e foi foram com sem para esta estao ha voce")
+_ENGLISH: Final = _set("the of is are was were to in on and for with at by has have been from this that")
+_NO: Final = re.compile(r"\b(?:no|none|kein\w{0,2}|sin|sem|aucune?|tidak|ningun\w?|nenhum\w?|not|nicht)\b")
+_TO: Final = _set("to auf a para ke menjadi")
+_RELATIVE: Final = _set("that which das die der was que qui yang")
+_PARTING: Final = _set(", :")
+_AUXILIARY: Final = _set(lexicon.AUXILIARY)
+_SINCE: Final = "since"
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_SPANISH_END: Final = re.compile(r"\b[^\W\d_]{2,20}(?:os|aron|ieron|ado|ada|cion|dad)\b")
+_CLAUSE_WORDS: Final = 60
+"""A clause that is longer is read in parts."""
+_REACH: Final = 6
+"""Words a negation reaches over."""
+
+
+_TROUBLE: Final = _Words(lexicon.TROUBLE, lexicon.FORMS)
+_SECRET, _SHOWN = re.compile(lexicon.CREDENTIAL), re.compile(lexicon.IS_SHOWN)
+_DEMAND: Final = _Words(lexicon.DEMAND)
+_ABLE: Final = _Words(lexicon.ABLE)
+_SUPPLY: Final = _Words(lexicon.SUPPLY)
+_NEUTRAL: Final = _Words(lexicon.NEUTRAL)
+_FOUND: Final = _Words(lexicon.FOUND)
+_MAY_STOP: Final = _Words("", [lexicon.MAY_STOP])
+_MOOT: Final = _Words(lexicon.MOOT)
+_LINKS, _OPEN_LINKS = _set(lexicon.LINKS), _set(lexicon.OPEN_LINKS)
+_DELETED, _SINCE_WORDS = _set(lexicon.DELETED), _set(lexicon.SINCE)
+_SILENCING: Final = _set(lexicon.SILENCING)
+_DENYING: Final = _set(lexicon.DENYING)
+_UNSETTLED: Final = _set(lexicon.UNSETTLED)
+_CALM: Final = _set(lexicon.CALM)
+_MEASURE: Final = _set(lexicon.MEASURE)
+_PRUNED: Final = _set(lexicon.PRUNED)
+_NOT_ALL: Final = _set(lexicon.NOT_ALL)
+_BREAKS: Final = _set(lexicon.BREAKS)
+_PHRASES: Final = tuple((re.compile(rf"(?<!\w)(?:{said})(?!\w)"), meant) for said, meant in lexicon.PHRASES.items())
+
+_ANY_PHRASE: Final = re.compile(rf"(?<!\w)(?:{'|'.join(lexicon.PHRASES)})(?!\w)")
+
+
+def has_alarm_word(text: str) -> bool:
+    """Whether a remark sounds as if somebody should look.
+
+    >>> has_alarm_word("3 urgent emails."), has_alarm_word("All clear: no new errors or merge conflicts.")
+    (True, False)
+    >>> has_alarm_word("Kunden können sich nicht anmelden"), has_alarm_word("keine Fehler")
+    (True, False)
+    """
+    said = _ADDRESS.sub(" ", _folded(text))
+    if (
+        _SIGNS.search(said)
+        or _QUESTION.search(said)
+        or _FULL.search(said)
+        or cjk_tells_of_trouble(said)
+        or _shows_a_secret(said)
+    ):
+        return True
+    return any(_Clause(words).tells_of_trouble for words in _clauses(said))
+
+
+def _folded(text: str) -> str:
+    """Return the text in lower case, without accents of Latin letters and without hidden characters."""
+    plain = "".join(
+        char for char in unicodedata.normalize("NFKC", _CAMEL.sub(" ", text)) if unicodedata.category(char) != "Cf"
+    )
+    bare = _MARKS.sub("", unicodedata.normalize("NFD", plain.casefold()))
+    return unicodedata.normalize("NFC", bare).replace("’", "'").replace("‘", "'").replace("ʼ", "'")
+
+
+def _clauses(said: str) -> Iterator[list[str]]:
+    """Yield the words of each clause; commas and colons stay in it, a "but" begins the next."""
+    no = _meaning_of_no(said)
+    for part in _CLAUSE_END.split(said):
+        for phrase, meant in _PHRASES if _ANY_PHRASE.search(part) else ():
+            part = phrase.sub(meant, part)
+        clause: list[str] = []
+        for word in _split(part, no):
+            if word in _BREAKS:
+                since = [_SINCE] if word in _SINCE_WORDS else []
+                yield [*clause, *since]
+                clause = since
+            elif len(clause) >= _CLAUSE_WORDS:
+                yield clause
+                clause = [word]
+            else:
+                clause.append(word)
+        yield clause
+
+
+def _shows_a_secret(said: str) -> bool:
+    parts = _CLAUSE_END.split(said)
+    return any(_SECRET.search(part) and _SHOWN.search(part) and not _NO.search(part) for part in parts)
+
+
+def _split(part: str, no: str) -> Iterator[str]:
+    for token in _TOKEN.findall(part):
+        if token == "no":  # noqa: S105 - a word, not a secret
+            yield "noverb" if part.rstrip(" ,:").endswith(" no") else no
+        elif token.endswith("n't"):
+            yield "not"
+        else:
+            yield from token.split("'")
+
+
+def _meaning_of_no(said: str) -> str:
+    """Return what "no" is here: English for no thing, Spanish for not, Portuguese for "in the"."""
+    words = set(_TOKEN.findall(said))
+    spanish, portuguese, english = (len(words & of) for of in (_SPANISH, _PORTUGUESE, _ENGLISH))
+    if portuguese > max(spanish, english):
+        return "na"
+    is_spanish = spanish > english or (not english and _SPANISH_END.search(said) is not None)
+    return "noverb" if is_spanish else "no"
+
+
+class _Clause:
+    """One clause as words, and what stands at which place."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._since = _SINCE in (*words[:1], *words[-1:])
+        self._words = words = [word for word in words if word != _SINCE]
+        self._negations = [at for at in range(len(words)) if self._is_negation(at)]
+        self._troubles = [at for at, word in enumerate(words) if word in _TROUBLE and not self._is_red(at)]
+
+    @property
+    def tells_of_trouble(self) -> bool:
+        """Whether anything in it stands as trouble."""
+        return (
+            any(self._stands(at) for at in self._troubles)
+            or any(self._is_demand(at) and not self._is_negated(at) for at in range(len(self._words)))
+            or any(self._denies_health(at) for at in self._negations)
+        )
+
+    def _is_red(self, at: int) -> bool:
+        """Whether a "red" is a network: "la red"."""
+        return self._words[at] == "red" and at > 0 and self._words[at - 1] in ("la", "de", "una", "red", "sin")
+
+    def _is_negation(self, at: int) -> bool:
+        word = self._words[at]
+        return word in _SILENCING or word in _DENYING or _is_zero(word)
+
+    def _is_demand(self, at: int) -> bool:
+        return self._words[at] in _DEMAND
+
+    def _stands(self, at: int) -> bool:
+        """Whether a word of trouble is neither negated nor counted as none nor taken back."""
+        return not (
+            self._is_negated(at)
+            or self._is_counted_none(at)
+            or self._was_not_found(at)
+            or self._is_calm_measure(at)
+            or self._is_pruning(at)
+            or self._is_moot(at)
+        )
+
+    def _is_negated(self, at: int) -> bool:
+        return any(self._reaches(start, at) for start in self._negations if at - _REACH <= start < at)
+
+    def _reaches(self, start: int, at: int) -> bool:
+        """Whether the negation at `start` covers the word at `at`."""
+        between = self._words[start + 1 : at]
+        if ":" in between or (between and between[0] in _NOT_ALL):
+            return False
+        if between and between[0] in ("idea", "one", "why", "reason", "ob"):
+            return False
+        if any(_is_count(word) for word in between[1:]):
+            return False
+        if "," in between and not self._is_list(start, at):
+            return False
+        linked = [place for place, word in enumerate(between) if word in _LINKS]
+        return not linked or between[linked[-1]] in _OPEN_LINKS or linked[-1] == len(between) - 1
+
+    def _is_list(self, start: int, at: int) -> bool:
+        """Whether commas between a negation and a word are those of a list: "no errors, failures or warnings"."""
+        previous = max(place for place in range(start, at) if self._words[place] == ",")
+        if self._words[previous + 1] in _RELATIVE:
+            return True
+        if self._words[start + 1] == ",":
+            return False
+        after = self._words[at + 1 : at + 3]
+        ends = not after or any(word == "," or word in _LINKS for word in after)
+        return ends and all(word in _LINKS or word in _TROUBLE for word in self._words[previous + 1 : at])
+
+    def _is_counted_none(self, at: int) -> bool:
+        """Whether the count that follows is none: "errors: 0", "failures dropped from 3 to 0"."""
+        if self._words[at] in _MOVES and not any(
+            place < at and self._words[place] not in _MOVES for place in self._troubles
+        ):
+            return bool(_BETTER_LOW.intersection(self._words[:at]))
+        after = self._upto_comma(at)
+        counts = [word for word in after if _is_number(word) or word in _ZEROS]
+        if not counts or (at and _is_count(self._words[at - 1]) and not _TO.intersection(after)):
+            return False
+        return _is_zero(counts[-1]) or (counts[-1] in _ZEROS and after[-1] == counts[-1])
+
+    def _was_not_found(self, at: int) -> bool:
+        """Whether the trouble is said not to have been found: "errors were not found"."""
+        return any(
+            any(word in _FOUND for word in self._words[place + 1 : place + 4])
+            for place in self._negations
+            if at < place <= at + _REACH and self._words[place] in _DENYING
+        )
+
+    def _is_calm_measure(self, at: int) -> bool:
+        """Whether it is the name of a measure that is well: "error rate normal"."""
+        after = self._upto_comma(at)
+        near = [self._words[at], *after[:2], *self._words[max(0, at - 3) : at]]
+        calm = [place for place, word in enumerate(self._words) if word in _CALM and place > at]
+        return any(word in _MEASURE for word in near) and any(not self._is_negated(place) for place in calm)
+
+    def _is_pruning(self, at: int) -> bool:
+        near = self._words[max(0, at - 3) : at + 4]
+        return self._words[at] in _DELETED and any(word in _PRUNED for word in near)
+
+    def _is_moot(self, at: int) -> bool:
+        """Whether the clause takes the trouble back: "the outage is resolved", "the failing test passes again"."""
+        words = self._words
+        over = [place for place, word in enumerate(words) if place != at and word in _MOOT]
+        over = [place for place in over if place not in self._troubles or at < place]
+        again = [place for place, word in enumerate(words) if word in ("again", "wieder")]
+        back = [place for place in again if any(word in _ABLE for word in words[max(0, place - 2) : place + 3])]
+        unsettled = [place for place, word in enumerate(words) if word in _UNSETTLED and place not in back]
+        settled = [place for place in [*over, *back] if not self._is_negated(place) and self._is_about(place, at)]
+        return bool(settled) and not unsettled and not any(self._is_demand(place) for place in range(len(words)))
+
+    def _is_about(self, settled: int, at: int) -> bool:
+        """Whether a word of repair can mean the trouble at `at`; over a comma only where no other subject begins.
+
+        "The crash, the leak and the hang are fixed" and "an outage, caused by a full disk, is over", not "the outage is
+        fixed, the database is corrupted".
+        """
+        between = self._words[min(settled, at) + 1 : max(settled, at)]
+        begins = max((place + 1 for place in range(settled) if self._words[place] in _PARTING), default=0)
+        if settled > at:
+            before = self._words[begins:settled]
+            return begins <= at or all(word in _AUXILIARY for word in before) or bool(_LINKS.intersection(before))
+        if any(begins <= place < settled for place in self._troubles):
+            return not _LINKS.intersection(between) and not _PARTING.intersection(between)
+        is_list = (between[:1] == [":"] and self._words[at + 1 : at + 2] != [":"]) or bool(
+            _LINKS.intersection(self._words[settled : at + 2])
+        )
+        return not _PARTING.intersection(between) or (is_list and not _RELATIVE.intersection(between))
+
+    def _denies_health(self, at: int) -> bool:
+        """Whether a negation is trouble by what it negates: "not healthy", "no backup", "they cannot sign"."""
+        following = self._upto_comma(at)[:_REACH]
+        if any(word in _FOUND for word in following) and any(place < at for place in self._troubles):
+            return False
+        bad = min(_first(following, _TROUBLE), _first(following, _DEMAND))
+        able, supply, neutral = (_first(following, of) for of in (_ABLE, _SUPPLY, _NEUTRAL))
+        if self._words[at] not in _DENYING:
+            if self._since and bad == neutral == _REACH:
+                return not any(word in _MAY_STOP for word in self._words)
+            return min(able, supply if bad == _REACH else _REACH) < min(bad, neutral)
+        if following and following[0] in _NOT_ALL:
+            return True
+        if able < min(bad, neutral):
+            return True
+        return bad == _REACH and min(neutral, self._neutral_before(at)) >= min(supply, _REACH)
+
+    def _neutral_before(self, at: int) -> int:
+        """Return 0 if something harmless is denied by a "nicht" or "pas" behind it, else the reach."""
+        if self._words[at] not in ("nicht", "pas", "not", "ne", "n"):
+            return _REACH
+        before = self._words[max(0, at - _REACH) : at]
+        if any(word in _TROUBLE or word in _DEMAND for word in before):
+            return 0 if self._words[at] in ("nicht", "pas") and not any(w in _ABLE for w in before) else _REACH
+        return 0 if any(word in _NEUTRAL for word in before) else _REACH
+
+    def _upto_comma(self, at: int) -> Sequence[str]:
+        after = self._words[at + 1 :]
+        return after[: after.index(",")] if "," in after else after
+
+
+def _first(words: Sequence[str], wanted: _Words) -> int:
+    return next((place for place, word in enumerate(words) if word in wanted), _REACH)
+
+
+def _is_number(word: str) -> bool:
+    return word[:1].isdigit()
+
+
+def _is_zero(word: str) -> bool:
+    return _is_number(word) and not word.strip("0.,")
+
+
+def _is_count(word: str) -> bool:
+    return _is_number(word) and not _is_zero(word)

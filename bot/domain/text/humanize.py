@@ -1,0 +1,54 @@
+"""Lengths of time and distances in time, in words for people. Pure.
+
+The one form in which sentences for people say a time. Pure.
+
+The terminal shows it as it stands; Slack shows the same moment in the reader's zone (`blocks.times.with_local_times`).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
+
+
+def ago(now: datetime, then: datetime) -> str:
+    """Return a distance in time; what lies ahead is now.
+
+    >>> from datetime import UTC
+    >>> ago(datetime(2026, 1, 1, 12, tzinfo=UTC), datetime(2026, 1, 1, 10, 59, tzinfo=UTC))
+    '1 h ago'
+    """
+    return f"{span(now - then)} ago"
+
+
+def span(time: timedelta) -> str:
+    """Return a length of time in its largest whole unit.
+
+    >>> span(timedelta(minutes=12)), span(timedelta(seconds=4)), span(timedelta(seconds=-4))
+    ('12 min', '4 s', '0 s')
+    """
+    seconds = max(0, int(time.total_seconds()))
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+def ordinal(number: int) -> str:
+    """Return a number as a place in an order.
+
+    >>> [ordinal(number) for number in (1, 2, 3, 11, 22, 113)]
+    ['1st', '2nd', '3rd', '11th', '22nd', '113th']
+    """
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+
+
+def utc_text(at: datetime) -> str:
+    """Return a moment to the minute.
+
+    >>> utc_text(datetime(2026, 11, 21, 3, 12, 40, tzinfo=UTC))
+    '2026-11-21 03:12 UTC'
+    """
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

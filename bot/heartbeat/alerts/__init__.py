@@ -1,0 +1,1 @@
+"""From findings to messages, and what people answer."""

@@ -1,0 +1,108 @@
+"""Who is told what a beat found, and what is not said again.
+
+One alert stands for one finding: it is updated in place while the finding stays, sent again only after the
+de-duplication window, and closed once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from bot.domain.heartbeats.alerts import Alert
+from bot.domain.heartbeats.beats import Delivered, Wake
+from bot.domain.heartbeats.session_state import SessionState
+from bot.errors import ProviderError, Unavailable
+from bot.heartbeat.alerts.notifications import Outcome, Sent, ended, preview_of, seen
+from bot.heartbeat.alerts.notifier import Telling
+from bot.heartbeat.sessions.session_registry import Session
+from bot.ports import Clock, SessionStore, Surface
+
+log = logging.getLogger(__name__)
+
+
+class Delivery:
+    """Takes an outcome to the session's owner over `surfaces` (by the names of the settings)."""
+
+    def __init__(
+        self,
+        surfaces: Mapping[str, Surface],
+        store: SessionStore,
+        *,
+        on_duty: Callable[[Session], str] = lambda session: session.owner,
+        zone_of: Callable[[Session], str] = lambda _: "UTC",
+    ) -> None:
+        self._surfaces, self._store = surfaces, store
+        self._on_duty, self._zone_of = on_duty, zone_of
+        self._elsewhere = surfaces.keys() - {"slack"}  # in Slack an owner is reached by their id, whoever was before
+
+    def route(self, session: Session, state: SessionState) -> Delivered | None:
+        """Return where the session's alerts go, or None if there is no way; mode `none` goes to the log alone."""
+        said, owner = session.beat.deliver, self._on_duty(session)
+        if said.mode == "none":
+            return Delivered(mode="none", channel=None, to=None)
+        if said.mode == "explicit":
+            place = (said.channel, said.to)
+        elif (last := state.last_place) and last.channel in self._elsewhere and state.last_owner == owner:
+            place = (last.channel, last.to)
+        else:
+            place = ("slack", owner)
+        channel, to = place
+        if not channel or not to or channel not in self._surfaces:
+            return None
+        return Delivered(mode=said.mode, channel=channel, to=to)
+
+    def surface(self, route: Delivered | None) -> Surface | None:
+        """Return what reaches people on a route; None where nobody is to be told."""
+        return self._surfaces.get(route.channel) if route and route.channel and route.to else None
+
+    def deliver(self, session: Session, outcome: Outcome) -> Sent:
+        """Say what is new, bring up to date what stands, close what is gone; the state is saved as it goes."""
+        state = self._store.load(session.id)
+        route = self.route(session, state)
+        if route is None or route.mode == "none":
+            self._remember(session, outcome)
+            return Sent(preview=preview_of(outcome))
+        surface, zone = self._surfaces[str(route.channel)], self._zone_of(session)
+        return Telling(session, outcome, route, surface, self._store, self._on_duty(session), zone=zone).carry_out()
+
+    def tell_owner(self, session: Session, text: str, *, at: datetime) -> None:
+        """Say one line to the owner about the beats themselves.
+
+        Raises:
+            ProviderError: there is no way to, or the surface refused it.
+        """
+        route = self.route(session, self._store.load(session.id))
+        if route is None or route.mode == "none":
+            raise ProviderError(f"{session.id} has no owner who can be told: {text}")
+        alert = Alert(session_id=session.id, session_name=session.name, text=text, at=at, wake=Wake.INTERVAL)
+        self._surfaces[str(route.channel)].send(str(route.to), alert)
+
+    def _remember(self, session: Session, outcome: Outcome) -> None:
+        reasoned = session.beat.include_reasoning
+
+        def note(state: SessionState) -> SessionState:
+            known = state.findings
+            found = (seen(known.get(each.key), each, outcome, reasoned=reasoned) for each in outcome.findings)
+            return state.with_findings(*ended(state, outcome), *found)
+
+        self._store.save(session.id, note)
+
+
+def owner_or_ops(delivery: Delivery, clock: Clock, say: Callable[[str], None]) -> Callable[[Session, str], None]:
+    """Return what tells an owner about the beats themselves; `say` hears it where nobody can be told.
+
+    It raises Unavailable where only time is missing: the owner is to be told later.
+    """
+
+    def tell(session: Session, text: str) -> None:
+        try:
+            delivery.tell_owner(session, text, at=clock.now())
+        except Unavailable:
+            raise
+        except ProviderError as error:
+            log.warning("an owner cannot be told: %s", error, extra={"action": "owner_untold", "session": session.id})
+            say(text if session.id in text else f"{session.id}: {text}")
+
+    return tell

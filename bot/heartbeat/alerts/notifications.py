@@ -1,0 +1,186 @@
+"""Many findings at once: a few ring for themselves, the rest stand on one list. Pure.
+
+Where alerts go, as it may be judged and written down. Pure.
+
+What a beat has to tell, and what was said of it. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from bot.domain.heartbeats.alerts import headline_of
+from bot.domain.heartbeats.beats import Delivered, Finding, Wake
+from bot.domain.heartbeats.session_state import KEPT_OPENINGS, OpenFinding, Removal, SessionState
+from bot.domain.severity import SIGNS, highest
+from bot.domain.tiers import Tier
+from bot.heartbeat.run.receipts import FLAGS
+
+ALERTS_AT_ONCE: Final = 5
+"""How often one beat rings at most, the list included."""
+LISTED: Final = 30
+"""Lines of a list: so many fit a Telegram message."""
+
+
+def shared_out(ringing: Sequence[OpenFinding]) -> tuple[list[OpenFinding], list[OpenFinding]]:
+    """Return the findings with an alert of their own, the most urgent first, and those for the list: none, or two up.
+
+    >>> from datetime import UTC, datetime
+    >>> at = datetime(2026, 3, 1, tzinfo=UTC)
+    >>> many = [OpenFinding(key=str(n), task="ci", text="red", first_at=at, last_at=at) for n in range(7)]
+    >>> [len(part) for part in shared_out(many)], [len(part) for part in shared_out(many[:5])]
+    ([4, 3], [5, 0])
+    """
+    ordered = sorted(ringing, key=lambda each: (each.severity.rank, each.task != FLAGS))
+    if len(ordered) <= ALERTS_AT_ONCE:
+        return ordered, []
+    return ordered[: ALERTS_AT_ONCE - 1], ordered[ALERTS_AT_ONCE - 1 :]
+
+
+def digest_text(session_id: str, listed: Sequence[OpenFinding]) -> str:
+    """Return the list as Markdown: how many are left, a line for each, and where the rest can be read."""
+    left = sum(each.is_open for each in listed)
+    count = f"{len(listed)} findings" if left == len(listed) else f"{left} of {len(listed)} findings left"
+    said = "More at once than ring one by one; said again like any other, and ticked off here once gone."
+    ordered = sorted(listed, key=lambda each: each.severity.rank)
+    lines = [f"- {_sign(each)} {headline_of(each.text)}" for each in ordered[:LISTED]]
+    if rest := len(listed[LISTED:]):
+        lines.append(f"\n… and {rest} more: `/triage heartbeat why {session_id}` names the run that reported them.")
+    return "\n".join([f"{count} on one list", said, "", *lines])
+
+
+def _sign(finding: OpenFinding) -> str:
+    if finding.removed is not None:
+        return "➖ not checked any more:"
+    return SIGNS[finding.severity] if finding.is_open else "✅"
+
+
+def is_private(route: Delivered) -> bool:
+    """Whether only the owner reads there: a DM, or a Telegram chat with one person (its id is positive).
+
+    >>> is_private(Delivered(mode="explicit", channel="telegram", to="-1001"))
+    False
+    """
+    to = route.to or ""
+    if route.channel == "slack":
+        return to[:1] in ("U", "W", "D", "S")  # of a group, each member is told in their direct messages
+    return route.channel == "telegram" and to.isdigit()
+
+
+def public(route: Delivered) -> Delivered:
+    """Return a route as it may be written down: the path of a webhook is a secret."""
+    if route.channel != "webhook" or not route.to:
+        return route
+    address = urlsplit(route.to)
+    return route.model_copy(update={"to": f"{address.scheme}://{address.netloc.rpartition('@')[2]}"})
+
+
+def destination(route: Delivered) -> str:
+    """Return what stamps of a route are kept under."""
+    return f"{route.channel}:{public(route).to}"
+
+
+REASONING_CHARS = 1_500
+NOTES, NOTE_CHARS = 10, 900
+"""What is kept of the small print, so that a card can be drawn again as it was."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What a beat has to tell.
+
+    `findings` is what it sees now; of the checks in `checked` everything else that was open is gone. `standing` are the
+    checks that are still made: what is open of any other is closed without a word that all is well (None: not known).
+    `removals` says who took which check out. `ok_text` is said where the session asks to hear that all is well.
+    """
+
+    findings: tuple[Finding, ...]
+    checked: frozenset[str]
+    at: datetime
+    wake: Wake
+    tier: Tier | None
+    ok_text: str = ""
+    reasoning: str | None = None
+    notes: tuple[str, ...] = ()
+    standing: frozenset[str] | None = None
+    removals: Mapping[str, Removal] = field(default_factory=dict)
+    is_file_gone: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sent:
+    """What was said: `delivered` is None where nothing was; `problem` is why something could not be."""
+
+    delivered: Delivered | None = None
+    preview: str = ""
+    suppressed: tuple[str, ...] = ()
+    problem: str | None = None
+    says_ok: bool = False
+
+    @property
+    def silent(self) -> bool:
+        """Whether nobody heard anything."""
+        return self.delivered is None
+
+
+def seen(known: OpenFinding | None, found: Finding, outcome: Outcome, *, reasoned: bool) -> OpenFinding:
+    """Return a finding as it stands now; one that was closed begins anew.
+
+    One whose check was only out of the playbook goes on: whoever acknowledged or snoozed it has not taken that back.
+    A beat that has nothing to add leaves the small print of an earlier one.
+    """
+    at, print_ = outcome.at, _small_print(outcome, reasoned=reasoned)
+    same = {"text": found.text, "check": found.check or (known.check if known else "")}
+    if known is None or not known.is_remembered:
+        opened = (*(_openings(known) if known else ()), at)[-KEPT_OPENINGS:]
+        return OpenFinding(
+            key=found.key,
+            task=found.task or "",
+            severity=found.severity,
+            opened=opened,
+            first_at=at,
+            last_at=at,
+            **same,
+            **print_,
+        )
+    severity = highest([known.severity, found.severity])  # other words make it no less urgent
+    return known.evolve(severity=severity, last_at=max(at, known.last_at), removed=None, **same, **print_)
+
+
+def _openings(known: OpenFinding) -> tuple[datetime, ...]:
+    """Return when a finding was opened before; a record of an older version knows the last time only."""
+    return known.opened or (known.first_at,)
+
+
+def ended(state: SessionState, outcome: Outcome) -> Iterator[OpenFinding]:
+    """Yield what a beat closes, as it stands then: gone from a check that was made, or without its check."""
+    now = {found.key for found in outcome.findings}
+    for each in state.findings.values():
+        if not each.is_remembered or each.key in now:
+            continue
+        if each.task in outcome.checked:
+            yield each.evolve(resolved_at=outcome.at, snoozed_until=None, removed=None)
+        elif each.is_open and outcome.standing is not None and each.task not in outcome.standing:
+            yield each.evolve(removed=_removal(each, outcome))
+
+
+def _removal(finding: OpenFinding, outcome: Outcome) -> Removal:
+    if outcome.is_file_gone:
+        return Removal(at=outcome.at, is_file_gone=True)
+    known = outcome.removals.get(finding.task)
+    return Removal(at=outcome.at, by=known.by if known else "")
+
+
+def _small_print(outcome: Outcome, *, reasoned: bool) -> dict[str, Any]:
+    notes = tuple(note[:NOTE_CHARS] for note in outcome.notes[:NOTES])
+    reasoning = (outcome.reasoning or "")[:REASONING_CHARS] if reasoned else ""
+    return {**({"notes": notes} if notes else {}), **({"reasoning": reasoning} if reasoning else {})}
+
+
+def preview_of(outcome: Outcome) -> str:
+    """Return the words a record shows of an outcome nobody was told."""
+    return outcome.findings[0].text if outcome.findings else outcome.ok_text

@@ -1,0 +1,168 @@
+"""Pages ring again while nobody has acknowledged them, and are escalated once to `then`.
+
+Looks at the state of every session at each tick, so neither a restart nor a missing beat silences a page. What was sent
+is remembered once the surface confirmed it; a crash in between is found by the surface, as with any other alert.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.domain.heartbeats.alerts import Alert, Posted
+from bot.domain.heartbeats.beats import Delivered, Wake
+from bot.domain.heartbeats.session_state import OpenFinding, SessionState, is_still_silent
+from bot.domain.severity import Severity
+from bot.domain.text.humanize import span
+from bot.errors import ProviderError, TriageError
+from bot.heartbeat.alerts.alert_routing import Delivery
+from bot.heartbeat.alerts.finding_responses import LONGEST_SNOOZE
+from bot.heartbeat.alerts.notifications import destination
+from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.ports import Clock, SessionStore, Workspace
+
+log = logging.getLogger(__name__)
+
+MAX_RINGS: Final = 20
+"""How often a page rings again; after that it is said again after `dedupe_window`, like any other finding."""
+_CHANCES: Final = 2
+"""After so many rings, or as much time, `then` is told; the rings count where the clock was set back."""
+_Step = Callable[[Session, OpenFinding, datetime], None]
+
+
+class Rings:
+    """What is ticked; `say` says a line in the ops channel."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        store: SessionStore,
+        delivery: Delivery,
+        workspace: Workspace,
+        clock: Clock,
+        *,
+        zone_of: Callable[[Session], str],
+        say: Callable[[str], None],
+    ) -> None:
+        self._sessions, self._store, self._delivery = sessions, store, delivery
+        self._workspace, self._clock = workspace, clock
+        self._zone_of, self._say = zone_of, say
+
+    def tick(self) -> None:
+        """Ring and escalate what is due; what fails is logged and due again at the next tick."""
+        now = self._clock.now()
+        for session in self._sessions.all():
+            for finding in list(self._store.load(session.id).findings.values()):
+                for step in (self._ring, self._escalate):  # an owner who cannot be reached is a reason to escalate
+                    self._take(step, session, finding, now)
+
+    def _take(self, step: _Step, session: Session, finding: OpenFinding, now: datetime) -> None:
+        """Take one step for a page as it stands by now: somebody may have clicked while the last one was on its way."""
+        try:
+            stands = self._store.load(session.id).findings.get(finding.key)
+            if stands is not None and is_waiting(stands, session, now):
+                step(session, stands, now)
+        except TriageError:
+            log.warning(
+                "a page did not ring again", extra={"action": "ring_failed", "session": session.id}, exc_info=True
+            )
+
+    def _ring(self, session: Session, finding: OpenFinding, now: datetime) -> None:
+        """Send the page anew to the session's owner; a webhook's receiver rings by itself."""
+        state = self._store.load(session.id)
+        route = self._delivery.route(session, state)
+        surface = self._delivery.surface(route)
+        if route is None or surface is None or route.channel == "webhook" or not is_due(finding, session, now):
+            return
+        before = {"place": None, "reference": None} if finding.is_listed else {}
+        rung = finding.evolve(snoozed_until=None, rings=finding.rings + 1, **before)
+        posted = surface.send(str(route.to), self._alert(session, rung, now))
+
+        def note(now_: SessionState) -> SessionState:
+            known = now_.findings.get(finding.key, finding)
+            copies = (*posted.copies, *(copy for copy in known.copies if copy[0] not in posted.channels))
+            as_rung = known.evolve(
+                rung_at=now,
+                rings=known.rings + 1,
+                place=posted.place,
+                reference=posted.reference,
+                copies=copies,
+                is_listed=False,
+            )
+            sent = now_.sent.stamped(finding.key, finding.text, destination(route), now)
+            return now_.with_findings(as_rung).evolve(sent=sent if known.is_open else now_.sent)
+
+        self._store.save(session.id, note)
+        self._show_a_click_meanwhile(session, finding, route, posted, now)
+
+    def _escalate(self, session: Session, finding: OpenFinding, now: datetime) -> None:
+        """Tell `then`, once, after the owner's second chance has passed."""
+        again, to = session.beat.again_after, session.beat.then
+        surface = self._delivery.surface(Delivered(mode="explicit", channel="slack", to=to))
+        if to is None or surface is None or again is None or finding.escalated_at is not None:
+            return
+        if finding.rings < _CHANCES and now - finding.first_at < _CHANCES * again:
+            return
+        if to[:1] in "CG" and not self._workspace.channel(to).is_private:
+            self._say(f"{session.id}: a page nobody acknowledged was not told to <#{to}> (`then`): it is not private.")
+            self._note(session, finding, escalated_at=now)
+            return
+        waited = f"Escalated: nobody has acknowledged this for {span(max(now - finding.first_at, again))}."
+        first = finding.evolve(place=None, reference=None, copies=(), notes=(waited, *finding.notes))
+        posted = surface.send(to, self._alert(session, first, now))
+        known = self._store.load(session.id).findings.get(finding.key, finding)
+        copies = (*known.copies, (posted.place, posted.reference), *posted.copies)
+        self._note(session, finding, escalated_at=now, copies=tuple(dict.fromkeys(copies)))
+        log.info("a page was escalated", extra={"action": "page_escalated", "session": session.id})
+
+    def _note(self, session: Session, finding: OpenFinding, **changes: object) -> None:
+        def note(state: SessionState) -> SessionState:
+            return state.with_findings(state.findings.get(finding.key, finding).evolve(**changes))
+
+        self._store.save(session.id, note)
+
+    def _show_a_click_meanwhile(
+        self, session: Session, rung: OpenFinding, route: Delivered, posted: Posted, now: datetime
+    ) -> None:
+        """Show a click that came while the page was on its way."""
+        stands = self._store.load(session.id).findings.get(rung.key, rung)
+        surface = self._delivery.surface(route)
+        if surface is None or is_waiting(stands, session, now):
+            return
+        try:
+            surface.update(str(route.to), posted, self._alert(session, stands, now))
+        except ProviderError:
+            log.warning("a page was not updated", extra={"action": "alert_stale", "session": session.id}, exc_info=True)
+
+    def _alert(self, session: Session, finding: OpenFinding, now: datetime) -> Alert:
+        return Alert(
+            session_id=session.id,
+            session_name=session.name,
+            text=finding.text,
+            finding=finding,
+            reasoning=finding.reasoning,
+            notes=finding.notes,
+            at=now,
+            wake=Wake.INTERVAL,
+            zone=self._zone_of(session),
+        )
+
+
+def is_waiting(finding: OpenFinding, session: Session, now: datetime) -> bool:
+    """Whether a page still wants somebody: open, neither acknowledged nor snoozed, in a session that shows alerts."""
+    beat = session.beat
+    if finding.severity is not Severity.PAGE or not finding.is_open or finding.acknowledged_by:
+        return False
+    until = finding.snoozed_until
+    snoozed = until is not None and is_still_silent(until, now, LONGEST_SNOOZE)
+    return not snoozed and beat.again_after is not None and beat.visibility.show_alerts and beat.enabled
+
+
+def is_due(finding: OpenFinding, session: Session, now: datetime) -> bool:
+    """Whether a page that waits is to ring now; one that was never said is the next beat's to say."""
+    again, last = session.beat.again_after, finding.rung_at or finding.sent_at
+    if again is None or last is None or finding.rings >= MAX_RINGS:
+        return False
+    return not timedelta() <= now - last < again  # a time in the future is a wrong clock's

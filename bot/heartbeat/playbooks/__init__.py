@@ -1,0 +1,1 @@
+"""HEARTBEAT.md files and the commands in them."""

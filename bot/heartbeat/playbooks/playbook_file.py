@@ -1,0 +1,165 @@
+"""HEARTBEAT.md on disk: read, created when missing, changed only where the file is still what was read.
+
+A human may edit it at any moment and wins: a change is made to the text as it is when it is written, and what it would
+touch there is looked up anew.
+
+A small text file that people edit too: read and replaced as a plain file of its own folder, never through a link.
+
+A link, a device or a pipe in its place is refused: what stands behind it is another file than the one meant.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import stat
+import tempfile
+import threading
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+from bot.agent.git.git_process import GitProcess
+from bot.domain.playbook import Playbook, parse
+from bot.errors import StoreError, TriageError
+from bot.heartbeat.playbooks.template_seeding import checkout_at, seeded
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
+
+MAX_BYTES: Final = 1024 * 1024
+_READ_ONLY: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def read_plain(path: Path) -> str | None:
+    """Return the text, or None if there is no such file; bytes that are no UTF-8 survive `replace_plain`.
+
+    Raises:
+        StoreError: it is no plain file, is larger than 1 MiB, or cannot be read.
+    """
+    try:
+        descriptor = os.open(path, _READ_ONLY)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise StoreError(f"{path} is no plain file")
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise StoreError(f"{path} is a link; put a plain file in its place") from error
+        raise StoreError(f"cannot read {path}: {error.strerror}") from error
+    if len(data) > MAX_BYTES:
+        raise StoreError(f"{path} is larger than 1 MiB; a playbook is a page or two")
+    return data.decode("utf-8", "surrogateescape")
+
+
+def replace_plain(path: Path, before: str, after: str) -> bool:
+    """Put `after` in the place of `before` at once, keeping the file's mode; False if it holds something else by now.
+
+    The new file takes the name itself, so that a link put there meanwhile is replaced and not followed.
+
+    Raises:
+        StoreError: it is no plain file any more, or the disk refuses.
+    """
+    temporary: Path | None = None
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        temporary = Path(name)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(after.encode("utf-8", "surrogateescape"))
+            file.flush()
+            os.fsync(descriptor)
+        if read_plain(path) != before:
+            return False
+        temporary.chmod(stat.S_IMODE(path.lstat().st_mode))
+        temporary.replace(path)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+    return True
+
+
+log = logging.getLogger(__name__)
+
+TRIES: Final = 5
+_ONE_AT_A_TIME: Final = threading.RLock()
+"""Beats, commands and buttons of one process change playbooks one after the other; each change takes milliseconds."""
+
+
+def playbook_of(session: Session) -> PlaybookFile:
+    """Return the playbook of a session."""
+    return PlaybookFile(session.cwd, name=session.name, is_master=session.is_master)
+
+
+class PlaybookFile:
+    """The playbook in a session's folder. Every method raises StoreError where the disk refuses."""
+
+    def __init__(self, cwd: Path, *, name: str | None = None, is_master: bool = False) -> None:
+        self.path = cwd / PLAYBOOK
+        self._cwd, self._name, self._is_master = cwd, name or cwd.name, is_master
+
+    def peek(self) -> Playbook | None:
+        """Return the playbook as it stands, or None if there is none; creates nothing."""
+        text = read_plain(self.path)
+        return None if text is None else parse(text)
+
+    def read(self) -> Playbook:
+        """Return the playbook; a missing one is created from the template and kept out of git's sight."""
+        playbook = self.peek()
+        if playbook is None:
+            self._create()
+            playbook = self.peek()
+        return playbook or parse("")
+
+    def is_tracked(self) -> bool:
+        """Whether git tracks the file; False where there is no checkout, or no git that says so."""
+        try:
+            return bool(GitProcess(self._cwd).run("ls-files", "-z", "--", PLAYBOOK).strip(b"\0"))
+        except TriageError:
+            return False
+
+    def change(self, edit: Callable[[Playbook], Playbook]) -> Playbook:
+        """Apply `edit` to the playbook as it is on disk; it may run more than once. Returns what now stands there.
+
+        Raises:
+            StoreError: the file is gone, which no edit undoes, or the disk refuses.
+        """
+        with _ONE_AT_A_TIME:
+            for _ in range(TRIES):
+                before = self.peek()
+                if before is None:
+                    raise StoreError(f"{self.path} is not there; somebody deleted it")
+                after = edit(before)
+                if after == before or replace_plain(self.path, before.render(), after.render()):
+                    return after
+        raise StoreError(f"{self.path} is being edited; the change was dropped")
+
+    def _create(self) -> None:
+        template = "master.md" if self._is_master else "worker.md"
+        text = (resources.files("bot.heartbeat.playbooks") / "templates" / template).read_text(encoding="utf-8")
+        text = seeded(parse(text), checkout_at(self._cwd)).render().replace("{session}", " ".join(self._name.split()))
+        try:
+            with self.path.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except FileExistsError:
+            return
+        except OSError as error:
+            raise StoreError(f"cannot create {self.path}: {error.strerror}") from error
+        self._keep_out_of_git()
+        log.info("playbook created", extra={"action": "playbook_created", "path": str(self.path)})
+
+    def _keep_out_of_git(self) -> None:
+        """Add the file to the checkout's own exclude list: it is runtime state and no commit of anybody's."""
+        try:
+            said = GitProcess(self._cwd).run("rev-parse", "--git-path", "info/exclude")
+            exclude = self._cwd / os.fsdecode(said.removesuffix(b"\n"))
+            exclude.parent.mkdir(exist_ok=True)
+            known = exclude.read_text(encoding="utf-8", errors="replace") if exclude.exists() else ""
+            if PLAYBOOK not in known.split():
+                gap = "" if not known or known.endswith("\n") else "\n"
+                exclude.write_text(f"{known}{gap}{PLAYBOOK}\n", encoding="utf-8", errors="replace")
+        except (OSError, TriageError):
+            log.info("playbook not excluded from git", extra={"action": "playbook_unexcluded"}, exc_info=True)

@@ -1,0 +1,121 @@
+"""From a mention to a proposal: which session is meant, which of its tasks, and whether anybody may be asked at all."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from bot.domain.events import Event, MessageType
+from bot.domain.playbook import parse
+from bot.domain.playbooks.playbook_edits import Numbered
+from bot.domain.playbooks.playbook_requests import Verb, Wish, read_wish
+from bot.domain.playbooks.proposals import Proposal, proposal_id, tasks_named
+from bot.domain.tiers import Tier
+from bot.errors import InputError, StoreError
+from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.playbooks.task_list import flat
+from bot.heartbeat.sessions.session_registry import Sessions
+from bot.ports import Clock, Person, Workspace, is_stranger
+
+log = logging.getLogger(__name__)
+
+_SPOKEN: Final = frozenset({MessageType.TEXT, MessageType.THREAD_REPLY})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proposing:
+    """Reads mentions; `say` speaks in the ops channel."""
+
+    sessions: Sessions
+    workspace: Workspace
+    clock: Clock
+    bot_user_id: str
+    allow_external: bool
+    say: Callable[[str], None]
+
+    def wish_in(self, event: Event) -> Wish | None:
+        """Return what a message wants changed; None for any other message, and where there are no sessions."""
+        is_spoken = event.msg_type in _SPOKEN and event.sender.type == "user" and self.bot_user_id in event.mentions
+        names = {session.id: session.name for session in self.sessions.all()} if is_spoken else {}
+        return read_wish(event.content, names) if names else None
+
+    def proposal_of(self, event: Event) -> Proposal | None:
+        """Return the proposal a message makes; None for a guest's, and, said in the ops channel, where no task fits.
+
+        Raises:
+            ProviderError: the chat cannot say who asks.
+        """
+        wish, person = self.wish_in(event), self.workspace.person(event.sender.id)
+        if wish is None or (is_stranger(person) and not self.allow_external):
+            log.info("ignored a guest's wish", extra={"action": "guest_ignored"})
+            return None
+        choices = self._candidates(event, wish)
+        proposal = Proposal(
+            id=proposal_id(event.team_id, event.chat_id, event.message_id),
+            verb=wish.verb,
+            wanted=wish.task,
+            task=wish.task,
+            tier=wish.tier,
+            choices=choices,
+            asked_by=event.sender.id,
+            words=event.content,
+            chat_id=event.chat_id,
+            thread_ts=event.thread_id or event.message_id,
+            permalink=self.workspace.permalink(event.chat_id, event.message_id),
+            at=self.clock.now(),
+        )
+        if wish.verb is Verb.ADD:
+            return proposal.evolve(session=choices[0]) if len(choices) == 1 else proposal
+        return self._of_a_task(proposal, person)
+
+    def bound(self, proposal: Proposal, session_id: str) -> Proposal:
+        """Return it for one session, bound to the one task there that its words name.
+
+        Raises:
+            InputError: none or several do.
+        """
+        if proposal.verb is Verb.ADD:
+            return proposal.evolve(session=session_id)
+        found = self._named(session_id, proposal.wanted, proposal.tier)
+        if len(found) != 1:
+            raise InputError(f"{len(found) or 'No'} tasks there say {proposal.wanted!r}; use /triage tiers instead.")
+        [one] = found
+        return proposal.evolve(session=session_id, task=flat(one.task.text), task_id=one.task.id, from_tier=one.tier)
+
+    def _of_a_task(self, proposal: Proposal, person: Person) -> Proposal | None:
+        """Return it for the sessions that have the task, bound where that is one."""
+        found = {one: self._named(one, proposal.wanted, proposal.tier) for one in proposal.choices}
+        fitting = tuple(one for one in proposal.choices if len(found[one]) == 1)
+        if not fitting:
+            self.say(_not_found(proposal, found, person))
+            return None
+        narrowed = proposal.evolve(choices=fitting)
+        return self.bound(narrowed, fitting[0]) if len(fitting) == 1 else narrowed
+
+    def _candidates(self, event: Event, wish: Wish) -> tuple[str, ...]:
+        """Return the sessions that may be meant: those named, else those of the channel, else all."""
+        everywhere = self.sessions.all()
+        of_channel = tuple(session.id for session in everywhere if event.chat_id in session.channels)
+        return wish.names or of_channel or tuple(session.id for session in everywhere)
+
+    def _named(self, session_id: str, words: str, unless_in: Tier | None) -> list[Numbered]:
+        """Return the tasks that words may mean, but for those that stand where they shall go; none of a bad file."""
+        try:
+            playbook = playbook_of(self.sessions.get(session_id)).peek() or parse("")
+        except StoreError:
+            log.warning("a playbook could not be read", extra={"action": "playbook_unread"}, exc_info=True)
+            return []
+        return [one for one in tasks_named(playbook, words) if one.tier is not unless_in]
+
+
+def _not_found(proposal: Proposal, found: Mapping[str, list[Numbered]], person: Person) -> str:
+    several = next((one for one in found if len(found[one]) > 1), None)
+    where = f" ({proposal.permalink})" if proposal.permalink else ""
+    nowhere = f"no task of {', '.join([*found][:5])} says that, or it stands there already"
+    what = nowhere if several is None else f"several tasks of {several} say that"
+    return (
+        f"{person.name} asked to {proposal.verb} “{proposal.wanted}”{where}, but {what}. "
+        f"Next: /triage tiers {several or next(iter(found))}"
+    )

@@ -1,0 +1,235 @@
+"""What people may do to a session's playbook by command: list, add, remove, move, edit a tier as text.
+
+Who may is asked before. A number means what it meant in the list the same person saw last; `shown` remembers which
+list that was. Every change is one sentence that says what changed and how to undo it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from bot.domain.playbook import Playbook
+from bot.domain.playbooks.playbook_edits import (
+    Numbered,
+    add_task,
+    list_digest,
+    move_number,
+    numbered,
+    remove_number,
+    task_of,
+)
+from bot.domain.playbooks.playbook_entries import plain_text, task_id
+from bot.domain.playbooks.tier_text import Changes, text_digest, tier_text, with_tier_text
+from bot.domain.tiers import Tier
+from bot.errors import InputError, StoreError
+from bot.heartbeat.playbooks.allowed_commands import not_allowed
+from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.playbooks.removed_checks import Removals
+from bot.heartbeat.playbooks.task_list import TaskList, flat, task_list
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, Sessions
+from bot.ports import Clock, SessionStore, Slate
+
+log = logging.getLogger(__name__)
+
+MAX_REMEMBERED: Final = 500
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """A sentence or two, and the list as it is now; `kept` is what was taken out and `add` cannot bring back."""
+
+    text: str
+    undo: tuple[str, ...]
+    """The words of the command that takes it back, without the program's name; none where no command can."""
+    tasks: TaskList
+    kept: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Editing:
+    """A tier's text to edit, and the digest by which a change of somebody else's is noticed."""
+
+    session_id: str
+    tier: Tier
+    text: str
+
+    @property
+    def base(self) -> str:
+        """What tells this text from another."""
+        return text_digest(self.text)
+
+
+class TextChanged(InputError):
+    """Somebody changed the tier while it was being edited; nothing was changed. Carries how it reads now."""
+
+    def __init__(self, now: Editing) -> None:
+        super().__init__(f"The {now.tier} tasks of {now.session_id} changed while you wrote; nothing was changed.")
+        self.now = now
+
+
+class TaskDesk:
+    """The playbooks of all sessions. Every method raises InputError for an unknown session, StoreError for the disk."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        store: SessionStore,
+        zones: Zones,
+        clock: Clock,
+        shown: Slate,
+        removals: Removals | None = None,
+    ) -> None:
+        self._sessions, self._store, self._zones, self._clock = sessions, store, zones, clock
+        self._shown, self._lock = shown, threading.Lock()
+        self._removals = removals
+
+    def listed(self, session_id: str, by: str) -> TaskList:
+        """Return the list, whose numbers count for `by` from now on.
+
+        Raises:
+            InputError: there is no playbook yet.
+        """
+        return self._seen(session_id, self._playbook(session_id), by)
+
+    def look(self, session_id: str) -> TaskList:
+        """Return the list without a number counting for anybody; raises as `listed` does."""
+        return self._list(session_id, self._playbook(session_id))
+
+    def add(self, session_id: str, tier: Tier, text: str, by: str) -> Answer:
+        """Add a task; raises InputError unless it is one line of plain text the tier does not hold."""
+        session, said = self._sessions.get(session_id), plain_text(text)
+        playbook_of(session).read()
+        playbook = self._change(session_id, lambda now: add_task(now, tier, said), by)
+        found = next(one for one in numbered(playbook) if one.tier is tier and one.task.id == task_id(said))
+        runs = [f"`{' '.join(argv)}` is not among `commands` in triage.yml" for argv in not_allowed(session, said)]
+        note = f" {'; '.join(runs)}, so it does not run without a model." if runs else ""
+        return Answer(
+            text=f"Added to the {tier} tasks of {session_id} as number {found.number}: {said}.{note}",
+            undo=("tiers", session_id, "remove", str(found.number)),
+            tasks=self._seen(session_id, playbook, by),
+        )
+
+    def remove(self, session_id: str, number: int, by: str) -> Answer:
+        """Remove the task `by` saw as `number`; raises ListChanged if that is another list by now."""
+        shown = self._shown_to(session_id, by)
+        gone: list[Numbered] = []
+
+        def edit(now: Playbook) -> Playbook:
+            gone[:] = [task_of(now, number, shown)]
+            return remove_number(now, number, shown)
+
+        playbook = self._change(session_id, edit, by)
+        [one] = gone
+        comes_back = _is_plain(one.task.text)
+        lost = (*(() if comes_back else (one.task.text,)), *one.task.details)
+        return Answer(
+            text=f"Removed from the {one.tier} tasks of {session_id}: {flat(one.task.text)}."
+            + (" What `add` cannot bring back is shown here." if lost else ""),
+            undo=("tiers", session_id, "add", one.tier, one.task.text) if comes_back else (),
+            tasks=self._seen(session_id, playbook, by),
+            kept="\n".join(map(flat, lost)),
+        )
+
+    def move(self, session_id: str, number: int, to: Tier, by: str) -> Answer:
+        """Move the task `by` saw as `number`; raises ListChanged if that is another list by now."""
+        shown = self._shown_to(session_id, by)
+        moved: list[Numbered] = []
+
+        def edit(now: Playbook) -> Playbook:
+            moved[:] = [task_of(now, number, shown)]
+            return move_number(now, number, to, shown)
+
+        playbook = self._change(session_id, edit, by)
+        [one] = moved
+        found = _last_like(playbook, to, one)
+        return Answer(
+            text=f"Moved from {one.tier} to {to} in {session_id}, now number {found.number}: {flat(one.task.text)}.",
+            undo=("tiers", session_id, "move", str(found.number), one.tier),
+            tasks=self._seen(session_id, playbook, by),
+        )
+
+    def editing(self, session_id: str, tier: Tier) -> Editing:
+        """Return a tier's text to edit; raises InputError where there is no playbook."""
+        return Editing(session_id=session_id, tier=tier, text=tier_text(self._playbook(session_id), tier))
+
+    def check_edit(self, session_id: str, tier: Tier, text: str, base: str) -> None:
+        """Raise what `edit` would raise, and change nothing."""
+        _edited(self._playbook(session_id), session_id, tier, text, base)
+
+    def edit(self, session_id: str, tier: Tier, text: str, base: str, by: str) -> Changes:
+        """Put the edited text in the tier's place; lines that did not change keep every byte.
+
+        Raises:
+            TextChanged: somebody changed the tier since `base`.
+            InputError: a line is no plain task, or the tier cannot be edited as text.
+        """
+        done: list[Changes] = []
+
+        def edit(now: Playbook) -> Playbook:
+            done[:] = [_edited(now, session_id, tier, text, base)]
+            return done[0].playbook
+
+        self._change(session_id, edit, by)
+        return done[0]
+
+    def _playbook(self, session_id: str) -> Playbook:
+        session = self._sessions.get(session_id)
+        if not session.playbook_path.exists():
+            raise InputError(
+                f"{session_id} has no {PLAYBOOK} yet; its first beat creates one: /triage heartbeat run {session_id}. "
+                f"Where it was deleted, a new task does: /triage tiers {session_id} add quick <task>"
+            )
+        return playbook_of(session).read()
+
+    def _change(self, session_id: str, edit: Callable[[Playbook], Playbook], by: str) -> Playbook:
+        before = self._playbook(session_id)
+        after = playbook_of(self._sessions.get(session_id)).change(edit)
+        if self._removals is not None:
+            self._removals.note(session_id, before, after, by=by, at=self._clock.now())
+        return after
+
+    def _seen(self, session_id: str, playbook: Playbook, by: str) -> TaskList:
+        """Return the list and remember that `by` saw it; a disk that is full costs them the numbers, not the list."""
+        try:
+            with self._lock:
+                known = {key: digest for key, digest in self._shown.read().items() if key != _key(session_id, by)}
+                kept = dict(list(known.items())[-MAX_REMEMBERED:])
+                self._shown.write({**kept, _key(session_id, by): list_digest(playbook)})
+        except StoreError:
+            log.warning("a list that was shown is not remembered", extra={"action": "list_forgotten"}, exc_info=True)
+        return self._list(session_id, playbook)
+
+    def _list(self, session_id: str, playbook: Playbook) -> TaskList:
+        return task_list(self._sessions.get(session_id), playbook, self._store, self._zones, self._clock.now())
+
+    def _shown_to(self, session_id: str, by: str) -> str | None:
+        digest = self._shown.read().get(_key(session_id, by))
+        return digest if isinstance(digest, str) else None
+
+
+def _edited(now: Playbook, session_id: str, tier: Tier, text: str, base: str) -> Changes:
+    current = Editing(session_id=session_id, tier=tier, text=tier_text(now, tier))
+    if current.base != base:
+        raise TextChanged(current)
+    return with_tier_text(now, tier, text)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a task could be added again just as it stood."""
+    try:
+        return plain_text(text) == text
+    except InputError:
+        return False
+
+
+def _key(session_id: str, by: str) -> str:
+    return f"{session_id} {by}"
+
+
+def _last_like(playbook: Playbook, tier: Tier, one: Numbered) -> Numbered:
+    return [other for other in numbered(playbook) if other.tier is tier and other.task.id == one.task.id][-1]

@@ -1,0 +1,151 @@
+"""A session's tasks as people see them: numbered across the tiers, what is due, what may not run. Only reads.
+
+Tasks and tiers in plain words, the same in Slack and on the terminal. Pure; nothing here is escaped.
+
+The words of `tiers` commands: a tier, a task's number; what is none is refused with what to type instead. Pure.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.domain.playbook import Playbook
+from bot.domain.playbooks.playbook_edits import Numbered, numbered
+from bot.domain.text.humanize import ago, span, utc_text
+from bot.domain.text.sanitize import without_hidden
+from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier, includes
+from bot.errors import InputError
+from bot.heartbeat.playbooks.allowed_commands import Argv, not_allowed
+from bot.heartbeat.run.inputs import stamps_of
+from bot.heartbeat.schedule.session_overview import next_beat
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.session_registry import Session
+from bot.ports import SessionStore
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TaskList:
+    """What a playbook asks for, as of `at`. `refused` are commands of a task that triage.yml does not allow."""
+
+    session: Session
+    at: datetime
+    tasks: tuple[Numbered, ...]
+    due: Tier
+    stamps: Stamps
+    beats: Mapping[Tier, datetime | None]
+    """The first slot inside the hours at which a tier is due; None while the session is off or too far off to tell."""
+    refused: Mapping[int, tuple[Argv, ...]]
+
+    def of(self, tier: Tier) -> tuple[Numbered, ...]:
+        """Return one tier's tasks."""
+        return tuple(one for one in self.tasks if one.tier is tier)
+
+    def is_due(self, tier: Tier) -> bool:
+        """Whether a beat that began now would do this tier."""
+        return tier in includes(self.due)
+
+
+def task_list(session: Session, playbook: Playbook, store: SessionStore, zones: Zones, now: datetime) -> TaskList:
+    """Return the tasks of a playbook as they stand; raises StoreError where the session's state cannot be read."""
+    stamps, tasks = stamps_of(playbook, store.load(session.id)), numbered(playbook)
+    due, hours = due_tier(stamps, now), zones.hours(session)
+
+    def beat_of(tier: Tier) -> datetime | None:
+        since = now if tier in includes(due) else due_at(stamps, tier, now) - timedelta(seconds=1)
+        return next_beat(session, hours, since) if session.beat.enabled else None
+
+    return TaskList(
+        session=session,
+        at=now,
+        tasks=tasks,
+        due=due,
+        stamps=stamps,
+        beats={tier: beat_of(tier) for tier in Tier},
+        refused={
+            one.number: found for one in tasks if (found := not_allowed(session, one.task.text, *one.task.details))
+        },
+    )
+
+
+def due_at(stamps: Stamps, tier: Tier, now: datetime) -> datetime:
+    """Return from when on a tier is due by its stamp; `now` where nothing holds it back."""
+    stamp = stamps.of(tier)
+    return max(now, stamp + PERIODS[tier]) if stamp is not None and tier in PERIODS else now
+
+
+HEADINGS = {Tier.QUICK: "Quick, at every beat", Tier.HOURLY: "Hourly", Tier.DAILY: "Daily"}
+
+
+def tier_heading(seen: TaskList, tier: Tier) -> str:
+    """Return the line above a tier's tasks: whether it is due, and when it ran last.
+
+    `Hourly · not due, in 40 min · last ran 20 min ago`
+    """
+    stamp = seen.stamps.of(tier)
+    ran = f"last ran {ago(seen.at, stamp)}" if stamp is not None else "never ran"
+    due = "due now" if seen.is_due(tier) else _due_in(seen, tier)
+    return " · ".join([HEADINGS[tier], due, ran])
+
+
+def task_line(seen: TaskList, number: int) -> str:
+    """Return a task with its number; details are counted, not shown."""
+    one = seen.tasks[number - 1]
+    more = f" (+{len(one.task.details)} lines)" if one.task.details else ""
+    return f"{one.number}. {flat(one.task.text)}{more}"
+
+
+def refused_lines(seen: TaskList) -> list[str]:
+    """Return the commands that run in no beat because triage.yml does not allow them, with the tasks that name them."""
+    return [f"{flat(' '.join(argv))} (task {number})" for number, found in seen.refused.items() for argv in found]
+
+
+def due_lines(seen: TaskList) -> list[str]:
+    """Return which tier is due, and when each one's turn is next."""
+    now = " and ".join(includes(seen.due))
+    lines = [f"Due now in {seen.session.id}: {now}."]
+    for tier in Tier:
+        beat = seen.beats[tier]
+        when = f"with the beat in {span(beat - seen.at)} ({utc_text(beat)})" if beat is not None else _no_beat(seen)
+        due = "due now" if seen.is_due(tier) else _due_in(seen, tier)
+        lines.append(f"{tier}: {due}, {when}")
+    return lines
+
+
+def flat(text: str) -> str:
+    """Return foreign words on one line, without what a terminal would obey."""
+    return " ".join(without_hidden(text)[0].split())
+
+
+def _due_in(seen: TaskList, tier: Tier) -> str:
+    stamp = seen.stamps.of(tier)
+    return f"due in {span(stamp + PERIODS[tier] - seen.at)}" if stamp is not None else "due now"
+
+
+def _no_beat(seen: TaskList) -> str:
+    return "no beat in sight" if seen.session.beat.enabled else "but the session is off"
+
+
+def parse_tier(word: str, session_id: str) -> Tier:
+    """Return the tier a word names; raises InputError, with the near ones, for any other word."""
+    if word.lower() in tuple(Tier):
+        return Tier(word.lower())
+    near = difflib.get_close_matches(word.lower(), [*Tier], n=1)
+    hint = f"did you mean {near[0]}?" if near else "there are quick, hourly and daily"
+    said = f"{word[:40]!r} is no tier" if word else f"Name a tier: /triage tiers {session_id} …"
+    raise InputError(f"{said}; {hint}")
+
+
+def parse_number(word: str, session_id: str) -> int:
+    """Return a task's number; raises InputError for any other word.
+
+    >>> parse_number("#3", "shop")
+    3
+    """
+    bare = word.removeprefix("#").removesuffix(".")
+    if bare.isascii() and bare.isdigit() and len(bare) <= 6:
+        return int(bare)
+    said = f"{word[:40]!r} is no task's number" if word else "Which task? Name its number"
+    raise InputError(f"{said}; to see them: /triage tiers {session_id}")

@@ -1,0 +1,1 @@
+"""One beat: inputs, pre-screen, full run, receipts."""

@@ -1,0 +1,242 @@
+"""How a beat began and ended, and the two places that is written down: its record and its session's state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Self
+
+from bot.domain.heartbeats.beats import Action, Assigned, BeatResult, BeatUsage, Envelope, PaidRun, Wake, indicator_of
+from bot.domain.heartbeats.session_state import MessageKind, SessionState, SpentToday
+from bot.domain.returns import Usage
+from bot.domain.secrets import redact
+from bot.domain.tiers import includes
+from bot.errors import StoreError
+from bot.heartbeat.alerts.notifications import Sent
+from bot.heartbeat.run.beat_view import BeatReport, BeatView, Edits, measured_after
+from bot.heartbeat.schedule.admission import failed, succeeded
+from bot.heartbeat.schedule.beat_log import BeatLog
+from bot.heartbeat.sessions.session_registry import Session
+from bot.ports import SessionStore
+
+OUTPUT_CHARS = 4_000
+LINES_LOOKED_AT = 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Begun:
+    """One beat as it starts: why, the time its tiers are stamped with, what it will change in its playbook.
+
+    `paid` is the run of a beat that a crash broke off after it: this one is that beat, and goes on from there.
+    """
+
+    run_id: str
+    wake: Wake
+    stamp_at: datetime
+    started_at: datetime
+    edits: Edits = field(default_factory=Edits)
+    paid: PaidRun | None = None
+
+    @classmethod
+    def again(cls, paid: PaidRun) -> Self:
+        """Return the beat whose run this was."""
+        return cls(run_id=paid.run_id, wake=paid.wake, stamp_at=paid.stamp_at, started_at=paid.started_at, paid=paid)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ending:
+    """How it ended; `good` means that it vouches for every due task. `full` and `triage` are what its runs cost."""
+
+    result: BeatResult
+    why: str | None = None
+    error: str | None = None
+    view: BeatView | None = None
+    report: BeatReport | None = None
+    sent: Sent | None = None
+    prescreen: Action | None = None
+    says_ok: bool = False
+    beside_ok: str = ""
+    """What was said beside the token that all is well, and sent to nobody."""
+    good: bool = False
+    full: Usage | None = None
+    triage: Usage | None = None
+
+
+class Record:
+    """Writes the folder of a beat, the state of its session and its line in heartbeats.ndjson, in that order."""
+
+    def __init__(self, runs: Path, store: SessionStore, log: BeatLog, secrets: Collection[str] = ()) -> None:
+        self._runs, self._store, self._log, self._secrets = runs, store, log, secrets
+
+    def close(self, session: Session, begun: Begun, ending: Ending, *, now: datetime) -> None:
+        """Write down how a beat ended; raises StoreError where the disk refuses.
+
+        A beat that goes on after a crash may be partly on record; what is there is left as it is.
+        """
+        if _is_traced(begun, ending):
+            self._trace(begun, ending, now)
+        state, is_again = self._store.load(session.id), begun.paid is not None
+        if not (is_again and state.last_run == begun.started_at):
+            state = self._store.save(session.id, _after(begun, ending, now))
+        if not (is_again and self._is_logged(session, begun)):
+            self._log.append(_envelope(session, begun, ending, now))
+        if state.paid is not None:
+            self._store.save(session.id, lambda state: state.evolve(paid=None))
+
+    def _is_logged(self, session: Session, begun: Begun) -> bool:
+        return any(beat.trace_id == begun.run_id for beat in self._log.recent(session.id, LINES_LOOKED_AT))
+
+    def _trace(self, begun: Begun, ending: Ending, now: datetime) -> None:
+        folder = self._runs / begun.run_id
+        try:
+            (folder / "work_products").mkdir(parents=True, exist_ok=True)
+            self._write(folder / "trace.json", json.dumps(_trace(begun, ending, now), ensure_ascii=False, indent=1))
+            if not (folder / "transcript.md").exists():
+                self._write(folder / "transcript.md", _transcript(ending))
+            with (folder / "run.log").open("a", encoding="utf-8") as file:
+                file.write(f"{now:%Y-%m-%dT%H:%M:%SZ} {ending.result}: {redact(ending.why or '', self._secrets)}\n")
+        except OSError as error:
+            raise StoreError(f"cannot record the beat in {folder}: {error.strerror}") from error
+
+    def _write(self, path: Path, text: str) -> None:
+        path.write_text(redact(text, self._secrets), encoding="utf-8", errors="replace")
+
+
+def _is_traced(begun: Begun, ending: Ending) -> bool:
+    """Whether a beat did anything a folder of its own tells of; a refusal did not."""
+    return ending.view is not None or ending.error is not None or bool(begun.edits.made)
+
+
+def _after(begun: Begun, ending: Ending, now: datetime) -> Callable[[SessionState], SessionState]:
+    """Return the change a beat makes to its session's state."""
+
+    def change(state: SessionState) -> SessionState:
+        state = state.evolve(spent=_spent(state.spent, now, ending))
+        if ending.result is BeatResult.SKIPPED and ending.view is None:
+            return state.evolve(answered_at=now)
+        state = state.evolve(last_run=begun.started_at)
+        if not (ending.good and ending.view):
+            state = _uncompared(state, ending)
+        if ending.result is BeatResult.FAILED:
+            return failed(state, " ".join((ending.error or "").split())[:200], now)
+        return _good(state, begun, ending) if ending.good and ending.view else state
+
+    return change
+
+
+def _good(state: SessionState, begun: Begun, ending: Ending) -> SessionState:
+    view = ending.view
+    assert view is not None
+    state = succeeded(state).evolve(
+        last_good=begun.started_at,
+        stamps={**state.stamps, **dict.fromkeys(includes(view.tier), begun.stamp_at)},
+        inbox_read=state.inbox_read + len(view.inbox),
+    )
+    if begun.paid is not None:
+        return _uncompared(state, ending)  # what the commands print by now was seen by nobody
+    kept = {result.command: result.output[:OUTPUT_CHARS] for result in view.probes.results}
+    return state.evolve(
+        probes={**state.probes, **view.probes.digests()},
+        outputs={**state.outputs, **kept},
+        failed_probes=_failed_probes(state, view),
+        measured=measured_after(state.measured, view, ending.report),
+    )
+
+
+def _uncompared(state: SessionState, ending: Ending) -> SessionState:
+    """Return the state after a look that nobody vouches for: the next beat takes nothing for unchanged."""
+    looked = {result.command for result in ending.view.probes.results} if ending.view else set()
+    return state.evolve(probes={name: digest for name, digest in state.probes.items() if name not in looked})
+
+
+def _failed_probes(state: SessionState, view: BeatView) -> tuple[str, ...]:
+    looked = {result.command for result in view.probes.results}
+    failed = [result.command for result in view.probes.results if result.problem is not None]
+    return (*(name for name in state.failed_probes if name not in looked), *failed)
+
+
+def _spent(spent: SpentToday, now: datetime, ending: Ending) -> SpentToday:
+    cost = sum(usage.cost_usd or 0.0 for usage in (ending.full, ending.triage) if usage)
+    day = f"{now:%Y-%m-%d}"
+    return SpentToday(day=day, usd=(spent.usd if spent.day == day else 0.0) + cost)
+
+
+def _envelope(session: Session, begun: Begun, ending: Ending, now: datetime) -> Envelope:
+    sent = ending.sent or Sent()
+    return Envelope(
+        ts=begun.started_at,
+        session_id=session.id,
+        workspace_dir=str(session.cwd),
+        reason=begun.wake,
+        result=ending.result,
+        indicator=indicator_of(ending.result, says_ok=ending.says_ok),
+        delivered=sent.delivered,
+        preview=sent.preview,
+        duration_ms=max(0, int((now - begun.started_at).total_seconds() * 1000)),
+        tool_calls=ending.report.tool_calls if ending.report else 0,
+        trace_id=begun.run_id if _is_traced(begun, ending) else None,
+        silent=sent.silent,
+        error=ending.error,
+        why=ending.why,
+        tier=ending.view.tier if ending.view else None,
+        prescreen=ending.prescreen,
+        usage=BeatUsage.of(ending.full, ending.triage),
+        assignments=_assignments(ending.view),
+        beside_ok=ending.beside_ok,
+    )
+
+
+def _assignments(view: BeatView | None) -> tuple[Assigned, ...]:
+    given = (message for message in (view.inbox if view else ()) if message.kind is MessageKind.ASSIGNMENT)
+    return tuple(Assigned(by=message.from_, text=message.text) for message in given)
+
+
+def _trace(begun: Begun, ending: Ending, now: datetime) -> dict[str, Any]:
+    view, report = ending.view, ending.report
+    return {
+        "run_id": begun.run_id,
+        "started_at": begun.started_at.isoformat(),
+        "seconds": (now - begun.started_at).total_seconds(),
+        "wake": begun.wake,
+        "result": ending.result,
+        "why": ending.why,
+        "error": ending.error,
+        "tier": view.tier if view else None,
+        "prescreen": ending.prescreen,
+        "tasks": [{"id": task.id, "text": task.text, "section": task.section} for task in view.tasks] if view else [],
+        "probes": _probes(view) if view else [],
+        "refused_commands": [" ".join(argv) for argv in view.probes.refused] if view else [],
+        "receipts": [receipt.model_dump(mode="json") for receipt in report.receipts] if report else [],
+        "message": report.message if report else None,
+        "edits": [edit.record() for edit in begun.edits.made],
+        "suppressed": list(ending.sent.suppressed) if ending.sent else [],
+    }
+
+
+def _probes(view: BeatView) -> list[dict[str, Any]]:
+    changed = {result.command for result in view.changed}
+    return [
+        {
+            "command": result.command,
+            "exit_code": result.exit_code,
+            "seconds": result.seconds,
+            "problem": result.problem,
+            "changed": result.command in changed,
+        }
+        for result in view.probes.results
+    ]
+
+
+def _transcript(ending: Ending) -> str:
+    view, report = ending.view, ending.report
+    tasks = "\n".join(f"- {task.text}" for task in view.tasks) if view else ""
+    outputs = (
+        "\n\n".join(f"$ {result.command}\n{result.problem or result.output}" for result in view.probes.results)
+        if view
+        else ""
+    )
+    said = report.message if report else ending.error or ending.why or ""
+    return f"# Due\n\n{tasks or '(nothing)'}\n\n# Probes\n\n{outputs or '(none)'}\n\n# Said\n\n{said}\n"

@@ -1,0 +1,71 @@
+"""What a model may do during a beat: the playbook's commands, its own playbook, suggestions, and reading the code.
+
+The pre-screen runs commands, ticks boxes and leaves notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+from bot.agent.git.git_repo import GitRepo
+from bot.agent.ledger import Ledger
+from bot.agent.tools.base import Arguments, Line, Tool, ToolProblem
+from bot.agent.tools.code_tools import repository_tools
+from bot.errors import ConfigError
+from bot.heartbeat.playbooks.allowed_commands import split_command
+from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.playbook_editor import Keeper
+from bot.heartbeat.run.playbook_tools import playbook_tools, small_tools
+from bot.heartbeat.run.probes import Probes
+from bot.ports import Clock
+
+_RUN: Final = "Run one of the commands this session allows, exactly as a task names it. Shows what it prints."
+
+
+class RunCommand(Arguments):
+    """Arguments of `run_command`."""
+
+    command: Line
+
+
+class BeatTools:
+    """Makes the tools of one beat; `exchange` makes those that reach other sessions."""
+
+    def __init__(
+        self,
+        probes: Probes,
+        clock: Clock,
+        exchange: Callable[[BeatView], list[Tool]] = lambda _: [],
+        *,
+        known_secrets: Collection[str] = (),
+    ) -> None:
+        self._probes, self._clock, self._exchange, self._secrets = probes, clock, exchange, known_secrets
+
+    def small(self, view: BeatView) -> list[Tool]:
+        """Return what a pre-screen may use."""
+        return [self._commands(view), *small_tools(self._keeper(view))]
+
+    def all(self, view: BeatView) -> list[Tool]:
+        """Return what a full run may use; outside a git checkout there is no code to read."""
+        own = [self._commands(view), *playbook_tools(self._keeper(view)), *self._exchange(view)]
+        try:
+            repo = GitRepo(view.session.cwd)
+            return [*own, *repository_tools(repo, Ledger(), known_secrets=self._secrets)]
+        except ConfigError:
+            return own
+
+    def _keeper(self, view: BeatView) -> Keeper:
+        return Keeper(view, self._clock, known_secrets=self._secrets)
+
+    def _commands(self, view: BeatView) -> Tool:
+        return Tool(
+            name="run_command", description=_RUN, arguments=RunCommand, call=lambda given: self._run(view, given)
+        )
+
+    def _run(self, view: BeatView, given: RunCommand) -> str:
+        argv = split_command(given.command)
+        result = self._probes.run_one(view.session.cwd, argv, view.session.beat.commands)
+        if result is None:
+            raise ToolProblem(f"`{given.command[:200]}` is not allowed here; the tasks name the commands that are")
+        return result.problem or result.output or "(printed nothing)"

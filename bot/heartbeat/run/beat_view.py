@@ -1,0 +1,222 @@
+"""What one beat changed in its session's HEARTBEAT.md: for its trace, its alert and its line in the log.
+
+What a beat has to do with other sessions: a value beside the rest of what it sees.
+
+What one beat looks at, and what whoever carried it out reports.
+
+What a good beat measured of its due tasks, added to what the session's state remembers of them. Pure.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final, Protocol
+
+from bot.domain.heartbeats.beats import Receipt, Wake
+from bot.domain.heartbeats.session_state import InboxMessage, OpenFinding, Removal
+from bot.domain.heartbeats.task_history import Measurement, Move, TaskHistory, remembered
+from bot.domain.playbook import Playbook
+from bot.domain.playbooks.playbook_entries import Entry
+from bot.domain.returns import Usage
+from bot.domain.sharing.suggestions import Suggestion
+from bot.domain.tiers import Tier
+from bot.heartbeat.run.probes import ProbeReport, ProbeResult
+from bot.heartbeat.sessions.session_registry import Session
+from bot.heartbeat.sharing.suggestion_candidates import Candidate
+
+SHOWN: Final = 3
+SHOWN_CHARS: Final = 80
+
+
+class What(StrEnum):
+    """Kinds of edits; the value is the tool's name and what is written to trace.json."""
+
+    ADD_TASK = "add_task"
+    CHECK_TASK = "check_task"
+    REMOVE_TASK = "remove_task"
+    MOVE_TASK = "move_task"
+    RAISE_FLAG = "raise_flag"
+    CLEAR_FLAG = "clear_flag"
+    NOTE = "note"
+    DROP_NOTE = "drop_note"
+
+
+_PHRASES: Final = {
+    What.ADD_TASK: "new {tier} task",
+    What.REMOVE_TASK: "removed from {tier}",
+    What.MOVE_TASK: "moved from {before} to {tier}",
+    What.RAISE_FLAG: "flag raised",
+    What.CLEAR_FLAG: "flag cleared",
+    What.NOTE: "noted",
+    What.DROP_NOTE: "note dropped",
+}
+"""How an alert tells of an edit; a box is no news."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Edit:
+    """One change; `tier` is where a task stands now, or stood, `before` where a moved one came from."""
+
+    what: What
+    text: str
+    at: datetime
+    tier: Tier | None = None
+    before: Tier | None = None
+
+    def record(self) -> dict[str, Any]:
+        """Return the edit as it stands in trace.json."""
+        moved = {"from_tier": self.before} if self.before else {}
+        return {"what": self.what, "tier": self.tier, **moved, "text": self.text, "at": self.at.isoformat()}
+
+
+@dataclass(slots=True)
+class Edits:
+    """The changes of one beat, in order."""
+
+    made: list[Edit] = field(default_factory=list)
+
+    @property
+    def news(self) -> list[Edit]:
+        """Those an owner hears of: all but ticked boxes."""
+        return [edit for edit in self.made if edit.what in _PHRASES]
+
+    def described(self) -> str:
+        """Return what changed on one line, or nothing.
+
+        >>> at = datetime(2026, 11, 21)
+        >>> Edits([Edit(what=What.ADD_TASK, text="Disk: `df -h`", at=at, tier=Tier.HOURLY)]).described()
+        'Changed in HEARTBEAT.md: new hourly task “Disk: `df -h`”'
+        """
+        told = [f"{_phrase(edit)} “{_short(edit.text)}”" for edit in self.news[:SHOWN]]
+        more = [f"and {len(self.news) - SHOWN} more"] if len(self.news) > SHOWN else []
+        return f"Changed in HEARTBEAT.md: {'; '.join([*told, *more])}" if told else ""
+
+    def counted(self) -> str:
+        """Return how much changed, without a word of what, for lines that more people read; or nothing.
+
+        >>> Edits([Edit(what=What.NOTE, text="secret", at=datetime(2026, 11, 21))]).counted()
+        '1 edit to HEARTBEAT.md'
+        """
+        count = len(self.news)
+        return f"{count} edit{'s' * (count != 1)} to HEARTBEAT.md" if count else ""
+
+
+def _phrase(edit: Edit) -> str:
+    return _PHRASES[edit.what].format(tier=edit.tier, before=edit.before)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARS else text[: SHOWN_CHARS - 1].rstrip() + "…"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Exchange:
+    """What may be offered to others, who sent no report, what waits for this session's own decision.
+
+    `playbooks` are the workers' task lines, by session id, for the master's daily run. `receipts` are those of the due
+    tasks that code carries out, by task id; a beat without a model takes them as they are.
+    """
+
+    offers: tuple[Candidate, ...] = ()
+    silent: tuple[str, ...] = ()
+    offered: tuple[Suggestion, ...] = ()
+    playbooks: Mapping[str, str] = field(default_factory=dict)
+    receipts: Mapping[str, Receipt] = field(default_factory=dict)
+
+
+NONE: Final = Exchange()
+"""A beat that has nothing to do with others."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BeatView:
+    """One beat: the due tasks and what is known before anybody thinks about them.
+
+    `changed` are the probe results that differ from the last good beat's, `earlier` what those printed then;
+    `spent_usd` is what the session has cost today; `moves` are the tasks that were measured to stand in a wrong tier,
+    `edits` what the beat itself changes in the playbook, `exchange` what it has to do with other sessions.
+    """
+
+    session: Session
+    run_id: str
+    wake: Wake
+    tier: Tier
+    started_at: datetime
+    playbook: Playbook
+    tasks: tuple[Entry, ...]
+    probes: ProbeReport
+    changed: tuple[ProbeResult, ...]
+    earlier: Mapping[str, str]
+    inbox: tuple[InboxMessage, ...]
+    open_findings: tuple[OpenFinding, ...]
+    spent_usd: float
+    cancel: threading.Event
+    moves: tuple[Move, ...] = ()
+    edits: Edits = field(default_factory=Edits)
+    exchange: Exchange = NONE
+    removals: Mapping[str, Removal] = field(default_factory=dict)
+    """Who took which check out of the playbook, by its identity."""
+    failed_before: frozenset[str] = frozenset()
+    """The commands that had an error at the last good beat."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BeatReport:
+    """What a beat found: a receipt for each due task, and a message to the owner.
+
+    `usage` is None where no model ran; `notes` are remarks about the beat itself.
+    """
+
+    message: str
+    receipts: tuple[Receipt, ...]
+    usage: Usage | None
+    tool_calls: int = 0
+    reasoning: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class FullRun(Protocol):
+    """Carries out the due tasks."""
+
+    def run(self, view: BeatView) -> BeatReport:
+        """Return the report.
+
+        Raises:
+            RunCancelled: the view's `cancel` was set.
+            RunFailed: there is no report; it says why and carries the usage.
+        """
+        ...
+
+
+def measured_after(
+    history: Mapping[str, TaskHistory], view: BeatView, report: BeatReport | None
+) -> dict[str, TaskHistory]:
+    """Return the history with one beat more; a beat without a report looked, but says nothing of findings."""
+    found = {receipt.task: receipt.status == "finding" for receipt in report.receipts} if report else {}
+    skipped = {receipt.task for receipt in report.receipts if receipt.status == "skipped"} if report else set()
+    seen = (
+        Measurement(
+            task_id=task.id,
+            text=task.text,
+            tier=tier_of(task),
+            seconds=_seconds(view, task),
+            found=None if task.id in skipped else found.get(task.id),
+        )
+        for task in view.tasks
+    )
+    standing = {task.id for tier in Tier for task in view.playbook.tasks(tier)}
+    return remembered(history, seen, on=view.started_at.date(), standing=standing)
+
+
+def tier_of(task: Entry) -> Tier:
+    """Return the tier a task stands in; one of a playbook without tiers is quick."""
+    return Tier(task.section.value) if task.section.value in list(Tier) else Tier.QUICK
+
+
+def _seconds(view: BeatView, task: Entry) -> float | None:
+    results = view.probes.of(task)
+    return round(sum(result.seconds for result in results), 3) if results else None

@@ -1,0 +1,171 @@
+"""What a beat does with the wakes that led to it, when it starts.
+
+One beat from a claimed job to its record: let in, looked, run its course (bot/heartbeat/run/pipeline.py), written down.
+
+Writes exactly one line of heartbeats.ndjson per beat, whatever happened. A beat that a crash broke off after its full
+run goes on from there: what wakes wait meanwhile make the next one.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from bot.agent.model_run import RunStopped
+from bot.domain.heartbeats.beats import BeatResult, Wake, strongest
+from bot.domain.heartbeats.session_state import SessionState
+from bot.domain.tiers import Tier
+from bot.errors import InputError, ProviderError, TriageError
+from bot.heartbeat.playbooks.allowed_commands import Argv
+from bot.heartbeat.run.beat_record import Begun, Ending, Record
+from bot.heartbeat.run.deleted_playbook import is_deleted
+from bot.heartbeat.run.inputs import Look
+from bot.heartbeat.run.pipeline import Course, broken_off
+from bot.heartbeat.run.probes import ProbeResult
+from bot.heartbeat.schedule.admission import Admission, is_alert_due, pause_notice, told
+from bot.heartbeat.schedule.missed_beats import AlertOwner
+from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.ports import Clock, SessionStore
+
+
+def take_wakes(store: SessionStore, payload: Mapping[str, Any]) -> tuple[Wake, datetime | None]:
+    """Return why the beat of a job starts, and its slot; every wake that waited is taken with it.
+
+    The job's own wake counts too: after a crash it is all that is left. A manual wake has no slot.
+    """
+    waiting: list[Wake] = []
+
+    def taken(state: SessionState) -> SessionState:
+        waiting[:] = state.wakes
+        return state.evolve(wakes=())
+
+    store.save(payload["beat"], taken)
+    slot = payload.get("slot")
+    own = Wake(payload.get("wake") or (Wake.INTERVAL if slot else Wake.ON_DEMAND))
+    return strongest([own, *waiting]), datetime.fromisoformat(slot) if slot else None
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Room:
+    """What beats work with.
+
+    `retry` keeps a wake whose beat was stopped for later, `after` does what a beat that is on record leads to in other
+    sessions.
+    """
+
+    sessions: Sessions
+    store: SessionStore
+    admission: Admission
+    retry: Callable[[str, Wake], None]
+    look: Look
+    course: Course
+    alert_owner: AlertOwner
+    record: Record
+    clock: Clock
+    after: Callable[[Session, Ending, datetime], None] = lambda *_: None
+    ready: Callable[[str], Mapping[Argv, ProbeResult]] = lambda _: {}
+    """Returns what a session's commands answered while its beat waited."""
+
+
+class Beats:
+    """Works off the jobs of heartbeats: `{"beat": session id, "slot": time or None}`."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._cancels: dict[str, threading.Event] = {}
+
+    def handle(self, payload: Mapping[str, Any]) -> None:
+        """Carry out one beat; raises only StoreError, and RunStopped while the process stops."""
+        try:
+            session = self._room.sessions.get(str(payload["beat"]))
+        except InputError:
+            log.info("a beat of a session that is gone", extra={"action": "beat_orphaned", "session": payload["beat"]})
+            return
+        if self._is_done(session, payload):
+            log.info("a beat on record is not run again", extra={"action": "beat_done", "session": session.id})
+            return
+        begun = self._begin(session, payload)
+        with self._cancellable(session.id) as cancel:
+            ending = self._ended(session, begun, cancel, self._room.ready(session.id))
+        now = self._room.clock.now()
+        self._room.record.close(session, begun, ending, now=now)
+        state = self._room.store.load(session.id)
+        if ending.result is BeatResult.FAILED and is_alert_due(state):
+            self._tell_of_pause(session, state)
+        try:
+            self._room.after(session, ending, now)
+        except TriageError:  # the beat is on record; run again, it would be there twice
+            log.exception("other sessions not told", extra={"action": "neighbours_untold", "session": session.id})
+
+    def _tell_of_pause(self, session: Session, state: SessionState) -> None:
+        try:
+            self._room.alert_owner(session, pause_notice(state))
+            self._room.store.save(session.id, told)
+        except ProviderError:
+            log.exception("owner not told of the pause", extra={"action": "pause_untold", "session": session.id})
+
+    def cancel(self, session_id: str) -> bool:
+        """Stop the session's beat under way; False if there is none."""
+        event = self._cancels.get(session_id)
+        if event is not None:
+            event.set()
+        return event is not None
+
+    def _is_done(self, session: Session, payload: Mapping[str, Any]) -> bool:
+        """Whether the slot was beaten and recorded before a crash that left its job behind."""
+        state, slot = self._room.store.load(session.id), payload.get("slot")
+        beaten = state.stamps.get(Tier.QUICK)
+        return state.paid is None and beaten is not None and slot == beaten.isoformat()
+
+    def _begin(self, session: Session, payload: Mapping[str, Any]) -> Begun:
+        paid = self._room.store.load(session.id).paid
+        if paid is not None:
+            log.warning("a beat goes on after a crash", extra={"action": "beat_resumed", "session": session.id})
+            return Begun.again(paid)
+        now = self._room.clock.now()
+        wake, slot = take_wakes(self._room.store, payload)
+        return Begun(
+            run_id=f"beat-{session.id}-{now:%Y%m%dT%H%M%S%f}Z"[:120],
+            wake=wake,
+            stamp_at=slot or now,
+            started_at=now,
+        )
+
+    @contextmanager
+    def _cancellable(self, session_id: str) -> Iterator[threading.Event]:
+        event = self._cancels[session_id] = threading.Event()
+        try:
+            yield event
+        finally:
+            self._cancels.pop(session_id, None)
+
+    def _ended(
+        self, session: Session, begun: Begun, cancel: threading.Event, ready: Mapping[Argv, ProbeResult]
+    ) -> Ending:
+        """Return how the beat ended; a cancel at any step stays one."""
+        try:
+            return self._carry_out(session, begun, cancel, ready)
+        except RunStopped:
+            self._room.retry(session.id, begun.wake)  # the job goes back to the queue, its reason to the state
+            raise
+        except TriageError as error:
+            return broken_off(session, error)
+
+    def _carry_out(
+        self, session: Session, begun: Begun, cancel: threading.Event, ready: Mapping[Argv, ProbeResult]
+    ) -> Ending:
+        state = self._room.store.load(session.id)
+        refusal = self._room.admission.refusal(session, begun.wake) if begun.paid is None else None
+        if refusal is not None:
+            return Ending(result=BeatResult.SKIPPED, why=refusal.why)
+        if begun.paid is None and is_deleted(session, state):
+            return self._room.course.without_playbook(session, begun)
+        return self._room.course.of(self._room.look.at(session, state, begun, cancel, ready), begun)

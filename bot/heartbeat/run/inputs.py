@@ -1,0 +1,148 @@
+"""What a beat sees before anybody thinks: the playbook, the due tasks, what the free commands print, the inbox."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from types import MappingProxyType
+
+from bot.domain.heartbeats.beats import Finding
+from bot.domain.heartbeats.session_state import Removal, SessionState
+from bot.domain.heartbeats.task_history import Move, moves
+from bot.domain.playbook import Playbook, parse
+from bot.domain.playbooks.playbook_entries import Entry
+from bot.domain.tiers import Stamps, Tier, due_tier, includes
+from bot.heartbeat.playbooks.allowed_commands import FLAGS_COMMAND, Argv, commands_in
+from bot.heartbeat.playbooks.check_identity import adopted
+from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.run.beat_record import Begun
+from bot.heartbeat.run.beat_view import NONE, BeatView, Exchange
+from bot.heartbeat.run.exit_codes import is_unreported
+from bot.heartbeat.run.probes import ProbeResult, Probes
+from bot.heartbeat.run.receipts import FLAGS, MESSAGE, again, flags_up, standing
+from bot.heartbeat.sessions.session_registry import Session
+from bot.ports import SessionStore
+
+Around = Callable[[Session, Sequence[Entry], datetime], Exchange]
+"""Says what a beat with these tasks due has to do with other sessions."""
+
+
+class Look:
+    """Looks around in a session's workspace."""
+
+    def __init__(
+        self,
+        probes: Probes,
+        store: SessionStore,
+        around: Around = lambda *_: NONE,
+        removals: Callable[[str], Mapping[str, Removal]] = lambda _: {},
+    ) -> None:
+        self._probes, self._store, self._around, self._removals = probes, store, around, removals
+
+    def ahead(self, session: Session, now: datetime) -> dict[Argv, ProbeResult]:
+        """Run the commands of the tasks due now and return their answers; changes nothing.
+
+        Raises:
+            StoreError: the playbook or the state cannot be read.
+        """
+        playbook = playbook_of(session).peek() or parse("")
+        due = due_tier(stamps_of(playbook, self._store.load(session.id)), now)
+        tasks = [task for tier in includes(due) for task in playbook.tasks(tier)]
+        report = self._probes.run(session.cwd, tasks, session.beat.commands, known={FLAGS_COMMAND: ""})
+        return {result.argv: result for result in report.results if result.argv != FLAGS_COMMAND}
+
+    def at(
+        self,
+        session: Session,
+        state: SessionState,
+        begun: Begun,
+        cancel: threading.Event,
+        ready: Mapping[Argv, ProbeResult] = MappingProxyType({}),
+    ) -> BeatView:
+        """Return what one beat is about; raises StoreError if the playbook cannot be read or created.
+
+        `ready` are commands that were run while the beat waited.
+        """
+        playbook, paid = playbook_of(session).read(), begun.paid
+        state = self._known(session, state, playbook)
+        tier = paid.tier if paid else due_tier(stamps_of(playbook, state), begun.started_at)
+        due = (task for each in includes(tier) for task in playbook.tasks(each))
+        tasks = tuple(task for task in due if paid is None or task.id in paid.due)
+        flags = {FLAGS_COMMAND: "\n".join(flag.text for flag in playbook.flags)}
+        ran = {"ready": ready} if ready else {}
+        report = self._probes.run(session.cwd, tasks, session.beat.commands, known=flags, **ran)
+        return BeatView(
+            session=session,
+            run_id=begun.run_id,
+            wake=begun.wake,
+            tier=tier,
+            started_at=begun.started_at,
+            playbook=playbook,
+            tasks=tasks,
+            probes=report,
+            changed=report.changed(state.probes),
+            earlier=state.outputs,
+            inbox=tuple(self._store.inbox(session.id)[: paid.inbox if paid else None]),
+            open_findings=tuple(each for each in state.findings.values() if each.is_open),
+            moves=_moves(state, playbook),
+            edits=begun.edits,
+            spent_usd=state.spent.usd if state.spent.day == f"{begun.started_at:%Y-%m-%d}" else 0.0,
+            cancel=cancel,
+            exchange=self._around(session, tasks, begun.started_at),
+            removals=self._removals(session.id),
+            failed_before=frozenset(state.failed_probes),
+        )
+
+    def _known(self, session: Session, state: SessionState, playbook: Playbook) -> SessionState:
+        """Return what is remembered of the checks that stand in the playbook now, under the names they have now.
+
+        Of a command that is named no more nothing is compared: put back, it is seen for the first time.
+        """
+        tasks = [task for tier in Tier for task in playbook.tasks(tier)]
+        named = {" ".join(argv) for task in tasks for argv in commands_in([task.text, *task.details])}
+
+        def change(now: SessionState) -> SessionState:
+            return adopted(now, playbook).comparing(named).evolve(had_playbook=True, playbook_gone_told=False)
+
+        if change(state) != state:
+            self._store.save(session.id, change)
+        return change(state)
+
+
+def stamps_of(playbook: Playbook, state: SessionState) -> Stamps:
+    """Return when each tier last succeeded: from the file, or from the state where the file keeps no times."""
+    if playbook.has_timestamps:
+        return playbook.stamps
+    return Stamps(**{tier: state.stamps.get(tier) for tier in Tier})
+
+
+def _moves(state: SessionState, playbook: Playbook) -> tuple[Move, ...]:
+    """Return what was measured to stand in a wrong tier and still stands there."""
+    standing = {(tier, task.id) for tier in Tier for task in playbook.tasks(tier)}
+    return tuple(move for move in moves(state.measured) if (move.from_tier, move.task_id) in standing)
+
+
+def is_the_one_looked_at(due: Collection[str], playbook: Playbook) -> bool:
+    """Whether a playbook still holds any due task of the beat; one put in its place meanwhile was not looked at."""
+    return not due or any(entry.id in due for entry in playbook.entries)
+
+
+def is_unchanged(view: BeatView) -> bool:
+    """Whether nobody has to think: code alone answers every due task, and all is as it was at the last good beat."""
+    covered = all(view.probes.covers(task) for task in view.tasks)
+    calm = not view.changed and not view.playbook.flags and not view.inbox and not is_unreported(view)
+    return (view.tier is not Tier.DAILY or not view.tasks) and covered and calm
+
+
+def still_standing(view: BeatView) -> tuple[Finding, ...]:
+    """Return the open findings a beat without news still vouches for.
+
+    A message that was sent stands for itself; what a check found that is not made any more is closed. A flag stands as
+    long as the playbook says so.
+    """
+    kept = standing(view.playbook)
+    flags = flags_up(view)
+    known = [each for each in view.open_findings if each.task != MESSAGE or each.sent_at is None]
+    tasks = [again(each) for each in known if each.task in kept - {FLAGS}]
+    return tuple({each.key: each for each in (*tasks, *flags)}.values())

@@ -1,0 +1,216 @@
+"""The beat without a model: what the free commands show, compared with the last good beat.
+
+Every due task gets a receipt: `finding` where its commands show something a human should know, `ok` where they were
+answered, `skipped` where only a model could tell. It says in every report that no model looked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from bot.domain.heartbeats.beats import Receipt
+from bot.domain.heartbeats.session_state import MessageKind
+from bot.domain.playbooks.playbook_entries import Entry
+from bot.domain.text.alarm_words import has_alarm_word
+from bot.domain.text.sanitize import one_line
+from bot.heartbeat.playbooks.check_identity import identity_of_lines
+from bot.heartbeat.run.beat_record import OUTPUT_CHARS
+from bot.heartbeat.run.beat_view import BeatReport, BeatView
+from bot.heartbeat.run.exit_codes import FAILING, failure_text, is_own, listed, says_no, titled
+from bot.heartbeat.run.forge_checks import of_open_requests
+from bot.heartbeat.run.probes import ProbeResult
+
+STALE_AFTER: Final = timedelta(days=7)
+NO_MODEL: Final = "No model looked: code compared what the commands of HEARTBEAT.md print."
+
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_TRUNKS: Final = ("/HEAD", "/main", "/master", " main", " master", "\tmain", "\tmaster", "\torigin")
+"""How the lines of branches end that never count as stale; `origin` is short for origin/HEAD."""
+_PENDING: Final = 8
+"""How `gh pr checks` exits while checks run."""
+_CONFLICTS: Final = 1
+"""How `git merge-tree` exits where the branches conflict."""
+
+
+class Seen(NamedTuple):
+    """One thing a command shows: its stable id and what to say."""
+
+    finding: str
+    text: str
+
+
+Reader = Callable[[ProbeResult, BeatView], Seen | None]
+
+
+class OfflineRun:
+    """Port FullRun by code alone."""
+
+    def run(self, view: BeatView) -> BeatReport:
+        """Return a receipt for each due task; all commands that do not work here make one finding together."""
+        broken = [result for result in view.probes.results if _is_broken(result)]
+        reports = next((task for task in view.tasks if set(view.probes.of(task)) & set(broken)), None)
+        receipts = tuple(
+            _of_the_broken(task, broken) if task is reports else _receipt(task, view, broken) for task in view.tasks
+        )
+        message = _undone(view) or view.session.beat.ack_token
+        return BeatReport(message=message, receipts=receipts, usage=None, notes=(NO_MODEL,))
+
+
+def _undone(view: BeatView) -> str:
+    """Return what the owner is told of assignments, which only a model can work on; "" where there are none."""
+    given = [message for message in view.inbox if message.kind is MessageKind.ASSIGNMENT]
+    lines = "\n".join(f"- {message.from_}: {one_line(message.text, 300)}" for message in given)
+    return f"{_count(given, 'assignment')} not looked into, for no model is configured\n{lines}" if given else ""
+
+
+def _of_the_broken(task: Entry, broken: list[ProbeResult]) -> Receipt:
+    lines = "\n".join(dict.fromkeys(f"- {result.problem}" for result in broken))
+    text = f"{_count(broken, 'command')} of HEARTBEAT.md {'does' if len(broken) == 1 else 'do'} not work here\n{lines}"
+    return Receipt(task=task.id, status="finding", evidence=text, finding="commands")
+
+
+def _receipt(task: Entry, view: BeatView, broken: list[ProbeResult]) -> Receipt:
+    results = view.probes.of(task)
+    if task.id in view.exchange.receipts:
+        return view.exchange.receipts[task.id]
+    if not results:
+        return Receipt(task=task.id, status="skipped", evidence="only a model could tell; there is no API key")
+    seen = [found for result in results if result not in broken and (found := _read(result, view)) is not None]
+    if not seen:
+        works = view.probes.covers(task) and all(result not in broken for result in results)
+        return Receipt(task=task.id, status="ok" if works else "skipped", evidence=results[0].command)
+    text = titled(task, *(each.text for each in seen))
+    return Receipt(task=task.id, status="finding", evidence=text, finding="+".join(each.finding for each in seen))
+
+
+def _is_broken(result: ProbeResult) -> bool:
+    """Whether a command has no answer; checks that fail exit with an error and are one."""
+    is_conflict = _reader(result) is _conflicts and result.exit_code == _CONFLICTS
+    is_listing = result.exit_code == _PENDING or any(end == "fail" for _, end in _rows(result))
+    return result.problem is not None and not (says_no(result) or is_conflict or (is_listing and bool(_rows(result))))
+
+
+def _read(result: ProbeResult, view: BeatView) -> Seen | None:
+    return _reader(result)(result, view)
+
+
+def _reader(result: ProbeResult) -> Reader:
+    return next((read for words, read in _READERS.items() if result.argv[: len(words)] == words), _other)
+
+
+def _dirty(result: ProbeResult, _: BeatView) -> Seen | None:
+    """Uncommitted changes, and a branch that has left its upstream behind."""
+    lines = [line for line in result.output.splitlines() if line and not line.startswith("##")]
+    if not lines:
+        return None
+    return Seen("dirty", f"{_count(lines, 'uncommitted change')}\n{listed(lines)}")
+
+
+def _commits(result: ProbeResult, view: BeatView) -> Seen | None:
+    """Commits that were not there at the last good beat."""
+    before = set(view.earlier.get(result.command, "").splitlines())
+    new = [line for line in result.output.splitlines() if line.strip() and line not in before]
+    if not new or result.command not in view.earlier:
+        return None
+    return Seen(f"event-commits-{new[0].split()[0]}", f"{_count(new, 'new commit')}\n{listed(new)}")
+
+
+def _branches(result: ProbeResult, view: BeatView) -> Seen | None:
+    """Branches without a commit for more than a week."""
+    stale = [line.strip() for line in result.output.splitlines() if _is_stale(line, view.started_at)]
+    return Seen("stale", f"{_count(stale, 'stale branch', 'stale branches')}\n{listed(stale)}") if stale else None
+
+
+def _conflicts(result: ProbeResult, _: BeatView) -> Seen | None:
+    """Merge conflicts, by how git exits."""
+    if result.exit_code != _CONFLICTS:
+        return None
+    lines = [line for line in result.output.splitlines() if line.startswith("CONFLICT ")]
+    return Seen(FAILING, f"{_count(lines, 'merge conflict')}\n{listed(lines)}")
+
+
+def _check_rows(result: ProbeResult, _: BeatView) -> Seen | None:
+    """Checks of one pull request that fail, by the second column of `gh pr checks`."""
+    if result.items is not None:
+        return _requests(result, _)
+    failing = [name for name, end in _rows(result) if end == "fail"]
+    return Seen(FAILING, f"{_count(failing, 'check fails', 'checks fail')}\n{listed(failing)}") if failing else None
+
+
+def _rows(result: ProbeResult) -> list[list[str]]:
+    """Return the name and the end of each check that `gh pr checks` lists; nothing of any other command."""
+    if result.argv[:3] != ("gh", "pr", "checks"):
+        return []
+    return [row[:2] for line in result.output.splitlines() if len(row := line.split("\t")) > 1]
+
+
+def _requests(result: ProbeResult, view: BeatView) -> Seen | None:
+    """Requests and runs whose checks fail, by the fields of their JSON; of text nothing is judged, for it is titles."""
+    items = result.items or ()
+    others = [each for other in view.probes.results if other is not result for each in other.items or ()]
+    requests = [each for each in others if each.is_request]
+    if result.argv[:2] == ("glab", "ci") and any(other.argv[:2] == ("glab", "mr") for other in view.probes.results):
+        items = of_open_requests(items, requests)
+    failing = [f"{each.label}: {', '.join(each.failing)}" for each in items if each.failing]
+    if not failing:
+        return None
+    return Seen(
+        FAILING, f"{_count(failing, 'request or run', 'requests or runs')} with failing checks\n{listed(failing)}"
+    )
+
+
+def _other(result: ProbeResult, view: BeatView) -> Seen | None:
+    """Any other command: that it fails, or that it prints something else than it did."""
+    if says_no(result):
+        return Seen(FAILING, failure_text(result))
+    if not _is_news(result, view):
+        return None
+    said = f"`{result.command}` prints something else than before\n{listed(result.output.splitlines())}"
+    return Seen(result.digest[:8], said)
+
+
+def _has_failed(result: ProbeResult, view: BeatView) -> bool:
+    """Whether a command had an error at the last good beat, or an alert that it fails is open."""
+    check = identity_of_lines(f"`{result.command}`")
+    alerted = any(each.task == check and each.key.endswith(f"/{FAILING}") for each in view.open_findings)
+    return alerted or result.command in view.failed_before
+
+
+def _is_news(result: ProbeResult, view: BeatView) -> bool:
+    """Whether another output is worth a word: not at first sight, and not that something is well again."""
+    before = view.earlier.get(result.command)
+    if before is None or result not in view.changed or _has_failed(result, view):
+        return False
+    if len(result.output) <= OUTPUT_CHARS and result.output == before:
+        return False
+    return not is_own(result) or has_alarm_word(result.output) or not has_alarm_word(before)
+
+
+_READERS: Final[dict[tuple[str, ...], Reader]] = {
+    ("git", "status"): _dirty,
+    ("git", "log"): _commits,
+    ("git", "for-each-ref"): _branches,
+    ("git", "merge-tree"): _conflicts,
+    ("gh", "pr", "checks"): _check_rows,
+    ("gh", "pr"): _requests,
+    ("gh", "run"): _requests,
+    ("glab", "mr"): _requests,
+    ("glab", "ci"): _requests,
+}
+
+
+def _is_stale(line: str, now: datetime) -> bool:
+    found = _DATE.search(line)
+    if found is None or line.rstrip().endswith(_TRUNKS):
+        return False
+    try:
+        return now.date() - datetime.fromisoformat(found[0]).date() > STALE_AFTER
+    except ValueError:
+        return False
+
+
+def _count(things: Sequence[object], one: str, many: str | None = None) -> str:
+    return f"{len(things)} {one if len(things) == 1 else many or one + 's'}"

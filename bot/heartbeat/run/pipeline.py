@@ -1,0 +1,282 @@
+"""The ends a beat may come to: broken off, cancelled, or at its last step, where something was said or nothing.
+
+The course of one beat once it has looked: screen, run, judge, tell, stamp.
+
+Stamps are written only after a beat that vouches for every due task; whatever fails leads to more attention at the next
+one, and what a beat cost or sent stays on record however it ends.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+from bot.agent.model_run import RunCancelled, RunFailed, RunStopped
+from bot.domain.heartbeats.beat_steps import Step, remark
+from bot.domain.heartbeats.beats import Action, BeatResult, PaidRun, Wake
+from bot.domain.heartbeats.session_state import MessageKind
+from bot.domain.playbook import Playbook
+from bot.domain.returns import Usage
+from bot.domain.secrets import redact
+from bot.domain.tiers import Tier, includes
+from bot.errors import StoreError, TriageError
+from bot.heartbeat.alerts.alert_routing import Delivery
+from bot.heartbeat.alerts.notifications import Outcome, Sent
+from bot.heartbeat.playbooks.check_identity import identity_of
+from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.playbooks.removed_checks import removed_by_agent
+from bot.heartbeat.run.beat_record import Begun, Ending
+from bot.heartbeat.run.beat_view import BeatReport, BeatView, FullRun
+from bot.heartbeat.run.deleted_playbook import ending_without
+from bot.heartbeat.run.exit_codes import failures, needs_full_look
+from bot.heartbeat.run.inputs import is_the_one_looked_at, is_unchanged, still_standing
+from bot.heartbeat.run.prescreen_step import PreScreen, Screened
+from bot.heartbeat.run.receipts import FLAGS, boxes_of, judge, notes, standing
+from bot.heartbeat.sessions.session_registry import Session
+from bot.ports import SessionStore
+
+log = logging.getLogger(__name__)
+
+
+def broken_off(session: Session, error: TriageError, view: BeatView | None = None) -> Ending:
+    """Return the end of a beat that an error broke off; `view` is what it had seen until then."""
+    if isinstance(error, RunCancelled):
+        return cancelled(view, error.usage)
+    log.error("a beat failed: %s", error, extra={"action": "beat_failed", "session": session.id}, exc_info=error)
+    usage = error.usage if isinstance(error, RunFailed) else None
+    return Ending(result=BeatResult.FAILED, error=str(error), view=view, full=usage)
+
+
+def cancelled(view: BeatView | None, usage: Usage | None = None) -> Ending:
+    """Return the end of a beat that somebody cancelled, whatever its step."""
+    return Ending(result=BeatResult.SKIPPED, why=remark(Step.CANCELLED), view=view, full=usage)
+
+
+def end_of(view: BeatView, sent: Sent, *, why: str | None, quiet: BeatResult) -> Ending:
+    """Return the end of a beat that went to its last step: `quiet` is how it ends where nothing was sent."""
+    good = sent.problem is None
+    if not good and sent.silent:
+        return Ending(result=BeatResult.FAILED, error=sent.problem, view=view, sent=sent)
+    if not sent.silent:
+        return Ending(
+            result=BeatResult.SENT,
+            why=why,
+            error=sent.problem,
+            view=view,
+            sent=sent,
+            good=good,
+            says_ok=sent.says_ok,
+        )
+    if quiet is BeatResult.SKIPPED:
+        why = "; ".join(filter(None, [_unsaid(view), why]))
+    return Ending(result=quiet, why=why, view=view, sent=sent, good=True)
+
+
+def _unsaid(view: BeatView) -> str:
+    """Return why nobody was told of what was found."""
+    beat = view.session.beat
+    if beat.deliver.mode == "none":
+        return remark(Step.DELIVERY, "to the log only")
+    if not beat.visibility.show_alerts:
+        return remark(Step.DELIVERY, "alerts are switched off")
+    return remark(Step.DEDUPE, "nothing that was not said already")
+
+
+class Course:
+    """Takes a beat from what it sees to how it ends; `prescreen` is None where no model may be asked."""
+
+    def __init__(self, prescreen: PreScreen | None, full: FullRun, delivery: Delivery, store: SessionStore) -> None:
+        self._prescreen, self._full, self._delivery, self._store = prescreen, full, delivery, store
+
+    def without_playbook(self, session: Session, begun: Begun) -> Ending:
+        """Return how a beat ends whose playbook was deleted."""
+        return ending_without(session, begun, self._delivery, self._store)
+
+    def of(self, view: BeatView, begun: Begun) -> Ending:
+        """Return how the beat ends; raises RunStopped while the process stops."""
+        if view.cancel.is_set():
+            return cancelled(view)
+        if begun.paid is not None:
+            return self._again(view, begun, begun.paid)
+        if is_unchanged(view):
+            return self._quiet(view, begun, remark(Step.PROBES, "nothing changed"))
+        return self._screened(view, begun) if self._screens(view) else self._run(view, begun)
+
+    def _screened(self, view: BeatView, begun: Begun) -> Ending:
+        """Ask the cheap model first; what that cost counts however the beat ends."""
+        assert self._prescreen is not None
+        try:
+            screened = self._prescreen.decide(view)
+        except RunStopped:
+            raise
+        except RunCancelled as error:
+            return replace(cancelled(view), triage=error.usage)
+        if view.cancel.is_set():
+            ending = cancelled(view)
+        elif screened.action is Action.ESCALATE:
+            spent_usd = view.spent_usd + (screened.usage.cost_usd or 0.0)
+            ending = self._run(replace(view, spent_usd=spent_usd), begun, screened)
+        else:
+            ending = self._quiet(view, begun, remark(Step.PRESCREEN, screened.decision.reason))
+        if screened.has_failed:
+            ending = replace(ending, why="; ".join(filter(None, [ending.why, screened.decision.reason])))
+        return replace(ending, prescreen=screened.action, triage=screened.usage)
+
+    def _screens(self, view: BeatView) -> bool:
+        """Whether a cheap model is asked first: only for what the clock woke, and never instead of the daily run.
+
+        A suggestion that came in needs the run that can decide on it.
+        """
+        wanted = self._prescreen is not None and bool(view.session.beat.heartbeat_model)
+        decides = bool(view.exchange.offered) and any(each.kind is MessageKind.SUGGESTION for each in view.inbox)
+        is_small = view.wake is Wake.INTERVAL and view.tier is not Tier.DAILY and not needs_full_look(view)
+        return wanted and is_small and not decides
+
+    def _quiet(self, view: BeatView, begun: Begun, why: str) -> Ending:
+        """End a beat in which nothing is new; what still stands and is due to be said again is said."""
+        outcome = Outcome(
+            findings=still_standing(view),
+            checked=frozenset({FLAGS}),
+            standing=standing(view.playbook),
+            removals=view.removals,
+            at=view.started_at,
+            wake=view.wake,
+            tier=view.tier,
+            ok_text=f"Nothing new in {view.session.name}.",
+        )
+        sent = self._delivery.deliver(view.session, outcome)
+        ending = end_of(
+            view, sent, why="; ".join(filter(None, [why, begun.edits.counted()])), quiet=BeatResult.OK_EMPTY
+        )
+        found = {finding.task for finding in outcome.findings}
+        boxes = {task.id: not failures(view, task) for task in view.tasks if identity_of(task) not in found}
+        return self._stamped(ending, begun, boxes)
+
+    def _run(self, view: BeatView, begun: Begun, screened: Screened | None = None) -> Ending:
+        """Have the due tasks carried out, read the report against them, tell what it found.
+
+        The report is on disk before anything is done about it: a crash from there on costs no second run.
+        """
+        try:
+            report = self._full.run(view)
+        except RunStopped:
+            raise
+        except TriageError as error:
+            return broken_off(view.session, error, view)
+        if view.cancel.is_set():
+            return cancelled(view, report.usage)
+        try:
+            self._store.save(view.session.id, lambda state: state.evolve(paid=_paid(view, begun, report, screened)))
+            return self._reported(view, begun, report)
+        except StoreError as error:
+            return Ending(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
+
+    def _again(self, view: BeatView, begun: Begun, paid: PaidRun) -> Ending:
+        """Go on where a crash broke the beat off; what was told and stamped is told and stamped once."""
+        report = BeatReport(
+            message=paid.message,
+            receipts=paid.receipts,
+            usage=paid.usage,
+            tool_calls=paid.tool_calls,
+            reasoning=paid.reasoning,
+            notes=paid.notes,
+        )
+        try:
+            ending = self._reported(view, begun, report)
+        except StoreError as error:
+            ending = Ending(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
+        return replace(ending, prescreen=paid.prescreen, triage=paid.triage)
+
+    def _reported(self, view: BeatView, begun: Begun, report: BeatReport) -> Ending:
+        view = _with_its_edits(view)
+        judged = judge(view, report)
+        outcome = Outcome(
+            findings=judged.findings,
+            checked=judged.checked,
+            standing=standing(view.playbook),
+            removals={**view.removals, **removed_by_agent(begun.edits, view.started_at)},
+            at=view.started_at,
+            wake=view.wake,
+            tier=view.tier,
+            ok_text=judged.ack.text or f"All is well in {view.session.name}.",
+            reasoning=report.reasoning,
+            notes=notes(view, report, judged),
+        )
+        sent = self._delivery.deliver(view.session, outcome)
+        quiet = BeatResult.OK_EMPTY if judged.ack.kind == "ok-empty" else BeatResult.OK_TOKEN
+        why = begun.edits.counted() or None if sent.silent else None  # an alert tells of them itself
+        ending = end_of(view, sent, why=why, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
+        if judged.ack.kind == "ok-token" and judged.ack.text and not ending.says_ok:
+            ending = _with_remark(ending, sent, redact(judged.ack.text))
+        ending = replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
+        return self._stamped(ending, begun, boxes_of(view, report))
+
+    def _stamped(self, ending: Ending, begun: Begun, boxes: Mapping[str, bool]) -> Ending:
+        """Write the times and the boxes of a good beat into HEARTBEAT.md as it is now.
+
+        A file that cannot be written makes the beat a failed one; what it sent stays on record.
+        """
+        if not ending.good or ending.view is None:
+            return ending
+        try:
+            self._stamp(ending.view, begun, boxes)
+        except StoreError as error:
+            return replace(ending, result=BeatResult.FAILED, error=str(error), good=False)
+        return ending
+
+    def _stamp(self, view: BeatView, begun: Begun, boxes: Mapping[str, bool]) -> None:
+        done = [(task, boxes[task.id]) for task in view.tasks if task.id in boxes]
+        due = begun.paid.due if begun.paid else [task.id for task in view.tasks]
+
+        def edit(playbook: Playbook) -> Playbook:
+            if not is_the_one_looked_at(due, playbook):
+                return playbook
+            return playbook.with_boxes(done).with_stamps(includes(view.tier), begun.stamp_at)
+
+        file = playbook_of(view.session)
+        if file.peek() is not None:  # one that was deleted meanwhile stays so; the next beat tells of it
+            file.change(edit)
+
+
+def _with_remark(ending: Ending, sent: Sent, said: str) -> Ending:
+    """Return the end of a beat with what was said beside the token, which nobody was sent.
+
+    Where nothing else was sent either, it is also what the record shows of the beat.
+    """
+    ending = replace(ending, beside_ok=said)
+    if not sent.silent or ending.result is BeatResult.FAILED:
+        return ending
+    why = "; ".join(filter(None, ["1 remark beside OK", ending.why]))
+    return replace(ending, why=why, sent=replace(sent, preview=said))
+
+
+def _paid(view: BeatView, begun: Begun, report: BeatReport, screened: Screened | None) -> PaidRun:
+    return PaidRun(
+        run_id=begun.run_id,
+        wake=begun.wake,
+        tier=view.tier,
+        started_at=begun.started_at,
+        stamp_at=begun.stamp_at,
+        due=tuple(task.id for task in view.tasks),
+        inbox=len(view.inbox),
+        message=report.message,
+        receipts=report.receipts,
+        usage=report.usage,
+        tool_calls=report.tool_calls,
+        reasoning=report.reasoning,
+        notes=report.notes,
+        prescreen=screened.action if screened else None,
+        triage=screened.usage if screened else None,
+    )
+
+
+def _with_its_edits(view: BeatView) -> BeatView:
+    """Return the beat with its playbook as it is after the run: flags that the run raised or cleared count.
+
+    One that cannot be read holds up no finding; the stamps that cannot be written tell of it.
+    """
+    with suppress(StoreError):
+        return replace(view, playbook=playbook_of(view.session).peek() or view.playbook)
+    return view

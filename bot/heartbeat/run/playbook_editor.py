@@ -1,0 +1,195 @@
+"""A session's playbook in the hands of its agent, for one beat: each edit bounded, recorded, made to the file as it is.
+
+The file is the session's own: nothing an agent says names another one. What a human changed meanwhile stands; an edit
+whose entry is gone is refused, and the agent is told what stands there instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Final
+
+from bot.agent.tools.base import ToolProblem
+from bot.domain.playbook import Playbook
+from bot.domain.playbooks.playbook_edits import add_note, add_task, move_task, raise_flag, remove
+from bot.domain.playbooks.playbook_entries import Entry, plain_text, task_id
+from bot.domain.secrets import redact
+from bot.domain.tiers import Tier
+from bot.errors import InputError, StoreError
+from bot.heartbeat.playbooks.allowed_commands import not_allowed, not_run
+from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.run.beat_view import BeatView, Edit, What
+from bot.ports import Clock
+
+MAX_EDITS: Final = 15
+"""In one beat, ticked boxes aside: an agent prunes its lists, it does not rewrite them."""
+
+MAX_TASKS: Final = 30
+"""In one tier; each costs at every beat of it."""
+
+MAX_FLAGS: Final = 10
+MAX_NOTES: Final = 40
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Change:
+    """A playbook after an edit, and what was edited in it."""
+
+    after: Playbook
+    text: str
+    tier: Tier | None = None
+    before: Tier | None = None
+
+
+class Keeper:
+    """Makes a beat's edits; every method returns a sentence for the agent, or raises ToolProblem with one."""
+
+    def __init__(self, view: BeatView, clock: Clock, *, known_secrets: Collection[str] = ()) -> None:
+        self._view, self._clock, self._secrets = view, clock, known_secrets
+        self._file = playbook_of(view.session)
+
+    def add_task(self, tier: Tier, text: str) -> str:
+        """Add a task to a tier; one that stands in the playbook already, in any tier, is refused."""
+
+        def edit(playbook: Playbook) -> _Change:
+            said = plain_text(text)
+            for where, task in _tasks(playbook, task_id(said)):
+                raise InputError(f"The {where} tasks hold it already: [{task.id}] {task.text}")
+            if len(playbook.tasks(tier)) >= MAX_TASKS:
+                raise InputError(f"The {tier} tier holds {MAX_TASKS} tasks, which is enough; remove one first.")
+            return _Change(after=add_task(playbook, tier, said), text=said, tier=tier)
+
+        self._checked(text)
+        made = self._make(What.ADD_TASK, edit)
+        refused = not_allowed(self._view.session, made.text) if made else ()
+        return " ".join(["Added.", *map(_advice, refused)])
+
+    def check_task(self, task: str, *, ok: bool) -> str:
+        """Tick or clear the box of one of the beat's tasks."""
+        due = next((each for each in self._view.tasks if each.id == task), None)
+        if due is None:
+            raise ToolProblem("no due task has that id")
+        self._make(What.CHECK_TASK, lambda playbook: _Change(after=playbook.with_checked(due, ok), text=due.text))
+        return "Done."
+
+    def remove_task(self, task: str, tier: Tier | None) -> str:
+        """Remove a task and its details."""
+
+        def edit(playbook: Playbook) -> _Change:
+            where, found = _task(playbook, task, tier)
+            return _Change(after=remove(playbook, found), text=found.text, tier=where)
+
+        self._make(What.REMOVE_TASK, edit)
+        return "Removed."
+
+    def move_task(self, task: str, to: Tier, tier: Tier | None) -> str:
+        """Move a task with its details to the end of another tier."""
+
+        def edit(playbook: Playbook) -> _Change:
+            where, found = _task(playbook, task, tier)
+            if len(playbook.tasks(to)) >= MAX_TASKS:
+                raise InputError(f"The {to} tier holds {MAX_TASKS} tasks, which is enough; remove one first.")
+            return _Change(after=move_task(playbook, found, to), text=found.text, tier=to, before=where)
+
+        self._make(What.MOVE_TASK, edit)
+        return "Moved."
+
+    def raise_flag(self, text: str) -> str:
+        """Raise an urgent flag; it is an alert of this beat."""
+
+        def edit(playbook: Playbook) -> _Change:
+            after = raise_flag(playbook, text)
+            if len(after.flags) > MAX_FLAGS:
+                raise InputError(f"{MAX_FLAGS} flags are up; clear one first.")
+            return _Change(after=after, text=plain_text(text))
+
+        self._checked(text)
+        return "Raised; the owner is told." if self._make(What.RAISE_FLAG, edit) else "It is up already."
+
+    def clear_flag(self, flag: str) -> str:
+        """Take a flag down."""
+
+        def edit(playbook: Playbook) -> _Change:
+            found = _entry(playbook.flags, flag, "flag")
+            return _Change(after=remove(playbook, found), text=found.text)
+
+        self._make(What.CLEAR_FLAG, edit)
+        return "Cleared."
+
+    def note(self, text: str) -> str:
+        """Leave a note."""
+
+        def edit(playbook: Playbook) -> _Change:
+            after = add_note(playbook, text)
+            if len(after.notes) > MAX_NOTES:
+                raise InputError(f"There are {MAX_NOTES} notes; drop one first.")
+            return _Change(after=after, text=plain_text(text))
+
+        self._checked(text)
+        return "Noted." if self._make(What.NOTE, edit) else "It stands there already."
+
+    def drop_note(self, note: str) -> str:
+        """Drop a note."""
+
+        def edit(playbook: Playbook) -> _Change:
+            found = _entry(playbook.notes, note, "note")
+            return _Change(after=remove(playbook, found), text=found.text)
+
+        self._make(What.DROP_NOTE, edit)
+        return "Dropped."
+
+    def _checked(self, text: str) -> None:
+        if redact(text, self._secrets) != text:
+            raise ToolProblem("this looks like a secret; a playbook is no place for one")
+
+    def _make(self, what: What, edit: Callable[[Playbook], _Change]) -> Edit | None:
+        """Make an edit and record it; None if the playbook says so already."""
+        edits = self._view.edits
+        if what is not What.CHECK_TASK and len(edits.news) >= MAX_EDITS:
+            raise ToolProblem(f"{MAX_EDITS} edits in one beat are enough; the rest can wait for the next one")
+        tries: list[tuple[Playbook, _Change]] = []
+
+        def change(playbook: Playbook) -> Playbook:
+            tries.append((playbook, edit(playbook)))
+            return tries[-1][1].after
+
+        try:
+            self._file.change(change)
+        except (InputError, StoreError) as error:
+            raise ToolProblem(str(error)) from error
+        before, done = tries[-1]
+        if done.after == before:
+            return None
+        made = Edit(what=what, text=done.text, at=self._clock.now(), tier=done.tier, before=done.before)
+        edits.made.append(made)
+        return made
+
+
+def _tasks(playbook: Playbook, wanted: str) -> list[tuple[Tier, Entry]]:
+    return [(tier, task) for tier in Tier for task in playbook.tasks(tier) if task.id == wanted]
+
+
+def _task(playbook: Playbook, wanted: str, tier: Tier | None) -> tuple[Tier, Entry]:
+    """Return the one task meant; `tier` tells apart those that say the same."""
+    found = [(where, task) for where, task in _tasks(playbook, wanted) if tier in (None, where)]
+    if not found:
+        raise InputError("No task has that id; somebody may have changed the playbook. The due tasks name theirs.")
+    if len({where for where, _ in found}) > 1:
+        raise InputError(f"It stands in several tiers; say which: {', '.join(where for where, _ in found)}.")
+    return found[0]
+
+
+def _entry(entries: Collection[Entry], wanted: str, kind: str) -> Entry:
+    found = next((entry for entry in entries if entry.id == wanted), None)
+    if found is None:
+        raise InputError(f"No {kind} has that id; those that stand there: {_listed(entries)}")
+    return found
+
+
+def _listed(entries: Collection[Entry]) -> str:
+    return "; ".join(f"[{entry.id}] {entry.text[:60]}" for entry in entries) or "(none)"
+
+
+def _advice(argv: tuple[str, ...]) -> str:
+    return f"Until its owner allows it, the command is only read: {not_run(argv)}"

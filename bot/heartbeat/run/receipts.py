@@ -1,0 +1,211 @@
+"""What a beat says about itself beside its findings: what it changed, what it may not run, what stands in a wrong tier.
+
+Pure; shown small under an alert.
+
+What a report amounts to: all is well, something to tell, or a beat that cannot be trusted. Pure.
+
+Silence is earned: a message is suppressed only if it is an acknowledgement, every due task has a receipt, no task found
+anything and no urgent flag is up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.domain.ack import Ack, read_ack
+from bot.domain.heartbeats.beats import Finding, Receipt
+from bot.domain.heartbeats.command_templates import DEFAULT_COMMANDS
+from bot.domain.heartbeats.finding_keys import finding_key
+from bot.domain.heartbeats.session_state import OpenFinding
+from bot.domain.playbook import Playbook
+from bot.domain.playbooks.playbook_entries import Entry, unmarked
+from bot.domain.text.sanitize import one_line
+from bot.domain.tiers import Tier
+from bot.heartbeat.alerts.finding_severity import severity_of, severity_of_flag
+from bot.heartbeat.playbooks.allowed_commands import not_allowed, not_run
+from bot.heartbeat.playbooks.check_identity import checks_in, identity_of
+from bot.heartbeat.run.beat_view import BeatReport, BeatView, What
+from bot.heartbeat.run.exit_codes import FAILING, failure_text, failures, is_good, titled
+from bot.heartbeat.run.probes import ProbeResult
+
+SHOWN: Final = 5
+
+
+def remarks(view: BeatView) -> Iterator[str]:
+    """Yield the remarks of one beat, at most a handful of each kind."""
+    changed = view.edits.described()
+    if changed:
+        yield changed
+    added = [
+        argv for edit in view.edits.made if edit.what is What.ADD_TASK for argv in not_allowed(view.session, edit.text)
+    ]
+    refused = list(dict.fromkeys([*view.probes.refused, *added]))[:SHOWN]
+    yield from map(not_run, refused)
+    if refused and view.session.beat.commands == DEFAULT_COMMANDS:
+        yield "a list of `commands` in triage.yml replaces the built-in one; see docs/heartbeats.md"
+    if late := view.probes.late:
+        first = " ".join(late[0])
+        yield f"no time was left for {len(late)} command{'s' * (len(late) > 1)} of HEARTBEAT.md, from `{first}` on"
+    for move in view.moves[:SHOWN]:
+        yield f"“{one_line(move.text, 80)}” {move.why}: move it to {move.to_tier}?"
+
+
+FLAGS = "flags"
+MESSAGE = "message"
+EVENT = "event-"
+"""Begins the id of what happened once, as against a state that lasts: no later beat can find it gone."""
+RECEIPTS = "receipts"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """A report read by code: what it says, what is wrong with it, which tasks it vouches for."""
+
+    ack: Ack
+    findings: tuple[Finding, ...]
+    checked: frozenset[str]
+    missing: tuple[Entry, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every due task has a receipt, so that its tier may be stamped."""
+        return not self.missing
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether there is nothing to tell."""
+        return not self.findings and self.ack.kind != "alert"
+
+
+def judge(view: BeatView, report: BeatReport) -> Judged:
+    """Read a report against the tasks that were due."""
+    ack = read_ack(report.message, token=view.session.beat.ack_token, max_chars=view.session.beat.ack_max_chars)
+    due = {task.id: task for task in view.tasks}
+    receipts = [receipt for receipt in report.receipts if receipt.task in due]  # a task may have found two things
+    have = {receipt.task for receipt in receipts}
+    missing = tuple(task for task in view.tasks if task.id not in have)
+    findings = [*_found(view, report.receipts), *_unsaid(view, report), *flags_up(view)]
+    if missing:
+        findings.append(_unreceipted(view.session.id, missing))
+    if ack.kind == "alert" and not findings:
+        findings.append(_said(view, ack.text))
+    checked = _checked(view, {receipt.task for receipt in receipts if receipt.status != "skipped"})
+    return Judged(
+        ack=ack,
+        findings=tuple(findings),
+        checked=frozenset({*checked, FLAGS, *_vouched(view, complete=not missing)}),
+        missing=missing,
+    )
+
+
+def boxes_of(view: BeatView, report: BeatReport) -> dict[str, bool]:
+    """Return which tasks went well: those all of whose receipts say so and none of whose checks failed."""
+    bad = {receipt.task for receipt in report.receipts if receipt.status != "ok"}
+    bad |= {task.id for task in view.tasks if failures(view, task)}
+    return {receipt.task: receipt.task not in bad for receipt in report.receipts}
+
+
+def _vouched(view: BeatView, *, complete: bool) -> tuple[str, ...]:
+    """Return what a complete beat settles besides its tasks; only a daily one looked at all there is."""
+    if not complete:
+        return ()
+    return (RECEIPTS, MESSAGE) if view.tier is Tier.DAILY else (RECEIPTS,)
+
+
+def _checked(view: BeatView, vouched: set[str]) -> set[str]:
+    """Return the checks a beat may call well again: vouched for in each task that makes them, run, and good.
+
+    A check that could not be run, was not allowed or failed proves nothing, whatever a receipt says.
+    """
+    open_ = {identity_of(task) for task in view.tasks if task.id not in vouched or not is_good(view, task)}
+    return {identity_of(task) for task in view.tasks} - open_
+
+
+def standing(playbook: Playbook) -> frozenset[str]:
+    """Return what a finding may belong to: the checks of a playbook, and what is no task."""
+    return frozenset({*checks_in(playbook), FLAGS, MESSAGE, RECEIPTS})
+
+
+def notes(view: BeatView, report: BeatReport, judged: Judged) -> tuple[str, ...]:
+    """Return remarks about the beat: what its message says beside the findings, and what remarks.py has to say."""
+    from_findings = any(found.text == judged.ack.text for found in judged.findings)
+    said = (judged.ack.text,) if judged.ack.kind == "alert" and judged.ack.text and not from_findings else ()
+    return (*said, *report.notes, *remarks(view))
+
+
+def flags_up(view: BeatView) -> list[Finding]:
+    """Return the urgent flags as findings; a flag that is taken down is a finding that is gone."""
+    return [
+        Finding(
+            key=finding_key(view.session.id, FLAGS, flag.text),
+            task=FLAGS,
+            text=f"Urgent flag: {unmarked(flag.text)}",
+            severity=severity_of_flag(view, flag.text),
+        )
+        for flag in view.playbook.flags
+    ]
+
+
+def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
+    """Return what the receipts report; those of no due task too, for a model that mistook an id saw something."""
+    kept = [task for tier in Tier for task in view.playbook.tasks(tier)]
+    known = {task.id: task for task in (*kept, *view.tasks)}
+    return [_finding(view, receipt, known.get(receipt.task)) for receipt in receipts if receipt.status == "finding"]
+
+
+def _unsaid(view: BeatView, report: BeatReport) -> Iterator[Finding]:
+    """Yield what no receipt says: that a check failed. What is open of it stands, else it is a finding of its own."""
+    said = {receipt.task for receipt in report.receipts if receipt.status == "finding"}
+    told: set[str] = set()
+    for task in view.tasks:
+        failed, identity = failures(view, task), identity_of(task)
+        if not failed or task.id in said or identity in told:
+            continue
+        told.add(identity)
+        known = [each for each in view.open_findings if each.task == identity]
+        yield from [again(each) for each in known] or [_failing(view, task, failed)]
+
+
+def _failing(view: BeatView, task: Entry, failed: Sequence[ProbeResult]) -> Finding:
+    text, identity = titled(task, *map(failure_text, failed)), identity_of(task)
+    return Finding(
+        key=finding_key(view.session.id, identity, text, FAILING),
+        task=identity,
+        check=task.text,
+        text=text,
+        severity=severity_of(view, text, task),
+    )
+
+
+def again(known: OpenFinding) -> Finding:
+    """Return an open finding as one that still stands."""
+    return Finding(key=known.key, text=known.text, task=known.task, check=known.check, severity=known.severity)
+
+
+def _finding(view: BeatView, receipt: Receipt, task: Entry | None) -> Finding:
+    """Return what one receipt reports; `task` is the playbook's, None where it names none."""
+    is_event = (receipt.finding or "").startswith(EVENT)
+    said = receipt.evidence.strip() or (task.text if task else f"{receipt.task}: {receipt.finding or 'a finding'}")
+    about = identity_of(task) if task else MESSAGE
+    return Finding(
+        key=finding_key(view.session.id, about, receipt.evidence, receipt.finding),
+        task=MESSAGE if is_event else about,
+        check=task.text if task else "",
+        text=said,
+        severity=severity_of(view, said, task, is_event=is_event),
+    )
+
+
+def _said(view: BeatView, text: str) -> Finding:
+    key = finding_key(view.session.id, MESSAGE, text)
+    return Finding(key=key, task=MESSAGE, text=text, severity=severity_of(view, text, None))
+
+
+def _unreceipted(session_id: str, missing: tuple[Entry, ...]) -> Finding:
+    names = "; ".join(task.text for task in missing[:5])
+    text = (
+        f"The beat gave no receipt for {len(missing)} due task{'s' * (len(missing) > 1)}, so it proves nothing: {names}"
+    )
+    return Finding(key=finding_key(session_id, RECEIPTS, RECEIPTS), task=RECEIPTS, text=text)

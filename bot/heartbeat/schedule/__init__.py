@@ -1,0 +1,1 @@
+"""Whose beat is due, and whether it may run."""

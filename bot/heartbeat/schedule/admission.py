@@ -1,0 +1,239 @@
+"""Gathers the facts and asks the gate: once at the tick, once more when the beat starts.
+
+Failures in a row: five of the same kind pause a session, and each try that fails again doubles the pause. Pure.
+
+Whether a beat may run now, and if not, why. Pure: the facts come in, one refusal or none comes out.
+
+Asked twice: at the tick, before anything is queued, and again when the job starts, for it may have waited long.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from bot.domain.heartbeats.beat_steps import Step, remark
+from bot.domain.heartbeats.beats import Delivered, Wake
+from bot.domain.heartbeats.session_state import Failures, SessionState, is_still_silent
+from bot.domain.hours import ActiveHours
+from bot.domain.text.humanize import utc_text
+from bot.errors import StoreError
+from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
+from bot.ports import Clock, SessionStore
+
+PAUSE_AFTER: Final = 5
+FIRST_PAUSE: Final = timedelta(minutes=30)
+LONGEST_PAUSE: Final = timedelta(hours=24)
+_NUMBERED: Final = re.compile(r"[\w-]*[0-9][\w-]*")
+
+
+def failed(state: SessionState, key: str, now: datetime) -> SessionState:
+    """Return the state after one more failure; `key` is its kind, such as `ProviderError: refused`.
+
+    From the fifth of one kind in a row on, interval wakes are refused until the pause is over; the next failure of that
+    kind doubles it, up to a day. Another kind starts to count anew.
+    """
+    is_same = kind_of(key) == kind_of(state.failures.key)
+    before = state.failures.evolve(key=key) if is_same else Failures(key=key)
+    count = before.count + 1
+    paused_until = now + pause_after(count) if count >= PAUSE_AFTER else None
+    return state.evolve(failures=before.evolve(count=count, paused_until=paused_until))
+
+
+def kind_of(key: str) -> str:
+    """Return what two failures of one kind have in common: all but numbers and the ids that hold some.
+
+    >>> kind_of("Overloaded, HTTP 529 (request req_011CSH)") == kind_of("Overloaded, HTTP 529 (request req_01A9)")
+    True
+    """
+    return _NUMBERED.sub("#", key)
+
+
+def succeeded(state: SessionState) -> SessionState:
+    """Return the state after a beat that did not fail: nothing is counted and nothing paused."""
+    return state.evolve(failures=Failures())
+
+
+def is_alert_due(state: SessionState) -> bool:
+    """Whether the owner has to be told of the pause, which happens once; who could not be told is told later."""
+    return state.failures.count >= PAUSE_AFTER and not state.failures.told
+
+
+def pause_notice(state: SessionState) -> str:
+    """Return what the owner is told of the pause."""
+    until = state.failures.paused_until
+    return (
+        f"The heartbeat failed {state.failures.count} times in a row and pauses"
+        f"{f' until {utc_text(until)}' if until else ''}: {state.failures.key}"
+    )
+
+
+def told(state: SessionState) -> SessionState:
+    """Return the state after the owner was told of the pause."""
+    return state.evolve(failures=state.failures.evolve(told=True))
+
+
+def pause_after(count: int) -> timedelta:
+    """Return how long a session pauses after `count` failures of one kind.
+
+    >>> [pause_after(count) / timedelta(minutes=30) for count in (4, 5, 6, 7, 100)]
+    [0.0, 1.0, 2.0, 4.0, 48.0]
+    """
+    if count < PAUSE_AFTER:
+        return timedelta()
+    doublings = min(count - PAUSE_AFTER, 16)
+    return min(FIRST_PAUSE * (1 << doublings), LONGEST_PAUSE)
+
+
+TRACKED: Final = (
+    f"git tracks {PLAYBOOK}, so every contributor could write the owner's alerts; run git rm --cached {PLAYBOOK} and "
+    "commit, or set allow_tracked_playbook: true"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GateFacts:
+    """All that decides; what costs a look at the disk or the chat comes as a question and is asked last."""
+
+    session: Session
+    state: SessionState
+    wake: Wake
+    now: datetime
+    hours: ActiveHours
+    route: Callable[[], Delivered | None]
+    is_busy: bool
+    """Whether another beat of the session waits or runs."""
+    is_tracked: Callable[[], bool]
+    """Whether git tracks the playbook, so that every contributor writes it."""
+    playbook_is_empty: Callable[[], bool]
+    folder_is_there: Callable[[], bool] = lambda: True
+    halted: str | None = None
+    """Who has paused all of triage, and since when."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refusal:
+    """Why a beat does not run."""
+
+    step: Step
+    detail: str
+
+    @property
+    def why(self) -> str:
+        """The remark for the record."""
+        return remark(self.step, self.detail)
+
+
+def refusal(facts: GateFacts) -> Refusal | None:
+    """Return the first reason not to run, in the order of SPEC 5.2, or None."""
+    return next(_refusals(facts), None)
+
+
+def _refusals(facts: GateFacts) -> Iterator[Refusal]:
+    session, state, beat = facts.session, facts.state, facts.session.beat
+    by_interval = facts.wake is Wake.INTERVAL
+    if not beat.enabled:
+        yield Refusal(step=Step.DISABLED, detail=f"to switch it on: /triage heartbeat on {session.id}")
+    if facts.halted:
+        yield Refusal(step=Step.HALTED, detail=f"{facts.halted}; to go on: /triage resume")
+    paused = state.failures.paused_until
+    is_paused = paused is not None and is_still_silent(paused, facts.now, LONGEST_PAUSE)
+    if facts.wake is not Wake.ON_DEMAND and paused is not None and is_paused:
+        detail = f"{state.failures.count} failures in a row ({state.failures.key}); tried again at {utc_text(paused)}"
+        yield Refusal(step=Step.PAUSED, detail=detail)
+    if by_interval and not facts.hours.contains(facts.now):
+        yield Refusal(step=Step.HOURS, detail=_hours(facts.hours, facts.now))
+    if not facts.folder_is_there():
+        yield Refusal(step=Step.FOLDER, detail=f"{session.cwd} is not there; put it back, or correct cwd in triage.yml")
+    shown = beat.visibility
+    if not (shown.show_ok or shown.show_alerts or shown.use_indicator):
+        yield Refusal(step=Step.HIDDEN, detail="visibility switches everything off")
+    if facts.route() is None:
+        yield Refusal(step=Step.ROUTE, detail="the session has no owner who can be reached")
+    spent = spent_today(state, facts.now)
+    if beat.daily_budget_usd is not None and spent >= beat.daily_budget_usd:
+        yield Refusal(step=Step.BUDGET, detail=f"{spent:.2f} of {beat.daily_budget_usd:.2f} USD today")
+    if facts.is_busy:
+        yield Refusal(step=Step.BUSY, detail=f"a beat of {session.id} waits or runs; this wake follows it")
+    if not beat.allow_tracked_playbook and facts.is_tracked():
+        yield Refusal(step=Step.TRACKED, detail=TRACKED)
+    if by_interval and facts.playbook_is_empty():
+        yield Refusal(step=Step.EMPTY, detail=f"{session.playbook_path.name} holds no task; add one under Quick Tasks")
+
+
+def spent_today(state: SessionState, now: datetime) -> float:
+    """Return what the session has cost in the UTC day of `now`, in US dollars."""
+    return state.spent.usd if state.spent.day == now.date().isoformat() else 0.0
+
+
+def _hours(hours: ActiveHours, now: datetime) -> str:
+    local = now.astimezone(ZoneInfo(hours.timezone))
+    return f"it is {local:%H:%M} in {hours.timezone}, beats run {hours.start}-{hours.end}"
+
+
+Route = Callable[[Session, SessionState], Delivered | None]
+
+
+class Admission:
+    """Says whether a session's beat may run now.
+
+    `route` says where an alert would go; `halted` who has paused all of triage, None while nobody has.
+    """
+
+    def __init__(
+        self,
+        store: SessionStore,
+        zones: Zones,
+        clock: Clock,
+        *,
+        route: Route,
+        halted: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        self._store, self._zones, self._clock = store, zones, clock
+        self._halted = halted
+        self._route = route
+
+    def refusal(self, session: Session, wake: Wake, *, is_held: bool = False) -> Refusal | None:
+        """Return why the beat may not run, or None; reads the playbook only if everything else allows the beat.
+
+        `is_held` says that another beat of the session waits or runs; a beat that starts is not in its own way.
+        """
+        state = self._store.load(session.id)
+        return refusal(
+            GateFacts(
+                session=session,
+                state=state,
+                wake=wake,
+                now=self._clock.now(),
+                hours=self._zones.hours(session),
+                route=lambda: self._route(session, state),
+                is_busy=is_held,
+                is_tracked=playbook_of(session).is_tracked,
+                playbook_is_empty=lambda: is_effectively_empty(session) and not has_findings(state),
+                folder_is_there=session.cwd.is_dir,
+                halted=self._halted(),
+            )
+        )
+
+
+def has_findings(state: SessionState) -> bool:
+    """Whether something is open, which a beat of an emptied playbook closes."""
+    return any(each.is_open for each in state.findings.values())
+
+
+def is_effectively_empty(session: Session) -> bool:
+    """Whether the playbook is there and asks for nothing; one that is missing is made from the template by the beat.
+
+    What cannot be read is not empty: the beat runs, and fails in plain sight.
+    """
+    try:
+        playbook = playbook_of(session).peek()
+    except StoreError:
+        return False
+    return playbook is not None and playbook.is_effectively_empty

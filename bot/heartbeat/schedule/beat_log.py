@@ -1,0 +1,82 @@
+"""heartbeats.ndjson: the line every beat leaves, whatever happened, and the latest of them read back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from pydantic import ValidationError
+
+from bot.domain.heartbeats.beats import BeatResult, Envelope, Wake, indicator_of
+from bot.heartbeat.schedule.admission import Refusal
+from bot.heartbeat.sessions.session_registry import Session
+from bot.ports import Journal
+
+log = logging.getLogger(__name__)
+
+FIRST_LOOK_BYTES: Final = 256 * 1024
+LOOK_FACTOR: Final = 16
+LAST_LOOK_BYTES: Final = 64 * 1024 * 1024
+
+
+class BeatLog:
+    """The record of all sessions' beats."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def append(self, envelope: Envelope) -> None:
+        """Write one beat's line and return once it is on disk; raises StoreError when the disk refuses."""
+        self._journal.append(envelope.model_dump(mode="json"))
+        level = logging.DEBUG if envelope.result is BeatResult.SKIPPED else logging.INFO
+        log.log(level, "beat: %s", envelope.result, extra={"action": "beat_recorded", "session": envelope.session_id})
+
+    def refused(self, session: Session, wake: Wake, refusal: Refusal, at: datetime) -> Envelope:
+        """Write the line of a beat that did not run; raises StoreError when the disk refuses."""
+        envelope = Envelope(
+            ts=at,
+            session_id=session.id,
+            workspace_dir=str(session.cwd),
+            reason=wake,
+            result=BeatResult.SKIPPED,
+            indicator=indicator_of(BeatResult.SKIPPED),
+            why=refusal.why,
+        )
+        self.append(envelope)
+        return envelope
+
+    def recent(self, session_id: str, count: int) -> list[Envelope]:
+        """Return the latest beats of a session, newest first; fewer where the last 64 MiB hold fewer."""
+        look = FIRST_LOOK_BYTES
+        while True:
+            found = self._in_the_last(look, session_id)
+            if len(found) >= count or look >= LAST_LOOK_BYTES:
+                return found[-count:][::-1]
+            look *= LOOK_FACTOR
+
+    def since(self, session_id: str, at: datetime) -> list[Envelope]:
+        """Return a session's beats from a moment on, newest first; fewer where the last 64 MiB hold fewer."""
+        look = FIRST_LOOK_BYTES
+        while True:
+            found = self._in_the_last(look, session_id)
+            if (found and found[0].ts < at) or look >= LAST_LOOK_BYTES:
+                return [beat for beat in reversed(found) if beat.ts >= at]
+            look *= LOOK_FACTOR
+
+    def latest(self, is_wanted: Callable[[Envelope], bool]) -> dict[str, Envelope]:
+        """Return the latest beat of every session among the newest lines, of those that are wanted."""
+        newest = [_read(record) for record in self._journal.records(last_bytes=FIRST_LOOK_BYTES * LOOK_FACTOR)]
+        return {beat.session_id: beat for beat in newest if beat is not None and is_wanted(beat)}
+
+    def _in_the_last(self, last_bytes: int, session_id: str) -> list[Envelope]:
+        records = (r for r in self._journal.records(last_bytes=last_bytes) if r.get("session_id") == session_id)
+        return [envelope for envelope in map(_read, records) if envelope is not None]
+
+
+def _read(record: dict[str, object]) -> Envelope | None:
+    try:
+        return Envelope.model_validate(record)
+    except ValidationError:
+        return None

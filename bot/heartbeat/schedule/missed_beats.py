@@ -1,0 +1,92 @@
+"""The dead man's check: a session whose due beats neither ran nor were refused for a reason. Pure.
+
+Tells owners of beats that never came: found while sessions are looked at, told after, for the chat may be slow.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.domain.heartbeats.session_state import SessionState
+from bot.domain.hours import ActiveHours
+from bot.domain.text.humanize import utc_text
+from bot.errors import TriageError
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.session_registry import Session
+from bot.ports import SessionStore
+
+ENOUGH: Final = 2
+LONGEST_BEAT: Final = timedelta(minutes=20)
+"""A beat may take longer than its session's interval; until then its silence is no reason to worry."""
+
+
+def missed_slots(state: SessionState, slot: datetime, every: timedelta, hours: ActiveHours) -> tuple[datetime, ...]:
+    """Return the latest two slots before `slot` that nothing answered inside the active hours, oldest first.
+
+    A session that was never seen before has missed nothing, nor has one that answered a moment ago.
+    """
+    answered = last_answer(state)
+    if answered is not None and slot - answered < LONGEST_BEAT:
+        return ()
+    missed: list[datetime] = []
+    earlier = slot - every
+    while answered is not None and earlier > answered and len(missed) < ENOUGH:
+        if hours.contains(earlier):
+            missed.insert(0, earlier)
+        earlier -= every
+    return tuple(missed)
+
+
+def is_report_due(state: SessionState, missed: tuple[datetime, ...]) -> bool:
+    """Whether the owner has to be told, which happens once for each silence."""
+    answered = last_answer(state)
+    told = state.missed_reported_at
+    return len(missed) >= ENOUGH and (told is None or answered is None or told <= answered)
+
+
+def report(session_id: str, missed: tuple[datetime, ...]) -> str:
+    """Return what the owner is told."""
+    times = " and ".join(map(utc_text, missed))
+    return (
+        f"{session_id} missed its beats of {times}: nothing ran and nothing refused them. "
+        f"See /triage heartbeat why {session_id} and triage status."
+    )
+
+
+def last_answer(state: SessionState) -> datetime | None:
+    """Return when a beat last ran or was refused for a reason."""
+    times = [at for at in (state.last_run, state.answered_at) if at is not None]
+    return max(times, default=None)
+
+
+log = logging.getLogger(__name__)
+
+AlertOwner = Callable[[Session, str], None]
+"""Tells a session's owner; raises ProviderError where that cannot be done now."""
+
+
+class Silence:
+    """The sessions found silent and not yet reported."""
+
+    def __init__(self, store: SessionStore, zones: Zones, alert_owner: AlertOwner) -> None:
+        self._store, self._zones, self._alert_owner = store, zones, alert_owner
+        self._found: list[tuple[Session, str]] = []
+
+    def listen(self, session: Session, state: SessionState, slot: datetime) -> None:
+        """Note a session whose two beats before `slot` never came."""
+        missed = missed_slots(state, slot, session.beat.every, self._zones.hours(session))
+        if session.beat.enabled and is_report_due(state, missed):
+            self._found.append((session, report(session.id, missed)))
+
+    def tell(self, now: datetime) -> None:
+        """Tell the owners, once for each silence; who could not be told is told at the next slot."""
+        found, self._found = self._found, []
+        for session, text in found:
+            try:
+                self._alert_owner(session, text)
+                self._store.save(session.id, lambda state: state.evolve(missed_reported_at=now))
+            except TriageError:
+                log.exception("an owner could not be told", extra={"action": "silence_untold", "session": session.id})

@@ -1,0 +1,133 @@
+"""How every session stands, for lists: `/triage heartbeat list`, `triage heartbeat list` and App Home."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from bot.domain.heartbeats.beat_steps import screen_failure
+from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator
+from bot.domain.hours import ActiveHours
+from bot.domain.intervals import format_interval, next_slot
+from bot.domain.severity import Severity, highest
+from bot.domain.text.humanize import utc_text
+from bot.heartbeat.schedule.beat_log import BeatLog
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.ports import SessionStore
+
+LOOK_AHEAD: Final = 1_000
+
+
+class Standing(StrEnum):
+    """Whether a session beats at all."""
+
+    ON = "on"
+    OFF = "off"
+    PAUSED = "paused"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """One session in a list. `indicator` is None where its settings want none shown."""
+
+    id: str
+    name: str
+    owner: str
+    """Who is told now: a user, a user group, or "" for nobody."""
+    is_master: bool
+    standing: Standing
+    indicator: Indicator | None
+    every: str
+    hours: str
+    last: Envelope | None
+    """The last beat that ran; refusals are none."""
+    next_at: datetime | None
+    """The next slot inside the hours, if the session is on."""
+    open_findings: int
+    notes: tuple[str, ...]
+    owners: frozenset[str] = frozenset()
+    """Who else may act as its owner: everybody on its rota."""
+    open_pages: int = 0
+    """Of the open findings, how many page."""
+    most_urgent: Severity | None = None
+    """The severity of the most urgent open finding."""
+
+
+def rows(sessions: Sessions, store: SessionStore, zones: Zones, record: BeatLog, now: datetime) -> list[Row]:
+    """Return every session as it stands: those with a page first, then in the order of triage.yml."""
+    ran = record.latest(lambda beat: beat.result is not BeatResult.SKIPPED)
+    found = [_row(session, sessions, store, zones, ran.get(session.id), now) for session in sessions.all()]
+    return sorted(found, key=lambda row: row.most_urgent is not Severity.PAGE)
+
+
+def _row(
+    session: Session, sessions: Sessions, store: SessionStore, zones: Zones, last: Envelope | None, now: datetime
+) -> Row:
+    state, hours = store.load(session.id), zones.hours(session)
+    paused = state.failures.paused_until
+    is_paused = paused is not None and now < paused
+    standing = Standing.OFF if not session.beat.enabled else Standing.PAUSED if is_paused else Standing.ON
+    still = [finding.severity for finding in state.findings.values() if finding.is_open]
+    failing = [f"paused after {state.failures.count} failures: {state.failures.key}"] if is_paused else []
+    return Row(
+        id=session.id,
+        name=session.name,
+        owner=session.rota.on_duty(now) if session.rota else session.owner,
+        is_master=session.is_master,
+        standing=standing,
+        indicator=_indicator(last, still) if session.beat.visibility.use_indicator else None,
+        every=pace(session, sessions),
+        hours=f"{hours.start}-{hours.end} {hours.timezone}",
+        last=last,
+        next_at=next_beat(session, hours, now) if standing is Standing.ON else None,
+        open_findings=len(still),
+        owners=frozenset(session.rota.people) if session.rota else frozenset(),
+        open_pages=still.count(Severity.PAGE),
+        most_urgent=highest(still) if still else None,
+        notes=tuple(note for note in [*failing, _screening(last), *_switched(session), zones.note(session)] if note),
+    )
+
+
+def _indicator(last: Envelope | None, still: Sequence[Severity]) -> Indicator:
+    """Return what the last beat showed; while a finding is open all is not well, though that beat said nothing new."""
+    shown = last.indicator if last else Indicator.NONE
+    return Indicator.ALERT if still and shown is not Indicator.ERROR else shown
+
+
+def pace(session: Session, sessions: Sessions) -> str:
+    """Return how often a session beats, and who said so.
+
+    `every 15m (set by @ana, config says 30m)`
+    """
+    every = f"every {format_interval(session.beat.every)}"
+    override = session.override.every if session.override else None
+    if override is None:
+        return every
+    configured = format_interval(sessions.configured(session.id).heartbeat.every)
+    return f"{every} (set by @{override.by.name}, config says {configured})"
+
+
+def _screening(last: Envelope | None) -> str:
+    failure = screen_failure(last.why) if last else ""
+    return f"its pre-screen fails, so every beat costs a full run: {failure}" if failure else ""
+
+
+def _switched(session: Session) -> list[str]:
+    override = session.override.enabled if session.override else None
+    if override is None:
+        return []
+    return [f"switched {'on' if override.value else 'off'} by @{override.by.name} on {utc_text(override.by.at)}"]
+
+
+def next_beat(session: Session, hours: ActiveHours, now: datetime) -> datetime | None:
+    """Return the next slot inside the hours; None where it is further away than anybody wants to know."""
+    slot = next_slot(session.id, session.beat.every, now)
+    for _ in range(LOOK_AHEAD):
+        if hours.contains(slot):
+            return slot
+        slot += session.beat.every
+    return None

@@ -1,0 +1,118 @@
+"""A watched workspace folder as beats see it: its settings with what people switched by command laid over them.
+
+The sessions there are: triage.yml's, with what people switched by command laid over them, looked up by name.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bot.config.heartbeat_settings import BeatSettings
+from bot.config.session_settings import RotaSettings, SessionSettings
+from bot.domain.heartbeats.rota import Rota
+from bot.domain.heartbeats.session_state import Override
+from bot.errors import InputError
+from bot.ports import OverrideStore
+
+PLAYBOOK: Final = "HEARTBEAT.md"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Session:
+    """One session, ready to use."""
+
+    id: str
+    name: str
+    cwd: Path
+    owner: str
+    """The Slack user or user group (S…) that is told; "" for nobody, or where there is a rota."""
+    channels: tuple[str, ...]
+    is_master: bool
+    beat: BeatSettings
+    rota: Rota | None = None
+    """Its owners, where they take turns."""
+    override: Override | None = None
+    """What people switched by command; `beat` has it in already."""
+
+    @property
+    def playbook_path(self) -> Path:
+        """Where its HEARTBEAT.md stands."""
+        return self.cwd / PLAYBOOK
+
+
+def resolved(session_id: str, settings: SessionSettings, override: Override | None = None) -> Session:
+    """Return a session with its overrides applied."""
+    changes: dict[str, object] = {}
+    if override and override.enabled:
+        changes["enabled"] = override.enabled.value
+    if override and override.every:
+        changes["every"] = override.every.value
+    return Session(
+        id=session_id,
+        name=settings.name or session_id,
+        cwd=settings.cwd,
+        owner=settings.owner if isinstance(settings.owner, str) else "",
+        rota=settings.owner.as_rota() if isinstance(settings.owner, RotaSettings) else None,
+        channels=settings.channels,
+        is_master=settings.master,
+        beat=settings.heartbeat.model_copy(update=changes),
+        override=override,
+    )
+
+
+def resolve(sessions: Mapping[str, SessionSettings], overrides: Mapping[str, Override]) -> dict[str, Session]:
+    """Return every configured session by its id; an override of a session that is gone changes nothing."""
+    return {name: resolved(name, one, overrides.get(name)) for name, one in sessions.items()}
+
+
+class Sessions:
+    """All sessions, resolved anew only after something changed."""
+
+    def __init__(self, settings: Mapping[str, SessionSettings], overrides: OverrideStore) -> None:
+        self._settings, self._overrides = settings, overrides
+        self._seen: tuple[Mapping[str, SessionSettings], Mapping[str, Override]] | None = None
+        self._resolved: dict[str, Session] = {}
+
+    def all(self) -> tuple[Session, ...]:
+        """Return every session, in the order of triage.yml."""
+        return tuple(self._current().values())
+
+    def get(self, session_id: str) -> Session:
+        """Return one session.
+
+        Raises:
+            InputError: there is none of this id; the message names the near ones.
+        """
+        known = self._current()
+        if session_id in known:
+            return known[session_id]
+        raise InputError(_unknown(session_id, known))
+
+    def configured(self, session_id: str) -> SessionSettings:
+        """Return what triage.yml alone says of a session that exists."""
+        return self._settings[session_id]
+
+    def replace(self, settings: Mapping[str, SessionSettings]) -> None:
+        """Take over what a new triage.yml says."""
+        self._settings = settings
+
+    def _current(self) -> dict[str, Session]:
+        settings, overrides = self._settings, self._overrides.overrides()
+        if self._seen is None or self._seen[0] is not settings or self._seen[1] != overrides:
+            self._resolved = resolve(settings, overrides)
+            self._seen = (settings, overrides)
+        return self._resolved
+
+
+def _unknown(session_id: str, known: Mapping[str, Session]) -> str:
+    if not known:
+        return "no sessions are configured; add one under sessions: in triage.yml"
+    names = {session.name.lower(): session.id for session in known.values()} | {name: name for name in known}
+    near = difflib.get_close_matches(session_id.lower(), names, n=3, cutoff=0.5)
+    ids = list(dict.fromkeys(names[name] for name in near))
+    hint = f"did you mean {' or '.join(ids)}?" if ids else f"there are {', '.join(list(known)[:10])}"
+    return f"there is no session {session_id[:40]!r}; {hint}" if session_id else f"name a session; {hint}"

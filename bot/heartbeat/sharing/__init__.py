@@ -1,0 +1,1 @@
+"""Cross-pollination between sessions."""

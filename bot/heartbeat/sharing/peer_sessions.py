@@ -1,0 +1,185 @@
+"""A worker's daily report to the master session: how the beat ended and what its receipts say. Pure.
+
+The sessions around a beat: a worker's daily beat reports to the master's, and the master's sends suggestions.
+
+What is done stands in the playbook: without its line "Report to the master session" a worker reports nothing, without
+"Cross-pollinate" the master sends nothing. Reports and suggestions wake nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from bot.domain.heartbeats.beats import Receipt
+from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
+from bot.domain.playbook import Playbook
+from bot.domain.playbooks.playbook_entries import Entry
+from bot.domain.sharing.suggestions import Status
+from bot.domain.tiers import Tier
+from bot.errors import StoreError
+from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.run.beat_record import Ending
+from bot.heartbeat.run.beat_view import Exchange
+from bot.heartbeat.sessions.session_inbox import Mail
+from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.sharing.pollination import Pollination
+from bot.ports import SessionStore, SuggestionStore
+
+MAX_CHARS: Final = 1_500
+LISTED: Final = 8
+LINE_CHARS: Final = 160
+
+
+def daily_report(session: Session, ending: Ending) -> tuple[str, dict[str, Any]]:
+    """Return the report as text, and the same as data, of a beat that carried out its tasks."""
+    assert ending.view is not None
+    receipts = ending.report.receipts if ending.report else ()
+    found = [_line(receipt.evidence) for receipt in receipts if receipt.status == "finding"][:LISTED]
+    skipped = sum(receipt.status == "skipped" for receipt in receipts)
+    seen = [_line(one.evidence) for one in receipts if one.status == "ok" and one.evidence.strip()][:LISTED]
+    changed = [_line(result.command) for result in ending.view.changed][:LISTED]
+    lines = [
+        f"Daily report of {session.id}: {ending.result}, {len(receipts)} tasks, {skipped} skipped.",
+        *(f"Found: {each}" for each in found),
+        *(f"Saw: {each}" for each in seen),
+    ]
+    return "\n".join(lines)[:MAX_CHARS], {
+        "result": str(ending.result),
+        "found": found,
+        "seen": seen,
+        "changed": changed,
+    }
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:LINE_CHARS]
+
+
+SILENT_AFTER: Final = timedelta(hours=36)
+"""A daily report may wait for the morning; after this long it is missing."""
+OFFERS: Final = 20
+PLAYBOOKS: Final = 40
+PLAYBOOK_CHARS: Final = 4_000
+_REPORT: Final = re.compile(r"\breports? to the master\b", re.IGNORECASE)
+_SILENCE: Final = re.compile(r"\bsent no (?:daily )?report\b", re.IGNORECASE)
+_POLLINATE: Final = re.compile(r"\bcross.?pollinat", re.IGNORECASE)
+
+
+class Neighbours:
+    """What a beat gets from other sessions and what it gives them."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        states: SessionStore,
+        suggestions: SuggestionStore,
+        pollination: Pollination,
+        mail: Mail,
+    ) -> None:
+        self._sessions, self._states, self._suggestions = sessions, states, suggestions
+        self._pollination, self._mail = pollination, mail
+
+    def around(self, session: Session, tasks: Sequence[Entry], now: datetime) -> Exchange:
+        """Return what a beat of the session, with these tasks due, has to do with others."""
+        waiting = tuple(one for one in self._suggestions.all() if one.to == session.id and one.status is Status.OPEN)
+        offers = self._pollination.offers()[:OFFERS] if session.is_master and _due(tasks, _POLLINATE) else []
+        silent = self._silent(now) if session.is_master and _due(tasks, _SILENCE) else ()
+        pollinates = session.is_master and _due(tasks, _POLLINATE)
+        return Exchange(
+            offers=tuple(offers),
+            playbooks=self._playbooks() if pollinates else {},
+            silent=silent,
+            offered=waiting,
+            receipts=_receipts(session, tasks, len(offers), silent),
+        )
+
+    def after(self, session: Session, ending: Ending, now: datetime) -> None:
+        """Send what a good daily beat sends; where a model chose the suggestions, they are sent already.
+
+        Raises:
+            StoreError: the disk refuses it.
+        """
+        view = ending.view
+        if not ending.good or view is None or view.tier is not Tier.DAILY:
+            return
+        if not session.is_master and _due(view.tasks, _REPORT):
+            self._report(session, ending, now)
+        if session.is_master and _due(view.tasks, _POLLINATE):
+            has_model = ending.report is not None and ending.report.usage is not None
+            (self._pollination.set_aside if has_model else self._pollination.run)()
+
+    def _report(self, session: Session, ending: Ending, now: datetime) -> None:
+        master = self._master()
+        if master is None:
+            return
+        text, data = daily_report(session, ending)
+        self._mail.send(
+            InboxMessage(at=now, from_=session.id, to=master.id, kind=MessageKind.REPORT, text=text, data=data)
+        )
+        self._states.save(session.id, lambda state: state.evolve(report_awaited_since=now))
+
+    def _playbooks(self) -> dict[str, str]:
+        """Return what may be read of each worker's task lines, as far as they fit."""
+        found: dict[str, str] = {}
+        for session in self._sessions.all():
+            if session.is_master or not session.beat.enabled or len(found) >= PLAYBOOKS:
+                continue
+            try:
+                playbook = playbook_of(session).peek()
+            except StoreError:
+                continue
+            if playbook is not None:
+                found[session.id] = self._task_lines(playbook)
+        return found
+
+    def _task_lines(self, playbook: Playbook) -> str:
+        """Return the tasks without those a human reads first, and how many these are."""
+        tasks = [(tier, task.text) for tier in Tier for task in playbook.tasks(tier)]
+        shown = [f"{tier}: {text}" for tier, text in tasks if not self._pollination.is_suspicious(text)]
+        hidden = len(tasks) - len(shown)
+        left_out = [f"({hidden} more that a human reads first)"] if hidden else []
+        return "\n".join([*left_out, *shown])[:PLAYBOOK_CHARS]
+
+    def _silent(self, now: datetime) -> tuple[str, ...]:
+        """Return the workers without a report for too long; the first look only begins the wait."""
+        silent = []
+        for session in self._sessions.all():
+            if session.is_master or not session.beat.enabled:
+                continue
+            since = self._states.load(session.id).report_awaited_since
+            if since is None:
+                self._states.save(session.id, lambda state: state.evolve(report_awaited_since=now))
+            elif now - since > SILENT_AFTER:
+                silent.append(session.id)
+        return tuple(silent)
+
+    def _master(self) -> Session | None:
+        return next((session for session in self._sessions.all() if session.is_master), None)
+
+
+def _due(tasks: Sequence[Entry], what: re.Pattern[str]) -> Entry | None:
+    return next((task for task in tasks if what.search(task.text)), None)
+
+
+def _receipts(session: Session, tasks: Sequence[Entry], offers: int, silent: Sequence[str]) -> dict[str, Receipt]:
+    """Return the receipts of the tasks that code carries out."""
+    found: dict[str, Receipt] = {}
+    if session.is_master and (task := _due(tasks, _POLLINATE)):
+        said = f"{offers} tasks could be suggested; code sends the best of them"
+        found[task.id] = Receipt(task=task.id, status="ok", evidence=said)
+    if session.is_master and (task := _due(tasks, _SILENCE)):
+        found[task.id] = _silence(task, silent)
+    if not session.is_master and (task := _due(tasks, _REPORT)):
+        found[task.id] = Receipt(task=task.id, status="ok", evidence="code sends the report")
+    return found
+
+
+def _silence(task: Entry, silent: Sequence[str]) -> Receipt:
+    if not silent:
+        return Receipt(task=task.id, status="ok", evidence="every session reported")
+    hours = int(SILENT_AFTER.total_seconds() // 3600)
+    text = f"No daily report for more than {hours} hours: {', '.join(silent)}"
+    return Receipt(task=task.id, status="finding", evidence=text, finding="silent-" + "-".join(silent)[:60])

@@ -1,0 +1,200 @@
+"""Cross-pollination: what sessions could learn from one another becomes suggestions, few a day and none twice.
+
+Reads every worker's playbook and writes none. Only lines of a known form travel unread
+(bot/domain/sharing/quarantine.py); any other is set aside for a human and goes into no inbox. Nothing is sent to the
+session it comes from, nothing that was ever offered to the session before, nothing it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from importlib import resources
+from typing import Final
+
+from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState
+from bot.domain.heartbeats.task_history import moves
+from bot.domain.playbook import Playbook, parse
+from bot.domain.sharing.quarantine import UNKNOWN, travelling_form, why_quarantined
+from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Status, Suggestion, is_any_alike
+from bot.errors import InputError, StoreError
+from bot.heartbeat.playbooks.allowed_commands import commands_in
+from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.playbooks.template_seeding import can_work, checkout_at
+from bot.heartbeat.sessions.session_inbox import Mail
+from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.sharing.suggestion_candidates import Candidate, Known, candidates
+from bot.ports import Clock, SessionStore, SuggestionStore
+
+TRIAGE: Final = "triage"
+"""Who speaks where there is no master session."""
+MAX_SET_ASIDE: Final = 3
+"""How many suspicious lines a run shows to humans."""
+
+
+class Pollination:
+    """Gathers candidates and sends suggestions."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        states: SessionStore,
+        suggestions: SuggestionStore,
+        mail: Mail,
+        *,
+        clock: Clock,
+        known_secrets: Collection[str] = (),
+    ) -> None:
+        self._sessions, self._states, self._suggestions, self._mail = sessions, states, suggestions, mail
+        self._clock, self._secrets = clock, known_secrets
+
+    def offers(self) -> list[Candidate]:
+        """Return what may be offered now, the best first: nothing suspicious, nothing a second time."""
+        return self._permitted(self._new())
+
+    def run(self) -> list[Suggestion]:
+        """Send the best of what may be offered, as far as each session's day allows, and set suspicious lines aside."""
+        new = self._new()
+        sent = [self.send(each) for each in self._permitted(new) if self._room(each.to) > 0]
+        return [*sent, *self._set_aside(new)]
+
+    def send(self, candidate: Candidate) -> Suggestion:
+        """Offer a candidate to its session, with code's words for why: nobody's own words travel.
+
+        Raises:
+            InputError: it is suspicious, was offered before, or the session has been offered enough today.
+            StoreError: the disk refuses it.
+        """
+        if self._room(candidate.to) <= 0:
+            raise InputError(f"{candidate.to} has been offered enough for today")
+        if self._suspicious(candidate):
+            raise InputError(f"{candidate.id} waits for a human, who reads it first")
+        suggestion = self._stored(candidate, candidate.reason)
+        self._mail.send(_message(suggestion, self.sender()))
+        return suggestion
+
+    def set_aside(self) -> list[Suggestion]:
+        """Put lines of no known form on file for humans, and into no inbox.
+
+        A line goes on file for one session; where a human added it, for the next session that lacks it.
+        """
+        return self._set_aside(self._new())
+
+    def is_suspicious(self, text: str) -> bool:
+        """Whether a playbook's line is not for another session's model: it reads like an order, or holds a secret."""
+        return why_quarantined(text, self._secrets) not in (None, UNKNOWN)
+
+    def sender(self) -> str:
+        """Return who sends: the master session, if there is one."""
+        return next((session.id for session in self._sessions.all() if session.is_master), TRIAGE)
+
+    def _permitted(self, found: Sequence[Candidate]) -> list[Candidate]:
+        rooms = {session.id: self._room(session.id) for session in self._workers()}
+        return [each for each in found if rooms[each.to] > 0 and not self._suspicious(each)]
+
+    def _set_aside(self, found: Sequence[Candidate]) -> list[Suggestion]:
+        known = [one.task for one in self._suggestions.all() if one.quarantine and one.status is not Status.ACCEPTED]
+        held: list[Suggestion] = []
+        for each in found:
+            why = self._suspicious(each)
+            if why and not is_any_alike(each.task, known) and len(held) < MAX_SET_ASIDE:
+                held.append(self._stored(each, each.reason, quarantine=why))
+                known.append(each.task)
+        return held
+
+    def _new(self) -> list[Candidate]:
+        """Return the candidates that were not offered to their session before, in whatever words."""
+        known = [self._known(session) for session in self._workers()]
+        found = candidates([each for each in known if each is not None], _basics(), self.sender())
+        past = self._suggestions.all()
+        places = {session.id: checkout_at(session.cwd) for session in self._workers()} if found else {}
+        able = [each for each in found if all(can_work(argv, places[each.to]) for argv in commands_in([each.task]))]
+        return [each for each in map(self._as_it_travels, able) if not _was_offered(each, past)]
+
+    def _as_it_travels(self, candidate: Candidate) -> Candidate:
+        """Return a candidate without the title of its command, where the title is nobody's template's."""
+        if candidate.moves_from:
+            return candidate
+        return replace(candidate, task=travelling_form(candidate.task, self._commands(candidate.to)))
+
+    def _commands(self, session_id: str) -> tuple[tuple[str, ...], ...]:
+        return self._sessions.get(session_id).beat.commands
+
+    def _workers(self) -> list[Session]:
+        return [session for session in self._sessions.all() if session.beat.enabled and not session.is_master]
+
+    def _known(self, session: Session) -> Known | None:
+        """Return what is known of a session; None where its playbook cannot be read, or is not there yet."""
+        try:
+            playbook = playbook_of(session).peek()
+        except StoreError:
+            return None
+        if playbook is None:
+            return None
+        state = self._states.load(session.id)
+        return Known(
+            id=session.id,
+            name=session.name,
+            playbook=playbook,
+            moves=moves(state.measured),
+            acted_on=_acted_on(state),
+        )
+
+    def _room(self, session_id: str) -> int:
+        """Return how many more a session may be offered in this UTC day."""
+        today = f"{self._clock.now():%Y-%m-%d}"
+        had = [one for one in self._suggestions.all() if one.to == session_id and f"{one.at:%Y-%m-%d}" == today]
+        return self._sessions.get(session_id).beat.suggestions_per_day - len([one for one in had if not one.quarantine])
+
+    def _suspicious(self, candidate: Candidate) -> str | None:
+        """Return why a human reads it first; a line that only moves stands in its session's own playbook already."""
+        why = why_quarantined(candidate.task, self._secrets, commands=self._commands(candidate.to))
+        return None if candidate.moves_from and why == UNKNOWN else why
+
+    def _stored(self, candidate: Candidate, reason: str, quarantine: str | None = None) -> Suggestion:
+        suggestion = Suggestion(
+            id=candidate.id,
+            to=candidate.to,
+            tier=candidate.tier,
+            task=candidate.task,
+            from_=candidate.from_,
+            reason=reason[:MAX_REASON_CHARS],
+            at=self._clock.now(),
+            status=Status.QUARANTINED if quarantine else Status.OPEN,
+            moves_from=candidate.moves_from,
+            quarantine=quarantine,
+        )
+        if not self._suggestions.add(suggestion):
+            raise InputError(f"{suggestion.id} was offered before")
+        return suggestion
+
+
+def _was_offered(candidate: Candidate, past: Sequence[Suggestion]) -> bool:
+    if any(one.id == candidate.id for one in past):
+        return True
+    return not candidate.moves_from and is_any_alike(
+        candidate.task, (one.task for one in past if one.to == candidate.to and not one.moves_from)
+    )
+
+
+def _acted_on(state: SessionState) -> frozenset[str]:
+    """Return the tasks whose findings people acknowledged or fixed; the key of a finding names its task."""
+    acted = [found.key for found in state.findings.values() if found.acknowledged_by or found.fixed_by]
+    return frozenset(key.split("/")[1] for key in acted if key.count("/") >= 2)
+
+
+def _basics() -> Playbook:
+    return parse((resources.files("bot.heartbeat.playbooks") / "templates" / "worker.md").read_text(encoding="utf-8"))
+
+
+def _message(suggestion: Suggestion, sender: str) -> InboxMessage:
+    """Return a suggestion as its session's inbox holds it."""
+    fields = suggestion.model_dump(mode="json", include={"id", "to", "tier", "task", "from_", "reason"}, by_alias=True)
+    return InboxMessage(
+        at=suggestion.at,
+        from_=sender,
+        to=suggestion.to,
+        kind=MessageKind.SUGGESTION,
+        text=f"{suggestion.id}: a {suggestion.tier} task is suggested: {suggestion.task}",
+        data={"suggestion": fields},
+    )

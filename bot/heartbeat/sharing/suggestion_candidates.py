@@ -1,0 +1,157 @@
+"""What sessions could learn from one another, computed from their playbooks and what became of their checks. Pure.
+
+A candidate never goes to the session it comes from, and never names what the session has already. Whether it was
+offered before, and how many a day are enough, is asked in pollination.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from bot.domain.heartbeats.task_history import Move
+from bot.domain.playbook import Playbook
+from bot.domain.playbooks.playbook_entries import Entry
+from bot.domain.sharing.suggestions import MAX_TASK_CHARS, is_alike, suggestion_id
+from bot.domain.tiers import Tier
+from bot.heartbeat.playbooks.check_identity import identity_of
+
+ACTED_ON: Final = 5
+BASIC: Final = 4
+MISPLACED: Final = 3
+SHARED_BY_MANY: Final = 2
+SHARED: Final = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """One session: its playbook, the moves its beats' measurements speak for, the checks people acted on."""
+
+    id: str
+    name: str
+    playbook: Playbook
+    moves: tuple[Move, ...] = ()
+    acted_on: frozenset[str] = frozenset()
+
+    @cached_property
+    def tasks(self) -> tuple[tuple[Tier, Entry], ...]:
+        """Its tasks, each with its tier."""
+        return tuple((tier, task) for tier in Tier for task in self.playbook.tasks(tier))
+
+    def has(self, text: str) -> bool:
+        """Whether it makes this check already, in whatever words."""
+        return any(is_alike(task.text, text) for _, task in self.tasks)
+
+    def takes(self, tier: Tier) -> bool:
+        """Whether a task of this tier can be added; a file without tiers holds quick ones, an idle file stays idle."""
+        if self.playbook.is_effectively_empty or not self.tasks:
+            return False
+        return tier is Tier.QUICK or not self.playbook.is_freeform
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """A task line that would help a session, and why; `weight` says how much, the most first."""
+
+    to: str
+    tier: Tier
+    task: str
+    from_: str
+    reason: str
+    weight: int
+    moves_from: Tier | None = None
+
+    @property
+    def id(self) -> str:
+        """The id its suggestion would have."""
+        return suggestion_id(self.to, self.task, self.tier if self.moves_from else None)
+
+
+def candidates(known: Sequence[Known], basics: Playbook, sender: str) -> list[Candidate]:
+    """Return everything worth offering, the best first; of two that are alike the better.
+
+    `basics` is the template every session begins with, `sender` who speaks where no other session is the source.
+    """
+    found = [*_acted_on(known), *_basics(known, basics, sender), *_misplaced(known, sender), *_shared(known)]
+    kept: list[Candidate] = []
+    for one in sorted(found, key=lambda one: -one.weight):
+        if not any(_is_the_same(one, other) for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _is_the_same(one: Candidate, other: Candidate) -> bool:
+    return (one.to, bool(one.moves_from)) == (other.to, bool(other.moves_from)) and is_alike(one.task, other.task)
+
+
+def _acted_on(known: Sequence[Known]) -> Iterator[Candidate]:
+    """Checks of others that found something people did something about."""
+    for source in known:
+        for tier, task in source.tasks:
+            if identity_of(task) in source.acted_on:
+                why = f"In {source.name} it found something that people acted on."
+                yield from _to_all(known, source, tier, task, why, ACTED_ON)
+
+
+def _shared(known: Sequence[Known]) -> Iterator[Candidate]:
+    """Checks that others make."""
+    for source in known:
+        for tier, task in source.tasks:
+            holders = [each.name for each in known if each.has(task.text)]
+            weight = SHARED_BY_MANY if len(holders) > 1 else SHARED
+            why = f"{_listed(holders)} {'make' if len(holders) > 1 else 'makes'} this check."
+            yield from _to_all(known, source, tier, task, why, weight)
+
+
+def _to_all(
+    known: Sequence[Known], source: Known, tier: Tier, task: Entry, why: str, weight: int
+) -> Iterator[Candidate]:
+    for other in known:
+        if other.id != source.id and other.takes(tier) and not other.has(task.text):
+            yield Candidate(to=other.id, tier=tier, task=_line(task), from_=source.id, reason=why, weight=weight)
+
+
+def _basics(known: Sequence[Known], basics: Playbook, sender: str) -> Iterator[Candidate]:
+    """Checks every session begins with."""
+    for session in known:
+        for tier in Tier:
+            for task in basics.tasks(tier):
+                if session.takes(tier) and not session.has(task.text):
+                    yield Candidate(
+                        to=session.id,
+                        tier=tier,
+                        task=_line(task),
+                        from_=sender,
+                        reason="A basic check that every session begins with.",
+                        weight=BASIC,
+                    )
+
+
+def _misplaced(known: Sequence[Known], sender: str) -> Iterator[Candidate]:
+    """Tasks in the wrong tier, by what was measured; only where they still stand where that was."""
+    for session in known:
+        standing = {} if session.playbook.is_freeform else {(tier, task.id): task for tier, task in session.tasks}
+        for move in session.moves:
+            task = standing.get((move.from_tier, move.task_id))
+            if task is not None and task.is_item:
+                yield Candidate(
+                    to=session.id,
+                    tier=move.to_tier,
+                    task=_line(task),
+                    from_=sender,
+                    reason=f"It {move.why}.",
+                    weight=MISPLACED,
+                    moves_from=move.from_tier,
+                )
+
+
+def _line(task: Entry) -> str:
+    return task.text[:MAX_TASK_CHARS]
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [" ".join(name.split())[:40] for name in names[:3]]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return (" and ".join(shown) if len(shown) < 3 and not more else ", ".join(shown)) + more

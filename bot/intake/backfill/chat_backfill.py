@@ -1,0 +1,226 @@
+"""The one line about an absence. Pure.
+
+Reads what was said while the bot was away and gives it to the watcher, as if it had just been delivered.
+
+Opens a hole (bot/intake/backfill/gaps.py) before anything is heard on a new connection, fills it on a thread of its
+own, and tries again, ever more slowly, until it is filled. Live messages go on meanwhile; what comes twice counts once.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.config.settings import Settings
+from bot.domain.text.humanize import span, utc_text
+from bot.errors import ProviderError, StoreError, TriageError, Unavailable
+from bot.intake.backfill.gaps import Gap, Gaps
+from bot.intake.backfill.missed_messages import Missed, Wait
+from bot.intake.watcher import Watcher
+from bot.ports import Clock, History, ThreadStore
+
+NOT_WORTH_A_LINE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Away:
+    """How long the bot heard nothing and what it picked up afterwards; `reach` is how far back it read, if not all."""
+
+    for_: timedelta
+    questions: int
+    others: int
+    reach: timedelta | None = None
+
+
+def away_line(away: Away) -> str | None:
+    """Return what to tell the ops channel; None for a short absence in which nothing was said.
+
+    >>> away_line(Away(for_=timedelta(minutes=12), questions=3, others=0))
+    'The bot was away 12 min: 3 questions picked up.'
+    >>> away_line(Away(for_=timedelta(seconds=40), questions=0, others=0)) is None
+    True
+    """
+    parts = [_count(away.questions, "question"), _count(away.others, "other message" if away.questions else "message")]
+    found = " and ".join(part for part in parts if part)
+    if not found and away.for_ < NOT_WORTH_A_LINE:
+        return None
+    line = f"The bot was away {span(away.for_)}: " + (f"{found} picked up." if found else "nothing was missed.")
+    return f"{line} What is older than {span(away.reach)} was not read." if away.reach else line
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}" if number else ""
+
+
+log = logging.getLogger(__name__)
+
+FIRST_PAUSE_S = 5.0
+MAX_PAUSE_S = 600.0
+
+
+@dataclass(slots=True)
+class _Absence:
+    """One absence until it is made up for: since when, until when, what was picked up."""
+
+    since: datetime
+    until: datetime
+    questions: int = 0
+    others: int = 0
+    capped: bool = False
+
+
+class Backfill:
+    """Makes up for absences; `clock` is the chat's, which `set_clock` compares once more, or raises ProviderError."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        watcher: Watcher,
+        history: History,
+        *,
+        team_id: str,
+        store: ThreadStore,
+        gaps: Gaps,
+        clock: Clock,
+        say: Callable[[str], None],
+        set_clock: Callable[[], None] = lambda: None,
+        wait: Wait | None = None,
+    ) -> None:
+        self._watched = {chat.chat_id: chat.name for chat in settings.watched_chats}
+        self._reach = settings.watcher.backfill_max
+        self._watcher, self._store, self._gaps, self._clock, self._say = watcher, store, gaps, clock, say
+        self._stopping, self._wake = threading.Event(), threading.Event()
+        self._missed = Missed(history, team_id=team_id, wait=wait or self._stopping.wait)
+        self._set_clock = set_clock
+        self._absence: _Absence | None = None
+        self._lock = threading.Lock()
+        self._refused: set[str] = set()
+        self._failures = 0
+        self._thread = threading.Thread(target=self._run, name="backfill", daemon=True)
+
+    def start(self) -> None:
+        """Begin to fill what is open, now and whenever `open` says so."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop reading; what is not filled stays open and is filled after the next start."""
+        self._stopping.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=2)
+
+    def open(self, away_since: datetime | None) -> None:
+        """Note that something may have been missed until now; call before anything is heard on a new connection.
+
+        Raises:
+            StoreError: that cannot be written down; what comes now must not be heard, or the hole would be forgotten.
+        """
+        now = self._clock.now()
+        chats = dict.fromkeys(self._watched)
+        chats |= {state.chat_id: None for state in self._store.threads() if state.is_open}
+        last = [(chat_id, self._watcher.last_seen(chat_id)) for chat_id in chats]
+        self._gaps.open(last, watched=self._watched, at=now)
+        with self._lock:
+            if self._absence is None:  # by our own clock, which may be ahead of the chat's
+                self._absence = _Absence(since=min(away_since or now, now), until=now)
+            self._absence.until = now
+        self._wake.set()
+
+    def catch_up(self) -> float | None:
+        """Try to fill every open hole; return after how many seconds to try again, None when none is open."""
+        failed: TriageError | None = None
+        for gap in self._gaps.pending():
+            if self._stopping.is_set():
+                return None
+            try:
+                self._set_clock()
+                self._fill(gap)
+            except (ProviderError, StoreError) as error:
+                failed = error
+                self._note_refusal(gap, error)
+        if failed is None and self._gaps.pending():
+            return 0.0  # a new hole was opened while the old one was read
+        if failed is None or not isinstance(failed, Unavailable | StoreError):
+            self._report()
+        if failed is None:
+            self._failures = 0
+            return None
+        self._failures += 1
+        advised = failed.retry_after_s if isinstance(failed, ProviderError) else None
+        return max(advised or 0, min(MAX_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (self._failures - 1)))
+
+    def _run(self) -> None:
+        pause_s: float | None = None
+        while not self._stopping.is_set():
+            self._wake.wait(pause_s)
+            self._wake.clear()
+            if not self._stopping.is_set():
+                pause_s = self.catch_up()
+
+    def _fill(self, gap: Gap) -> None:
+        """Read one chat from where its hole begins and hear it all; raises what reading or journaling raises."""
+        threads = [state for state in self._store.threads() if state.is_open and state.chat_id == gap.chat_id]
+        if gap.chat_id not in self._watched and not threads:
+            self._gaps.close(gap)  # nobody's business any more
+            return
+        now = self._clock.now()
+        earliest = now - self._reach
+        since = max(min(gap.since, now), earliest)
+        new = 0
+        for body in self._missed.bodies(gap.chat_id, since, threads):
+            if self._watcher.receive(body):
+                new += 1
+                self._count(gap, is_question=self._watcher.deserves_work(body))
+        self._refused.discard(gap.chat_id)
+        closed = self._gaps.close(gap)
+        with self._lock:
+            if self._absence is not None:
+                self._absence.capped |= self._absence.since < earliest
+        log.info(
+            "read %s back to %s: %d new",
+            gap.chat_id,
+            f"{since:%Y-%m-%d %H:%M:%S}",
+            new,
+            extra={"action": "backfilled", "chat_id": gap.chat_id, "new": new, "closed": closed},
+        )
+
+    def _count(self, gap: Gap, *, is_question: bool) -> None:
+        with self._lock:
+            if self._absence is None:  # told already, when this chat could not be read
+                self._absence = _Absence(since=gap.since, until=self._clock.now())
+            self._absence.questions += is_question
+            self._absence.others += not is_question
+
+    def _note_refusal(self, gap: Gap, error: TriageError) -> None:
+        """Tell people once which chat cannot be read and why; an outage only the log."""
+        log.warning("what was missed could not be read yet: %s", error, extra={"action": "backfill_waits"})
+        if isinstance(error, Unavailable) or not isinstance(error, ProviderError) or gap.chat_id in self._refused:
+            return
+        self._refused.add(gap.chat_id)
+        self._say(
+            f"Messages in {self._name(gap.chat_id)} from {utc_text(gap.since)} on may have been missed: "
+            f"{error}. It is tried again by itself."
+        )
+
+    def _report(self) -> None:
+        with self._lock:
+            absence, self._absence = self._absence, None
+        if absence is None:
+            return
+        line = away_line(
+            Away(
+                for_=absence.until - absence.since,
+                questions=absence.questions,
+                others=absence.others,
+                reach=self._reach if absence.capped else None,
+            )
+        )
+        if line:
+            self._say(line)
+
+    def _name(self, chat_id: str) -> str:
+        name = self._watched.get(chat_id)
+        return f"#{name} ({chat_id})" if name else chat_id

@@ -1,0 +1,6 @@
+"""Tier 0: what a message is, by rules, without a model: SPEC §3.2."""
+
+from bot.intake.classifier.classification import classify
+from bot.intake.classifier.rules import Rules
+
+__all__ = ["Rules", "classify"]

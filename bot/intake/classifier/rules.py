@@ -1,0 +1,132 @@
+"""The settings of the classifier, ready to match.
+
+`Rules` holds what a team may set and, made from it once, the compiled patterns and the version string that names them.
+Reads the shipped word lists; the one rule that must hold: equal word lists give equal versions, different ones do not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+from bot.errors import ConfigError
+from bot.intake.classifier import message_text
+from bot.intake.classifier.keywords import LANGUAGES, Keywords, shipped, words
+
+RULES_VERSION: Final = 2  # raised by hand whenever classifier, prose or lexicon decide otherwise than before
+
+_GAP: Final = rf"(?>(?:[\s,.!~…、。！，;:&()/-]|{message_text.PICTURE})+)"
+_ELSEWHERE: Final = r"(?:<@\w+(?:\|[^<>]*)?>|@(?!(?:here|channel|everyone)\b)[\w-]+(?=[\s,:]|$))"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Matchers:
+    """The compiled patterns; `ack` and `thanks` are matched against a whole text, the rest found inside one."""
+
+    keywords: Keywords
+    ack: re.Pattern[str]
+    anchored_ack: re.Pattern[str]
+    thanks: re.Pattern[str]
+    addressed: re.Pattern[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What a team may set about the classifier; `Rules()` is every shipped language and no bot.
+
+    Attributes:
+        bot_id: Slack's user id of the bot, None when unknown (then nothing counts as a mention of it).
+        ack_patterns: regular expressions added to the shipped ones, lower case; one must cover the whole message,
+            politeness and emoji aside, unless it carries `^` or `$` itself.
+        question_keywords: literal phrases added to the shipped ones, see `bot.intake.lexicon`.
+        alarm_keywords: the same, for alarms.
+        languages: whose shipped lists are used; an empty one leaves only the team's own words.
+        skip_chatter: whether a message addressed to somebody else turns ambient.
+
+    Raises:
+        ConfigError: a value is no list of texts, a language is not shipped, or a pattern does not compile.
+    """
+
+    bot_id: str | None = None
+    ack_patterns: Sequence[str] = ()
+    question_keywords: Sequence[str] = ()
+    alarm_keywords: Sequence[str] = ()
+    languages: Sequence[str] = LANGUAGES
+    skip_chatter: bool = False
+    matchers: Matchers = field(init=False, repr=False, compare=False)
+    version: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("ack_patterns", "question_keywords", "alarm_keywords", "languages"):
+            object.__setattr__(self, name, _texts(name, getattr(self, name)))
+        languages, acks = tuple(self.languages), tuple(self.ack_patterns)
+        lists = languages, acks, tuple(self.question_keywords), tuple(self.alarm_keywords)
+        object.__setattr__(self, "matchers", compile_matchers(*lists))
+        object.__setattr__(self, "version", _version(*lists, self.skip_chatter))
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ConfigError(f"classifier.{name}: expected a list of texts, got {value!r}")
+    texts = tuple(value)
+    if not all(isinstance(text, str) and text.strip(" ^") for text in texts):
+        raise ConfigError(f"classifier.{name}: every entry must be a text that is not empty")
+    return texts
+
+
+@lru_cache(maxsize=16)
+def compile_matchers(
+    languages: tuple[str, ...], acks: tuple[str, ...], questions: tuple[str, ...], alarms: tuple[str, ...]
+) -> Matchers:
+    """Return the patterns of the shipped lists of some languages plus a team's own words."""
+    for pattern in acks:
+        _check(pattern)
+    anchored = [pattern for pattern in acks if "^" in pattern or "$" in pattern]
+    thanks = shipped(languages, "thanks")
+    lists = {
+        "question": (*shipped(languages, "question"), *questions),
+        "alarm": (*shipped(languages, "alarm"), *alarms),
+        "except": shipped(languages, "except"),
+    }
+    return Matchers(
+        keywords=Keywords(lists),
+        ack=_chain([*(set(acks) - set(anchored)), *thanks, *shipped(languages, "ack")]),
+        anchored_ack=re.compile(_either(anchored)),
+        thanks=_chain(thanks),
+        addressed=_addressed(shipped(languages, "greeting")),
+    )
+
+
+def _check(pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ConfigError(f"classifier.ack_patterns: {pattern!r} is no regular expression: {error}") from error
+
+
+def _chain(patterns: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern for one or more of the patterns with spaces, punctuation or emoji between them."""
+    one = _either(patterns)
+    return re.compile(rf"(?:{_GAP})?(?:(?:{one})(?:{_GAP}|\Z))+")
+
+
+def _either(patterns: Iterable[str]) -> str:
+    return "|".join(f"(?:{pattern})" for pattern in patterns) or r"(?!)"
+
+
+def _addressed(greetings: Sequence[str]) -> re.Pattern[str]:
+    greeting = "|".join(map(re.escape, greetings)) or "(?!)"
+    return re.compile(rf"\s*+(?:(?:{greeting})[\s,、]{{0,3}}+)?{_ELSEWHERE}", re.IGNORECASE)
+
+
+def _version(*parts: object) -> str:
+    languages = parts[0]
+    assert isinstance(languages, tuple)
+    lists = [sorted(words(language).items()) for language in sorted(languages)]
+    digest = hashlib.sha256(json.dumps([parts[1:], lists], ensure_ascii=False).encode())
+    return f"{RULES_VERSION}-{digest.hexdigest()[:8]}"

@@ -1,0 +1,122 @@
+"""Whether the bot runs and hears Slack: what its process writes down, and what others read out of it.
+
+Never just "connected": the last sign of life is always named, and a file nobody renews is a bot that does not run.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+
+from bot.domain.text.humanize import ago, span, utc_text
+from bot.errors import ConfigError
+
+FILE = Path("slack", "connection.json")
+"""In a folder of its own: opening a journal of TRIAGE_HOME sweeps that folder of half-written files, also beside us."""
+WRITE_EVERY = timedelta(seconds=10)
+OUTDATED = timedelta(seconds=45)
+"""After how long without a line of life a process is taken for dead or stuck."""
+
+
+class Presence(BaseModel):
+    """One moment of the running bot."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    pid: int
+    host: str
+    at: AwareDatetime
+    """When this was written."""
+    started_at: AwareDatetime
+    connected_since: AwareDatetime | None = None
+    down_since: AwareDatetime | None = None
+    last_event_at: AwareDatetime | None = None
+    """When Slack last sent anything: a message, a click, a command."""
+    reconnects_today: int = 0
+    other_connections: int = 0
+    """How many connections of the app Slack counted beside this process's, when it last connected."""
+    problem: str | None = None
+    """Why there is no connection, if that is known."""
+    stopped_at: AwareDatetime | None = None
+
+
+State = Literal["up", "down", "stuck", "dead", "never"]
+
+
+def this_process() -> dict[str, Any]:
+    """Return how this process is told from others."""
+    return {"pid": os.getpid(), "host": socket.gethostname()}
+
+
+def read_presence(home: Path) -> Presence | None:
+    """Return what the bot of this home wrote last, or None.
+
+    Raises:
+        ConfigError: the file is there and may not be read.
+    """
+    path = home / FILE
+    try:
+        return Presence.model_validate_json(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValidationError):
+        return None
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
+
+
+def state_of(seen: Presence | None, now: datetime) -> State:
+    """Return how things stand: connected, without connection, a process that is stuck, none, or never any."""
+    if seen is None:
+        return "never"
+    if seen.stopped_at is not None or not _lives(seen):
+        return "dead"
+    if now - seen.at > OUTDATED:
+        return "stuck" if seen.host == socket.gethostname() else "dead"
+    return "up" if seen.down_since is None and seen.connected_since is not None else "down"
+
+
+def describe(seen: Presence | None, now: datetime, *, heard_at: datetime | None = None) -> str:
+    """Return one line that is true; `heard_at` is when the latest message on record was written, None if none is.
+
+    What is on record may be some seconds ahead of what the process last wrote about itself.
+    """
+    state = state_of(seen, now)
+    if seen is None or state == "never":
+        return "triage has not run on this data directory yet"
+    if state == "dead":
+        return f"triage is not running (last seen {ago(now, seen.stopped_at or seen.at)})"
+    if state == "stuck":
+        return f"triage (process {seen.pid}) has given no sign of life for {span(now - seen.at)}; restart it"
+    events = [at for at in (seen.last_event_at, heard_at) if at is not None and at >= seen.started_at]
+    event = f"last event {ago(now, max(events))}" if events else "no event yet"
+    if state == "down":
+        why = f": {seen.problem}" if seen.problem else ""
+        return f"no connection for {span(now - (seen.down_since or seen.started_at))} ({event}){why}"
+    assert seen.connected_since is not None
+    times = {0: "", 1: " · 1 reconnect today"}.get(
+        seen.reconnects_today, f" · {seen.reconnects_today} reconnects today"
+    )
+    others = f" · {others_words(seen.other_connections)}" if seen.other_connections else ""
+    return f"{event} · connected since {utc_text(seen.connected_since)}{times}{others}"
+
+
+def others_words(count: int) -> str:
+    """Return what is said of connections that another process opened."""
+    return f"Slack counts {count} connection{'s' * (count > 1)} of another process with the same tokens"
+
+
+def _lives(seen: Presence) -> bool:
+    """Whether its process is there; on another machine its file has to tell."""
+    if seen.host != socket.gethostname():
+        return True
+    try:
+        os.kill(seen.pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

@@ -1,0 +1,1 @@
+"""Past events under today's rules."""

@@ -1,0 +1,119 @@
+"""A stream of event lines becomes a stream of classified event lines.
+
+Reads and writes bytes, one JSON object per line; the fields are spliced into the original line, so every key it had,
+known or not, survives as it was. A line that is no event becomes a problem with its number and does not stop the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Final, Protocol
+
+from pydantic import ValidationError
+
+from bot.domain.events import Event
+from bot.domain.threads import thread_key
+from bot.intake.classifier.classification import Rules, Verdict, judge
+
+CHUNK_BYTES: Final = 1 << 16
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+class Source(Protocol):
+    """What lines are read from: `read1` returns what has arrived, and nothing only at the end."""
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Return at most `size` bytes."""
+
+
+def batches(source: Source) -> Iterator[list[bytes]]:
+    """Yield the complete lines of everything that has arrived, then wait for more; a last line may lack its newline."""
+    started: list[bytes] = []
+    chunk = source.read1(CHUNK_BYTES).removeprefix(_BOM)
+    while chunk:
+        complete, newline, rest = chunk.rpartition(b"\n")
+        if newline:
+            yield b"".join([*started, complete]).split(b"\n")
+            started = []
+        started.append(rest)
+        chunk = source.read1(CHUNK_BYTES)
+    if last := b"".join(started):
+        yield [last]
+
+
+class Stream:
+    """Classifies line after line and remembers which threads have work under way.
+
+    A stream does not say when work begins or ends, so a thread counts as in flight from its first actionable event to
+    the end of the stream: too much attention rather than too little.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._validate = Event.model_validate_json
+        self._inflight: set[str] = set()
+        self._fields: dict[Verdict, bytes] = {}
+        self._lines = 0
+        self._bad = 0
+        self._counts: Counter[str] = Counter()
+
+    def take(self, lines: Iterable[bytes], *, at: datetime) -> tuple[list[bytes], list[str]]:
+        """Return the classified lines, stamped `at` (aware UTC), and one `line 12: <reason>` for each that is none."""
+        stamp = f'"{at.isoformat().replace("+00:00", "Z")}"}}\n'.encode()
+        good, problems = [], []
+        for line in lines:
+            self._lines += 1
+            if not line or line.isspace():
+                continue
+            try:
+                good.append(self._tagged(line, stamp))
+            except ValidationError as error:
+                self._bad += 1
+                problems.append(f"line {self._lines}: {_reason(line, error)}")
+        return good, problems
+
+    def summary(self) -> str:
+        """Return the closing line: how many events, what became of them, how many bad lines."""
+        total = self._counts.total()
+        shares = ", ".join(
+            f"{self._counts[name]:,} {name} ({self._counts[name] / max(total, 1):.0%})"
+            for name in ("actionable", "ack", "ambient")
+        )
+        return f"{total:,} events: {shares}; {self._bad:,} bad lines"
+
+    def _tagged(self, line: bytes, stamp: bytes) -> bytes:
+        event = self._validate(line)
+        key = thread_key(event)
+        verdict = judge(event, self._rules, key in self._inflight)
+        if verdict.classification == "actionable":
+            self._inflight.add(key)
+        self._counts[verdict.classification] += 1
+        fields = self._fields.get(verdict) or self._encode(verdict)
+        if b"classifi" in line or b"is_" in line or b"mentions_t" in line:  # perhaps classified before
+            return _merged(line, b"{" + fields + stamp)
+        return line.rstrip()[:-1] + b", " + fields + stamp
+
+    def _encode(self, verdict: Verdict) -> bytes:
+        record = {**verdict._asdict(), "classifier_version": self._rules.version}
+        self._fields[verdict] = f'{json.dumps(record)[1:-1]}, "classified_at": '.encode()
+        return self._fields[verdict]
+
+
+def _merged(line: bytes, fields: bytes) -> bytes:
+    """Return the line with our fields in place of older ones of the same names."""
+    return json.dumps(json.loads(line) | json.loads(fields), ensure_ascii=False).encode() + b"\n"
+
+
+def _reason(line: bytes, error: ValidationError) -> str:
+    """Return why a line is no event, without quoting it."""
+    try:
+        line.decode()
+    except UnicodeDecodeError as broken:
+        return f"not UTF-8 at byte {broken.start + 1}"
+    first, *others = error.errors(include_input=False, include_url=False, include_context=False)
+    where = "".join(f"{step}: " for step in first["loc"])
+    message = first["msg"].replace(" at line 1 column", " at column").replace("Invalid JSON", "not JSON")
+    return where + message + (f" (and {len(others)} more)" if others else "")

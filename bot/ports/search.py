@@ -1,0 +1,63 @@
+"""What an investigation searches: passages of the codebase, notes and earlier answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from bot.domain.memory.notes import Cite, KeptNote
+from bot.domain.search.passages import IndexReport, MemoryHit, Passage
+
+
+class PassageIndex(Protocol):
+    """Passages of the codebase, ranked for a question."""
+
+    def refresh(self) -> IndexReport:
+        """Bring the index up to HEAD; only blobs it has not seen are read."""
+        ...
+
+    def search(self, question: str, *, limit: int = 8) -> list[Passage]:
+        """Return the best passages at the indexed commit, best first; empty when nothing matches."""
+        ...
+
+
+class MemoryIndex(Protocol):
+    """Earlier answers: approved notes in memory/ and posted replies."""
+
+    def search(self, question: str, *, limit: int = 3) -> list[MemoryHit]:
+        """Return the notes and replies nearest to a question, best first."""
+        ...
+
+    def add(self, name: str, text: str) -> str:
+        """Keep a note under `name` or, where that is taken, a numbered one; returns its ref, `memory/<name>.md`.
+
+        The same text under the same name is kept once. Raises StoreError when the disk refuses.
+        """
+        ...
+
+
+class NoteShelf(Protocol):
+    """The notes of memory/ as files: kept, found by name, given other citations, put away; none is ever deleted."""
+
+    def all(self) -> Sequence[KeptNote]:
+        """Return every note that is not retired."""
+        ...
+
+    def create(self, name: str, text: str) -> str | None:
+        """Keep a note under a name that was never taken and return its ref; None if it was, and nothing happens.
+
+        Raises StoreError when the disk refuses, as all that write do.
+        """
+        ...
+
+    def find(self, name: str) -> str | None:
+        """Return the ref of the note that was kept under a name, a retired one too."""
+        ...
+
+    def repin(self, ref: str, cites: Sequence[Cite]) -> bool:
+        """Have a note cite other lines, its words untouched; False if it is not there any more."""
+        ...
+
+    def retire(self, ref: str) -> str | None:
+        """Put a note where no search looks and return its new ref; None if it is not there any more."""
+        ...

@@ -1,0 +1,1 @@
+"""Worker pool, ticker, reload: what runs while the bot runs."""

@@ -1,0 +1,171 @@
+"""The pool that works off the queue: the one place, beside the entry points, where any error is caught.
+
+A job that fails goes back to its place; after its last attempt it is given up. One that the process died of again and
+again is given up without being run. While an outside service is down the attempt does not count and the pauses grow.
+Stopping lets running jobs end for a while, interrupts the models' runs of the others, and hands them back uncounted.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from bot.agent.model_run import RunStopped
+from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job
+from bot.errors import DiskRefused, StoreError, TriageError, Unavailable
+from bot.ports import JobQueue, any_job
+
+log = logging.getLogger(__name__)
+
+FINISH_S = 2.0
+"""How long a stop lets running jobs come to their end."""
+GRACE_S = 5.0
+"""How long it takes at most: so much more they have to give up in order."""
+PAUSE_AFTER_ERROR_S = 1.0
+MAX_OUTAGE_DOUBLINGS = 6
+MAX_PAUSE_S = 64.0
+PAUSE_FOR_DISK_S = 5.0
+DEADLY = f"the bot died {DEADLY_DEATHS} times while it did this and nothing else"
+
+Handler = Callable[[Mapping[str, Any]], None]
+
+
+def one_of(handlers: Mapping[str, Handler], otherwise: Handler) -> Handler:
+    """Return a handler that gives a job to the one of `handlers` whose key stands in its payload.
+
+    >>> one_of({"beat": lambda payload: print("a beat of", payload["beat"])}, print)({"beat": "shop"})
+    a beat of shop
+    """
+
+    def handle(payload: Mapping[str, Any]) -> None:
+        named = next((handler for key, handler in handlers.items() if key in payload), otherwise)
+        named(payload)
+
+    return handle
+
+
+def unless(takes: Callable[[Mapping[str, Any]], bool], taker: Handler, otherwise: Handler) -> Handler:
+    """Return a handler that gives a job to `taker` if it `takes` it.
+
+    >>> unless(lambda payload: "wish" in payload, lambda _: print("a wish"), print)({"wish": 1})
+    a wish
+    """
+
+    def handle(payload: Mapping[str, Any]) -> None:
+        (taker if takes(payload) else otherwise)(payload)
+
+    return handle
+
+
+class WorkerPool:
+    """Runs `handle` on the payload of every claimed job, on `threads` threads; claims only what is `wanted` by then.
+
+    `on_deadly` gets a job that is not to be run any more, and says whether that settled it; else it is given up.
+    """
+
+    def __init__(
+        self,
+        jobs: JobQueue,
+        handle: Handler,
+        *,
+        threads: int,
+        on_given_up: Callable[[Job], object],
+        on_deadly: Callable[[Job], bool] = lambda _: False,
+        wanted: Callable[[Job], bool] = any_job,
+        interrupt: Callable[[], object] | None = None,
+        finish_s: float = FINISH_S,
+        grace_s: float = GRACE_S,
+        pause_after_error_s: float = PAUSE_AFTER_ERROR_S,
+        pause_for_disk_s: float = PAUSE_FOR_DISK_S,
+    ) -> None:
+        self._jobs, self._handle = jobs, handle
+        self._on_given_up, self._on_deadly = on_given_up, on_deadly
+        self._wanted = wanted
+        self._interrupt, self._finish_s = interrupt, finish_s
+        self._grace_s, self._pause_after_error_s = grace_s, pause_after_error_s
+        self._pause_for_disk_s = pause_for_disk_s
+        self._outages = 0
+        self._stopping = threading.Event()
+        self._running: dict[str, Job] = {}
+        self._threads = [threading.Thread(target=self._work, name=f"worker-{n}", daemon=True) for n in range(threads)]
+
+    def start(self) -> None:
+        """Begin to claim jobs."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Claim no more; wait `finish_s` for running jobs, interrupt them, and after `grace_s` hand them back."""
+        self._stopping.set()
+        self._jobs.end_waits()
+        started = time.monotonic()
+        self._join(started + self._finish_s)
+        if self._interrupt is not None and self._running:
+            self._interrupt()
+        self._join(started + self._grace_s)
+        for job in list(self._running.values()):
+            with suppress(StoreError):  # the next start takes it up where it is
+                self._jobs.give_back(job, why="the bot stopped", count=False)
+
+    def _join(self, until: float) -> None:
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(max(0.0, until - time.monotonic()))
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                job = self._jobs.claim(self._wanted)
+                if job is not None:
+                    self._do(job)
+            except DiskRefused as error:
+                log.warning("no work until the disk takes it: %s", error, extra={"action": "disk_refused"})
+                self._stopping.wait(self.pause_s(error))
+            except Exception:
+                log.exception("worker stumbled", extra={"action": "worker_stumbled"})
+                self._stopping.wait(self._pause_after_error_s)
+
+    def _do(self, job: Job) -> None:
+        self._running[job.name] = job
+        try:
+            if job.is_deadly and not self._on_deadly(job):
+                self._give_up(job, DEADLY)
+                return
+            if not job.is_deadly:
+                self._handle(job.payload)
+        except RunStopped:
+            log.info("job interrupted", extra={"action": "job_interrupted", "job": job.name})
+            self._jobs.give_back(job, why="the bot stopped", count=False)
+        except Exception as error:
+            log.exception("job failed", extra={"action": "job_failed", "job": job.name})
+            self._failed(job, error)
+        else:
+            self._outages = 0
+            self._jobs.done(job)
+        finally:
+            self._running.pop(job.name, None)
+
+    def _give_up(self, job: Job, why: str) -> None:
+        """Put a job where it is not claimed any more, and tell of it."""
+        self._jobs.give_back(job.model_copy(update={"attempts": MAX_ATTEMPTS}), why=why)
+        self._on_given_up(job.model_copy(update={"failures": (*job.failures, why)}))
+
+    def _failed(self, job: Job, error: Exception) -> None:
+        why = str(error) if isinstance(error, TriageError) else f"unexpected {type(error).__name__}"
+        outage = isinstance(error, Unavailable | DiskRefused)
+        if not self._jobs.give_back(job, why=why, count=not outage):
+            self._on_given_up(job.model_copy(update={"failures": (*job.failures, why)}))
+        self._stopping.wait(self.pause_s(error))
+
+    def pause_s(self, error: Exception) -> float:
+        """Return how long to leave the queue alone, in seconds: longer with every job that met an outage in a row."""
+        if isinstance(error, DiskRefused):
+            return self._pause_for_disk_s
+        if not isinstance(error, Unavailable):
+            return self._pause_after_error_s
+        self._outages = min(self._outages + 1, MAX_OUTAGE_DOUBLINGS)
+        return max(self._pause_after_error_s * 2.0 ** (self._outages - 1), min(error.retry_after_s or 0, MAX_PAUSE_S))

@@ -1,0 +1,1 @@
+"""Clicks: one file a kind of card."""

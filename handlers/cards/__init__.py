@@ -1,0 +1,1 @@
+"""Posting and updating cards."""

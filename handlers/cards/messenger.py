@@ -1,0 +1,369 @@
+"""Port Messenger: everything the bot says leaves here.
+
+Every reply carries a mark made of its question alone, so that whichever process posted it, it is recognised before
+anything is posted again. Replies of older versions are recognised by their metadata, or else by their text.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from slack_sdk import WebClient
+from slack_sdk.models.blocks import Block
+
+from blocks import ids
+from blocks.cards.draft_card import (
+    LinkTo,
+    card_blocks,
+    card_text,
+    draft_fits,
+    marked,
+    message_text,
+    preview_message,
+    reply_messages,
+    reply_text,
+)
+from blocks.text.message_size import REFUSED_CONTENT
+from blocks.text.outgoing_text import escape
+from blocks.text.times import with_local_times
+from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
+from bot.domain.threads import Status, ThreadState, hash_draft, reply_mark
+from bot.errors import ProviderError, Unavailable, Unconfirmed
+from handlers.transport.message_series import Part, post_series
+from handlers.transport.poster import Poster, slack_time, update_message
+from handlers.transport.rate_limits import CARD, LINE, REPLY, UPDATE_BURST, Pacer, paced
+from handlers.transport.slack_clients import translated
+
+log = logging.getLogger(__name__)
+
+REPLY_EVENT = "triage_reply"
+LAST_UPDATE_PATIENCE_S = 3.0
+"""How long a closed thread's card waits for its turn: its buttons are dead already."""
+_ALL_CARDS = "chat.update"
+MAX_REMEMBERED = 500
+"""Long drafts of which is known where they stand; of another one Slack is asked."""
+
+
+class SlackMessenger:
+    """Speaks in one ops channel and in the threads that are answered."""
+
+    def __init__(
+        self,
+        client: WebClient,
+        poster: Poster,
+        updates: Pacer,
+        *,
+        ops_channel: str,
+        bot_user_id: str,
+        link_to: LinkTo,
+        team_language: str = "en",
+        offers_notes: bool = False,
+        paused: Callable[[], str | None] = lambda: None,
+        lesson: Callable[[ThreadState], LessonMark] = lambda _: NO_LESSON,
+        pages: Sequence[str] = (),
+    ) -> None:
+        self._client, self._poster, self._updates = client, poster, updates
+        self._ops_channel, self._bot_user_id = ops_channel, bot_user_id
+        self._link_to, self._team_language, self._offers_notes = link_to, team_language, offers_notes
+        self._paused, self._lesson, self._pages = paused, lesson, pages
+        self._whole: dict[tuple[str, str, str], str] = {}
+
+    def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
+        """Post the thread's card, or update it in place; returns `(channel id, ts)`.
+
+        A draft that does not fit is put into the card's thread first. A card that Slack does not take is shortened,
+        and says so; at last it is a line with a link, so that the thread's work goes on in any case.
+        """
+        try:
+            return self._show(state, progress, None)
+        except ProviderError as error:
+            if error.code not in REFUSED_CONTENT:
+                raise
+            log.warning(
+                "Slack refused a card: %s", error.code, extra={"action": "card_refused", "thread_id": state.thread_id}
+            )
+            return self._show(state, progress, error.code)
+
+    def _show(self, state: ThreadState, progress: str | None, refused: str | None) -> tuple[str, str]:
+        """Show the card; with `refused`, Slack's word for why it did not take the whole one, a short one."""
+        if state.card_channel and state.card_ts:
+            place = (state.card_channel, state.card_ts)
+            try:
+                blocks = self._card(state, progress, refused, self._whole_at(state, place, refused))
+                self._update(state, place, blocks, progress, refused)
+            except ProviderError as error:
+                if "message_not_found" not in str(error):
+                    raise
+            else:
+                return place
+        blocks = self._card(state, progress, refused, None)
+        answer = self._poster.post(
+            self._ops_channel,
+            card_text(state),
+            blocks,
+            what="post the card",
+            rank=CARD,
+            mark=ids.card_block_id(state.thread_id),
+            whole=refused is None,
+        )
+        place = (self._ops_channel, self._first_card(state, str(answer["ts"]), card_text(state), blocks))
+        if (whole_at := self._whole_at(state, place, refused)) is not None:
+            placed = state.evolve(card_channel=place[0], card_ts=place[1])
+            self._update(placed, place, self._card(placed, progress, refused, whole_at), progress, refused)
+        return place
+
+    def _card(
+        self, state: ThreadState, progress: str | None, refused: str | None, whole_at: str | None
+    ) -> Sequence[Block]:
+        return card_blocks(
+            state,
+            link_to=self._link_to,
+            team_language=self._team_language,
+            offers_notes=self._offers_notes,
+            progress=progress,
+            paused=self._paused(),
+            lesson=self._lesson(state),
+            pages=self._pages,
+            whole_at=whole_at,
+            refused=refused,
+        )
+
+    def _update(
+        self,
+        state: ThreadState,
+        place: tuple[str, str],
+        blocks: Sequence[Block],
+        progress: str | None,
+        refused: str | None,
+    ) -> None:
+        channel, ts = place
+        with self._paced_update(state, is_progress=progress is not None):
+            if refused is not None:  # shorter still where even that is refused
+                update_message(self._client, channel, ts, card_text(state), blocks, what="update the card")
+                return
+            with translated("update the card"):
+                self._client.chat_update(channel=channel, ts=ts, text=card_text(state), blocks=blocks)
+
+    def _whole_at(self, state: ThreadState, place: tuple[str, str], refused: str | None) -> str | None:
+        """Put a waiting draft that its card does not show whole into the card's thread; returns the first one's ts.
+
+        None where the card shows it, or where Slack does not take it: then the card offers no approval.
+        """
+        if state.status is not Status.PENDING_USER or not state.draft_pending:
+            return None
+        if draft_fits(state, is_short=refused is not None):
+            return None
+        parts = _preview(state, state.draft_pending)
+        key = (*place, parts[0].mark)
+        if key not in self._whole:
+            try:
+                stand = post_series(
+                    self._poster, parts, channel=place[0], thread_ts=place[1], what="show the whole draft", rank=CARD
+                )
+            except Unavailable:
+                raise
+            except ProviderError:
+                log.warning("a whole draft is not shown", extra={"action": "draft_unshown"}, exc_info=True)
+                return None
+            self._whole[key] = stand[0]
+            while len(self._whole) > MAX_REMEMBERED:
+                del self._whole[next(iter(self._whole))]
+        return self._whole[key]
+
+    def _first_card(self, state: ThreadState, posted: str, text: str, blocks: Sequence[Block]) -> str:
+        """Return the ts of the one card: where another process posted one in the same moment, the older one stays."""
+        try:
+            with translated("look for a second card"):
+                first = self._poster.first(
+                    self._ops_channel, ids.card_block_id(state.thread_id), since=_asked_at(state)
+                )
+                if first is None or float(first) >= float(posted):
+                    return posted
+                self._client.chat_delete(channel=self._ops_channel, ts=posted)
+                self._client.chat_update(channel=self._ops_channel, ts=first, text=text, blocks=blocks)
+        except ProviderError:
+            log.warning("a second card may stand", extra={"action": "second_card"}, exc_info=True)
+            return posted
+        return first
+
+    def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
+        """Return where the thread's card stands, if it was posted and nobody knows; it is newer than the question.
+
+        A question that is taken up again is older than the card it had before, whose ts is `after`.
+
+        Raises:
+            Unavailable: it stands nowhere, and may yet come.
+        """
+        found = self._poster.find(
+            self._ops_channel,
+            ids.card_block_id(state.thread_id),
+            what="look for the card",
+            recorded_at=state.started_at,
+            by_others=True,
+            since=max(_asked_at(state), float(after or 0)),
+        )
+        return (self._ops_channel, found) if found is not None else None
+
+    def post_reply(self, state: ThreadState, text: str) -> str:
+        """Post an approved reply in the thread and return its ts; of a long one in several messages the last one's.
+
+        Raises:
+            ProviderError: Slack refused it; nothing was posted.
+            Unconfirmed: nobody can tell.
+        """
+        *earlier, last = reply_messages(text)
+        if earlier:
+            self._post_earlier(state, earlier, hash_draft(text))
+        answer = self._posted_last(state, text, last, is_only=not earlier)
+        return str(answer["ts"])
+
+    def _post_earlier(self, state: ThreadState, messages: Sequence[Sequence[Block]], draft_hash: str) -> None:
+        """Post all messages of a long reply but the last one, those that do not stand in the thread yet."""
+        parts = []
+        for number, blocks in enumerate(messages, 1):
+            mark = ids.reply_block_id(state.thread_id, draft_hash, number)
+            parts.append(Part(mark=mark, text=message_text(blocks), blocks=marked(blocks, mark)))
+        post_series(
+            self._poster, parts, channel=state.chat_id, thread_ts=state.thread_ts, what="post the reply", rank=REPLY
+        )
+
+    def _posted_last(self, state: ThreadState, text: str, blocks: Sequence[Block], *, is_only: bool) -> dict[str, Any]:
+        """Post the message by which a reply is found again: the only one, or the last, so that the whole stands."""
+        metadata = {"event_type": REPLY_EVENT, "event_payload": _payload(state, text)}
+        try:
+            return self._poster.post(
+                state.chat_id,
+                _last_text(text),
+                marked(blocks, f"{reply_mark(state)}:{hash_draft(text)}"),
+                what="post the reply",
+                rank=REPLY,
+                whole=True,
+                thread_ts=state.thread_ts,
+                metadata=metadata,
+            )
+        except Unconfirmed:
+            raise
+        except ProviderError as error:
+            if is_only:
+                raise
+            said = f"{error}; its first messages stand in the thread, and the last one will be tried again"
+            raise Unconfirmed(said, retry_after_s=error.retry_after_s) from error
+
+    def find_reply(self, state: ThreadState, text: str) -> str | None:
+        """Return the ts of our reply, if it stands in the thread; a thread that is gone holds none."""
+        try:
+            with translated("look for the reply"):
+                pages = self._client.conversations_replies(
+                    channel=state.chat_id, ts=state.thread_ts, include_all_metadata=True, limit=200
+                )
+                ours = [m for page in pages for m in page.get("messages") or [] if m.get("user") == self._bot_user_id]
+        except ProviderError as error:
+            if "thread_not_found" in str(error):
+                return None
+            raise
+        return next((m["ts"] for m in ours if _is_reply(m, state, text)), None)
+
+    def delete_reply(self, state: ThreadState, ts: str) -> None:
+        """Delete a reply that was posted beside another one; raises ProviderError where Slack refuses."""
+        with translated("delete the second reply"):
+            self._client.chat_delete(channel=state.chat_id, ts=ts)
+
+    def tell_ops(self, text: str) -> None:
+        """Say one line in the ops channel."""
+        self._poster.post(self._ops_channel, with_local_times(escape(text)), what="tell the ops channel", rank=LINE)
+
+    def _paced_update(self, state: ThreadState, *, is_progress: bool) -> AbstractContextManager[None]:
+        """Pace an update: a state is put off rather than waited for, and progress leaves half of the room to states."""
+        return paced(
+            self._updates,
+            _ALL_CARDS,
+            "update the card",
+            patience_s=0.0 if state.is_open else LAST_UPDATE_PATIENCE_S,
+            spare=UPDATE_BURST // 2 if is_progress else 0,
+        )
+
+
+def _asked_at(state: ThreadState) -> float:
+    """Return the Slack time after which the card of this state was posted."""
+    return max(float(state.original_message_id), float(state.opened_by_message_id or 0))
+
+
+def _payload(state: ThreadState, text: str) -> dict[str, Any]:
+    """Return what names one reply: an earlier answer in the same words had another draft version."""
+    return {"thread_id": state.thread_id, "draft_version": state.draft_version, "draft_hash": hash_draft(text)}
+
+
+def _is_reply(message: dict[str, Any], state: ThreadState, text: str) -> bool:
+    metadata = message.get("metadata") or {}
+    if any(str(block.get("block_id")).startswith(f"{reply_mark(state)}:") for block in message.get("blocks") or []):
+        return True
+    if metadata.get("event_type") == REPLY_EVENT:
+        return bool(metadata.get("event_payload") == _payload(state, text))
+    since = slack_time(state.post_intent.at) if state.post_intent else 0.0
+    return message.get("text") == _last_text(text) and float(message["ts"]) >= since
+
+
+def _last_text(text: str) -> str:
+    """Return the text for notifications of a reply's only message, or of its last."""
+    messages = reply_messages(text)
+    return message_text(messages[-1]) if len(messages) > 1 else reply_text(text)
+
+
+def _preview(state: ThreadState, draft: str) -> list[Part]:
+    """Return the messages of a draft as they stand in the thread of its card."""
+    messages, version = reply_messages(draft), state.draft_version
+    parts = []
+    for number, blocks in enumerate(messages, 1):
+        mark = ids.preview_block_id(state.thread_id, version, number)
+        shown = preview_message(blocks, mark, number=number, count=len(messages), version=version)
+        parts.append(Part(mark=mark, text=message_text(shown), blocks=shown))
+    return parts
+
+
+Ephemeral = Callable[[str, str, str], None]
+
+
+Whisper = Callable[[str, str, str, str | None], None]
+
+
+def whisper(client: WebClient) -> Whisper:
+    """Return a way to tell one user something only they see, in a channel or in one of its threads."""
+
+    def tell(channel: str, user: str, text: str, thread_ts: str | None) -> None:
+        with translated("answer you"):
+            client.chat_postEphemeral(channel=channel, user=user, text=with_local_times(text), thread_ts=thread_ts)
+
+    return tell
+
+
+def ephemeral(client: WebClient, poster: Poster) -> Ephemeral:
+    """Return a way to tell one user something only they see: in a channel, or in private if they are not there."""
+    whispered = whisper(client)
+
+    def tell(channel: str, user: str, text: str) -> None:
+        try:
+            whispered(channel, user, text, None)
+        except Unavailable:
+            raise
+        except ProviderError:
+            log.info("answering in private instead", extra={"action": "answered_in_private"}, exc_info=True)
+            _in_private(client, poster, user, text)
+
+    return tell
+
+
+def _in_private(client: WebClient, poster: Poster, user: str, text: str) -> None:
+    with translated("open a direct message"):
+        channel = str(client.conversations_open(users=user)["channel"]["id"])
+    poster.post(channel, with_local_times(text), what="answer you", rank=LINE)
+
+
+def answer(tell: Ephemeral, channel: str, user: str, text: str) -> None:
+    """Answer a click; a chat that does not take the answer is logged, for what was clicked is done."""
+    try:
+        tell(channel, user, text)
+    except ProviderError:
+        log.exception("could not answer a click", extra={"action": "answer_failed"})

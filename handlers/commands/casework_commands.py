@@ -1,0 +1,120 @@
+"""`/triage pause | resume | open | investigate | approve-list`: casework from wherever one types.
+
+What changes something, and whoever sees a question, needs an approver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from slack_sdk.models.blocks import Block
+
+from blocks.views.brief_view import brief_blocks, open_blocks
+from blocks.views.heartbeat_view import said_blocks
+from blocks.views.report_views import approver_blocks
+from bot.casework.approvers import Approvers
+from bot.casework.pause import Pausing
+from bot.casework.reports.daily_brief import WINDOW, gather
+from bot.casework.reports.status_overview import overview
+from bot.errors import InputError
+from bot.intake.classifier.message_text import is_only_emoji
+from bot.ports import Clock
+from handlers.commands.dispatcher import Command, Promise
+from handlers.commands.typed_command import Typed, refuse_more
+from handlers.ops_channel import Ask
+
+MAX_QUESTION_CHARS: Final = 4_000
+ONLY_APPROVERS: Final = "Only approvers may do that. Who they are: /triage approve-list"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CaseworkCommands:
+    """The commands of casework.
+
+    `show_cards` brings every open card in line, `show_week` posts the picture of the week in the ops channel, and `ask`
+    asks there.
+    """
+
+    home: Path
+    approvers: Approvers
+    pausing: Pausing
+    show_cards: Callable[[], object]
+    show_week: Callable[[], object]
+    ask: Ask
+    clock: Clock
+
+    def table(self) -> dict[str, Command]:
+        """Return each word with its function."""
+        return {
+            "open": self.open,
+            "investigate": self.investigate,
+            "brief": self.brief,
+            "pause": self.pause,
+            "resume": self.resume,
+            "approve-list": self.approve_list,
+        }
+
+    def open(self, typed: Typed) -> list[Block]:
+        """List the drafts that wait."""
+        now = self.clock.now()
+        return open_blocks(overview(self.home, now), now, may_see_drafts=self._may(typed))
+
+    def brief(self, typed: Typed) -> list[Block] | Promise:
+        """Sum up the last 24 hours, or post the week as a picture: no answer for one pair of eyes can hold a file."""
+        if typed.line.word(1) == "picture":
+            self._require(typed)
+            refuse_more("brief picture", typed.line.words[2:])
+            coming = said_blocks("The picture of the week is on its way to the ops channel.")
+            return Promise(blocks=coming, work=self.show_week)
+        now = self.clock.now()
+        return brief_blocks(gather(self.home, now - WINDOW, now), "Brief", may_see_drafts=self._may(typed))
+
+    def pause(self, typed: Typed) -> list[Block]:
+        """Stop what costs money; what runs already ends."""
+        self._require(typed)
+        is_new = self.pausing.pause(by=typed.user_id, name=typed.user_name)
+        self.show_cards()
+        words = f"Triage is {self.pausing.words()}." if is_new else f"It was already {self.pausing.words()}."
+        return said_blocks(
+            f"{words}\nMessages are heard and get their cards; investigations and heartbeats wait, what runs already "
+            "ends.\nTo go on: /triage resume"
+        )
+
+    def resume(self, typed: Typed) -> list[Block]:
+        """Take up what waited."""
+        self._require(typed)
+        words = self.pausing.words()
+        if not self.pausing.resume(by=typed.user_id):
+            return said_blocks("Nothing is paused. Next: /triage status")
+        self.show_cards()
+        waiting = overview(self.home, self.clock.now()).queued
+        return said_blocks(f"Triage goes on; it was {words}. {waiting} in the queue. Next: /triage status")
+
+    def investigate(self, typed: Typed) -> list[Block] | Promise:
+        """Ask in the ops channel, in the name of whoever typed."""
+        self._require(typed)
+        question = typed.line.after(1)
+        if is_only_emoji(question) or not any(map(str.isalnum, question)):
+            raise InputError("What shall be investigated? Type /triage investigate How often do we retry a webhook?")
+        if len(question) > MAX_QUESTION_CHARS:
+            raise InputError(
+                f"The question has {len(question):,} characters; shorten it to {MAX_QUESTION_CHARS:,}, or "
+                "write it in a channel and mention me there. Nothing was asked."
+            )
+        paused = self.pausing.words()
+        waits = f" Triage is {paused}: its card waits until somebody types /triage resume" if paused else ""
+        told = said_blocks(f"Asked in the ops channel; the card there will show the draft.{waits}")
+        return Promise(blocks=told, work=lambda: self.ask(question, typed.user_id))
+
+    def approve_list(self, typed: Typed) -> list[Block]:
+        """Say who may approve."""
+        return approver_blocks(self.approvers.roll(), is_one=self._may(typed))
+
+    def _require(self, typed: Typed) -> None:
+        self.approvers.require(*typed.who, ONLY_APPROVERS)
+
+    def _may(self, typed: Typed) -> bool:
+        return self.approvers.allow(*typed.who)

@@ -1,0 +1,188 @@
+"""`/triage`: one word chooses the command; an unknown one lists the near ones, and nothing is done by guess."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final
+
+from slack_bolt import Ack, Respond
+from slack_sdk.models.blocks import Block
+
+from blocks.text.message_size import fit_message
+from blocks.views.heartbeat_view import said_blocks
+from blocks.views.help_view import WORD_CHARS, entry_blocks, help_blocks, typed_blocks, unknown_text
+from bot.domain.commands.command_specs import MANUAL, near_commands, subcommands, verbs
+from bot.domain.text.did_you_mean import near_ones
+from bot.errors import Conflict, InputError, TriageError
+from handlers.commands.typed_command import Typed
+from handlers.transport.slack_clients import translated
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+
+PATIENCE_S: Final = 1.0
+"""After this the one who typed is told that it takes longer; Slack gives up after 3 s. Source:
+https://docs.slack.dev/interactivity/implementing-slash-commands, which also limits a response_url to 5 uses in 30
+minutes: an answer that comes later uses one, a promise that failed another."""
+OTHER_TEAM: Final = "Only members of this workspace can use /triage. To ask, write your question in the channel."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Promise:
+    """An answer for now, and what is done after it: Slack waits 3 s for the answer, and may itself take longer.
+
+    `work` returns nothing; what it raises the one who typed is told.
+    """
+
+    blocks: list[Block]
+    work: Callable[[], object]
+
+
+Command = Callable[[Typed], list[Block] | Promise]
+
+
+class Commands:
+    """Answers `/triage <word> …` with an ephemeral message; `table` maps the first word to its function.
+
+    What it says of a command stands in bot/domain/commands/command_specs.py. Members of other workspaces are answered
+    nothing else; `knows` says of a user and a team whether they are ours, sister workspaces of an Enterprise Grid
+    included.
+    """
+
+    def __init__(
+        self,
+        table: Mapping[str, Command],
+        *,
+        team_id: str,
+        knows: Callable[[str, str], bool] | None = None,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        self._table: dict[str, Command] = {"help": self._help, **table}
+        self._patience_s = patience_s
+        self._knows = knows or (lambda _, team: team == team_id)
+
+    def __call__(self, ack: Ack, body: Body, respond: Respond) -> None:
+        """Answer at once, or say that it takes longer and answer then; then keep what was promised."""
+        typed = Typed.of(body)
+        word = typed.line.word(0)[:WORD_CHARS] or "help"
+        acknowledged = _Once(lambda **said: ack(response_type="ephemeral", **said))
+        looking = threading.Timer(self._patience_s, acknowledged, kwargs={"text": f"Looking … (/triage {word})"})
+        looking.daemon = True
+        looking.start()
+        try:
+            answer = self._answer(typed)
+        finally:
+            looking.cancel()
+        blocks = fit_message(answer.blocks if isinstance(answer, Promise) else answer)
+        said = {"text": f"/triage {word}", "blocks": [block.to_dict() for block in blocks]}
+        if not acknowledged(**said):
+            _respond(respond, **said)
+        if isinstance(answer, Promise):
+            _keep(answer, respond)
+
+    def _answer(self, typed: Typed) -> list[Block] | Promise:
+        if not self._knows(*typed.who):
+            return said_blocks(OTHER_TEAM)
+        word = typed.line.word(0) or "help"
+        command = self._table.get(word)
+        if command is None:
+            return help_blocks(unknown_text(word, near_commands(word)))
+        try:
+            _refuse_more(typed, word)
+            return self._help_on(typed, word) or command(typed)
+        except TriageError as error:
+            return [*said_blocks(_refusal(error, typed)), *typed_blocks(typed.line.text)]
+
+    def _help_on(self, typed: Typed, word: str) -> list[Block] | None:
+        """Return help where it was asked for at the end: `pause help`, `tiers help`, `tiers help add`."""
+        if word == "help" or typed.line.word(1) not in ("help", "-h", "--help"):
+            return None
+        return _about([word, *([typed.line.word(2)] if subcommands(word) else [])]) if _is_plain(typed, word) else None
+
+    def _help(self, typed: Typed) -> list[Block]:
+        about = [word.lower() for word in typed.line.words[1:]]
+        return _about(about[1:] if about[:1] == ["triage"] else about)
+
+
+class _Once:
+    """Says one thing, the first; True to the caller whose it was. Timer and listener may come at the same moment."""
+
+    def __init__(self, say: Callable[..., object]) -> None:
+        self._say, self._lock, self._said = say, threading.Lock(), False
+
+    def __call__(self, **said: Any) -> bool:
+        with self._lock:
+            if self._said:
+                return False
+            self._say(**said)
+            self._said = True
+            return True
+
+
+def _about(words: list[str]) -> list[Block]:
+    """Return the help on a command, a subcommand, or what may have been meant."""
+    if not words or not words[0]:
+        return help_blocks()
+    command, verb = words[0], next((word for word in words[1:] if word), "")
+    if command not in MANUAL:
+        return help_blocks(unknown_text(command, [f"help {path}" for path in near_commands(command)]))
+    for word in reversed(words[1:]):  # `help tiers shop add` and `help tiers add`
+        if (found := MANUAL.get(f"{command} {word}")) is not None:
+            return entry_blocks(found)
+    if verb and subcommands(command):
+        near = [f"help {command} {one}" for one in near_ones(verb, verbs(command))]
+        return entry_blocks(MANUAL[command], unknown_text(verb, near, after=f"{command} …") if near else "")
+    return entry_blocks(MANUAL[command])
+
+
+def _refusal(error: TriageError, typed: Typed) -> str:
+    """Return an error as a sentence that ends with what to type next; a conflict begins with somebody's name."""
+    said = str(error)
+    sentence = said if isinstance(error, Conflict) else f"{said[:1].upper()}{said[1:]}"
+    if "/triage" in said:
+        return sentence
+    word = typed.line.word(0)
+    path = next((f"{word} {one}" for one in verbs(word) if one in typed.line.words[1:3]), word)
+    return f"{sentence.rstrip('.')}. More: /triage help {path}"
+
+
+def _is_plain(typed: Typed, word: str) -> bool:
+    """Whether `help` is no part of what is said: `investigate help …` is a question."""
+    return word != "investigate" or len(typed.line.words) == 2
+
+
+def _refuse_more(typed: Typed, word: str) -> None:
+    """Refuse what changes something and takes no more words: `pause shop` is not `pause`."""
+    more = typed.line.words[1:]
+    if word not in ("pause", "resume") or not more or typed.line.word(1) == "help":
+        return
+    session = f"/triage heartbeat {'off' if word == 'pause' else 'on'} {more[0][:WORD_CHARS]}"
+    raise InputError(
+        f"/triage {word} is for all of triage and takes no more words; nothing was changed. For one session: {session}"
+    )
+
+
+def _respond(respond: Respond, **said: Any) -> None:
+    """Say something more to the one who typed; Slack may take it no longer, and then only the log hears."""
+    try:
+        with translated("answer you"):
+            answer = respond(response_type="ephemeral", replace_original=False, **said)
+    except TriageError:
+        log.warning("an answer could not be given", extra={"action": "answer_failed"}, exc_info=True)
+    else:
+        status = getattr(answer, "status_code", HTTPStatus.OK)
+        if status != HTTPStatus.OK:
+            log.warning("an answer was refused with status %s", status, extra={"action": "answer_failed"})
+
+
+def _keep(promise: Promise, respond: Respond) -> None:
+    try:
+        promise.work()
+    except TriageError as error:
+        log.warning("a promise was not kept: %s", error, extra={"action": "promise_broken"})
+        _respond(respond, text=f"That did not work: {error}")

@@ -1,0 +1,73 @@
+"""One `/triage …` as it arrives: who typed what, and where. Whatever Slack sends is read as hostile.
+
+What every command does with its words: nothing by guess. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.domain.commands.command_line import Line, read_line
+from bot.domain.commands.command_specs import MANUAL
+from bot.domain.text.sanitize import storable
+from bot.errors import InputError
+
+NAME_CHARS: Final = 80
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Typed:
+    """A typed command; `channel_id` is where, which may be a channel the bot is not in."""
+
+    line: Line
+    user_id: str
+    team_id: str
+    user_name: str
+    channel_id: str
+    trigger_id: str
+
+    @classmethod
+    def of(cls, body: dict[str, Any]) -> Typed:
+        """Return what a slash command's body says."""
+        user = _text(body, "user_id")
+        return cls(
+            line=read_line(storable(_text(body, "text"))),
+            user_id=user,
+            team_id=_text(body, "team_id") or _text(body, "enterprise_id"),
+            user_name=storable(_text(body, "user_name") or user or "somebody")[:NAME_CHARS],
+            channel_id=_text(body, "channel_id"),
+            trigger_id=_text(body, "trigger_id"),
+        )
+
+    @property
+    def who(self) -> tuple[str, str]:
+        """The user and their team."""
+        return self.user_id, self.team_id
+
+
+def _text(body: dict[str, Any], key: str) -> str:
+    value = body.get(key)
+    return value if isinstance(value, str) else ""
+
+
+SHOWN_CHARS = 80
+
+
+def refuse_more(path: str, given: Sequence[str]) -> None:
+    """Refuse words that a command which changes something takes no notice of; `given` is what follows its path.
+
+    Raises:
+        InputError: there are more words than the manual names.
+
+    >>> refuse_more("heartbeat off", ["shop"])
+    """
+    entry = MANUAL[path]
+    if entry.extra_words is None or len(given) <= entry.extra_words:
+        return
+    extra = " ".join(given[entry.extra_words :])[:SHOWN_CHARS]
+    raise InputError(
+        f"Nothing was changed, for “{extra}” is more than that takes: /triage {entry.form}. "
+        f"More: /triage help {entry.path}"
+    )

@@ -1,0 +1,1 @@
+"""Slack's connections, requests and limits."""

@@ -1,0 +1,193 @@
+"""The bot's ear in HTTP mode: the server Slack's requests reach, and the truth about it in slack/connection.json.
+
+What Slack sent before the start, or while nothing could be stored, is noted as missed before anything new is heard:
+Slack gives a request up after its third repetition, some 6 min.
+
+HTTP mode's server: one port of this machine; a reverse proxy with TLS stands in front.
+
+Reading is waitress's work: no slow or broken client takes a thread from the others.
+Why waitress: docs/decisions/http-server.md.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Final
+
+from slack_bolt import App
+from waitress import wasyncore
+from waitress.server import create_server
+
+from bot.errors import ConfigError, StoreError
+from bot.intake.presence import WRITE_EVERY, Presence, this_process
+from bot.ports import Clock, Slate
+from handlers.transport.http_app import Door, Ear, Signatures
+from handlers.transport.socket_connection import last_life
+
+MAX_BODY: Final = 1024 * 1024
+MAX_HEADERS: Final = 16 * 1024
+THREADS: Final = 16
+IDLE_S: Final = 30
+STOP_LIMIT_S: Final = 5
+_LOOK_UP_S: Final = 0.2
+
+
+class HttpServer:
+    """Serves a Bolt app on one port, on a thread of its own.
+
+    Raises:
+        ConfigError: the address cannot be listened on.
+    """
+
+    def __init__(self, app: App, signatures: Signatures, ear: Ear, *, host: str, port: int) -> None:
+        self._map: dict[int, Any] = {}
+        listening = _bound(host, port)
+        self.address = "{}:{}".format(*listening.getsockname()[:2])
+        self._server: Any = create_server(  # its stubs know half of it
+            Door(app, signatures, ear),
+            map=self._map,
+            _start=False,
+            sockets=[listening],
+            threads=THREADS,
+            ident=None,
+            max_request_body_size=MAX_BODY,
+            inbuf_overflow=2 * MAX_BODY,  # never to a file: it is not known yet who sent it
+            max_request_header_size=MAX_HEADERS,
+            channel_timeout=IDLE_S,
+            cleanup_interval=IDLE_S // 2,
+        )
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._serve, name="http", daemon=True)
+
+    def open(self) -> None:
+        """Begin to take requests."""
+        self._server.accept_connections()
+        self._thread.start()
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether requests are answered."""
+        return self._thread.is_alive()
+
+    def close(self) -> None:
+        """Take no more requests; those under way have a few seconds to be answered, the rest Slack sends again."""
+        self._stopping.set()
+        if self._thread.ident is not None:
+            self._thread.join(3 * STOP_LIMIT_S)
+
+    def _serve(self) -> None:
+        while not self._stopping.is_set():
+            self._look()
+        self._server.accepting = False
+        deadline = time.monotonic() + STOP_LIMIT_S
+        while self._is_busy() and time.monotonic() < deadline:
+            self._look()
+        self._server.task_dispatcher.shutdown(timeout=STOP_LIMIT_S)  # before the pipe its threads write to is closed
+        wasyncore.close_all(self._map, ignore_all=True)
+
+    def _look(self) -> None:
+        wasyncore.loop(timeout=_LOOK_UP_S, use_poll=True, map=self._map, count=1)
+
+    def _is_busy(self) -> bool:
+        """Whether a request is being answered, or its answer is on the way."""
+        channels = list(self._server.active_channels.values())
+        return any(channel.requests or channel.total_outbufs_len for channel in channels)
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """Return a socket bound to the first address the host has; a name may have several, of two kinds."""
+    try:
+        family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        bound = socket.socket(family, kind)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+    except (OSError, UnicodeError) as error:
+        raise ConfigError(f"slack.http: cannot listen on {host} port {port}: {error}; choose others") from error
+    return bound
+
+
+log = logging.getLogger(__name__)
+
+_NOT_STORED = "what Slack sends cannot be stored"
+_NOT_SERVED = "the HTTP server has ended; restart triage"
+
+
+class HttpConnection:
+    """Serves a Bolt app; `on_session(away_since)` is told when something may have been missed until now.
+
+    Raises:
+        ConfigError: the address cannot be listened on.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        signatures: Signatures,
+        *,
+        host: str,
+        port: int,
+        slate: Slate,
+        clock: Clock,
+        on_session: Callable[[datetime | None], None],
+    ) -> None:
+        self._slate, self._clock, self._on_session = slate, clock, on_session
+        self._lock = threading.Lock()
+        self._is_closed = False
+        self._before, now = last_life(slate), clock.now()
+        self._now = Presence(**this_process(), at=now, started_at=now, down_since=now)
+        self._server = HttpServer(app, signatures, self, host=host, port=port)
+        self.address = self._server.address
+
+    def open(self) -> None:
+        """Take requests; raises StoreError if it cannot be noted first what was missed before."""
+        with self._lock:
+            self._on_session(self._before or self._clock.now())
+            self._write(connected_since=self._clock.now(), down_since=None)
+        self._server.open()
+
+    def check(self) -> None:
+        """Write down how things are, at most every 10 s unless that changed."""
+        with self._lock:
+            now = self._clock.now()
+            if self._is_closed:
+                return
+            if not self._server.is_serving and self._now.problem != _NOT_SERVED:
+                log.error(_NOT_SERVED, extra={"action": "deaf"})
+                self._write(connected_since=None, down_since=now, problem=_NOT_SERVED)
+            elif now - self._now.at >= WRITE_EVERY:
+                self._write()
+
+    def close(self) -> None:
+        """Hear nothing more, and say so."""
+        with self._lock:
+            self._is_closed = True
+        self._server.close()
+        with self._lock:
+            self._write(stopped_at=self._clock.now())
+
+    def heard(self) -> None:
+        """Note that Slack sent something, first where what was missed is remembered; raises StoreError."""
+        with self._lock:
+            now = self._clock.now()
+            if self._now.down_since is not None:
+                self._on_session(self._now.down_since)
+                self._write(connected_since=now, down_since=None, problem=None)
+            self._now = self._now.model_copy(update={"last_event_at": now})
+
+    def refused(self) -> None:
+        """Note that something could not be taken; Slack sends it again, but not for ever."""
+        with self._lock:
+            if self._now.down_since is None:
+                self._write(connected_since=None, down_since=self._clock.now(), problem=_NOT_STORED)
+
+    def _write(self, **changes: Any) -> None:
+        self._now = self._now.model_copy(update={**changes, "at": self._clock.now()})
+        try:
+            self._slate.write(self._now.model_dump(mode="json"))
+        except StoreError:
+            log.exception("the connection's state could not be written", extra={"action": "presence_lost"})

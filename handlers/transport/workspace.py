@@ -1,0 +1,186 @@
+"""Port Workspace over Slack's Web API; people are remembered for a minute unless asked afresh, memberships never.
+
+Port History over Slack's Web API, one page a call.
+
+Its client does not wait by itself when Slack asks for patience: whoever reads may be told to stop meanwhile.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from slack_sdk import WebClient
+from slack_sdk.web import SlackResponse
+
+from bot.domain.text.sanitize import storable
+from bot.domain.threads import REPLY_MARK
+from bot.errors import ProviderError
+from bot.intake.normalise import words_of
+from bot.ports import Channel, ChatMessage, Page, Person
+from handlers.transport.slack_clients import translated
+
+PAGE = 200
+
+
+class SlackHistory:
+    """Reads channels and threads back."""
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+
+    def messages(self, chat_id: str, *, oldest: str, cursor: str | None = None) -> Page:
+        """Return a page of a channel's root messages; raises ProviderError, Unavailable with Slack's Retry-After."""
+        with translated(f"read the history of {chat_id}"):
+            return _page(
+                self._client.conversations_history(channel=chat_id, oldest=oldest, limit=PAGE, **_from(cursor))
+            )
+
+    def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0", cursor: str | None = None) -> Page:
+        """Return a page of a thread, empty when its root is gone; raises as `messages` does."""
+        try:
+            with translated(f"read a thread in {chat_id}"):
+                return _page(
+                    self._client.conversations_replies(
+                        channel=chat_id, ts=thread_ts, oldest=oldest, limit=PAGE, **_from(cursor)
+                    )
+                )
+        except ProviderError as error:
+            if "thread_not_found" in str(error):
+                return Page(messages=())
+            raise
+
+
+def _from(cursor: str | None) -> dict[str, Any]:
+    return {"cursor": cursor} if cursor else {}
+
+
+def _page(answer: SlackResponse) -> Page:
+    found = [message for message in answer.get("messages") or [] if isinstance(message, dict)]
+    return Page(messages=found, cursor=(answer.get("response_metadata") or {}).get("next_cursor") or None)
+
+
+CACHE_S = 60.0
+MAX_CACHED = 1_000
+MEMBERS_PAGE = 200
+
+T = TypeVar("T")
+
+
+class SlackWorkspace:
+    """What the bot may ask Slack."""
+
+    def __init__(
+        self,
+        client: WebClient,
+        *,
+        team_id: str,
+        bot_user_id: str | None = None,
+        enterprise_id: str | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._client = client
+        self._team_id, self._bot_user_id, self._enterprise_id = team_id, bot_user_id, enterprise_id
+        self._monotonic = monotonic
+        self._cache: dict[tuple[str, str], tuple[float, Any]] = {}
+
+    def person(self, user_id: str, *, fresh: bool = False) -> Person:
+        """Return who a user is; `fresh` asks Slack whatever is remembered. Raises ProviderError if Slack cannot say."""
+        return self._cached("person", user_id, lambda: self._person(user_id), fresh=fresh)
+
+    def permalink(self, chat_id: str, message_id: str) -> str | None:
+        """Return a link to a message, or None if there is none to be had."""
+        try:
+            with translated("link to a message"):
+                return str(self._client.chat_getPermalink(channel=chat_id, message_ts=message_id)["permalink"])
+        except ProviderError:
+            return None
+
+    def thread(self, chat_id: str, thread_ts: str) -> Sequence[ChatMessage]:
+        """Return the messages of a thread, its parent first; empty when the parent is gone."""
+        messages: list[dict[str, Any]] = []
+        try:
+            with translated("read the thread"):
+                for page in self._client.conversations_replies(channel=chat_id, ts=thread_ts, limit=MEMBERS_PAGE):
+                    messages += page.get("messages") or []
+        except ProviderError as error:
+            if "thread_not_found" in str(error):
+                return []
+            raise
+        alive = [m for m in messages if m.get("subtype") != "tombstone"]
+        return [self._message(m) for m in alive if m.get("ts")]
+
+    def channel(self, chat_id: str) -> Channel:
+        """Return how a channel stands; raises ProviderError if Slack cannot say."""
+        with translated("look at the channel"):
+            channel = dict(self._client.conversations_info(channel=chat_id)["channel"])
+        return Channel(
+            is_private=bool(channel.get("is_private")) and not channel.get("is_ext_shared"),
+            is_archived=bool(channel.get("is_archived")),
+        )
+
+    def members(self, place_id: str) -> frozenset[str]:
+        """Return the user ids in a channel or a user group (S…); raises ProviderError if Slack cannot say."""
+        with translated("list who may approve"):
+            if place_id.startswith("S"):
+                return frozenset(self._client.usergroups_users_list(usergroup=place_id)["users"])
+            pages = self._client.conversations_members(channel=place_id, limit=MEMBERS_PAGE)
+            return frozenset(member for page in pages for member in page["members"])
+
+    def _message(self, message: dict[str, Any]) -> ChatMessage:
+        is_ours = self._bot_user_id is not None and message.get("user") == self._bot_user_id
+        return ChatMessage(
+            message_id=message["ts"],
+            sender_id=str(message.get("user") or message.get("bot_id") or ""),
+            text=words_of(message),
+            is_bot=bool(message.get("bot_id")),
+            edited=bool(message.get("edited")),
+            reply_mark=_reply_mark(message) if is_ours else None,
+        )
+
+    def _person(self, user_id: str) -> Person:
+        with translated("look up a user"):
+            user = dict(self._client.users_info(user=user_id)["user"])
+        profile = user.get("profile") or {}
+        team = user.get("team_id") or self._team_id
+        grid = self._grid_ids(user)
+        return Person(
+            user_id=user_id,
+            name=storable(profile.get("display_name") or user.get("real_name") or user.get("name") or user_id),
+            team_id=team,
+            team_ids=grid,
+            is_bot=bool(user.get("is_bot")),
+            is_guest=bool(user.get("is_restricted") or user.get("is_ultra_restricted")),
+            is_external=not grid and (bool(user.get("is_stranger")) or team != self._team_id),
+            is_deactivated=bool(user.get("deleted")),
+            timezone=user.get("tz") or None,
+        )
+
+    def _grid_ids(self, user: dict[str, Any]) -> frozenset[str]:
+        """Return the workspaces and the company of a colleague on our Enterprise Grid; of anybody else, none.
+
+        Source: https://docs.slack.dev/reference/objects/user-object (enterprise_user)
+        """
+        found = user.get("enterprise_user") or {}
+        company = found.get("enterprise_id") or user.get("enterprise_id")
+        ids = frozenset(one for one in (user.get("team_id"), company, *(found.get("teams") or ())) if one)
+        is_ours = self._team_id in (found.get("teams") or ()) or self._enterprise_id in ids
+        return ids if is_ours else frozenset()
+
+    def _cached(self, kind: str, key: str, ask: Callable[[], T], *, fresh: bool) -> T:
+        now = self._monotonic()
+        known = self._cache.get((kind, key))
+        if not fresh and known is not None and now - known[0] < CACHE_S:
+            return known[1]  # type: ignore[no-any-return]
+        answer = ask()
+        if len(self._cache) >= MAX_CACHED:
+            self._cache = {name: held for name, held in self._cache.items() if now - held[0] < CACHE_S}
+        self._cache[kind, key] = (now, answer)
+        return answer
+
+
+def _reply_mark(message: dict[str, Any]) -> str | None:
+    """Return the block id that marks a reply; an id may be made of anything, so only its beginning is believed."""
+    found = (block.get("block_id") for block in message.get("blocks") or [] if isinstance(block, dict))
+    return next((mark for mark in found if isinstance(mark, str) and mark.startswith(REPLY_MARK)), None)

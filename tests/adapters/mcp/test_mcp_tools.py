@@ -1,0 +1,333 @@
+"""Tools of MCP servers: two published ones over stdio, and one of ours over HTTP that misbehaves on request."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.adapters.mcp.mcp_tools import McpServers
+from bot.agent.ledger import Ledger
+from bot.agent.tools.base import Tool, ToolProblem
+from bot.config.model_settings import McpServerSettings
+from bot.errors import ConfigError
+from tests.gitrepo import git, make_repo
+
+TOKEN = "tok-123456-for-tests"
+ENVIRON = {"TEST_MCP_TOKEN": TOKEN}
+TIME = McpServerSettings(command=(sys.executable, "-m", "mcp_server_time", "--local-timezone", "UTC"))
+CALLABLE = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+SPY = """
+import json, os
+from mcp.server import MCPServer
+from mcp_types import ToolAnnotations
+server = MCPServer("spy")
+@server.tool(annotations=ToolAnnotations(read_only_hint=True))
+def environment() -> str:
+    return json.dumps(sorted(os.environ))
+server.run()
+"""
+
+
+class HttpServer:
+    """The HTTP server of tests/mcp_server.py in a process of its own, on one port for all its lives."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.start()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """How to reach it."""
+        url = f"http://127.0.0.1:{self.port}/mcp"
+        return {"url": url, "headers": {"Authorization": "Bearer ${TEST_MCP_TOKEN}"}, "timeout_s": 5}
+
+    def start(self) -> None:
+        """Start it and wait until it listens."""
+        argv = [sys.executable, "-m", "tests.mcp_server", str(self.port)]
+        self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, env={**os.environ, **ENVIRON})
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline())
+
+    def stop(self) -> None:
+        """Kill it."""
+        self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def http() -> Iterator[HttpServer]:
+    """A running HTTP server."""
+    server = HttpServer()
+    yield server
+    server.stop()
+
+
+class Runs:
+    """Connections shared by the runs of a test."""
+
+    def __init__(self) -> None:
+        self.opened: list[McpServers] = []
+
+    def __call__(self, ledger: Ledger | None = None, /, **config: McpServerSettings) -> dict[str, Tool]:
+        """Return the tools of one run over servers of their own, by name."""
+        servers = McpServers(config, ENVIRON)
+        self.opened.append(servers)
+        return {tool.name: tool for tool in servers.tools(ledger or Ledger())}
+
+
+@pytest.fixture
+def run() -> Iterator[Runs]:
+    """Makes tools, and closes what they opened."""
+    runs = Runs()
+    yield runs
+    for servers in runs.opened:
+        servers.close()
+
+
+def web(http: HttpServer, **changes: Any) -> McpServerSettings:
+    return McpServerSettings.model_validate({**http.settings, **changes})
+
+
+def test_a_published_git_server_answers_and_only_its_reading_tools_are_offered(tmp_path: Path, run: Runs) -> None:
+    """Tools carry the server's name; those that commit, reset or check out are not there."""
+    code = make_repo(tmp_path / "code", {"a.txt": "x\n"})
+    command = (sys.executable, "-m", "mcp_server_git", "--repository", str(code))
+    tools = run(git=McpServerSettings(command=command))
+    assert "first" in tools["git__git_log"].call({"repo_path": str(code)})
+    assert {"git__git_show", "git__git_status"} <= tools.keys()
+    assert not {"git__git_commit", "git__git_reset", "git__git_checkout", "git__git_add"} & tools.keys()
+    assert git(code, "rev-list", "--count", "HEAD") == "1"
+
+
+def test_a_call_stands_in_the_ledger_as_canonical_json(run: Runs) -> None:
+    """The published time server answers, and its call can be cited by its arguments."""
+    ledger = Ledger()
+    tools = run(ledger, time=TIME)
+    assert "Asia/Tokyo" in tools["time__get_current_time"].call({"timezone": "Asia/Tokyo"})
+    assert ledger.has_query('{"timezone":"Asia/Tokyo"}')
+    assert ledger.queries[0].tool == "time__get_current_time"
+
+
+def test_an_error_of_the_tool_is_told_and_no_proof(run: Runs) -> None:
+    """What a server reports as an error is a problem told to the model; the call is recorded as failed."""
+    ledger = Ledger()
+    tools = run(ledger, time=TIME)
+    with pytest.raises(ToolProblem, match="time reports an error"):
+        tools["time__get_current_time"].call({"timezone": "Middle/Earth"})
+    assert not ledger.has_query('{"timezone":"Middle/Earth"}')
+    assert ledger.queries[0].query == 'failed: {"timezone":"Middle/Earth"}'
+
+
+def test_a_query_by_http_can_be_cited_by_its_text(http: HttpServer, run: Runs) -> None:
+    """The header lets the call through, and `expr` stands in the ledger beside the whole of the arguments."""
+    ledger = Ledger()
+    tools = run(ledger, web=web(http))
+    assert tools["web__query"].call({"expr": "rate(errors[5m])"}).startswith("rate(errors[5m]) every 60 s")
+    assert ledger.has_query("rate(errors[5m])")
+    assert ledger.has_query('{"expr":"rate(errors[5m])"}')
+
+
+def test_a_wrong_token_leaves_the_server_unavailable(http: HttpServer) -> None:
+    """The model is given one tool that says so, and nothing raises."""
+    servers = McpServers({"web": web(http)}, {"TEST_MCP_TOKEN": "wrong-token"})
+    try:
+        ledger = Ledger()
+        (tool,) = servers.tools(ledger)
+        assert tool.name == "web__unavailable"
+        with pytest.raises(ToolProblem, match="web does not answer"):
+            tool.call({})
+        assert ledger.queries[0].query == "failed: {}"
+    finally:
+        servers.close()
+
+
+def test_a_variable_that_is_not_set_is_refused_at_once() -> None:
+    """The operator is told which variable which server needs, and its value is never shown."""
+    settings = McpServerSettings(url="http://127.0.0.1:1/mcp", headers={"Authorization": "Bearer ${NOT_SET}"})
+    with pytest.raises(ConfigError, match=r"mcp_servers\.web\.headers: NOT_SET is not set"):
+        McpServers({"web": settings}, {})
+    with pytest.raises(ConfigError, match="line end"):
+        McpServers({"web": settings}, {"NOT_SET": "a\r\nX-Evil: b"})
+
+
+def test_only_tools_marked_read_only_are_offered(http: HttpServer, run: Runs) -> None:
+    """Unmarked, destructive and contradictory tools are not."""
+    assert (
+        not {"web__unmarked", "web__destroy", "web__contradictory", "web__change_and_die"} & run(web=web(http)).keys()
+    )
+
+
+def test_a_list_of_tools_is_final(http: HttpServer, run: Runs) -> None:
+    """Named tools are offered whatever they say of themselves, others are not."""
+    tools = run(web=web(http, tools=["unmarked", "destroy", "not_there"]))
+    assert tools.keys() == {"web__unmarked", "web__destroy"}
+
+
+def test_names_are_callable_and_distinct(http: HttpServer, run: Runs) -> None:
+    """Names a model may not call are rewritten, and two that would become one are told apart."""
+    tools = run(web=web(http))
+    assert all(CALLABLE.fullmatch(name) for name in tools)
+    odd = [tool for name, tool in tools.items() if "odd_name" in name]
+    assert sorted(tool.call({}) for tool in odd) == ["odd", "odder"]
+
+
+def test_output_is_redacted_and_capped(http: HttpServer, run: Runs) -> None:
+    """The server's own token never comes back, and what is cut is counted."""
+    shown = run(web=web(http))["web__flood"].call({})
+    assert TOKEN not in shown
+    assert re.search(r"truncated: 24000 of 100\d+ characters shown; narrow the query$", shown)
+
+
+def test_a_call_that_hangs_ends_in_time_and_the_connection_stands(http: HttpServer, run: Runs) -> None:
+    """The limit holds for each call, and the next one is answered."""
+    tools = run(web=web(http, timeout_s=1))
+    began = time.monotonic()
+    with pytest.raises(ToolProblem, match="web does not answer: no answer within 1 s"):
+        tools["web__hang"].call({})
+    assert time.monotonic() - began < 3
+    assert "up" in tools["web__query"].call({"expr": "up"})
+
+
+def test_a_server_that_never_answers_is_given_up_in_time(run: Runs) -> None:
+    """A process that starts and says nothing costs its limit, at most."""
+    silent = McpServerSettings(command=(sys.executable, "-c", "import time; time.sleep(60)"), timeout_s=1)
+    began = time.monotonic()
+    tools = run(silent=silent, time=TIME)
+    assert time.monotonic() - began < 8
+    assert "silent__unavailable" in tools
+    assert "time__get_current_time" in tools
+
+
+def test_a_failing_tool_is_told(http: HttpServer, run: Runs) -> None:
+    """The model reads what went wrong."""
+    with pytest.raises(ToolProblem, match="the disk is on fire"):
+        run(web=web(http))["web__fail"].call({})
+
+
+def test_a_server_that_was_restarted_is_connected_anew(http: HttpServer, run: Runs) -> None:
+    """The call after the restart is answered by the new process."""
+    tools = run(web=web(http))
+    before = tools["web__query"].call({"expr": "up"})
+    http.stop()
+    http.start()
+    after = tools["web__query"].call({"expr": "up"})
+    assert after.startswith("up every")
+    assert after != before
+
+
+def test_a_server_that_stays_dead_is_reported(http: HttpServer, run: Runs) -> None:
+    """The connection that breaks off, and the one that cannot be made again, are problems told to the model."""
+    tools = run(web=web(http))
+    with pytest.raises(ToolProblem, match="web does not answer"):
+        tools["web__die"].call({})
+    began = time.monotonic()
+    with pytest.raises(ToolProblem, match="web does not answer"):
+        tools["web__query"].call({"expr": "up"})
+    assert time.monotonic() - began < 1
+
+
+def test_a_child_process_that_died_is_started_anew(tmp_path: Path, run: Runs) -> None:
+    """Over stdio a call finds the process dead, starts another and is answered."""
+    starts = tmp_path / "starts"
+    serve = f"""
+import os
+print(os.getpid(), file=open({str(starts)!r}, "a"))
+from mcp_server_time import main
+main()
+"""
+    tools = run(time=McpServerSettings(command=(sys.executable, "-c", serve), timeout_s=10))
+    first = int(starts.read_text())
+    os.kill(first, signal.SIGKILL)
+    with suppress(ChildProcessError):  # buried already
+        os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
+    assert "UTC" in tools["time__get_current_time"].call({"timezone": "UTC"})
+    assert len(starts.read_text().split()) == 2
+
+
+def test_a_call_that_may_have_changed_something_is_not_repeated(http: HttpServer, run: Runs) -> None:
+    """A tool that is not read-only is told to be in doubt when its connection breaks off."""
+    tools = run(web=web(http, tools=["change_and_die"]))
+    with pytest.raises(ToolProblem, match="whether the call took effect is unknown"):
+        tools["web__change_and_die"].call({})
+
+
+def test_a_child_process_sees_no_secret_it_was_not_given() -> None:
+    """Of the environment it gets PATH and the like, and the variables named for it."""
+    environ = {**ENVIRON, "SLACK_BOT_TOKEN": "xoxb-1", "ANTHROPIC_API_KEY": "sk-1", "SPY_TOKEN": "s"}
+    spy = McpServerSettings(command=(sys.executable, "-c", SPY), env=("SPY_TOKEN", "ABSENT"))
+    servers = McpServers({"spy": spy}, environ)
+    try:
+        (tool,) = servers.tools(Ledger())
+        seen = tool.call({})
+        assert "SPY_TOKEN" in seen
+        assert not re.search("SLACK|ANTHROPIC|TEST_MCP_TOKEN|ABSENT", seen)
+    finally:
+        servers.close()
+
+
+def test_two_runs_share_connections_and_not_ledgers(http: HttpServer) -> None:
+    """Calls from several threads go over one connection each server, and stand in the ledger of their run alone."""
+    servers = McpServers({"web": web(http)}, ENVIRON)
+    try:
+        ledgers = [Ledger() for _ in range(4)]
+        runs = [{tool.name: tool for tool in servers.tools(ledger)} for ledger in ledgers]
+
+        def ask(at: int) -> list[str]:
+            return [runs[at]["web__query"].call({"expr": f"run{at} call{n}"}) for n in range(10)]
+
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(ask, range(4)))
+        assert all(f"run{at} call{n} every" in answers[at][n] for at in range(4) for n in range(10))
+        for at, ledger in enumerate(ledgers):
+            assert {entry.query for entry in ledger.queries if entry.query.startswith("run")} == {
+                f"run{at} call{n}" for n in range(10)
+            }
+    finally:
+        servers.close()
+
+
+def test_nothing_is_connected_before_the_first_use_nor_after_the_end(tmp_path: Path) -> None:
+    """A server starts with the first run's tools, ends with `close`, and is not started again."""
+    started = tmp_path / "started"
+    code = f"open({str(started)!r}, 'a').write('x'); from mcp_server_time import main; main()"
+    servers = McpServers({"time": McpServerSettings(command=(sys.executable, "-c", code))}, {})
+    assert not started.exists()
+    tools = {tool.name: tool for tool in servers.tools(Ledger())}
+    servers.close()
+    with pytest.raises(ToolProblem, match="shutting down"):
+        tools["time__get_current_time"].call({"timezone": "UTC"})
+    assert started.read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({}, "either a command or a url"),
+        ({"command": ["a"], "url": "http://a/"}, "either a command or a url"),
+        ({"command": []}, "command is empty"),
+        ({"command": ["a"], "headers": {"A": "${B}"}}, "headers belong to a url"),
+        ({"url": "http://a/", "env": ["A"]}, "env and cwd belong to a command"),
+        ({"url": "http://a/", "headers": {"Authorization": "Bearer abc"}}, "take its value from the environment"),
+        ({"url": "http://user:pw@a/"}, "url"),
+        ({"url": "file:///etc/passwd"}, "url"),
+        ({"command": ["a"], "shell": True}, "shell"),
+        ({"command": ["a"], "timeout_s": 0}, "timeout_s"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], problem: str) -> None:
+    """Each mistake is named."""
+    with pytest.raises(ValueError, match=problem):
+        McpServerSettings.model_validate(settings)

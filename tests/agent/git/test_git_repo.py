@@ -1,0 +1,219 @@
+"""Reading a git checkout: only what is committed, and nothing that leaves the repository."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bot.agent.git.git_repo import GitRepo, split_lines
+from bot.errors import ConfigError, ProviderError
+from tests.gitrepo import commit_files, git, make_repo
+
+ODD_NAMES = ("with space.txt", "größe/ünï.txt", "new\nline.txt", "[x]*.txt", "-flag.txt", ":(top)magic.txt", '"q".txt')
+
+
+def test_a_folder_that_is_no_checkout_is_refused_with_advice(tmp_path: Path) -> None:
+    """A plain folder raises ConfigError that says what to do."""
+    with pytest.raises(ConfigError, match="git init"):
+        GitRepo(tmp_path)
+
+
+def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
+    """A path that is no folder raises ConfigError naming it."""
+    with pytest.raises(ConfigError, match="is no folder"):
+        GitRepo(tmp_path / "gone")
+
+
+def test_a_repository_without_commits_has_no_head(tmp_path: Path) -> None:
+    """Before the first commit `head` raises ConfigError and `resolve` finds nothing."""
+    repo = GitRepo(make_repo(tmp_path / "new"))
+    with pytest.raises(ConfigError, match="no commit yet"):
+        repo.head()
+    assert repo.resolve("HEAD") is None
+
+
+def test_a_folder_inside_a_checkout_opens_the_whole_of_it(tmp_path: Path) -> None:
+    """The root is the top of the checkout, whatever folder was given."""
+    make_repo(tmp_path / "code", {"deep/down/file.txt": "x\n"})
+    assert GitRepo(tmp_path / "code" / "deep" / "down").root == (tmp_path / "code").resolve()
+
+
+@pytest.mark.parametrize("name", ["ends in a blank ", "ends in a line end\n", " starts with one", "a=b"])
+def test_a_checkout_may_have_an_odd_name(tmp_path: Path, name: str) -> None:
+    """Blanks belong to a folder's name; only the line end git adds does not."""
+    make_repo(tmp_path / name, {"file.txt": "x\n"})
+    repo = GitRepo(tmp_path / name)
+    assert repo.root == (tmp_path / name).resolve()
+    assert repo.lines_at(repo.head(), "file.txt") == ["x"]
+
+
+@pytest.mark.parametrize("inside", ["", "deep/down"])
+def test_a_checkout_of_another_user_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: str) -> None:
+    """The operator named it, so it is trusted, whichever folder of it was given."""
+    make_repo(tmp_path / "code", {"deep/down/file.txt": "x\n"})
+    strangers_git(tmp_path / "bin", monkeypatch)
+    with pytest.raises(subprocess.CalledProcessError, match="128"):
+        git(tmp_path / "code", "rev-parse", "HEAD")
+    repo = GitRepo(tmp_path / "code" / inside)
+    assert repo.lines_at(repo.head(), "deep/down/file.txt") == ["x"]
+
+
+def strangers_git(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a git first in PATH that takes every file for somebody else's, as its own test suite does."""
+    real = shutil.which("git")
+    folder.mkdir()
+    (folder / "git").write_text(f'#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec {real} "$@"\n')
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["own", "another user's"])
+def test_a_bare_repository_is_refused_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: bool) -> None:
+    """It has no work tree; the message says so and how to get one."""
+    make_repo(tmp_path / "code", {"file.txt": "x\n"})
+    git(tmp_path, "clone", "--quiet", "--bare", "code", "code.git")
+    if not own:
+        strangers_git(tmp_path / "bin", monkeypatch)
+    with pytest.raises(ConfigError, match=r"code\.git is a bare repository; clone it with a work tree \(`git clone /"):
+        GitRepo(tmp_path / "code.git")
+
+
+def test_the_tree_of_an_empty_commit_is_empty(tmp_path: Path) -> None:
+    """A commit without files is a tree without entries."""
+    repo = GitRepo(make_repo(tmp_path / "empty", {}))
+    assert repo.tree(repo.head()) == []
+
+
+def test_a_size_in_the_tree_is_the_content_in_bytes(tmp_path: Path) -> None:
+    """Sizes are of the committed bytes, so a large file is known as such before it is read."""
+    content = b"\x00" * 50_000_000
+    repo = GitRepo(make_repo(tmp_path / "code", {"large.bin": content, "small.txt": "größe"}))
+    assert {entry.path: entry.size for entry in repo.tree(repo.head())} == {"large.bin": 50_000_000, "small.txt": 7}
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_file_with_an_odd_name_is_listed_and_read(tmp_path: Path, name: str) -> None:
+    """Spaces, letters of any script, line ends, globs, dashes and pathspec magic are names like any other."""
+    repo = GitRepo(make_repo(tmp_path / "code", {name: "found\n", "other.txt": "other\n"}))
+    assert name in [entry.path for entry in repo.tree(repo.head())]
+    assert repo.lines_at(repo.head(), name) == ["found"]
+
+
+def test_a_name_that_is_no_utf_8_is_listed_and_read(tmp_path: Path) -> None:
+    """Undecodable bytes of a name survive the way out and back."""
+    name = b"caf\xe9.txt".decode("utf-8", "surrogateescape")
+    repo = GitRepo(make_repo(tmp_path / "code", {name: "found\n"}))
+    assert [entry.path for entry in repo.tree(repo.head())] == [name]
+    assert repo.lines_at(repo.head(), name) == ["found"]
+
+
+def test_symbolic_links_are_neither_listed_nor_followed(tmp_path: Path) -> None:
+    """A link that leaves the repository shows nothing of what it points to, nor does a path through it."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret.txt").write_text("secret\n")
+    code = make_repo(tmp_path / "code", {"real.txt": "real\n"})
+    (code / "file-link").symlink_to(tmp_path / "outside" / "secret.txt")
+    (code / "folder-link").symlink_to(tmp_path / "outside")
+    repo = GitRepo(code)
+    commit = commit_files(code, {})
+    assert [entry.path for entry in repo.tree(commit)] == ["real.txt"]
+    assert repo.blob_at(commit, "file-link") is None
+    assert repo.blob_at(commit, "folder-link/secret.txt") is None
+
+
+@pytest.mark.parametrize(
+    "path", ["", ".", "..", "../outside.txt", "/etc/passwd", "gone.txt", "folder", "a\0b", "\ud800"]
+)
+def test_a_path_that_names_no_file_of_the_commit_has_no_content(tmp_path: Path, path: str) -> None:
+    """Folders, absent files, paths out of the repository and texts that can be no path all give None."""
+    repo = GitRepo(make_repo(tmp_path / "code", {"folder/file.txt": "x\n"}))
+    assert repo.blob_at(repo.head(), path) is None
+
+
+@pytest.mark.parametrize("revision", ["main", "HEAD~1", "--all", "-h", "", "deadbeef", "HEAD\n", "0" * 40, "zz"])
+def test_only_head_and_commit_ids_name_a_commit(tmp_path: Path, revision: str) -> None:
+    """Branches, options and unknown ids resolve to nothing and have no files."""
+    repo = GitRepo(make_repo(tmp_path / "code", {"file.txt": "x\n"}))
+    assert repo.resolve(revision) is None
+    assert repo.blob_at(revision, "file.txt") is None
+
+
+def test_an_abbreviated_commit_resolves_to_its_full_id(tmp_path: Path) -> None:
+    """Twelve characters are enough to name a commit."""
+    repo = GitRepo(make_repo(tmp_path / "code", {"file.txt": "x\n"}))
+    assert repo.resolve(repo.head()[:12]) == repo.head()
+
+
+def test_an_older_commit_keeps_its_content(tmp_path: Path) -> None:
+    """What was committed is read as it was, neither the newest commit nor the work tree counts."""
+    code = make_repo(tmp_path / "code", {"file.txt": "first\n"})
+    repo = GitRepo(code)
+    first = repo.head()
+    second = commit_files(code, {"file.txt": "second\n"})
+    (code / "file.txt").write_text("uncommitted\n")
+    assert [repo.lines_at(commit, "file.txt") for commit in (first, second)] == [["first"], ["second"]]
+
+
+def test_blobs_come_in_the_order_they_were_asked_for(tmp_path: Path) -> None:
+    """Contents arrive with their ids, byte for byte, binary ones too."""
+    contents = {"a.bin": b"\x00\xff\n", "b.txt": b"", "c.txt": b"no line end"}
+    repo = GitRepo(make_repo(tmp_path / "code", dict(contents)))
+    entries = repo.tree(repo.head())
+    assert [content for _, content in repo.blobs(entry.blob for entry in entries)] == list(contents.values())
+
+
+def test_an_unknown_blob_is_an_error_that_names_it(tmp_path: Path) -> None:
+    """An id git does not know raises ProviderError."""
+    repo = GitRepo(make_repo(tmp_path / "code", {"file.txt": "x\n"}))
+    with pytest.raises(ProviderError, match="000000000000"):
+        list(repo.blobs(["0" * 40]))
+
+
+def test_settings_of_the_repository_run_nothing(tmp_path: Path) -> None:
+    """A hostile checkout's monitors, hooks and pagers are not started."""
+    code = make_repo(tmp_path / "code", {"file.txt": "x\n"})
+    mark = tmp_path / "ran"
+    for key in ("core.fsmonitor", "core.pager", "diff.external", "core.sshCommand", "core.askPass"):
+        git(code, "config", key, f"touch {mark} #")
+    repo = GitRepo(code)
+    repo.tree(repo.head())
+    repo.lines_at(repo.head(), "file.txt")
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://user:token@example.com/a/b.git", "https://example.com/a/b.git"),
+        ("https://user:to@ken@example.com/a/b@1.git", "https://example.com/a/b@1.git"),
+        ("git@example.com:a/b.git", "git@example.com:a/b.git"),
+        (None, None),
+    ],
+)
+def test_the_remote_is_shown_without_its_credentials(tmp_path: Path, url: str | None, shown: str | None) -> None:
+    """User and token before the host are cut; no remote is None."""
+    code = make_repo(tmp_path / "code", {"file.txt": "x\n"})
+    if url:
+        git(code, "remote", "add", "origin", url)
+    assert GitRepo(code).remote_url() == shown
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        (b"", []),
+        (b"\n", [""]),
+        (b"a", ["a"]),
+        (b"a\r\nb\r\n", ["a", "b"]),
+        (b"a\n\n", ["a", ""]),
+        (b"a\x0cb\xe2\x80\xa8c\n", ["a\x0cb\u2028c"]),
+        (b"caf\xe9\n", ["café"]),
+        (b"a\rb\r", ["a", "b"]),
+        (b"\x00\x01\n", []),
+    ],
+)
+def test_lines_are_cut_as_an_editor_shows_them(content: bytes, lines: list[str]) -> None:
+    """Form feeds and Unicode separators end nothing, a lone CR does; what is no text has no lines."""
+    assert split_lines(content) == lines

@@ -1,0 +1,48 @@
+"""Finding the answer in what a model writes around it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.agent.model_replies import Unreadable, read_answer
+from tests.agent.modelrun import Answer
+
+PROSE = st.text(st.characters(exclude_characters='{}"', exclude_categories=["Cs"]), max_size=60)
+
+
+@given(before=PROSE, text=st.text(), after=PROSE)
+def test_an_answer_is_found_whatever_prose_stands_around_it(before: str, text: str, after: str) -> None:
+    """Braces, quotes and fences inside its strings included."""
+    assert read_answer(f"{before}{json.dumps({'text': text})}{after}", Answer) == Answer(text=text)
+
+
+def test_half_a_character_in_an_answer_can_be_stored() -> None:
+    """A model may write any escape; no file, request or digest can hold one."""
+    found = read_answer('{"text": "It is \\ud83d five."}', Answer)
+    assert found == Answer(text="It is ? five.")
+
+
+def test_objects_that_are_no_answer_are_passed_over() -> None:
+    """An example, half an object, a set of code."""
+    text = 'As in {"query": "x"} or {x for x in y}: {"text": "this"} and not {"text": '
+    assert read_answer(text, Answer) == Answer(text="this")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("none", "no JSON object"), ('{"text": 1}', "text: Input"), ('{"words": "x"}', "text: Field")]
+)
+def test_what_is_wrong_is_told_for_the_repair(text: str, told: str) -> None:
+    """By field, in words the model can act on."""
+    with pytest.raises(Unreadable, match=told):
+        read_answer(text, Answer)
+
+
+@pytest.mark.parametrize("before", ["{" * 90_000, '{"' * 60_000, '{"a":[' * 30_000, "{ x }\n" * 20_000])
+@pytest.mark.timeout(20)
+def test_an_answer_behind_much_that_is_none_is_found(before: str) -> None:
+    """Braces of code, half an object and one that nests without an end cost little."""
+    assert read_answer(f'{before}" {" " * 1_000} {{"text": "this"}}', Answer) == Answer(text="this")

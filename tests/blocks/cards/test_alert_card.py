@@ -1,0 +1,193 @@
+"""The alert's card, as data: what it shows, what it offers, and that hostile words stay words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from blocks import ids
+from blocks.cards.alert_card import alert_blocks, alert_text, mark_of, playbook_modal, resolved_text
+from blocks.text.splitting import SECTION_CHARS
+from blocks.text.times import local_time
+from bot.domain.heartbeats.alerts import Alert, finding_digest
+from bot.domain.heartbeats.beats import Wake
+from bot.domain.heartbeats.session_state import OpenFinding
+from bot.domain.severity import Severity
+from bot.errors import InputError
+from bot.heartbeat.alerts.notifications import digest_text
+
+AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)
+FINDING = OpenFinding(key="shop/ci/main-red", task="ci", text="**Main** is red.", first_at=AT, last_at=AT)
+
+
+def alert(finding: OpenFinding | None = FINDING, **changes: Any) -> Alert:
+    fields = {"session_id": "shop", "session_name": "Shop", "text": "**Main** is red.", "at": AT, "wake": Wake.INTERVAL}
+    return Alert(**{**fields, "finding": finding, **changes})
+
+
+def shown(of: Alert) -> str:
+    return repr([block.to_dict() for block in alert_blocks(of)])
+
+
+def offered(of: Alert) -> list[str]:
+    rows = [block.to_dict() for block in alert_blocks(of) if block.type == "actions"]
+    return [element["action_id"] for row in rows for element in row["elements"]]
+
+
+def test_an_open_finding_offers_every_button() -> None:
+    """What it says comes first, since when stands below."""
+    assert offered(alert()) == [
+        ids.ACKNOWLEDGE,
+        ids.SNOOZE,
+        ids.FIXED,
+        ids.INVESTIGATE,
+        ids.RUN_NOW,
+        ids.OPEN_PLAYBOOK,
+    ]
+    assert "🟠 *Act: Main is red.*" in shown(alert())
+    assert f"*Shop* · since {local_time(AT)}" in shown(alert())
+
+
+def test_an_acknowledged_finding_says_who_has_it_and_offers_no_second_acknowledgement() -> None:
+    """A snooze says until when."""
+    has_it = FINDING.evolve(acknowledged_by="U0ANA", snoozed_until=AT + timedelta(hours=1))
+    assert ids.ACKNOWLEDGE not in offered(alert(has_it))
+    assert "<@U0ANA> has it" in shown(alert(has_it))
+    assert f"snoozed until {local_time(AT + timedelta(hours=1))}" in shown(alert(has_it))
+    assert ":zzz: *Act: Main" in shown(alert(has_it))
+    assert ":eyes: *Act: Main" in shown(alert(has_it, at=AT + timedelta(hours=2)))
+
+
+@pytest.mark.parametrize(
+    ("ended", "says"), [({"resolved_at": AT}, f"*Resolved* {local_time(AT)}"), ({"fixed_by": "U0BEN"}, "says <@U0BEN>")]
+)
+def test_a_closed_finding_offers_nothing(ended: dict[str, Any], says: str) -> None:
+    """It says how it ended, in the notification too."""
+    closed = alert(FINDING.evolve(**ended))
+    assert offered(closed) == []
+    assert says in shown(closed)
+    assert alert_text(closed).startswith("Resolved: ")
+    assert alert_text(closed).endswith(" · Shop")
+
+
+def test_a_line_about_no_finding_has_no_buttons() -> None:
+    """An OK message, or a word about the beats themselves."""
+    assert offered(alert(None)) == []
+
+
+def test_reasoning_and_notes_stand_under_an_open_finding() -> None:
+    """As small print."""
+    text = shown(alert(reasoning="CI failed twice", notes=("not run: `gh pr list`",)))
+    assert "CI failed twice" in text
+    assert "not run" in text
+
+
+def test_hostile_words_notify_nobody_and_break_nothing() -> None:
+    """Whatever a commit message or a name carries."""
+    hostile = alert(session_name="<!channel> *x*", text="<!here> <@U1> `" + "x" * 20_000, reasoning="<!everyone>")
+    text = shown(hostile)
+    for ping in ("<!channel>", "<!here>", "<!everyone>", "<@U1>"):
+        assert ping not in text
+
+
+def test_a_buttons_value_comes_back_as_it_went_and_nothing_else_does() -> None:
+    """What does not decode is refused."""
+    digest = finding_digest(FINDING.key)
+    assert ids.decode_finding(ids.encode_finding("shop", digest)) == ("shop", digest)
+    assert ids.decode_snooze(f"1 h!{ids.encode_finding('shop', digest)}") == ("1 h", "shop", digest)
+    for value in ("", None, "shop|xyz", f"../x|{digest}", f"shop|{digest}|more", 7):
+        with pytest.raises(InputError):
+            ids.decode_finding(value)
+
+
+def test_the_playbook_is_shown_as_it_stands_whatever_its_length() -> None:
+    """Within a dialogue's limits."""
+    view = playbook_modal("Shop", "# Heartbeat\n" + "- [ ] ```check``` <!here>\n" * 5_000).to_dict()
+    assert len(view["blocks"]) <= 100
+    assert "<!here>" not in repr(view)
+
+
+def a_list(count: int, **changes: Any) -> Alert:
+    """Return a list of findings whose first is gone."""
+    listed = [FINDING.evolve(key=f"shop/ci/n{n}", text=f"<!channel> {n} " + "is *red* " * 60) for n in range(count)]
+    listed[0] = listed[0].evolve(resolved_at=AT)
+    return alert(None, text=digest_text("shop", listed), listed=tuple(listed), **changes)
+
+
+def test_a_list_of_findings_fits_a_message_and_notifies_nobody() -> None:
+    """Ticked off is what is gone; there is nothing to click, for each click is about one finding."""
+    blocks = [block.to_dict() for block in alert_blocks(a_list(60))]
+    assert all(len(block["text"]["text"]) <= SECTION_CHARS for block in blocks if block["type"] == "section")
+    assert len(blocks) <= 5
+    drawn = repr(blocks)
+    assert "59 of 60 findings left" in drawn
+    assert "… and 30 more" in drawn
+    assert "✅" in drawn
+    assert "<!channel>" not in drawn
+    assert offered(a_list(60)) == []
+
+
+def test_the_mark_of_a_list_names_its_findings() -> None:
+    """The same ones in any order are the same list; one that is said again is another."""
+    one, two, three = (FINDING.evolve(key=f"shop/ci/n{n}") for n in range(3))
+    marks = [mark_of(alert(None, listed=listed)) for listed in [(one, two), (two, one), (one, three)]]
+    assert marks[0] == marks[1] != marks[2]
+    assert mark_of(alert(None, listed=(one.evolve(sent_at=AT), two))) != marks[0]
+    assert mark_of(alert(None)) is None
+
+
+def test_what_is_gone_from_a_list_is_named_once() -> None:
+    """Only what this very beat found gone."""
+    assert resolved_text(a_list(3)).startswith(":white_check_mark: Resolved:\n• ")
+    assert resolved_text(a_list(3)).count("•") == 1
+    assert resolved_text(a_list(3, at=AT + timedelta(hours=1))) == ""
+
+
+@pytest.mark.parametrize(
+    ("severity", "leads"),
+    [(Severity.PAGE, "🚨 *Page: Main"), (Severity.ACT, "🟠 *Act: Main"), (Severity.KNOW, "🔵 *Know: Main")],
+)
+def test_the_severity_leads_and_the_problem_is_bold(severity: Severity, leads: str) -> None:
+    """The session's name stands small below; the notification leads with the same word."""
+    blocks = [block.to_dict() for block in alert_blocks(alert(FINDING.evolve(severity=severity)))]
+    assert blocks[0]["text"]["text"].startswith(leads)
+    assert "Shop" not in blocks[0]["text"]["text"]
+    assert blocks[1]["elements"][0]["text"].startswith("*Shop* · ")
+    assert alert_text(alert(FINDING.evolve(severity=severity))).startswith(f"{leads.partition('*')[2][:4]}")
+
+
+@pytest.mark.parametrize(
+    ("text", "bold", "below"),
+    [
+        ("- **Disk** of `db` is full\n- `df`: 99 %", "*Act: Disk of `db` is full*", "• `df`: 99 %"),
+        ("```\nTraceback\n```", "*Act: A finding*", "```\nTraceback\n```"),
+        ("word " * 100, "*Act: word word", "word " * 30),
+    ],
+)
+def test_the_first_line_is_the_heading_whatever_it_is_made_of(text: str, bold: str, below: str) -> None:
+    """Nothing of the text is lost."""
+    first = alert_blocks(alert(text=text))[0].to_dict()["text"]["text"]
+    assert first.startswith(f"🟠 {bold}")
+    assert below.strip() in first
+
+
+def test_a_list_leads_with_its_most_urgent_finding() -> None:
+    """What pages stands first on it."""
+    calm, page = FINDING.evolve(text="calm"), FINDING.evolve(key="k", text="prod down", severity=Severity.PAGE)
+    listed = (calm, page)
+    drawn = shown(alert(None, text=digest_text("shop", listed), listed=listed))
+    assert "🚨 *Page: 2 findings" in drawn
+    assert drawn.index("prod down") < drawn.index("calm")
+
+
+def test_how_often_it_came_back_today_is_said_in_the_readers_day() -> None:
+    """Of yesterday nothing is said; whose midnight counts is the zone's matter."""
+    late = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
+    opened = (AT - timedelta(days=1), AT, late - timedelta(hours=1), late)
+    back = FINDING.evolve(opened=opened, first_at=late)
+    assert "*3rd time today*" in shown(alert(back, at=late))
+    assert "*2nd time today*" in shown(alert(back, at=late, zone="America/New_York"))
+    assert "time today" not in shown(alert(FINDING))
+    assert "time today" not in shown(alert(back, at=late + timedelta(days=1)))

@@ -1,0 +1,468 @@
+"""The card in every state, with the worst that can stand in it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from slack_sdk.models.blocks import Block
+
+from blocks import ids
+from blocks.cards.draft_card import card_blocks, card_text, click_of, draft_fits
+from bot.domain.citations.links import code_links
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef, TriageFile, Usage, Verdict
+from bot.domain.severity import Severity
+from bot.domain.threads import PendingReason, Resolution, Round, Status, Step, ThreadState
+from tests.blocks.limits import actions, as_slack_takes_it, shown
+from tests.builders import NOW, REF, a_return, a_verdict, in_status
+
+OPEN = [status for status in Status if status not in (Status.PENDING_USER, Status.CLOSED)]
+STATES = [
+    *[in_status(status) for status in OPEN],
+    *[in_status(Status.PENDING_USER, reason) for reason in PendingReason],
+    *[in_status(Status.CLOSED, resolution=resolution) for resolution in Resolution],
+]
+NEVER_MIND = "<@U1> wrote: never mind"
+REMOTE = "git@github.com:acme/shop.git"
+NAMES = [f"{state.status}-{state.pending_reason or state.resolution or ''}" for state in STATES]
+
+HOSTILE = {
+    "40,000 characters": "why " * 10_000,
+    "40,000 without a space": "x" * 40_000,
+    "40,000 lines": "\n" * 40_000,
+    "short lines": "a\n" * 20_000,
+    "broadcast": "<!channel> <!here|here> <!subteam^S123|@oncall> @everyone @channel",
+    "unterminated fence": "look: ```\ncode without an end\n" + "line\n" * 2_000,
+    "many fences": "```\nx\n```\n" * 2_000,
+    "right to left": "\u202eלמה \u2067זה\u2069 لماذا؟",
+    "only emoji": ":tada: 🎉🧵",
+    "entities": "&amp;&lt;&gt;" * 5_000,
+    "ampersands": "&" * 40_000,
+    "backticks": "`" * 40_000,
+    "links": "<https://example.com/a|label> " * 2_000,
+    "empty": "",
+    "blank": " \n ",
+    "controls": "\x00\x07 a\u2028b",
+}
+
+
+def card(state: ThreadState, remote: str | None = None) -> list[Block]:
+    """Return the card of a codebase with this git remote."""
+    return card_blocks(state, link_to=code_links(remote))
+
+
+@pytest.mark.parametrize("state", STATES, ids=NAMES)
+def test_every_state_makes_a_card_that_slack_takes(state: ThreadState) -> None:
+    """Each status, reason and resolution; question and card marker always there."""
+    blocks = as_slack_takes_it(card(state))
+    assert blocks[0]["block_id"] == ids.card_block_id(state.thread_id)
+    assert state.question in shown(card(state))
+    assert 0 < len(card_text(state)) <= 320
+
+
+@pytest.mark.parametrize("state", STATES, ids=NAMES)
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_no_text_breaks_a_card_or_calls_anybody(state: ThreadState, text: str) -> None:
+    """The same hostile text as question, draft, reason, doubt, objection, open question and citation."""
+    ref = EvidenceRef(
+        kind=EvidenceKind.FILE, ref=text[:5_000] or "x", commit=text[:40], quote=text, supports_claim=text
+    )
+    ret = a_return(text, evidence_refs=(ref,) * 12, open_questions=(text,) * 5)
+    verdict = a_verdict(state.validator_return.verdict if state.validator_return else Verdict.PASS, reasons=(text,) * 5)
+    step = Step(
+        at=NOW, from_=Status.INVESTIGATING, to=state.status, why=text if state.is_open else "dismissed by <@U2>"
+    )
+    nasty = state.evolve(
+        question=text,
+        original_sender_name=text,
+        status_history=(step,),
+        investigator_return=ret,
+        validator_return=verdict,
+        rounds=(Round(round=1, investigator_return=ret),),
+        draft_pending=text[:12_000] if state.draft_pending else None,
+        stale_reasons=(text,) * 3,
+        dismiss_reason=text,
+        posted_message_id="1.2" if state.resolution is Resolution.APPROVED else None,
+    )
+    as_slack_takes_it(card(nasty, REMOTE))
+    assert "<!" not in card_text(nasty).replace("<!date^", "")
+
+
+@given(text=st.text(alphabet=st.sampled_from("ab <>&`*_~|@!#\n:/()[]-0\u202e🧵"), max_size=4_000))
+@settings(max_examples=80, deadline=None)
+def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
+    """Property: no mixture of Slack's own signs breaks the limits or gets a broadcast through."""
+    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, question=text)
+    as_slack_takes_it(card(state.with_draft(text or "x")))
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        *[(in_status(status), ["Add context", "Dismiss"]) for status in OPEN],
+        *[(in_status(status, stale_reasons=(NEVER_MIND,)), ["Dismiss", "Add context"]) for status in OPEN],
+        (
+            in_status(Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=(NEVER_MIND,)),
+            ["Dismiss", "Edit", "Post anyway", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+        ),
+        (
+            in_status(Status.PENDING_USER, PendingReason.FAILED, stale_reasons=(NEVER_MIND,)),
+            ["Dismiss", "Add context", "Write reply", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+        ),
+        (
+            in_status(Status.PENDING_USER, PendingReason.APPROVAL),
+            ["Edit", "Approve", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+        ),
+        (
+            in_status(
+                Status.PENDING_USER, PendingReason.APPROVAL, validator_return=a_verdict(validator_model="claude")
+            ),
+            ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+        ),
+        (
+            in_status(Status.PENDING_USER, PendingReason.DISAGREEMENT, investigator="claude"),
+            ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+        ),
+        (
+            in_status(Status.PENDING_USER, PendingReason.CONTEXT),
+            ["Add context", "Write reply", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+        ),
+        (
+            in_status(Status.PENDING_USER, PendingReason.FAILED),
+            [
+                "Re-investigate",
+                "Add context",
+                "Write reply",
+                "Dismiss",
+                "Re-investigate",
+                "Add context",
+                "Escalate",
+                "Show evidence",
+            ],
+        ),
+        (in_status(Status.CLOSED), []),
+    ],
+)
+def test_each_state_offers_its_own_buttons(state: ThreadState, expected: list[str]) -> None:
+    """Nothing to approve without a draft, nothing to click on a closed card."""
+    assert actions(card(state)) == expected
+
+
+def test_every_button_is_bound_to_the_draft_it_shows() -> None:
+    """Thread, version, hash and the number of doubts shown."""
+    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=("one", "two"))
+    [row] = [block for block in as_slack_takes_it(card(state)) if block["type"] == "actions"]
+    values = [element["value"] for element in row["elements"] if element["type"] == "button"]
+    options = [option["value"] for element in row["elements"] for option in element.get("options", [])]
+    click = click_of(state)
+    assert (click.version, click.draft_hash, click.seen) == (1, state.draft_hash, 2)
+    assert {ids.decode_click(value) for value in values} == {click}
+    assert {ids.decode_option(value)[1] for value in options} == {click}
+
+
+def test_more_doubts_than_a_click_can_count_leave_a_card_that_works() -> None:
+    """The buttons still decode."""
+    state = in_status(
+        Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=tuple(f"reason {n}" for n in range(1_500))
+    )
+    as_slack_takes_it(card(state))
+    assert ids.decode_click(ids.encode_click(click_of(state))) == click_of(state)
+
+
+@pytest.mark.parametrize(("reason", "verdict"), list(product(PendingReason, [None, *Verdict])))
+def test_only_a_pass_of_a_model_has_a_check_mark(reason: PendingReason, verdict: Verdict | None) -> None:
+    """Whatever else a state claims."""
+    judged = a_verdict(verdict, validator_model="claude") if verdict else None
+    state = in_status(Status.PENDING_USER, reason, validator_return=judged)
+    checked = "✓ Checked by a second model" in shown(card(state))
+    assert checked == (reason is PendingReason.APPROVAL and verdict is Verdict.PASS)
+    assert checked == ("✓ Checked by a second model" in card_text(state))
+
+
+def test_words_of_a_human_are_not_called_validated() -> None:
+    """The checks were about other words."""
+    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL).with_draft("My own words.")
+    seen = shown(card(state))
+    assert "edited by a human" in seen
+    assert "Checked by" not in seen
+    assert "Search result" not in seen
+    assert "confidence" not in seen
+
+
+def test_a_reply_written_after_a_failure_is_not_called_a_failure() -> None:
+    """The human's draft is shown as such."""
+    seen = shown(card(in_status(Status.PENDING_USER, PendingReason.FAILED).with_draft("My own words.")))
+    assert "My own words." in seen
+    assert "edited by a human" in seen
+    assert "Why there is no draft" not in seen
+
+
+@pytest.mark.parametrize("state", STATES, ids=NAMES)
+def test_a_draft_is_shown_where_it_waits_or_was_posted_and_nowhere_else(state: ThreadState) -> None:
+    """A dismissed, withdrawn or running thread's card holds no draft."""
+    drafted = state.with_draft("The secret plan.")
+    expected = state.status is Status.PENDING_USER
+    assert ("The secret plan." in shown(card(drafted))) == expected
+    if not state.is_open:
+        assert "The secret plan." in shown(card(drafted.evolve(posted_message_id="1.2")))
+
+
+def test_each_citation_has_its_mark_and_its_link() -> None:
+    """Verified, contradicted and uncheckable are told apart, the link pinned to the commit."""
+    refs = tuple(REF.model_copy(update={"ref": f"app/{n}.py:{n}-9"}) for n in (1, 2, 3))
+    ret = a_return(evidence_refs=refs)
+    checks = (
+        Check(name="ref[0].resolves", ok=True, reason=""),
+        Check(name="ref[1].quote", ok=False, reason=""),
+        Check(name="ref[2].resolves", ok=None, reason=""),
+    )
+    state = in_status(
+        Status.PENDING_USER,
+        PendingReason.DISAGREEMENT,
+        investigator_return=ret,
+        rounds=(Round(round=1, investigator_return=ret, checks=checks),),
+    )
+    seen = shown(card(state, REMOTE))
+    for mark, n in zip("✓✗?", (1, 2, 3), strict=True):
+        url = f"https://github.com/acme/shop/blob/{'a' * 40}/app/{n}.py#L{n}-L9"
+        assert f"{mark} <{url}|app/{n}.py:{n}-9> at aaaaaaa" in seen
+    assert "✓ `app/1.py:1-9` at aaaaaaa" in shown(card(state))
+
+
+def test_a_long_link_is_whole_or_absent() -> None:
+    """A link cut in two would be read as text."""
+    ref = REF.model_copy(update={"ref": "deep/" * 60 + "a.py:1-9"})
+    ret = a_return(evidence_refs=(ref,))
+    state = in_status(
+        Status.PENDING_USER,
+        PendingReason.APPROVAL,
+        investigator_return=ret,
+        rounds=(Round(round=1, investigator_return=ret),),
+    )
+    seen = shown(card(state, REMOTE))
+    assert seen.count("<https://github.com") == seen.count("#L1-L9|")
+
+
+def test_doubts_name_people_and_nothing_else() -> None:
+    """A person in our own words is named; a path that looks like a mention is only a path."""
+    reasons = ("<@U3> wrote in the thread at 09:00:00 UTC", "`<@U9>/<!here>.py:1` changed in the codebase")
+    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=reasons)
+    seen = shown(card(state))
+    assert "2 things changed since this draft" in seen
+    assert ":warning: 2 things changed since · " in card_text(state)
+    assert "• <@U3> wrote in the thread" in seen
+    assert "<@U9>" not in seen
+    assert "Post anyway" in actions(card(state))
+
+
+def test_a_disagreement_lists_the_objections_and_asks_twice() -> None:
+    """Approve is red and wants a second click."""
+    state = in_status(
+        Status.PENDING_USER,
+        PendingReason.DISAGREEMENT,
+        investigator="claude",
+        validator_return=a_verdict(Verdict.BOUNCE, reasons=("line 10 says 3",)),
+    )
+    blocks = as_slack_takes_it(card(state))
+    assert "• line 10 says 3" in shown(card(state))
+    [row] = [block for block in blocks if block["type"] == "actions"]
+    assert row["elements"][0]["style"] == "danger"
+    assert row["elements"][0]["confirm"]["confirm"]["text"] == "Post it"
+
+
+def test_a_failure_says_why() -> None:
+    """In words a human can act on."""
+    step = Step(at=NOW, from_=Status.INVESTIGATING, to=Status.PENDING_USER, why="the investigation failed: git is away")
+    state = in_status(Status.PENDING_USER, PendingReason.FAILED, status_history=(step,))
+    assert "*Why there is no draft*\nthe investigation failed: git is away" in shown(card(state))
+
+
+@pytest.mark.parametrize(
+    ("usage", "words"),
+    [
+        (Usage(), "offline, no model was used"),
+        (Usage(input_tokens=9, cost_usd=0.5), "$0.50"),
+        (Usage(input_tokens=9, cost_usd=None), "cost unknown"),
+    ],
+)
+def test_the_cost_is_said(usage: Usage, words: str) -> None:
+    """Nothing, a sum, or that it is not known."""
+    assert words in shown(card(in_status(Status.PENDING_USER, PendingReason.APPROVAL, usage=usage)))
+
+
+def test_a_closed_card_says_who_decided_and_why() -> None:
+    """In the words of the history."""
+    step = Step(at=NOW, from_=Status.PENDING_USER, to=Status.CLOSED, why="dismissed by <@U2>")
+    ended: dict[str, Any] = {"status_history": (step,), "closed_at": NOW + timedelta(hours=1)}
+    dismissed = in_status(Status.CLOSED, dismiss_reason="answered <by phone>", **ended)
+    assert "*Closed* · dismissed by <@U2> · answered &lt;by phone&gt;" in shown(card(dismissed))
+    approved = in_status(Status.CLOSED, resolution=Resolution.APPROVED, **ended)
+    assert "*Posted*" in shown(card(approved))
+
+
+@pytest.mark.parametrize(
+    "state", [in_status(Status.INVESTIGATING), in_status(Status.PENDING_USER, PendingReason.APPROVAL)]
+)
+def test_a_never_mind_is_quoted_and_dismiss_is_the_primary_button(state: ThreadState) -> None:
+    """The asker's words are shown with their name, whatever else stands in them; nobody else's make it so."""
+    blocks = as_slack_takes_it(card(state.evolve(stale_reasons=("<@U1> wrote: never mind <!here>",))))
+    assert "<@U1> wrote: never mind &lt;!here&gt;" in str(blocks)
+    (buttons,) = (block["elements"] for block in blocks if block["type"] == "actions")
+    assert [button["text"]["text"] for button in buttons if button.get("style") == "primary"] == ["Dismiss"]
+    others = card(state.evolve(stale_reasons=("<@U2> wrote: never mind",)))
+    assert actions(others)[0] != "Dismiss"
+
+
+def test_a_proposed_note_can_be_saved_where_that_is_wanted_and_once() -> None:
+    """The entry comes last, only for a note, only if asked for, and goes once the note is saved; five fit at most."""
+    noted = a_return(proposed_triage_file=TriageFile(filename="retries.md", content="# Retries"))
+    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, investigator_return=noted)
+
+    def entries(state: ThreadState, offers_notes: bool) -> list[str]:
+        return actions(card_blocks(state, link_to=code_links(None), offers_notes=offers_notes))[3:]
+
+    assert entries(state, True)[-1] == "Save note"
+    assert len(entries(state, True)) <= 5
+    assert "Save note" not in entries(state, False)
+    assert "Save note" not in entries(state.evolve(investigator_return=a_return()), True)
+    saved = state.evolve(triage_file_path="memory/retries.md")
+    assert "Save note" not in entries(saved, True)
+    assert "note saved as `memory/retries.md`" in shown(card(saved))
+
+
+@pytest.mark.parametrize("state", STATES, ids=NAMES)
+def test_an_open_card_says_who_paused_all_work(state: ThreadState) -> None:
+    """Whatever their name; a closed one has nothing to wait for."""
+    blocks = card_blocks(state, link_to=lambda _: None, paused="paused by @<!here> since 09:12 UTC")
+    seen = shown(blocks)
+    assert ("since 09:12 UTC* · what has not begun waits" in seen) == state.is_open
+    assert "<!here>" not in seen
+
+
+def test_an_alert_that_is_edited_again_and_again_is_one_line() -> None:
+    """Bots update their message in place; the newest doubt stays the first."""
+    doubts = ("edited", "a reply", *["edited"] * 98)
+    said = str(
+        [
+            block.to_dict()
+            for block in card(in_status(Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=doubts))
+        ]
+    )
+    assert "100 things changed" in said
+    assert "• edited (99 times)\\n• a reply" in said
+
+
+def test_a_search_result_is_there_to_be_edited() -> None:
+    """Edit comes first and is the green button; what a human has edited is approved first again."""
+    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, investigator="offline")
+    [row] = [block for block in as_slack_takes_it(card(state)) if block["type"] == "actions"]
+    assert [(e["text"]["text"], e.get("style")) for e in row["elements"][:2]] == [
+        ("Edit", "primary"),
+        ("Approve", None),
+    ]
+    assert actions(card(state.with_draft("Mine.")))[:2] == ["Approve", "Edit"]
+
+
+class TestEvidence:
+    """Each citation on its own: mark, place, claim, the line it rests on, and what that says of itself."""
+
+    def seen(self, **changes: Any) -> str:
+        ret = a_return(evidence_refs=(REF.model_copy(update=changes),))
+        rounds = (Round(round=1, investigator_return=ret, checks=(Check(name="ref[0].quote", ok=True, reason=""),)),)
+        state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret, rounds=rounds)
+        return shown(card(state.evolve(question="How many retries are there?")))
+
+    def test_the_quoted_line_stands_beside_its_mark_and_claim(self) -> None:
+        """Of several lines the one that holds the question's words."""
+        quote = "def go():\n    timeout = 9\n    retries = 5\n"
+        seen = self.seen(quote=quote, supports_claim="Five of them.")
+        assert "✓ `app/retry.py:10-12` at aaaaaaa · Five of them.\n`retries = 5` and 2 more lines" in seen
+
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"quote": "RETRIES = 5  # no longer used"}, "no longer used"),
+            ({"quote": "retries = 5\n# TODO remove"}, "TODO remove"),
+            ({"quote": "@deprecated\ndef retries(): ..."}, "deprecated"),
+            ({"quote": "old: retries = 5"}, "old"),
+            ({"quote": "# nicht mehr verwendet\nretries = 5"}, "nicht mehr verwendet"),
+            ({"quote": "# 非推奨\nretries = 5"}, "非推奨"),
+            ({"ref": "src/legacy/retry.py:1-2"}, "legacy/"),
+        ],
+    )
+    def test_a_quote_that_calls_itself_outdated_is_shown_as_that(self, changes: dict[str, str], words: str) -> None:
+        """In its own words."""
+        assert f":warning: *may be outdated*: it says “{words}”" in self.seen(**changes)
+
+    @pytest.mark.parametrize("quote", ["retries = 5", "threshold: 3", "# used by the client", "return unusedly"])
+    def test_other_quotes_are_not(self, quote: str) -> None:
+        """No warning without a word for it."""
+        assert "outdated" not in self.seen(quote=quote)
+
+    def test_a_secret_in_a_quote_is_not_shown(self) -> None:
+        """The card is no place for it."""
+        assert "ghp_" not in self.seen(quote='retries_token = "ghp_' + "a1B2" * 9 + '"')
+
+
+LONG_TEXTS = st.builds(
+    lambda unit, size: (unit * (size // len(unit) + 1))[:size],
+    st.text(alphabet=st.sampled_from("ab <>&`*_~|@!#\n:/()[]-0\u202e🧵ж"), min_size=1, max_size=40),
+    st.integers(min_value=1, max_value=12_000),
+)
+
+
+@given(draft=LONG_TEXTS, other=LONG_TEXTS, refused=st.sampled_from([None, "msg_blocks_too_long"]))
+@settings(max_examples=60, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+def test_long_contents_never_make_a_card_too_long(draft: str, other: str, refused: str | None) -> None:
+    """Property: question, draft, claims, quotes, objections and doubts together stay under the limit."""
+    ref = REF.model_copy(update={"quote": other, "supports_claim": other, "ref": other[:300]})
+    ret = a_return(draft, evidence_refs=(ref,) * 8, open_questions=(other,) * 5, gloss=other)
+    verdict = a_verdict(Verdict.BOUNCE, reasons=(other,) * 5, read=(other,) * 9)
+    earlier = Round(round=1, investigator_return=ret, validator_return=verdict)
+    state = in_status(
+        Status.PENDING_USER,
+        PendingReason.DISAGREEMENT,
+        question=other,
+        investigator_return=ret,
+        investigator_round=2,
+        validator_return=verdict,
+        rounds=(earlier, earlier.model_copy(update={"round": 2})),
+        stale_reasons=(other,) * 5,
+    ).with_draft(f"x {draft}")
+    for whole_at in (None, "1.2"):
+        blocks = card_blocks(state, link_to=lambda _: "https://example.com/x", whole_at=whole_at, refused=refused)
+        as_slack_takes_it(blocks)
+        is_offered = any(label in actions(blocks) for label in ("Approve", "Post anyway"))
+        assert is_offered == (whole_at is not None or draft_fits(state, is_short=refused is not None))
+
+
+def test_a_long_draft_is_approved_only_where_it_can_be_read() -> None:
+    """The card shows its beginning and says where the whole stands; where it stands nowhere there is no Approve."""
+    state = in_status(
+        Status.PENDING_USER,
+        PendingReason.APPROVAL,
+        card_channel="C0OPS",
+        permalink="https://acme.slack.com/archives/C1/p1",
+    ).with_draft("word " * 2_300)
+    nowhere = card_blocks(state, link_to=lambda _: None)
+    assert "Approve" not in actions(nowhere)
+    assert "cannot be approved" in shown(nowhere)
+    there = card_blocks(state, link_to=lambda _: None, whole_at="1.2")
+    assert "Approve" in actions(there)
+    assert "stands <https://acme.slack.com/archives/C0OPS/p12|in this card's thread>" in shown(there)
+
+
+def test_an_alarm_leads_its_card_and_names_who_is_paged() -> None:
+    """People and groups; with no approvers listed, the channel. An ordinary question names nobody."""
+    page = in_status(Status.PENDING_USER).evolve(severity=Severity.PAGE, question="prod is down!!")
+    first = card_blocks(page, link_to=lambda _: None, pages=("U0ANA", "S0ONCALL"))[0].to_dict()["text"]["text"]
+    assert first.startswith("🚨 *Page:* <@U0ANA> <!subteam^S0ONCALL> ")
+    assert card_text(page).startswith("🚨 *Page:* ")
+    everybody = card_blocks(page, link_to=lambda _: None, pages=("channel",))[0].to_dict()["text"]["text"]
+    assert everybody.startswith("🚨 *Page:* <!channel> ")
+    calm = card_blocks(page.evolve(severity=Severity.ACT), link_to=lambda _: None, pages=("U0ANA",))
+    assert "Page" not in repr([block.to_dict() for block in calm])

@@ -1,0 +1,86 @@
+"""A message's blocks together stay under Slack's limit, and what was left out is said."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement
+from slack_sdk.models.views import View
+
+from blocks.text.message_size import SHORT_CHARS, fit_message, shortened_blocks
+from blocks.text.outgoing_text import context, section
+from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of
+from blocks.views.help_view import typed_blocks
+from tests.blocks.limits import as_slack_takes_it, shown
+from tests.gallery.book import SCENES
+from tests.gallery.scene import Scene
+
+UNITS = st.sampled_from(["word ", "🧵", "&amp;", "```\nx\n```\n"])
+TEXTS = st.builds(lambda unit, size: unit * (1 + size // len(unit)), UNITS, st.integers(min_value=1, max_value=2_900))
+VIEWS = [scene for scene in SCENES if scene.shows is not None and not isinstance(scene.shows, View)]
+
+
+def buttons() -> Block:
+    """Return what must stay at a message's end."""
+    return ActionsBlock(elements=[ButtonElement(text="Go", action_id="go", value="1")])
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=80))
+@settings(max_examples=40, deadline=None)
+def test_any_blocks_are_made_to_fit(texts: list[str]) -> None:
+    """The first block and the buttons stay, whatever else does not."""
+    first = section(texts[0], block_id="mark")
+    fitted = fit_message([first, *(section(text) if len(text) % 2 else context(text) for text in texts), buttons()])
+    found = as_slack_takes_it(fitted)
+    assert (found[0]["block_id"], found[-1]["type"]) == ("mark", "actions")
+
+
+def test_what_fits_is_not_touched() -> None:
+    """The very same blocks."""
+    blocks = [section("one"), context("two")]
+    assert fit_message(blocks) == blocks
+
+
+def test_the_longest_texts_are_shortened_first_and_say_so() -> None:
+    """A short line beside them stays whole."""
+    blocks = [section("word " * 600), section("short"), *(section("other " * 500) for _ in range(4))]
+    said = shown(fit_message(blocks))
+    assert "\nshort\n" in said
+    assert said.count("… (truncated)") == 5
+
+
+def test_what_is_kept_stays_whole() -> None:
+    """A reply is posted as it is shown, or not shown."""
+    kept = [section("reply " * 490)]
+    fitted = fit_message([section("head"), *kept, *(section("word " * 600) for _ in range(5))], kept=kept)
+    assert kept[0] in fitted
+    assert chars_of(fitted) <= MESSAGE_BLOCK_CHARS
+
+
+def test_blocks_without_room_are_counted() -> None:
+    """Above the buttons."""
+    fitted = fit_message([section(f"line {n}") for n in range(70)] + [buttons()])
+    assert len(fitted) == MESSAGE_BLOCKS
+    assert "22 more parts left out" in shown(fitted)
+
+
+def test_a_refused_message_is_sent_shorter_and_then_as_one_line() -> None:
+    """Both with the first block's id, by which it is found again."""
+    short, bare = shortened_blocks([section("a " * 1_000, block_id="mark"), section("b " * 1_400)], "invalid_blocks")
+    assert chars_of(short) <= SHORT_CHARS + 200
+    assert "Slack did not take the whole message (invalid_blocks)" in shown(short)
+    assert [as_slack_takes_it(each)[0]["block_id"] for each in (short, bare)] == ["mark", "mark"]
+
+
+@pytest.mark.parametrize("scene", VIEWS, ids=lambda scene: scene.name)
+def test_every_view_of_the_gallery_fits(scene: Scene) -> None:
+    """Messages of all kinds, each in every state that the gallery shows."""
+    assert scene.shows is not None
+    assert not isinstance(scene.shows, View)
+    as_slack_takes_it(scene.shows)
+
+
+def test_a_long_line_that_was_typed_wrongly_is_given_back_within_the_limit() -> None:
+    """Eight sections of it would be too much together."""
+    as_slack_takes_it(fit_message([section("no such command"), *typed_blocks("&" * 9_000)]))

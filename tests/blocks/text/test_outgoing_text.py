@@ -1,0 +1,125 @@
+"""Outgoing text says what was meant, fits, and never shouts at a channel."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from blocks.text.outgoing_text import FENCE, escape, fence, inert, plain, prefix_lines, quote, to_mrkdwn
+
+KNOWN = frozenset({"U012AB"})
+SHOUT = re.compile(r"(?<![A-Za-z0-9])@(?:channel|here|everyone|group)(?![A-Za-z0-9])", re.IGNORECASE)
+ALLOWED = re.compile(r"<@U012AB>|<(?:https?://|mailto:)[^<>|\s]+(?:\|[^<>\n]*)?>", re.IGNORECASE)
+TOKENS = (
+    "<!channel> <!chan\u200bnel> <!<!channel>channel> <!subteam^S1|@ops> @here @Everyone <@U9> <@U012AB> &lt; "
+    "[a](!here) [a](<!here>) [a](http://x/<!here>) http://x.io/@here ` ``` ** _ ~~ #  > - 1. | |-|-| \\ & < > ! @ é"
+)
+PIECES = st.sampled_from([*TOKENS.split(" "), " ", "\n", "\n\n", "    ", "- ", "1. ", "# ", "> "])
+MARKDOWN = st.lists(PIECES | st.text(max_size=8), max_size=25).map("".join)
+RENDERINGS = [
+    ("**bold** *it* _it_ ~~gone~~ `a<b`", "*bold* _it_ _it_ ~gone~ `a&lt;b`"),
+    ("***both***", "_*both*_"),
+    ("# Title with **bold**\ntext", "*Title with bold*\n\ntext"),
+    ("[docs](https://x.io/a?b=1&c=2)", "<https://x.io/a?b=1&amp;c=2|docs (x.io)>"),
+    ("<https://x.io>", "<https://x.io>"),
+    ("![graph](https://x.io/g.png)", "<https://x.io/g.png|graph (x.io)>"),
+    ("[a](./b.md)", "a (./b.md)"),
+    ("[https://bank.example](https://evil.example)", "<https://evil.example>"),
+    ("- a\n- b\n  - c", "• a\n• b\n    • c"),
+    ("3. a\n4. b", "3. a\n4. b"),
+    ("> said\n> so", "> said\n> so"),
+    ("```python\nif a < b:\n\tpass\n```", "```\nif a &lt; b:\n\tpass\n```"),
+    ("| a | b |\n|---|---|\n| long | 1 |", "```\na     b\n----  -\nlong  1\n```"),
+    (f"| {'w' * 101} | b |\n|---|---|\n| x | 1 |\n| y | |", f"```\n{'w' * 101} | b\n---\nx | 1\ny\n```"),
+    ("**a\nb**", "*a*\n*b*"),
+    ("un**believ**able", "un\u200b*believ*\u200bable"),
+    ("see __init__.py and snake_case_name", "see __init__.py and snake_case_name"),
+    ("[unused]: https://x.io", "[unused]: https://x.io"),
+    ("<b>raw</b> <!-- html -->", "&lt;b&gt;raw&lt;/b&gt; &lt;!-- html --&gt;"),
+    ("a\n\n---\n\nb", "a\n\n───\n\nb"),
+]
+
+
+@pytest.mark.parametrize(("markdown", "mrkdwn"), RENDERINGS)
+def test_markdown_is_said_in_slack_s_words(markdown: str, mrkdwn: str) -> None:
+    """Each construct has one rendering."""
+    assert to_mrkdwn(markdown) == mrkdwn
+
+
+@given(MARKDOWN)
+@example("<!channel>")
+@example("<!chan\u200bnel>")
+@example("<!<!channel>channel>")
+@example("[x](!channel)")
+@example("@**here** @\\here @&#104;ere &lt;!here&gt;")
+def test_nothing_broadcasts_or_mentions_a_stranger(markdown: str) -> None:
+    """Whatever is written, what leaves holds no broadcast, no group and no unknown user."""
+    shown = to_mrkdwn(markdown, KNOWN)
+    assert not SHOUT.search(shown)
+    assert "<" not in ALLOWED.sub("", shown)
+
+
+@given(st.text() | MARKDOWN)
+def test_escaped_and_inert_text_never_broadcasts(text: str) -> None:
+    """The doors for plain text and for Slack's own text are as tight as the one for Markdown."""
+    for shown in (escape(text, KNOWN), inert(text), fence(text)):
+        assert not SHOUT.search(shown)
+        assert "<" not in shown.replace("<@U012AB>", "")
+    assert not SHOUT.search(plain(text, 75))
+
+
+@given(MARKDOWN)
+def test_code_blocks_are_balanced(markdown: str) -> None:
+    """Every code block that is opened is closed, whatever backticks the text holds."""
+    assert to_mrkdwn(markdown).count(FENCE) % 2 == 0
+
+
+@given(st.lists(st.lists(st.text("abcXYZ019.,!?é世", min_size=1), min_size=1).map(" ".join), min_size=1))
+def test_plain_text_stays_as_it_is(lines: list[str]) -> None:
+    """Text without markup is not touched."""
+    text = "\n".join(line for line in lines if not re.match(r"\d+\.( |$)", line))
+    assert to_mrkdwn(text) == text
+
+
+@given(st.text("ab <>&*_~[]()#-\t\n").filter(lambda code: code.strip()))
+def test_code_is_verbatim(code: str) -> None:
+    """A code block shows every character of the code, markup and indentation included."""
+    shown = to_mrkdwn(f"```py\n{code}\n```").removeprefix("```\n").removesuffix("\n```")
+    assert shown.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") == code
+
+
+@pytest.mark.parametrize(
+    "unit", ["`", "<", "*", "**a ", "[", "![(", "_*", "~", ">", "- ", "|", "\\", "&", "<a ", "`a", "#"]
+)
+def test_hostile_text_is_rendered_quickly(unit: str) -> None:
+    """40,000 characters made to hurt a parser take no more than moments."""
+    started = time.process_time()
+    to_mrkdwn(unit * (40_000 // len(unit)))
+    assert time.process_time() - started < 5
+
+
+def test_a_known_user_is_mentioned_and_a_stranger_named() -> None:
+    """Mentions survive only for people the caller vouches for."""
+    assert to_mrkdwn("<@U012AB> and <@U9|eve>", KNOWN) == "<@U012AB> and @eve"
+
+
+def test_a_message_from_slack_is_shown_as_its_writer_saw_it() -> None:
+    """Slack's own entities and tokens are not escaped twice."""
+    assert inert("a &amp;&amp; b &lt;c&gt; <#C1|ops> <!subteam^S1|@team>") == "a &amp;&amp; b &lt;c&gt; #ops @team"
+
+
+def test_a_label_is_one_line_within_its_limit() -> None:
+    """Plain-text objects take no line ends and fail the message when they are too long."""
+    assert plain("a\n\u202eb", 75) == "a b"
+    assert len(plain("word " * 50, 75)) <= 75
+
+
+@pytest.mark.parametrize("mark", [quote, lambda text: prefix_lines(text, "> ")])
+def test_every_line_of_a_quotation_is_marked(mark: Callable[[str], str]) -> None:
+    """A quotation of three lines has three marks."""
+    assert mark("a\n\nb") == "> a\n>\n> b"

@@ -1,0 +1,116 @@
+"""The brief as people see it: everything to approvers, numbers to others, and never broken by what it quotes."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from blocks.views.brief_view import brief_blocks
+from bot.casework.reports.daily_brief import MAX_LINES, Brief
+from bot.casework.reports.status_overview import ThreadLine
+from tests.builders import NOW
+
+DRAFT = ThreadLine(
+    thread_id="T1.C1.1.2",
+    chat_id="C1",
+    permalink="https://acme.slack.com/archives/C1/p1",
+    status="pending-user (approval)",
+    question="why five retries?",
+    started_at=NOW - timedelta(minutes=42),
+    card=("C0OPS", "1795165201.000100"),
+)
+
+
+def brief(**changes: Any) -> Brief:
+    """Return a busy night."""
+    known: dict[str, Any] = {
+        "since": NOW - timedelta(hours=12),
+        "now": NOW,
+        "drafts": (DRAFT,),
+        "long_runs": 1,
+        "replies": 5,
+        "findings": (("shop", "CI is red on main"),),
+        "beats": 46,
+        "failed_beats": 1,
+        "model_runs": 19,
+        "cost_usd": 3.42,
+        "paused": None,
+    }
+    return Brief(**{**known, **changes})
+
+
+def words(shown: Brief, *, may_see_drafts: bool = True) -> str:
+    """Return all that stands in the blocks."""
+    blocks = [block.to_dict() for block in brief_blocks(shown, "Morning brief", may_see_drafts=may_see_drafts)]
+    return json.dumps(blocks, ensure_ascii=False)
+
+
+def test_an_approver_reads_what_waits_with_the_way_to_its_card() -> None:
+    """And what happened, and what it cost."""
+    said = words(brief())
+    for part in (
+        "*Morning brief* · the last 12 h",
+        "*1 draft* waits for a decision",
+        "/archives/C0OPS/p1795165201000100|card>",
+        "why five retries?",
+        "*5* replies posted · *1* long run finished",
+        "*1 finding* by heartbeats\\n• *shop* · CI is red on main",
+        "46 beats (1 failed), 19 model runs, $3.42.",
+    ):
+        assert part in said
+
+
+def test_others_read_numbers() -> None:
+    """Neither question nor finding."""
+    said = words(brief(), may_see_drafts=False)
+    assert "*1 draft* waits" in said
+    assert "*1 finding* by heartbeats" in said
+    assert "five" not in said
+    assert "CI is red" not in said
+    assert "C0OPS" not in said
+
+
+def test_a_quiet_night_is_short() -> None:
+    """Nothing is listed that did not happen."""
+    quiet = brief(drafts=(), long_runs=0, replies=0, findings=(), failed_beats=0, model_runs=0, cost_usd=0.0)
+    said = words(quiet)
+    assert "No draft waits for a decision" in said
+    assert "*0* replies posted" in said
+    assert "long run" not in said
+    assert "finding" not in said
+    assert "All quiet: 46 beats, no model call, $0.00." in said
+
+
+def test_a_pause_stands_on_top() -> None:
+    """And how to end it."""
+    blocks = brief_blocks(brief(paused="paused by @ana since 09:12 UTC"), "Brief", may_see_drafts=True)
+    assert "paused by @ana since 09:12 UTC" in json.dumps(blocks[1].to_dict())
+    assert "/triage resume" in json.dumps(blocks[1].to_dict())
+
+
+@pytest.mark.parametrize("count", [MAX_LINES + 1, 500])
+def test_a_long_night_is_capped_and_says_so(count: int) -> None:
+    """One screen, whatever waits."""
+    said = words(brief(drafts=(DRAFT,) * count, findings=(("shop", "x" * 120),) * count))
+    assert said.count(f"… and {count - MAX_LINES} more") == 2
+
+
+def test_what_is_quoted_is_inert() -> None:
+    """A finding is a model's words, and a question a stranger's."""
+    said = words(brief(findings=(("shop", "<!channel> *now*"),)))
+    assert "<!channel>" not in said
+
+
+def test_remarks_beside_ok_are_listed_for_those_who_may_see_findings() -> None:
+    """Nothing they hold is obeyed by Slack; what is too much is counted; others get the number."""
+    remarks = (("shop", "fine, <!channel> but two PRs wait"), *(("docs", f"remark {n}") for n in range(MAX_LINES)))
+    said = words(brief(remarks=remarks))
+    assert f"*{MAX_LINES + 1} remarks beside OK*\\n• *shop*: “fine, &lt;!channel&gt; but two PRs wait”" in said
+    assert "… and 1 more" in said
+    hidden = words(brief(remarks=remarks), may_see_drafts=False)
+    assert f"*{MAX_LINES + 1} remarks beside OK*" in hidden
+    assert "PRs wait" not in hidden
+    assert "beside OK" not in words(brief())

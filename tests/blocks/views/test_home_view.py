@@ -1,0 +1,281 @@
+"""App Home as data: every part, for every reader, within Slack's limits; what has buttons is shown whole."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from slack_sdk.models.blocks import Block, PlainTextObject
+
+from blocks import ids
+from blocks.cards.draft_card import card_blocks, click_of
+from blocks.text.times import local_time
+from blocks.views.home_view import Home, Notice, home_view
+from bot.casework.reports.status_overview import Overview, ThreadLine, Today
+from bot.domain.heartbeats.beats import Indicator
+from bot.domain.threads import PendingReason, Status, ThreadState
+from bot.heartbeat.schedule.session_overview import Row, Standing
+from tests.blocks.cards.test_draft_card import HOSTILE
+from tests.blocks.limits import view_as_slack_takes_it
+from tests.blocks.views.test_report_views import an_overview
+from tests.builders import NOW, in_status
+
+DAY = Today(messages=12, actionable=3, posted=2, model_runs=4, cost_usd=0.123)
+
+
+def a_row(session_id: str = "shop", **changes: object) -> Row:
+    row = Row(
+        id=session_id,
+        name="Shop <!channel>",
+        owner="U1",
+        is_master=False,
+        standing=Standing.ON,
+        indicator=Indicator.OK,
+        every="every 30m",
+        hours="08:00-22:00 UTC",
+        last=None,
+        next_at=NOW + timedelta(minutes=12),
+        open_findings=1,
+        notes=(),
+    )
+    return replace(row, **changes)  # type: ignore[arg-type]
+
+
+def a_home(
+    overview: Overview | None = None,
+    rows: tuple[Row, ...] = (),
+    day: Today = DAY,
+    drafts: Sequence[ThreadState] = (),
+) -> Home:
+    return Home(
+        overview=overview or (of_drafts(*drafts) if drafts else an_overview("why five?")),
+        today=day,
+        sessions=rows,
+        now=NOW,
+        drafts={state.thread_id: state for state in drafts},
+        card=partial(card_blocks, link_to=lambda _: None),
+    )
+
+
+def a_draft(number: int = 1, **changes: Any) -> ThreadState:
+    """Return a thread with a draft that waits."""
+    reason = changes.pop("reason", PendingReason.APPROVAL)
+    return in_status(Status.PENDING_USER, reason, thread_id=f"T1.C1.1795165200.{number:06d}", **changes)
+
+
+def of_drafts(*drafts: ThreadState) -> Overview:
+    """Return an overview that lists these."""
+    some = replace(
+        an_overview("x").threads[0], permalink="https://acme.slack.com/archives/C1/p1", card=("C0OPS", "1.2")
+    )
+    return an_overview(threads=tuple(replace(some, thread_id=d.thread_id, question=d.question) for d in drafts))
+
+
+def page(home: Home, *, may_approve: bool = True, user: str = "U2", notice: Notice | None = None) -> dict[str, Any]:
+    """Return the page as Slack takes it; a home has no title, so one is lent to it."""
+    view = home_view(home, user=user, may_approve=may_approve, notice=notice)
+    assert view.to_dict()["type"] == "home"
+    view.title = PlainTextObject(text="home")
+    found = view_as_slack_takes_it(view)
+    ids_ = [block["block_id"] for block in found["blocks"] if "block_id" in block]
+    assert len(ids_) == len(set(ids_))
+    assert len(json.dumps(found)) <= 250_000
+    return found
+
+
+def shown(home: Home, *, may_approve: bool = True, user: str = "U2", notice: Notice | None = None) -> str:
+    """Return the page's JSON."""
+    return json.dumps(page(home, may_approve=may_approve, user=user, notice=notice), ensure_ascii=False)
+
+
+def text_of(block: dict[str, Any]) -> str:
+    return str((block.get("text") or {}).get("text"))
+
+
+def clicks(found: dict[str, Any], action: str) -> list[str]:
+    """Return the values of the buttons of one kind on a page."""
+    rows = [[*block.get("elements", []), block.get("accessory") or {}] for block in found["blocks"]]
+    return [element["value"] for row in rows for element in row if element.get("action_id") == action]
+
+
+def test_the_page_has_drafts_sessions_numbers_and_health() -> None:
+    """One look says what waits, what beats, what the day cost and whether the bot hears."""
+    seen = shown(a_home(an_overview("why five?"), (a_row(),)))
+    for words in (
+        "why five?",
+        "next in 12 min",
+        ":large_green_circle:",
+        "12 messages heard, 3",
+        "$0.12",
+        "last event 4",
+    ):
+        assert words in seen
+    assert "<!channel>" not in seen
+
+
+def test_who_may_not_approve_sees_counts() -> None:
+    """No question, and no link to a card."""
+    line = replace(an_overview("the secret question").threads[0], card=("C0OPS", "1.2"))
+    seen = shown(a_home(an_overview(threads=(line,))), may_approve=False)
+    assert "*1* waiting" in seen
+    assert "secret" not in seen
+    assert "archives" not in seen
+
+
+@pytest.mark.parametrize(
+    ("day", "says"),
+    [
+        (replace(DAY, cost_usd=None), "4 model runs, cost unknown"),
+        (replace(DAY, model_runs=0, cost_usd=0.0), "no model run, $0.00"),
+        (replace(DAY, model_runs=1), "1 model run, $0.12"),
+    ],
+)
+def test_the_cost_is_true_or_unknown(day: Today, says: str) -> None:
+    """A run without a price makes no sum."""
+    assert says in shown(a_home(day=day))
+
+
+def test_a_pause_comes_first() -> None:
+    """With how to end it."""
+    seen = shown(a_home(an_overview(paused="paused by @ana since 09:12 UTC")))
+    assert seen.index("paused by @ana") < seen.index("Drafts")
+    assert "/triage resume" in seen
+
+
+def test_a_draft_has_its_buttons_where_it_is_shown_whole() -> None:
+    """The very clicks of the card, and all that the card shows to decide on."""
+    state = a_draft(question="why five?", stale_reasons=("`app/retry.py:10-12` changed in the codebase",))
+    found = page(a_home(drafts=[state]))
+    assert clicks(found, ids.APPROVE) == clicks(found, ids.EDIT) == clicks(found, ids.DISMISS) == [value_of(state)]
+    seen = json.dumps(found, ensure_ascii=False)
+    for block in card_blocks(state, link_to=lambda _: None):
+        assert json.dumps(block.to_dict(), ensure_ascii=False) in seen
+    assert "archives/C0OPS/p12|card" in seen
+
+
+def test_the_longest_waiting_draft_comes_first() -> None:
+    """And the page says so."""
+    first, second = a_draft(1), a_draft(2)
+    found = page(a_home(drafts=[first, second]))
+    assert clicks(found, ids.APPROVE) == [value_of(first), value_of(second)]
+    assert "longest-waiting first" in json.dumps(found)
+
+
+def value_of(state: ThreadState) -> str:
+    return ids.encode_click(click_of(state))
+
+
+@pytest.mark.parametrize("size", ["many", "long"])
+def test_what_does_not_fit_is_a_line_without_buttons(size: str) -> None:
+    """Nobody decides on what the page does not show: each draft has all of its blocks, or a line with a link."""
+    long = "word " * 900
+    drafts = [a_draft(n, draft_pending=long if size == "long" else "It is 5.", question=f"q{n}?") for n in range(30)]
+    found = page(a_home(drafts=drafts))
+    whole = set(clicks(found, ids.APPROVE))
+    assert 0 < len(whole) < 30
+    assert f"{30 - len(whole)} more wait, not shown whole here" in json.dumps(found)
+    (listed,) = [lines for lines in map(text_of, found["blocks"]) if lines.startswith("• <")]
+    for state in drafts:
+        assert not (state.question in listed.split() and value_of(state) in whole)
+    lines = listed.splitlines()
+    left = re.fullmatch("… and ([0-9]+) more", lines[-1])
+    assert len(lines) + (int(left[1]) - 1 if left else 0) == 30 - len(whole)
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_no_draft_breaks_the_page(text: str) -> None:
+    """The same hostile text as question, draft, doubt and answer, in ten drafts."""
+    drafts = [a_draft(n, question=text, stale_reasons=(text,)).with_draft(text[:12_000] or "x") for n in range(10)]
+    page(a_home(drafts=drafts), notice=Notice(text=text, at=NOW, about=text))
+
+
+def test_a_draft_too_large_for_the_page_does_not_hide_a_smaller_one() -> None:
+    """The others are shown whole all the same."""
+    large = a_draft(1, draft_pending="词 " * 40_000, question="large?")
+    small = a_draft(2, question="small?")
+    found = page(a_home(drafts=[large, small]))
+    assert clicks(found, ids.APPROVE) == [value_of(small)]
+    assert "1 more waits" in json.dumps(found)
+
+
+@pytest.mark.parametrize("size", ["short", "too large"])
+def test_of_very_many_drafts_only_as_many_are_made_as_may_be_shown(size: str) -> None:
+    """A page of a hundred long ones would take a minute, for every reader."""
+    text = "The limit is 5." if size == "short" else "ж" * 4_500
+    made: list[str] = []
+
+    def card(state: ThreadState) -> list[Block]:
+        made.append(state.thread_id)
+        return card_blocks(state, link_to=lambda _: None)
+
+    home = replace(a_home(drafts=[a_draft(n).with_draft(text) for n in range(1, 101)]), card=card)
+    page(home)
+    assert 0 < len(made) <= 30
+
+
+def test_a_draft_too_long_for_its_card_is_decided_on_there() -> None:
+    """The page has no thread to put the rest of it into."""
+    found = page(a_home(drafts=[a_draft(1).with_draft("word " * 1_200)]))
+    assert clicks(found, ids.APPROVE) == []
+    assert "1 more waits, not shown whole here" in json.dumps(found)
+
+
+def test_what_the_store_does_not_hold_has_no_buttons() -> None:
+    """A list that is a moment ahead of the threads."""
+    found = page(replace(a_home(drafts=[a_draft()]), drafts={}))
+    assert clicks(found, ids.APPROVE) == []
+    assert "1 more waits, not shown whole here" in json.dumps(found)
+
+
+@pytest.mark.parametrize("user", ["U2", "U1"])
+def test_who_may_not_approve_gets_no_button_of_a_draft(user: str) -> None:
+    """Not even the owner of a session, who gets that session's."""
+    found = page(a_home(rows=(a_row(),), drafts=[a_draft()]), may_approve=False, user=user)
+    assert not [v for action in (ids.APPROVE, ids.EDIT, ids.DISMISS, ids.ADD_CONTEXT) for v in clicks(found, action)]
+    assert clicks(found, ids.RUN_SESSION) == (["shop"] if user == "U1" else [])
+
+
+@pytest.mark.parametrize(("standing", "offered"), [(Standing.ON, ["shop"]), (Standing.OFF, []), (Standing.PAUSED, [])])
+def test_a_session_that_is_on_can_be_run_by_approvers(standing: Standing, offered: list[str]) -> None:
+    """What is off or paused would only be refused."""
+    assert clicks(page(a_home(rows=(a_row(standing=standing),))), ids.RUN_SESSION) == offered
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Posted.", ":speech_balloon: Posted."),
+        ("Already closed: approved by <@U2> at 2026-11-20 09:00 UTC.", f"approved by <@U2> at {local_time(NOW)}"),
+        ("You wrote: <!channel> " + "x" * 3_000, "You wrote: &lt;!channel&gt; xxx"),
+        ("", "Nothing happened."),
+    ],
+)
+def test_an_answer_stands_on_top(text: str, says: str) -> None:
+    """With its time, inert, and never too long for Slack."""
+    found = page(a_home(), notice=Notice(text=text, at=NOW, about="how <!here> many?\n```"))
+    seen = json.dumps(found, ensure_ascii=False)
+    assert "UTC> · how @\u200bhere many? '''" in seen
+    assert says in json.dumps(found["blocks"][0], ensure_ascii=False)
+    assert seen.index(f"your click {local_time(NOW)}") < seen.index("Drafts")
+
+
+@settings(deadline=None, max_examples=15)
+@given(drafts=st.integers(0, 80), sessions=st.integers(0, 200), notes=st.text(max_size=400))
+def test_any_number_of_drafts_and_sessions_fits(drafts: int, sessions: int, notes: str) -> None:
+    """100 blocks and 3,000 characters are Slack's limits; what is left out is counted."""
+    rows = tuple(a_row(f"s{n}", notes=(notes,) * 20) for n in range(sessions))
+    lines = tuple(_draft(n) for n in range(drafts))
+    seen = shown(a_home(an_overview(threads=lines), rows))
+    assert sessions <= 20 or f"{sessions - 20} more" in seen
+
+
+def _draft(number: int) -> ThreadLine:
+    return replace(an_overview("<!here> `why`? " * 6).threads[0], thread_id=f"T1.C1.{number}", card=("C0OPS", "1.2"))

@@ -1,0 +1,90 @@
+"""What `/triage status` and `/triage help` say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from blocks.views.help_view import help_blocks, unknown_text
+from blocks.views.report_views import status_blocks
+from bot.casework.reports.status_overview import Overview, ThreadLine
+from bot.domain.commands.command_specs import near_commands
+from tests.blocks.cards.test_draft_card import HOSTILE
+from tests.blocks.limits import shown
+from tests.builders import NOW
+
+
+def an_overview(*questions: str, **changes: Any) -> Overview:
+    lines = [
+        ThreadLine(
+            thread_id=f"T1.C1.{n}.1",
+            chat_id="C1",
+            permalink="https://acme.slack.com/archives/C1/p1795165200000100" if n % 2 else None,
+            status="pending-user (approval)",
+            passed="✓ checked by a second model",
+            question=question,
+            started_at=NOW,
+        )
+        for n, question in enumerate(questions)
+    ]
+    fields: dict[str, Any] = {
+        "running": 1,
+        "waiting": 2,
+        "queued": 3,
+        "failed": 4,
+        "posted_today": 5,
+        "connection": "last event 4 s ago · connected since 09:12 UTC",
+        "last_event_at": NOW,
+        "last_event": "Last message seen 4 min ago",
+        "threads": tuple(lines),
+        "unreadable": (),
+    }
+    return Overview(**{**fields, **changes})
+
+
+def test_counts_and_the_last_message_are_for_everybody() -> None:
+    """Five numbers and when the bot last saw something."""
+    seen = shown(status_blocks(an_overview("why?"), may_see_drafts=False))
+    for words in ("*2* waiting", "*1* being investigated", "3 queued", "4 given up", "5 replies", "4 min ago"):
+        assert words in seen
+
+
+def test_questions_are_for_approvers_only() -> None:
+    """Who may not approve sees no question."""
+    assert "why five?" in shown(status_blocks(an_overview("why five?"), may_see_drafts=True))
+    assert "why five?" not in shown(status_blocks(an_overview("why five?"), may_see_drafts=False))
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.parametrize("count", [1, 10, 500])
+def test_no_question_and_no_number_of_them_breaks_the_answer(text: str, count: int) -> None:
+    """Ninety characters of anything, any number of times."""
+    line = " ".join(text.split())[:90]
+    shown(status_blocks(an_overview(*[line] * count), may_see_drafts=True))
+
+
+def test_what_is_broken_is_said_to_everybody() -> None:
+    """Records that cannot be read, and what to do about them; the words of a card, not those of its file."""
+    seen = shown(status_blocks(an_overview("why?", unreadable=("a.json", "b.json")), may_see_drafts=True))
+    assert "2 records cannot be read: see `triage status`" in seen
+    assert "✓ checked by a second model · " in seen
+
+
+def test_an_idle_bot_has_something_to_say() -> None:
+    """No thread, no message."""
+    seen = shown(status_blocks(an_overview(last_event="No message seen yet"), may_see_drafts=True))
+    assert "No message seen yet" in seen
+
+
+def test_an_unknown_word_is_met_with_the_near_ones() -> None:
+    """And with the whole list."""
+    seen = shown(help_blocks(unknown_text("stauts", near_commands("stauts"))))
+    assert "There is no `/triage stauts`, and nothing was done. Did you mean `/triage status`?" in seen
+    assert "`/triage status`  what waits" in seen
+
+
+@pytest.mark.parametrize("word", ["<!channel>", "`x`", "x" * 40, "&"])
+def test_an_unknown_word_is_repeated_inertly(word: str) -> None:
+    """Whatever was typed."""
+    shown(help_blocks(unknown_text(word, near_commands(word))))

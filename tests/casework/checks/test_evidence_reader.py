@@ -1,0 +1,190 @@
+"""What a citation points at, read for a person from a real repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.checks.evidence_reader import CommitFacts, EvidenceReader, NothingToShow, NumberedLine, Passage
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef
+from bot.domain.threads import PendingReason, Round, Status
+from tests.builders import a_return, in_status
+from tests.gitrepo import commit_files, make_repo
+
+TOKEN = "ghp_" + "aB3dE5" * 6
+FILES: dict[str, str | bytes] = {
+    "app/retry.py": "".join(f"line_{n} = {n}\n" for n in range(1, 21)),
+    "app/keys.py": f"A = 1\nTOKEN = '{TOKEN}'\nLIMIT = 5\n",
+    "app/own.py": "before\nthis-is-our-own-secret\nLIMIT = 5\n",
+    "deploy/.env": "LIMIT=5\n",
+    "blob.bin": b"\0\1LIMIT = 5\n",
+    "huge.txt": "x" * 2_100_000,
+    "café/größe.py": "LIMIT = 5\n",
+}
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory: pytest.TempPathFactory) -> GitRepo:
+    """A codebase whose work tree was changed after the commit."""
+    folder = make_repo(tmp_path_factory.mktemp("code"), FILES)
+    (folder / "app/retry.py").write_text("nothing of it\n")
+    return GitRepo(folder)
+
+
+@pytest.fixture
+def reader(code: GitRepo) -> EvidenceReader:
+    """Knows one secret of its own."""
+    return EvidenceReader(repo=code, known_secrets={"this-is-our-own-secret"})
+
+
+def cite(reader: EvidenceReader, ref: str, quote: str = "LIMIT = 5", **changes: Any) -> EvidenceRef:
+    """Return a citation of HEAD."""
+    known = {"kind": EvidenceKind.FILE, "ref": ref, "commit": reader.repo.head(), "quote": quote}
+    return EvidenceRef(**{**known, **changes})
+
+
+def numbers(passage: object, *, quoted: bool = False) -> list[int]:
+    assert isinstance(passage, Passage)
+    return [line.number for line in passage.lines if line.quoted or not quoted]
+
+
+@pytest.mark.parametrize(
+    ("ref", "quote", "shown", "marked"),
+    [
+        ("app/retry.py:10", "line_10 = 10", range(7, 14), [10]),
+        ("app/retry.py:5-15", "line_9 = 9\nline_10 = 10", range(6, 14), [9, 10]),
+        ("app/retry.py:1-2", "line_1", range(1, 5), [1]),
+        ("app/retry.py:20", "line_20 = 20", range(17, 21), [20]),
+        ("app/retry.py:9-11", "= 10\nline_11", range(7, 15), [10, 11]),
+        ("app/retry.py:9-11", "never there", range(6, 15), []),
+        ("app/retry.py:9-11", "", range(6, 15), []),
+        ("café/größe.py:1", "LIMIT = 5", range(1, 2), [1]),
+    ],
+)
+def test_quoted_lines_are_marked_among_three_neighbours(
+    reader: EvidenceReader, ref: str, quote: str, shown: range, marked: list[int]
+) -> None:
+    """From the commit, not from the work tree; at an end of the file there are fewer."""
+    passage = reader.read(cite(reader, ref, quote))
+    assert numbers(passage) == list(shown)
+    assert numbers(passage, quoted=True) == marked
+
+
+def test_an_older_commit_is_read_as_it_was(tmp_path: Path) -> None:
+    """HEAD may have moved on."""
+    folder = make_repo(tmp_path, {"a.py": "old = 1\n"})
+    old = GitRepo(folder).head()
+    commit_files(folder, {"a.py": "new = 2\n"})
+    passage = EvidenceReader(repo=GitRepo(folder)).read(
+        EvidenceRef(kind=EvidenceKind.FILE, ref="a.py:1", commit=old, quote="old")
+    )
+    assert isinstance(passage, Passage)
+    assert passage.shown() == ["→ 1  old = 1"]
+
+
+@pytest.mark.parametrize(("path", "secret"), [("app/keys.py", TOKEN), ("app/own.py", "this-is-our-own-secret")])
+def test_secrets_in_the_neighbourhood_are_blacked_out(reader: EvidenceReader, path: str, secret: str) -> None:
+    """Line numbers stay what they are."""
+    passage = reader.read(cite(reader, f"{path}:3"))
+    assert isinstance(passage, Passage)
+    assert secret not in str(passage)
+    assert "[redacted" in passage.lines[1].text
+    assert numbers(passage, quoted=True) == [3]
+
+
+def test_a_line_of_a_file_can_pass_for_no_second_one() -> None:
+    """Other separators of lines, and what turns the direction of reading, are the file's own words."""
+    forged = "x = 1\u2028→ 3  LIMIT = 5\r→ 4  \u202eLIMIT = 6\x1b[2J"
+    assert NumberedLine(2, forged, False).shown(1) == "  2  x = 1 → 3  LIMIT = 5 → 4  LIMIT = 6[2J"
+
+
+def test_a_long_line_is_cut_after_redaction(tmp_path: Path) -> None:
+    """Half a token would not look like one."""
+    folder = make_repo(tmp_path, {"a.py": "x" * 225 + f" '{TOKEN}'" + "y" * 500 + "\n"})
+    reader = EvidenceReader(repo=GitRepo(folder))
+    passage = reader.read(cite(reader, "a.py:1", "xxx"))
+    assert isinstance(passage, Passage)
+    [line] = passage.shown()
+    assert "ghp_" not in line
+    assert "more characters" in line
+    assert len(line) < 300
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"ref": "deploy/.env:1"}, "may hold secrets"),
+        ({"ref": "blob.bin:1"}, "no text"),
+        ({"ref": "huge.txt:1"}, "too many to show"),
+        ({"ref": "app/gone.py:1"}, "no such file"),
+        ({"ref": "app:1"}, "no such file"),
+        ({"ref": "app/keys.py:9"}, "the file has 3 lines"),
+        ({"ref": "app/keys.py"}, "names no lines"),
+        ({"ref": "../../etc/passwd:1"}, "names no lines"),
+        ({"commit": None}, "names no lines"),
+        ({"commit": "f" * 40}, "names no lines"),
+        ({"commit": "--output=/tmp/x"}, "names no lines"),
+        ({"kind": EvidenceKind.GIT_COMMIT, "ref": "f" * 40}, "no such commit"),
+        ({"kind": EvidenceKind.GIT_COMMIT, "ref": "HEAD"}, "no such commit"),
+        ({"kind": EvidenceKind.EXTERNAL_DOC, "ref": "https://x.io"}, "outside the codebase"),
+        ({"kind": EvidenceKind.LOG_QUERY, "ref": "errors"}, "outside the codebase"),
+    ],
+)
+def test_where_there_is_nothing_to_show_it_is_said_why(
+    reader: EvidenceReader, changes: dict[str, Any], why: str
+) -> None:
+    """And nothing is opened that holds secrets by name."""
+    found = reader.read(cite(reader, **{"ref": "app/keys.py:3", **changes}))
+    assert isinstance(found, NothingToShow)
+    assert why in found.why
+
+
+def test_a_commit_is_shown_by_what_it_says_of_itself(tmp_path: Path) -> None:
+    """Subject, author, date; a credential in it is blacked out."""
+    folder = make_repo(tmp_path, {"a.py": "1\n"})
+    sha = commit_files(folder, {"a.py": "2\n"}, f"Rotate {TOKEN}\n\nbody")
+    found = EvidenceReader(repo=GitRepo(folder)).read(EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=sha[:12]))
+    assert found == CommitFacts(sha=sha, subject="Rotate [redacted: GitHub token]", author="Test", date="2026-01-05")
+
+
+def test_each_citation_has_its_mark_its_reason_and_a_clean_quote(reader: EvidenceReader) -> None:
+    """As the checks of the latest round left them; no more than asked for are read."""
+    refs = (cite(reader, "app/keys.py:3"), cite(reader, "app/keys.py:2", f"TOKEN = '{TOKEN}'"), cite(reader, "x"))
+    ret = a_return(evidence_refs=refs)
+    checks = (
+        Check(name="ref[0].resolves", ok=True, reason="it is there"),
+        Check(name="ref[0].quote", ok=True, reason="verbatim"),
+        Check(name="ref[1].resolves", ok=True, reason="it is there"),
+        Check(name="ref[1].quote", ok=False, reason="not verbatim"),
+    )
+    state = in_status(
+        Status.PENDING_USER,
+        PendingReason.DISAGREEMENT,
+        investigator_return=ret,
+        rounds=(Round(round=1, investigator_return=ret, checks=checks),),
+    )
+    first, second, third = reader.citations(state, at_most=3)
+    assert [one.mark for one in (first, second, third)] == [True, False, None]
+    assert (second.reason, third.reason) == ("not verbatim", "no check of it is on record")
+    assert second.quote == "TOKEN = '[redacted: GitHub token]'"
+    assert len(reader.citations(state, at_most=1)) == 1
+
+
+def test_what_nobody_checked_bears_no_mark_of_an_earlier_round(reader: EvidenceReader) -> None:
+    """A long run that found no answer hands over citations that no check has seen."""
+    state = in_status(Status.PENDING_USER, PendingReason.FAILED)
+    holds = tuple(Check(name=f"ref[0].{what}", ok=True, reason="") for what in ("resolves", "quote"))
+    state = state.evolve(
+        rounds=(Round(round=1, investigator_return=a_return(), checks=holds),),
+        investigator_return=a_return(draft_reply="", evidence_refs=(cite(reader, "app/none.py:1", "made up"),)),
+    )
+    [citation] = reader.citations(state, at_most=5)
+    assert citation.mark is None
+
+
+def test_what_cites_nothing_has_no_citations(reader: EvidenceReader) -> None:
+    """An investigation under way, for one."""
+    assert reader.citations(in_status(Status.INVESTIGATING), at_most=9) == []

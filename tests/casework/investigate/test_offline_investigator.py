@@ -1,0 +1,275 @@
+"""The offline investigator: what it drafts, proves and refuses without a model."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.investigate.assignment import Assignment, Investigation, Said
+from bot.casework.investigate.offline_investigator import OfflineInvestigator
+from bot.domain.returns import EvidenceKind
+from bot.domain.search.passages import IndexReport, MemoryHit, Passage
+from bot.domain.threads import QuestionType
+from bot.errors import ConfigError
+from tests.gitrepo import make_repo
+from tests.samples import RETRY
+
+GUIDE = "# Retries\n\nWhen the server is busy, a request is sent again:\n\n```python\nsend_with_retry(request)\n```\n"
+QUESTION = "how many times do we send a request when the server is busy?"
+
+
+class Shelf:
+    """A PassageIndex that always finds the whole of the given files, in their order."""
+
+    def __init__(self, repo: GitRepo, *paths: str) -> None:
+        self._repo = repo
+        self._paths = paths
+
+    def refresh(self) -> IndexReport:
+        return IndexReport(commit=self._repo.head(), files=len(self._paths), read=0, skipped=0, seconds=0.0)
+
+    def search(self, question: str, *, limit: int = 8) -> list[Passage]:
+        commit = self._repo.head()
+        found = [(path, self._repo.lines_at(commit, path) or []) for path in self._paths]
+        return [
+            Passage(path=path, start=1, end=len(lines), text="\n".join(lines), commit=commit, score=10.0 - place)
+            for place, (path, lines) in enumerate(found[:limit])
+        ]
+
+
+def investigate(
+    code: Path,
+    *paths: str,
+    question: str = QUESTION,
+    human_context: Sequence[str] = (),
+    memory_hits: Sequence[MemoryHit] = (),
+    feedback: str | None = None,
+    round_: int = 1,
+) -> Investigation:
+    """Ask about a repository in which the search finds `paths`."""
+    repo = GitRepo(code)
+    assignment = Assignment(
+        question=question,
+        question_type=QuestionType.TECHNICAL_QA,
+        rubric="",
+        round=round_,
+        human_context=tuple(Said("U2", text) for text in human_context),
+        memory_hits=tuple(memory_hits),
+        feedback=feedback,
+    )
+    return OfflineInvestigator(repo, Shelf(repo, *paths)).investigate(assignment, run_id="r1")
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Path:
+    """A module and a guide that both speak of retries."""
+    return make_repo(tmp_path / "code", {"src/transport.py": RETRY, "docs/retries.md": GUIDE})
+
+
+def test_the_draft_names_and_quotes_each_passage(code: Path) -> None:
+    """Every citation stands in the draft with its place and its lines."""
+    ret = investigate(code, "src/transport.py", "docs/retries.md").ret
+    assert len(ret.evidence_refs) == 2
+    for ref in ret.evidence_refs:
+        assert f"`{ref.ref}`\n```\n{ref.quote}\n```" in ret.draft_reply
+
+
+def test_a_quote_is_exactly_the_lines_it_cites(code: Path) -> None:
+    """Path, lines and commit lead to the very text quoted."""
+    for ref in investigate(code, "src/transport.py", "docs/retries.md").ret.evidence_refs:
+        path, _, lines = ref.ref.rpartition(":")
+        start, end = map(int, lines.split("-"))
+        assert ref.commit == GitRepo(code).head()
+        assert ref.quote.split("\n") == (GitRepo(code).lines_at(ref.commit, path) or [])[start - 1 : end]
+
+
+def test_every_quoted_line_stands_in_the_ledger(code: Path) -> None:
+    """The run proves that it read what it cites, at the commit it cites."""
+    investigation = investigate(code, "src/transport.py", "docs/retries.md")
+    for ref in investigation.ret.evidence_refs:
+        path, _, lines = ref.ref.rpartition(":")
+        start, end = map(int, lines.split("-"))
+        assert investigation.ledger.covers(path, start, end, commit=ref.commit)
+
+
+def test_the_lines_quoted_are_those_that_answer(tmp_path: Path) -> None:
+    """Of a long passage the telling lines are shown, at most twelve."""
+    filler = "\n".join(f"value_{number} = {number}" for number in range(30))
+    code = make_repo(tmp_path / "code", {"src/long.py": f"{filler}\n{RETRY}{filler}\n"})
+    quote = investigate(code, "src/long.py").ret.evidence_refs[0].quote
+    assert "while the server is busy" in quote
+    assert len(quote.split("\n")) <= 12
+
+
+def test_the_return_keeps_its_limits_however_much_is_found(tmp_path: Path) -> None:
+    """At most 300 words, four excerpts and eight refs, never `high`, one sentence of reason."""
+    wordy = "\n".join(f"# the server is busy so we send the request again and again, remark {n}" for n in range(60))
+    code = make_repo(tmp_path / "code", {f"src/m{number}.py": wordy for number in range(8)})
+    ret = investigate(code, *(f"src/m{number}.py" for number in range(8))).ret
+    assert len(ret.draft_reply.split()) <= 300
+    assert 2 <= len(ret.evidence_refs) <= 4
+    assert ret.confidence in ("medium", "low")
+    assert ret.confidence_reason.count(". ") == 0
+
+
+@pytest.mark.parametrize("chars", [400, 900, 1_700, 50_000])
+def test_a_draft_of_long_lines_still_fits_into_slacks_editor(tmp_path: Path, chars: int) -> None:
+    """Whatever the lines are like, the reply can be edited and posted; too long a line is passed over, never cut."""
+    long = "# the server is busy so we send the request again " + "x" * chars
+    files = {f"src/m{number}.py": f"{long}\n" * 20 + RETRY for number in range(4)}
+    code = make_repo(tmp_path / "code", files)
+    note = MemoryHit(ref=f"memory/{'n' * 200}.md", title="t" * 120, excerpt="Five times.", score=0.9)
+    ret = investigate(code, *files, memory_hits=[note]).ret
+    assert len(ret.draft_reply) <= 2_800
+    quoted = [ref for ref in ret.evidence_refs if ref.kind is EvidenceKind.FILE]
+    assert quoted
+    for ref in quoted:
+        assert ref.quote in "\n".join(files[ref.ref.partition(":")[0]].split("\n"))
+
+
+def test_a_file_of_one_endless_line_is_not_quoted(tmp_path: Path) -> None:
+    """Half a line is no verbatim line."""
+    code = make_repo(tmp_path / "code", {"dist/app.js": "send(request, again, busy, server);" * 100})
+    assert investigate(code, "dist/app.js").ret.draft_reply == ""
+
+
+def test_a_passage_that_covers_little_of_the_question_means_low(code: Path) -> None:
+    """Confidence follows how much of the question is found."""
+    assert investigate(code, "src/transport.py").ret.confidence == "medium"
+    vague = "does the server speak websocket, grpc, mqtt or carrier pigeon?"
+    assert investigate(code, "src/transport.py", question=vague).ret.confidence == "low"
+
+
+def test_nothing_relevant_means_a_question_back_and_no_draft(code: Path) -> None:
+    """A draft is never made up."""
+    investigation = investigate(code)
+    assert investigation.ret.draft_reply == ""
+    assert investigation.ret.open_questions
+    assert investigation.ret.confidence == "low"
+    assert investigation.ret.evidence_refs == ()
+    assert investigation.ledger.reads == []
+
+
+def test_a_fence_inside_the_code_never_ends_the_quote(code: Path) -> None:
+    """Lines with a fence of their own are left out of the excerpt."""
+    draft = investigate(code, "docs/retries.md").ret.draft_reply
+    assert draft.count("```") == 2
+
+
+def test_credentials_and_channel_alerts_are_not_quoted(tmp_path: Path) -> None:
+    """Neither a token nor a broadcast in the code gets into a draft, nor a file that is secret by name."""
+    token = "xoxb-" + "1234567890-ABCDEFGHIJKLMNOP"
+    files = {
+        "src/token.py": f'SERVER_TOKEN = "{token}"  # the server is busy, send the request again\n',
+        "src/alert.py": 'notify("@channel the server is busy, send the request again")\n',
+        ".env": "SERVER_BUSY=send the request again\n",
+    }
+    ret = investigate(make_repo(tmp_path / "code", files), *files).ret
+    assert (ret.draft_reply, ret.evidence_refs) == ("", ())
+
+
+def test_a_strong_earlier_answer_is_named_and_cited(code: Path) -> None:
+    """A note near to the question leads the draft; weak ones and replies do not."""
+    hits = [
+        MemoryHit(ref="reply/T1.C1.1.2", title="A reply", excerpt="Five.", score=0.99),
+        MemoryHit(ref="memory/retries.md", title="Retries", excerpt="Five times.", score=0.9),
+        MemoryHit(ref="memory/other.md", title="Other", excerpt="Unrelated.", score=0.4),
+    ]
+    investigation = investigate(code, "src/transport.py", memory_hits=hits)
+    memory = [ref for ref in investigation.ret.evidence_refs if ref.kind is EvidenceKind.MEMORY]
+    assert [ref.ref for ref in memory] == ["memory/retries.md"]
+    assert "memory/retries.md" in investigation.ret.draft_reply
+    assert investigation.ledger.came_up("memory/retries.md")
+
+
+def test_lessons_are_for_whoever_approves_and_never_an_answer(code: Path) -> None:
+    """They stand among the evidence with what became of the draft; the reply names no lesson and no doubtful note."""
+    said = "A draft that answered this was dismissed: ask the platform team."
+    hits = [
+        MemoryHit(
+            ref="memory/dismissed.md",
+            title="t",
+            excerpt=said,
+            score=0.95,
+            caution="a lesson",
+            is_lesson=True,
+            is_settled=False,
+        ),
+        MemoryHit(
+            ref="memory/old.md",
+            title="Old",
+            excerpt="4.",
+            score=0.9,
+            caution="changed",
+            doubt="changed",
+            is_settled=False,
+        ),
+    ]
+    investigation = investigate(code, "src/transport.py", memory_hits=hits)
+    ret = investigation.ret
+    shown = [(ref.ref, ref.supports_claim) for ref in ret.evidence_refs if ref.kind is EvidenceKind.MEMORY]
+    assert shown == [("memory/dismissed.md", said), ("memory/old.md", "changed")]
+    assert "memory/" not in ret.draft_reply
+    assert investigation.ledger.came_up("memory/dismissed.md")
+    assert investigate(code, memory_hits=hits).ret.draft_reply == ""
+
+
+def test_what_a_human_added_is_searched_too(tmp_path: Path) -> None:
+    """Context counts as part of the question."""
+    investigation = investigate(
+        make_repo(tmp_path / "code", {"a.py": "A = 1\n"}), question="why?", human_context=["the zeppelin service"]
+    )
+    assert investigation.ledger.has_query("why?\nthe zeppelin service")
+
+
+def test_what_the_feedback_names_is_left_out_of_the_next_round(code: Path) -> None:
+    """A citation that was criticised does not come back; the round is on the return."""
+    first = investigate(code, "src/transport.py", "docs/retries.md").ret
+    again = investigate(
+        code,
+        "src/transport.py",
+        "docs/retries.md",
+        feedback=f"{first.evidence_refs[0].ref} is beside the point",
+        round_=2,
+    ).ret
+    assert first.evidence_refs[0].ref not in [ref.ref for ref in again.evidence_refs]
+    assert again.investigator_round == 2
+
+
+def test_an_index_that_disagrees_with_git_is_not_quoted(code: Path) -> None:
+    """Only lines that stand at the commit are evidence."""
+
+    class Liar(Shelf):
+        def search(self, question: str, *, limit: int = 8) -> list[Passage]:
+            return [
+                Passage(path=one.path, start=1, end=1, text="invented", commit=one.commit, score=1.0)
+                for one in super().search(question, limit=limit)
+            ]
+
+    repo = GitRepo(code)
+    assignment = Assignment(question=QUESTION, question_type=QuestionType.OTHER, rubric="", round=1)
+    ret = OfflineInvestigator(repo, Liar(repo, "src/transport.py")).investigate(assignment, run_id="r1").ret
+    assert ret.evidence_refs == ()
+
+
+@pytest.mark.parametrize("question", ["", "😀🎉", "busy " * 8_000, '"server (NEAR', "\ud83d busy"])
+def test_any_text_can_be_asked(code: Path, question: str) -> None:
+    """Nothing, emoji and very long messages get a return like any other, one that can be written to disk."""
+    assert investigate(code, "src/transport.py", question=question).ret.model_dump_json()
+
+
+def test_a_repository_without_commits_is_refused(tmp_path: Path) -> None:
+    """There is nothing to quote before the first commit."""
+    with pytest.raises(ConfigError, match="no commit yet"):
+        investigate(make_repo(tmp_path / "code"))
+
+
+def test_nothing_was_spent(code: Path) -> None:
+    """No model, no tokens, and the record says who answered."""
+    investigation = investigate(code, "src/transport.py")
+    assert (investigation.usage.input_tokens, investigation.usage.cost_usd, investigation.investigator) == (
+        0,
+        0,
+        "offline",
+    )

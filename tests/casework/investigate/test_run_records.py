@@ -1,0 +1,120 @@
+"""The record of a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.agent.ledger import Ledger
+from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.casework.investigate.run_records import RunRecorder
+from bot.domain.returns import Usage
+from bot.domain.threads import QuestionType
+from bot.errors import ProviderError, StoreError
+from tests.builders import NOW, a_return
+from tests.fakes import FakeClock
+
+ASSIGNMENT = Assignment(question="How often?", question_type=QuestionType.OTHER, rubric="short", round=1)
+RUN_ID = "T1.C1.1.2-20261120T090000Z-r1"
+
+
+def work(clock: FakeClock) -> Callable[[], Investigation]:
+    """Return an investigation that takes two and a half seconds."""
+
+    def investigate() -> Investigation:
+        clock.advance(2.5)
+        ledger = Ledger().record_read("a.py", 1, 9, commit="f" * 40, text="x")
+        return Investigation(ret=a_return(), ledger=ledger, usage=Usage(input_tokens=7), investigator="scripted")
+
+    return investigate
+
+
+def test_a_run_leaves_trace_transcript_and_log(tmp_path: Path) -> None:
+    """Everything SPEC §2 names, and the ledger can be read back."""
+    clock = FakeClock()
+    runs = RunRecorder(tmp_path / "runs", clock)
+    found = runs.record(RUN_ID, ASSIGNMENT, work(clock))
+    folder = tmp_path / "runs" / RUN_ID
+    trace = json.loads((folder / "trace.json").read_text())
+    assert (trace["run_id"], trace["seconds"], trace["investigator"]) == (RUN_ID, 2.5, "scripted")
+    assert trace["started_at"] == NOW.isoformat()
+    assert trace["usage"]["input_tokens"] == 7
+    assert "a.py:1-9 at ffffffffffff" in (folder / "transcript.md").read_text()
+    assert (folder / "work_products").is_dir()
+    assert (folder / "run.log").read_text().splitlines() == [
+        "2026-11-20T09:00:00Z started round 1",
+        "2026-11-20T09:00:02Z finished after 2.50 s",
+    ]
+    assert runs.ledger(RUN_ID) == found.ledger
+
+
+def test_a_run_that_fails_leaves_its_reason(tmp_path: Path) -> None:
+    """The error goes on to whoever asked, and the log holds it."""
+
+    def fail() -> Investigation:
+        raise ProviderError("the model is away")
+
+    runs = RunRecorder(tmp_path, FakeClock())
+    with pytest.raises(ProviderError):
+        runs.record(RUN_ID, ASSIGNMENT, fail)
+    assert "failed: the model is away" in (tmp_path / RUN_ID / "run.log").read_text()
+    assert runs.ledger(RUN_ID) is None
+
+
+def test_a_run_that_cannot_be_recorded_does_not_begin(tmp_path: Path) -> None:
+    """Without a ledger no citation of it could be trusted."""
+    (tmp_path / "runs").write_text("in the way")
+    begun: list[int] = []
+
+    def begin() -> Investigation:
+        begun.append(1)
+        raise AssertionError
+
+    with pytest.raises(StoreError):
+        RunRecorder(tmp_path / "runs", FakeClock()).record(RUN_ID, ASSIGNMENT, begin)
+    assert begun == []
+
+
+@pytest.mark.parametrize("name", ["run.log", "trace.json", "transcript.md"])
+def test_a_disk_that_refuses_any_part_is_a_store_error(tmp_path: Path, name: str) -> None:
+    """A folder in the way of any file of the record."""
+    clock = FakeClock()
+    (tmp_path / RUN_ID / name).mkdir(parents=True)
+    with pytest.raises(StoreError):
+        RunRecorder(tmp_path, clock).record(RUN_ID, ASSIGNMENT, work(clock))
+
+
+@pytest.mark.parametrize("trace", ["", "{", "[]", "{}", '{"ledger": 5}', '{"ledger": {"reads": [1]}}'])
+def test_a_damaged_trace_has_no_ledger(tmp_path: Path, trace: str) -> None:
+    """Nothing is taken for read that cannot be proved."""
+    (tmp_path / RUN_ID).mkdir()
+    (tmp_path / RUN_ID / "trace.json").write_text(trace)
+    assert RunRecorder(tmp_path, FakeClock()).ledger(RUN_ID) is None
+    assert RunRecorder(tmp_path, FakeClock()).ledger("unknown") is None
+
+
+def test_no_file_of_a_run_holds_a_credential(tmp_path: Path) -> None:
+    """A credential in the question, in the draft or in the reason of a failure is blacked out in every file."""
+    clock, token = FakeClock(), "ghp" + "_" + "aB3dE5gH7jK9" * 3
+    runs = RunRecorder(tmp_path / "runs", clock)
+    asked = replace(ASSIGNMENT, question=f"Why is {token} refused?")
+
+    def investigate() -> Investigation:
+        ledger = Ledger().record_read("a.py", 1, 9, commit="f" * 40, text="x")
+        ret = a_return(f"{token} is too old.")
+        return Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator="scripted")
+
+    def fail() -> Investigation:
+        raise ProviderError(f"401 for {token}")
+
+    runs.record(RUN_ID, asked, investigate)
+    with pytest.raises(ProviderError):
+        runs.record(f"{RUN_ID}2", asked, fail)
+    written = [path.read_text() for path in (tmp_path / "runs").rglob("*") if path.is_file()]
+    assert len(written) >= 5
+    assert not [text for text in written if token[4:] in text]
+    assert runs.ledger(RUN_ID) is not None

@@ -1,0 +1,245 @@
+"""The brief says what is on disk, to approvers with words and to others in numbers, and each once a day."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.casework.reports.brief_schedule import Briefs
+from bot.casework.reports.daily_brief import Brief, brief_line, gather
+from bot.config.casework_settings import BriefSettings
+from bot.domain.hours import ActiveHours
+from bot.domain.threads import PendingReason, Status
+from bot.errors import ProviderError, StoreError, Unavailable, Unconfirmed
+from tests.builders import NOW, in_status
+from tests.casework.office import Office
+from tests.fakes import MemorySlate, RecordingPictures
+
+SINCE = NOW - timedelta(hours=12)
+AT_830 = datetime(2026, 11, 20, 7, 30, tzinfo=UTC)
+"""Half past eight in Berlin."""
+
+
+def beat(home: Path, **changes: object) -> None:
+    known = {"ts": NOW.isoformat(), "session_id": "shop", "result": "ok-empty", "indicator": "ok", "preview": ""}
+    NdjsonJournal(home / "heartbeats.ndjson").append({**known, **changes})
+
+
+def test_an_idle_night_says_so(tmp_path: Path) -> None:
+    """Refused slots are no beats, and what was before does not count."""
+    for _ in range(3):
+        beat(tmp_path)
+    beat(tmp_path, result="skipped")
+    beat(tmp_path, ts=(SINCE - timedelta(hours=1)).isoformat())
+    text = brief_line(gather(tmp_path, SINCE, NOW), "Morning brief")
+    assert text == "Morning brief, the last 12 h: no draft waits. All quiet: 3 beats, no model call, $0.00."
+
+
+def test_a_busy_night_is_gathered_and_its_line_quotes_nobody(tmp_path: Path) -> None:
+    """The line stands on locked screens."""
+    TinyThreadStore(tmp_path).put(
+        in_status(Status.PENDING_USER, PendingReason.APPROVAL, question="why\nfive?", draft_pending="The secret is 5.")
+    )
+    NdjsonJournal(tmp_path / "replies.ndjson").append({"posted_at": NOW.isoformat()})
+    for cost in (0.2, 0.05):
+        NdjsonJournal(tmp_path / "spend.ndjson").append({"at": NOW.isoformat(), "cost_usd": cost})
+    beat(tmp_path, result="sent", indicator="alert", preview="CI is red\non main")
+    beat(tmp_path, result="failed", indicator="error")
+    (tmp_path / "escalations" / "T1").mkdir(parents=True)
+    (tmp_path / "escalations" / "T1" / ".done").touch()
+    brief = gather(tmp_path, SINCE, NOW)
+    assert [draft.question.split() for draft in brief.drafts] == [["why", "five?"]]
+    assert (brief.replies, brief.long_runs, brief.findings) == (1, 1, (("shop", "CI is red on main"),))
+    assert brief_line(brief, "Brief") == (
+        "Brief, the last 12 h: 1 draft to decide on, 1 finding by heartbeats. 2 beats (1 failed), 2 model runs, $0.25."
+    )
+
+
+def test_what_was_said_beside_ok_is_gathered(tmp_path: Path) -> None:
+    """On one line each; a night with a remark is not all quiet, and the line on locked screens only counts them."""
+    beat(tmp_path, result="ok-token", beside_ok="fine, but\ntwo PRs wait")
+    beat(tmp_path, result="ok-token", session_id="docs", beside_ok="a link moved")
+    beat(tmp_path, result="ok-token", beside_ok="long ago", ts=(SINCE - timedelta(hours=1)).isoformat())
+    brief = gather(tmp_path, SINCE, NOW)
+    assert brief.remarks == (("shop", "fine, but two PRs wait"), ("docs", "a link moved"))
+    assert brief_line(brief, "Brief") == (
+        "Brief, the last 12 h: no draft waits, 2 remarks beside OK. 2 beats, no model call, $0.00."
+    )
+
+
+def test_a_run_without_a_price_makes_the_cost_unknown(tmp_path: Path) -> None:
+    """A sum of what is known would be a lie."""
+    for cost in (0.2, None):
+        NdjsonJournal(tmp_path / "spend.ndjson").append({"at": NOW.isoformat(), "cost_usd": cost})
+    assert "cost unknown" in brief_line(gather(tmp_path, SINCE, NOW), "Brief")
+
+
+class Days:
+    """An office with a brief at half past eight in Berlin, which can be restarted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.office, self.slate, self.pictures = Office(folder), MemorySlate(), RecordingPictures()
+        self.settings: dict[str, object] = {"morning": "08:30"}
+        self.office.clock.at = AT_830 - timedelta(minutes=1)
+        self.hours: ActiveHours | None = None
+        self.said: list[str] = []
+        self.refuse: ProviderError | None = None
+        self.restart()
+
+    def restart(self) -> None:
+        settings = BriefSettings.model_validate(self.settings)
+        desk, home = self.office.desk, self.office.folder
+        zone = "Europe/Berlin"
+        self.briefs = Briefs(desk, home, settings, self.slate, self.pictures, say=self.say, zone=zone, hours=self.hours)
+
+    def say(self, brief: Brief, title: str) -> None:
+        """Keep what is said, or refuse it."""
+        if self.refuse is not None:
+            raise self.refuse
+        self.said.append(brief_line(brief, title))
+        self.since = brief.since
+
+    def tick(self, **later: float) -> int:
+        """Tick after some time, twice, with a restart between; return how many briefs have been said."""
+        self.office.clock.at += timedelta(**later)
+        self.briefs.tick()
+        self.restart()
+        self.briefs.tick()
+        return len(self.said)
+
+
+@pytest.fixture
+def days(tmp_path: Path) -> Days:
+    """A minute before the first brief."""
+    return Days(tmp_path)
+
+
+def test_each_day_has_one_brief_whatever_restarts(days: Days) -> None:
+    """Not before its time, once at it, and again the next day."""
+    assert days.tick() == 0
+    assert days.tick(minutes=1) == 1
+    assert days.tick(hours=3) == 1
+    assert days.tick(hours=21) == 2
+    assert days.said[-1].startswith("Morning brief, the last 24 h:")
+    assert [week.until for week in days.pictures.shown] == [
+        "Fri 20 Nov 2026, 08:30 CET",
+        "Sat 21 Nov 2026, 08:30 CET",
+    ]
+
+
+def test_outside_working_hours_a_brief_waits_and_what_waited_is_said_once(days: Days) -> None:
+    """Friday's at nine instead of half past eight; the evening's and the weekend's on Monday at nine, in one."""
+    days.settings = {"morning": "08:30", "evening": "17:30"}
+    days.hours = ActiveHours("09:00", "17:00", "Europe/Berlin", frozenset(range(5)))
+    days.restart()
+    assert days.tick(minutes=30) == 0
+    assert days.tick(minutes=1) == 1
+    assert [days.tick(hours=hours) for hours in (9, 15, 9, 15)] == [1, 1, 1, 1]
+    assert days.tick(hours=23, minutes=59) == 1
+    assert days.tick(minutes=1) == 2
+    assert days.said[-1].startswith("Morning brief, the last 3 d:")
+    assert days.tick(hours=1) == 2
+
+
+def test_a_start_on_sunday_says_nothing_of_friday_evening_before_monday(days: Days) -> None:
+    """And a bot that starts on Monday at noon does not make up for it."""
+    days.hours = ActiveHours("09:00", "17:00", "Europe/Berlin", frozenset(range(5)))
+    days.settings = {"evening": "17:30"}
+    days.restart()
+    assert days.tick(days=2) == 0
+    assert days.tick(days=1, hours=4) == 0
+
+
+def test_a_morning_that_is_long_over_has_no_brief(days: Days) -> None:
+    """A bot that starts at noon does not say good morning."""
+    assert days.tick(hours=4) == 0
+
+
+def test_a_brief_begins_where_the_last_one_ended(days: Days) -> None:
+    """Said late, on a look a minute later or where the clock was set back, it leaves nothing out."""
+    assert days.tick(minutes=1) == 1
+    assert days.tick(hours=25, minutes=30) == 2
+    assert days.since == AT_830
+
+
+def test_a_late_report_that_slack_refused_is_said_after_midnight(days: Days) -> None:
+    """Still the one of the day before, and once."""
+    days.settings = {"evening": "23:30"}
+    days.restart()
+    days.refuse = Unavailable("down")
+    assert days.tick(hours=15, minutes=15) == 0
+    days.refuse = None
+    assert days.tick(minutes=20) == 1
+    assert days.tick(hours=1) == 1
+    assert days.tick(hours=22, minutes=31) == 2
+
+
+def test_a_brief_that_may_have_been_said_is_not_said_again(days: Days) -> None:
+    """Nobody can tell, so once is enough."""
+    days.refuse = Unconfirmed("Slack could not confirm")
+    assert days.tick(minutes=1) == 0
+    days.refuse = None
+    assert days.tick(minutes=1) == 0
+    assert days.pictures.shown == []
+
+
+@pytest.mark.parametrize("why", [ProviderError("missing_scope"), Unconfirmed("the connection broke")])
+def test_the_words_stand_without_their_picture(
+    days: Days, why: ProviderError, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Said once, the picture tried once, and a line in the log says what to do."""
+    days.pictures.refuse = why
+    assert days.tick(minutes=1) == 1
+    days.pictures.refuse = None
+    assert days.tick(minutes=1) == 1
+    assert days.pictures.shown == []
+    [line] = [record.getMessage() for record in caplog.records if "picture" in record.getMessage()]
+    assert str(why) in line
+    assert "brief: {picture: false}" in line
+
+
+def test_pictures_can_be_left_out(days: Days) -> None:
+    """By the schedule; asked for, one is shown all the same."""
+    days.settings["picture"] = False
+    days.restart()
+    assert days.tick(minutes=1) == 1
+    assert days.pictures.shown == []
+    days.briefs.show_week()
+    assert len(days.pictures.shown) == 1
+
+
+def test_what_slack_refused_is_said_at_the_next_look(days: Days) -> None:
+    """Also after a restart in between."""
+    days.refuse = ProviderError("Slack could not post the brief: ratelimited")
+    assert days.tick(minutes=1) == 0
+    days.refuse = None
+    assert days.tick(minutes=1) == 1
+
+
+def test_a_full_disk_keeps_the_brief_back(days: Days) -> None:
+    """What could not be remembered would be said again and again."""
+    days.slate.full = True
+    with pytest.raises(StoreError):
+        days.tick(minutes=1)
+    assert days.said == []
+    days.slate.full = False
+    assert days.tick() == 1
+
+
+def test_no_brief_is_said_where_everybody_reads(days: Days) -> None:
+    """It quotes questions."""
+    days.office.workspace.private.clear()
+    days.office.clock.advance(3_600)
+    days.briefs.tick()
+    assert days.said == []
+
+
+@pytest.mark.parametrize("bad", [{"morning": "8:30"}, {"evening": 1050}, {"timezone": "Mars"}, {"noon": "12:00"}])
+def test_bad_times_are_refused_at_load(bad: dict[str, object]) -> None:
+    """As hours are elsewhere."""
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        BriefSettings.model_validate(bad)

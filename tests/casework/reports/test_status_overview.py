@@ -1,0 +1,143 @@
+"""How things stand, read from the folder alone, whatever lies in it."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.spool_queue import SpoolQueue
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.casework.reports.status_overview import overview
+from bot.domain.jobs import JobKind
+from bot.domain.text.humanize import ago
+from bot.domain.threads import PendingReason, Status
+from bot.errors import ConfigError
+from tests.builders import NOW, THREAD_ID, an_event, in_status
+from tests.fakes import FakeClock
+
+
+def test_a_missing_home_is_simply_empty(tmp_path: Path) -> None:
+    """`triage status` works before the first start, and creates nothing."""
+    seen = overview(tmp_path / "none", NOW)
+    assert (seen.running, seen.waiting, seen.queued, seen.failed, seen.posted_today) == (0, 0, 0, 0, 0)
+    assert seen.last_event == "No message seen yet"
+    assert not (tmp_path / "none").exists()
+
+
+def test_everything_is_counted(tmp_path: Path) -> None:
+    """Threads by what they wait for, jobs by folder, replies of today, the last message."""
+    store = TinyThreadStore(tmp_path)
+    store.put(in_status(Status.INVESTIGATING, thread_id="T1.C1.1.1", started_at=NOW))
+    store.put(in_status(Status.BOUNCED, thread_id="T1.C1.2.2", started_at=NOW - timedelta(hours=1)))
+    store.put(in_status(Status.PENDING_USER, PendingReason.FAILED, thread_id="T1.C1.3.3"))
+    store.put(in_status(Status.CLOSED, thread_id="T1.C1.4.4"))
+    queue = SpoolQueue(tmp_path / "queue", FakeClock())
+    for key in "abc":
+        queue.put(JobKind.USER, key, {})
+    queue.claim()
+    replies = NdjsonJournal(tmp_path / "replies.ndjson")
+    for day in (0, 0, 1):
+        replies.append({"posted_at": (NOW - timedelta(days=day)).isoformat()})
+    NdjsonJournal(tmp_path / "events.ndjson").append(an_event().model_dump(mode="json"))
+    seen = overview(tmp_path, NOW + timedelta(minutes=5))
+    assert (seen.running, seen.waiting, seen.queued, seen.failed, seen.posted_today) == (2, 1, 2, 0, 2)
+    assert seen.last_event == "Last message seen 4 min ago"
+    assert [thread.thread_id for thread in seen.threads] == ["T1.C1.2.2", "T1.C1.1.1", "T1.C1.3.3"]
+    assert seen.threads[2].status == "pending-user (failed)"
+    assert [thread.standing for thread in seen.threads[1:]] == ["investigating", "failed"]
+
+
+def test_a_question_is_one_short_line(tmp_path: Path) -> None:
+    """Forty thousand characters with line ends fit into a list."""
+    TinyThreadStore(tmp_path).put(in_status(Status.INVESTIGATING, question="why\n\n" * 8_000))
+    [line] = overview(tmp_path, NOW).threads
+    assert len(line.question) <= 90
+    assert line.question.endswith("…")
+    assert "\n" not in line.question
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        "5",
+        '{"thread_id": "x"}',
+        "[" * 100_000,
+        json.dumps({**in_status(Status.BOUNCED).model_dump(mode="json"), "started_at": "2026-01-01T00:00:00"}),
+        json.dumps({**in_status(Status.BOUNCED).model_dump(mode="json"), "question": 5}),
+        json.dumps({**in_status(Status.BOUNCED).model_dump(mode="json"), "status": None}),
+    ],
+)
+def test_a_damaged_state_file_is_named_and_hides_no_other(tmp_path: Path, content: str) -> None:
+    """Whatever is in it."""
+    TinyThreadStore(tmp_path).put(in_status(Status.BOUNCED))
+    (tmp_path / "state" / "T1.C1.9.9.json").write_text(content)
+    seen = overview(tmp_path, NOW)
+    assert seen.unreadable == ("T1.C1.9.9.json",)
+    assert [thread.thread_id for thread in seen.threads] == [THREAD_ID]
+
+
+def test_what_was_set_aside_is_named_though_it_may_be_readable(tmp_path: Path) -> None:
+    """A file under a wrong name is no thread; a folder is none either; a temporary file is nobody's business."""
+    document = in_status(Status.BOUNCED).model_dump_json()
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "T1.C1.9.9.json.corrupt").write_text(document)
+    (state / "T1.C1.8.8.json").mkdir()
+    (state / ".tmp-T1.C1.7.7.json").write_text("{")
+    seen = overview(tmp_path, NOW)
+    assert seen.unreadable == ("T1.C1.8.8.json", "T1.C1.9.9.json.corrupt")
+    assert seen.threads == ()
+
+
+def test_a_job_that_is_being_written_is_not_counted(tmp_path: Path) -> None:
+    """It counts once it has its name."""
+    queue = tmp_path / "queue"
+    queue.mkdir()
+    (queue / ".tmp-user_1795165200000_000002.json").write_text("{")
+    assert overview(tmp_path, NOW).queued == 0
+
+
+def test_damaged_journals_are_read_around(tmp_path: Path) -> None:
+    """Torn lines, strange records, times without a zone."""
+    (tmp_path / "events.ndjson").write_text(
+        json.dumps({"create_time": NOW.isoformat()})
+        + '\n[]\n{"create_time": 5}\n{"create_time": "2026-01-01T00:00:00"}\n{"create_ti'
+    )
+    (tmp_path / "replies.ndjson").write_text('{"posted_at": null}\n{"posted_at": "2026-11-20T01:00:00+00:00"}\n{')
+    seen = overview(tmp_path, NOW)
+    assert seen.last_event_at == NOW
+    assert seen.posted_today == 1
+
+
+@pytest.mark.parametrize("name", ["", "state", "queue", "queue/failed"])
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path, name: str) -> None:
+    """Nothing counted is not the same as nothing there: the path is said, and what to give instead."""
+    path = tmp_path / "home" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("")
+    with pytest.raises(ConfigError, match=f"cannot read {path}: Not a directory; give the data directory"):
+        overview(tmp_path / "home", NOW)
+
+
+@pytest.mark.parametrize("name", ["events.ndjson", "replies.ndjson"])
+def test_a_journal_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
+    """A folder in its place, as the disk's refusal would be."""
+    (tmp_path / name).mkdir()
+    with pytest.raises(ConfigError, match=f"cannot read {tmp_path / name}: Is a directory"):
+        overview(tmp_path, NOW)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(-5, "0 s ago"), (0, "0 s ago"), (59, "59 s ago"), (60, "1 min ago"), (3_599, "59 min ago"), (86_400, "1 d ago")],
+)
+def test_distances_are_told_in_the_largest_unit(seconds: int, words: str) -> None:
+    """A clock that ran backwards is now."""
+    assert ago(NOW + timedelta(seconds=seconds), NOW) == words

@@ -1,0 +1,181 @@
+"""The week in numbers: what stands in the picture is what metrics and brief say, day by day and in sum."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.casework.reports.daily_brief import gather
+from bot.casework.reports.journal_history import Beat, Beats, Past, Spent, read_past
+from bot.casework.reports.measures import Window
+from bot.casework.reports.metrics_report import tally
+from bot.casework.reports.week_report import read_week, week
+from bot.domain.questions.week_summary import Bars, Cost, Gauge, Week
+from bot.domain.returns import Verdict
+from bot.domain.threads import PendingReason, Resolution, Status
+from tests.builders import NOW, an_event, in_status
+from tests.casework.past import a_round, decided, heard, reply, thread
+
+WINDOW = Window.last(7, NOW)
+LONG_AGO = NOW - timedelta(days=60)
+BAND = (0.6, 0.9)
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+def seen(past: Past = Past(), beats: Beats = Beats()) -> Week:  # noqa: B008 - frozen
+    return week(past, beats, WINDOW, UTC)
+
+
+def beat(*, days_ago: float, is_alert: bool = False, is_failed: bool = False) -> Beat:
+    return Beat(NOW - timedelta(days=days_ago), "shop", "", is_alert, is_failed)
+
+
+def test_nothing_on_record_is_said_not_drawn_as_nought() -> None:
+    """No bar, no share, and no cost but the one that is certain."""
+    empty = (None,) * 7
+    found = seen()
+    assert [(bars.missing, tuple(bars.days)) for bars in found.bars] == [
+        ("nothing is on record", empty),
+        ("no message is on record", empty),
+        ("no beat is on record", empty),
+    ]
+    assert found.gauge == Gauge(
+        title="First rounds that pass",
+        value=None,
+        shown="not enough data",
+        says="0 of the 10 validated drafts it takes",
+        band=BAND,
+    )
+    assert found.cost == Cost(shown="$0.00", says="no model run")
+
+
+def test_a_day_before_the_record_is_no_day_without_messages() -> None:
+    """The record begins two and a half days ago: three bars, of which the first counted half a day."""
+    said = [heard(1, "actionable", days_ago=0.5), heard(2, days_ago=0.4), heard(3, days_ago=2.5)]
+    bars = seen(Past(heard=said, recorded_since=NOW - timedelta(days=2.5))).bars[1]
+    assert bars == Bars(
+        title="Messages",
+        main="1 actionable (33 %)",
+        rest="2 left alone",
+        note="3 heard",
+        days=[None, None, None, None, (0, 1), (0, 0), (1, 1)],
+    )
+
+
+def test_replies_and_dismissals_stand_on_their_day_and_what_waits_beside_them() -> None:
+    """A draft from before the week waits all the same."""
+    old = in_status(Status.PENDING_USER, PendingReason.APPROVAL, started_at=LONG_AGO, last_event_at=LONG_AGO)
+    dismissed = decided(1, Resolution.DISMISSED, a_round())
+    bars = seen(
+        Past(threads=[old, dismissed], replies=[reply(n, at=NOW) for n in (2, 3)], recorded_since=LONG_AGO)
+    ).bars[0]
+    assert bars == Bars(
+        title="Drafts",
+        main="2 replies posted",
+        rest="1 dismissed",
+        note="1 waits now",
+        days=[(0, 0)] * 5 + [(0, 1), (2, 0)],
+    )
+
+
+def test_alerts_and_failures_are_what_a_beat_is_looked_at_for() -> None:
+    """The rest was quiet."""
+    ran = [beat(days_ago=0.1, is_alert=True), beat(days_ago=0.1, is_failed=True), beat(days_ago=0.1)]
+    bars = seen(beats=Beats(ran=ran, recorded_since=NOW - timedelta(days=1.5))).bars[2]
+    assert bars == Bars(
+        title="Heartbeats",
+        main="1 alert, 1 failed",
+        rest="1 quiet",
+        note="3 beats",
+        days=[None] * 5 + [(0, 0), (2, 1)],
+        warns=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("passed", "says"), [(3, "below the band"), (6, "within the band"), (9, "within the band"), (10, "above the band")]
+)
+def test_the_share_of_first_rounds_says_where_it_is(passed: int, says: str) -> None:
+    """As AC-05 judges it."""
+    drafts = [thread(n, a_round(1, Verdict.PASS if n < passed else Verdict.BOUNCE)) for n in range(10)]
+    gauge = seen(Past(threads=drafts)).gauge
+    assert (gauge.value, gauge.shown) == (passed / 10, f"{passed * 10} %")
+    assert gauge.says == f"of 10 drafts; {says} of 60 to 90 %"
+
+
+def test_costs_are_those_of_all_runs_with_the_part_of_questions() -> None:
+    """One unknown price makes the sum unknown."""
+    run, at = "T1.C1.1700000001.000100-20261120", NOW - timedelta(hours=1)
+    spent = [Spent(at, run, 0.5), Spent(at, "beat-shop", 1_000.0), Spent(LONG_AGO, run, 7.0)]
+    assert seen(Past(spent=spent)).cost == Cost(shown="$1,000.50", says="2 model runs; questions $0.50")
+    unknown = [*spent, Spent(at, "beat-shop", None)]
+    assert seen(Past(spent=unknown)).cost == Cost(shown="unknown", says="3 model runs; a model has no price")
+
+
+@pytest.mark.parametrize(
+    ("now", "last", "until"),
+    [
+        (datetime(2026, 11, 20, 7, 30, tzinfo=UTC), "Thu 19", "Fri 20 Nov 2026, 08:30 CET"),
+        (datetime(2026, 11, 20, 16, 30, tzinfo=UTC), "Fri 20", "Fri 20 Nov 2026, 17:30 CET"),
+        (datetime(2026, 10, 25, 7, 30, tzinfo=UTC), "Sat 24", "Sun 25 Oct 2026, 08:30 CET"),
+    ],
+)
+def test_a_day_is_named_after_the_date_most_of_it_belongs_to(now: datetime, last: str, until: str) -> None:
+    """A morning's last 24 hours are yesterday; where the clocks change, too."""
+    found = week(Past(), Beats(), Window.last(7, now), BERLIN)
+    assert (found.labels[-1], found.until) == (last, until)
+    assert len(set(found.labels)) == 7
+
+
+@given(st.lists(st.tuples(st.floats(0, 8), st.sampled_from(["actionable", "ambient"])), max_size=30))
+def test_the_days_add_up_to_what_metrics_say(said: list[tuple[float, str]]) -> None:
+    """No message is lost between two days, and none counted twice."""
+    past = Past(
+        heard=[heard(n, kind, days_ago=ago) for n, (ago, kind) in enumerate(said)],
+        replies=[reply(n, at=NOW - timedelta(days=ago)) for n, (ago, _) in enumerate(said)],
+        recorded_since=LONG_AGO,
+    )
+    whole, found = tally(past, WINDOW), seen(past)
+    messages = [day for day in found.bars[1].days if day]
+    assert (sum(main for main, _ in messages), sum(map(sum, messages))) == (whole.actionable, whole.messages)
+    assert sum(main for main, _ in filter(None, found.bars[0].days)) == whole.replies
+
+
+def test_a_data_directory_is_read_as_brief_and_metrics_read_it(tmp_path: Path) -> None:
+    """What waits and what beats came to over a day is what the brief of that day says."""
+    at = (NOW - timedelta(hours=1)).isoformat()
+    event = an_event("why?", ts=f"{NOW.timestamp() - 60:.6f}").model_dump(mode="json")
+    NdjsonJournal(tmp_path / "events-classified.ndjson").append({**event, "classification": "actionable"})
+    NdjsonJournal(tmp_path / "replies.ndjson").append({"posted_at": at})
+    NdjsonJournal(tmp_path / "spend.ndjson").append({"at": at, "run_id": "beat-shop", "cost_usd": 0.25})
+    beats = NdjsonJournal(tmp_path / "heartbeats.ndjson")
+    for result, indicator in (("sent", "alert"), ("failed", "error"), ("ok-empty", "ok"), ("skipped", "none")):
+        beats.append({"ts": at, "session_id": "shop", "result": result, "indicator": indicator})
+    TinyThreadStore(tmp_path).put(in_status(Status.PENDING_USER, PendingReason.APPROVAL))
+    found, brief = read_week(tmp_path, NOW, UTC), gather(tmp_path, NOW - timedelta(days=1), NOW)
+    drafts, messages, beaten = found.bars
+    assert (drafts.days[-1], drafts.note) == ((brief.replies, 0), f"{len(brief.drafts)} waits now")
+    assert beaten.days[-1] == (len(brief.findings) + brief.failed_beats, 1)
+    assert beaten.note == f"{brief.beats} beats"
+    assert messages.days[-1] == (tally(read_past(tmp_path, WINDOW.start), WINDOW).actionable, 0)
+    assert brief.cost_usd == 0.25
+    assert found.cost.shown == "$0.25"
+
+
+def test_the_words_for_who_cannot_see_it_hold_every_number() -> None:
+    """Well within what Slack takes as a description."""
+    found = seen(Past(heard=[heard(1, "actionable")], recorded_since=LONG_AGO), Beats())
+    words = found.in_words()
+    assert words.startswith(
+        f"The last 7 days, to {found.until}. Drafts: 0 replies posted, 0 dismissed; none waits now."
+    )
+    assert "Messages: 1 actionable (100 %), 0 left alone; 1 heard. Heartbeats: no beat is on record." in words
+    assert words.endswith("it takes. Cost: $0.00, no model run.")
+    assert len(words) < 1_000

@@ -1,0 +1,211 @@
+"""A card shows the newest state in the end, whatever the chat refuses meanwhile, and no work waits for it."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from blocks.cards.draft_card import click_of
+from bot.casework.card_updates import LONGEST_S, RETRY_S, CardTurns
+from bot.domain.threads import Resolution, Status
+from bot.errors import ProviderError, Unavailable
+from tests.builders import THREAD_ID
+from tests.casework.office import BEN, Office
+
+WAIT_S = 5.0
+BUSY = Unavailable("Slack could not update the card: ratelimited", retry_after_s=30)
+
+
+def refuse_updates(office: Office, error: ProviderError | None) -> None:
+    office.messenger.card_refused = error
+
+
+class TestTurns:
+    """Pure order: no chat, and time stands still."""
+
+    def test_one_card_is_shown_by_one_at_a_time(self) -> None:
+        """Whoever comes meanwhile is told so; other cards are not concerned."""
+        turns = CardTurns()
+        with turns.turn("a") as first, turns.turn("a") as second, turns.turn("b") as other:
+            assert (first, second, other) == (True, False, True)
+        with turns.turn("a") as again:
+            assert again
+
+    def test_a_turn_is_given_back_whatever_happens(self) -> None:
+        """An error in it included."""
+        turns = CardTurns()
+        with pytest.raises(ProviderError), turns.turn("a"):
+            raise ProviderError("refused")
+        with turns.turn("a") as mine:
+            assert mine
+
+    def test_who_is_willing_to_wait_gets_the_turn_when_it_is_free(self) -> None:
+        """And not before."""
+        turns, inside, free = CardTurns(), threading.Event(), threading.Event()
+
+        def show() -> None:
+            with turns.turn("a"):
+                inside.set()
+                free.wait(WAIT_S)
+
+        thread = threading.Thread(target=show, daemon=True)
+        thread.start()
+        assert inside.wait(WAIT_S)
+        with turns.turn("a", wait_s=0.01) as too_early:
+            assert not too_early
+        free.set()
+        with turns.turn("a", wait_s=WAIT_S) as mine:
+            assert mine
+        thread.join()
+
+    def test_a_card_is_behind_once_however_often_it_changed(self) -> None:
+        """Only that it is behind is noted, and the last word on when to try."""
+        now = [100.0]
+        turns = CardTurns(lambda: now[0])
+        for _ in range(50):
+            turns.later("a", 2)
+        turns.later("b")
+        assert turns.next() is None
+        now[0] += 2
+        assert (turns.next(), turns.next()) == ("a", None)
+        now[0] += RETRY_S
+        assert (turns.next(), turns.next()) == ("b", None)
+
+    def test_no_card_waits_longer_than_a_minute(self) -> None:
+        """Whatever Slack asks; and at the end none waits."""
+        now = [100.0]
+        turns = CardTurns(lambda: now[0])
+        turns.later("a", 86_400)
+        now[0] += LONGEST_S
+        assert turns.next() == "a"
+        turns.later("a", 86_400)
+        assert turns.next(at_once=True) == "a"
+
+
+class TestDesk:
+    """The turns at work."""
+
+    def test_an_update_slack_refuses_for_its_rate_fails_no_job(self, tmp_path: Path) -> None:
+        """The investigation goes on to its end; the card follows with the state of then, in one update."""
+        office = Office(tmp_path)
+        first_card = office.messenger.show_card
+
+        def show_card(*args: object, **kwargs: object) -> tuple[str, str]:
+            place = first_card(*args, **kwargs)  # type: ignore[arg-type]
+            refuse_updates(office, BUSY)
+            return place
+
+        office.messenger.show_card = show_card  # type: ignore[method-assign]
+        office.asked()
+        assert office.state.status is Status.PENDING_USER
+        assert office.shown.status is Status.INVESTIGATING
+        refuse_updates(office, None)
+        office.messenger.show_card = first_card  # type: ignore[method-assign]
+        office.desk.catch_up(at_once=True)
+        assert office.shown == office.state
+        assert len(office.messenger.cards[0].shown) == 2
+
+    def test_a_first_card_that_slack_refuses_is_an_error(self, tmp_path: Path) -> None:
+        """Without a card nobody sees the question: the job comes again."""
+        office = Office(tmp_path)
+        refuse_updates(office, BUSY)
+        with pytest.raises(Unavailable):
+            office.asked()
+
+    def test_an_update_slack_refuses_for_good_is_an_error(self, tmp_path: Path) -> None:
+        """Trying again would not help."""
+        office = Office(tmp_path).asked()
+        refuse_updates(office, ProviderError("Slack could not update the card: invalid_blocks"))
+        with pytest.raises(ProviderError, match="invalid_blocks"):
+            office.desk.show(THREAD_ID)
+        assert office.desk.turns.next(at_once=True) is None
+
+    def test_what_changes_while_the_card_is_being_shown_is_shown_after_it(self, tmp_path: Path) -> None:
+        """The one who comes second neither waits nor is forgotten."""
+        office = Office(tmp_path).asked()
+        with office.desk.turns.turn(THREAD_ID):
+            edited = office.decisions.edit(office.click(), "By hand.")
+            assert office.decisions.show(edited).startswith("Saved")
+            assert office.shown.draft_pending != "By hand."
+        office.desk.catch_up()
+        assert office.shown.draft_pending == "By hand."
+
+    def test_an_approval_during_a_rate_limit_posts_once_and_closes(self, tmp_path: Path) -> None:
+        """The card follows, then the thread leaves for the archive: in this order."""
+        office = Office(tmp_path).asked()
+        refuse_updates(office, BUSY)
+        assert office.decisions.approve(office.click(), by=BEN) == "Posted."
+        assert len(office.messenger.posts) == 1
+        assert office.state.status is Status.CLOSED
+        refuse_updates(office, None)
+        office.desk.catch_up(at_once=True)
+        assert office.ended.resolution is Resolution.APPROVED
+        assert office.shown.resolution is Resolution.APPROVED
+        assert len(office.messenger.posts) == 1
+
+    def test_many_changes_during_a_rate_limit_become_one_update(self, tmp_path: Path) -> None:
+        """And what a later show brought in line is not shown a second time."""
+        office = Office(tmp_path).asked()
+        count = len(office.messenger.cards[0].shown)
+        refuse_updates(office, BUSY)
+        for number in range(20):
+            edited = office.decisions.edit(click_of(office.state), f"Version {number}.")
+            office.decisions.show(edited)
+        refuse_updates(office, None)
+        office.desk.show(THREAD_ID)
+        office.desk.catch_up(at_once=True)
+        assert len(office.messenger.cards[0].shown) == count + 1
+        assert office.shown.draft_pending == "Version 19."
+
+    def test_one_refusal_ends_the_round(self, tmp_path: Path) -> None:
+        """A chat that is away is not asked once for every card."""
+        office = Office(tmp_path).asked()
+        asked: list[str] = []
+
+        def refuse(*_: object, **__: object) -> tuple[str, str]:
+            asked.append("update")
+            raise BUSY
+
+        office.messenger.show_card = refuse  # type: ignore[method-assign]
+        office.store.put(office.state.evolve(thread_id="T1.C1.9.9", version=0))
+        office.desk.turns.later(THREAD_ID, 0)
+        office.desk.turns.later("T1.C1.9.9", 0)
+        office.desk.catch_up()
+        assert asked == ["update"]
+
+    def test_a_start_shows_every_open_card_again(self, tmp_path: Path) -> None:
+        """What was put off when the process died is not remembered, so nothing is taken for granted."""
+        office = Office(tmp_path).asked()
+        count = len(office.messenger.cards[0].shown)
+        office.restart()
+        office.desk.show_all_again()
+        office.desk.catch_up()
+        assert len(office.messenger.cards[0].shown) == count + 1
+        assert len(office.messenger.cards) == 1
+
+    def test_a_card_shown_to_its_end_is_never_overwritten_by_an_older_one(self, tmp_path: Path) -> None:
+        """Finishing waits for the update under way, and says so where that takes too long."""
+        office = Office(tmp_path).asked()
+        inside, free = threading.Event(), threading.Event()
+        show_card = office.messenger.show_card
+
+        def slow(*args: object, **kwargs: object) -> tuple[str, str]:
+            if kwargs.get("progress"):
+                inside.set()
+                assert free.wait(WAIT_S)
+            return show_card(*args, **kwargs)  # type: ignore[arg-type]
+
+        office.messenger.show_card = slow  # type: ignore[method-assign]
+        click = office.click()
+        progress = threading.Thread(target=office.desk.show_progress, args=(THREAD_ID, "x"), daemon=True)
+        progress.start()
+        assert inside.wait(WAIT_S)
+        dismissing = threading.Thread(target=office.decisions.dismiss, args=(click,), kwargs={"by": BEN, "reason": ""})
+        dismissing.start()
+        free.set()
+        dismissing.join(WAIT_S)
+        progress.join(WAIT_S)
+        assert office.shown.resolution is Resolution.DISMISSED
+        assert office.ended.resolution is Resolution.DISMISSED

@@ -1,0 +1,52 @@
+"""Lines for the ops channel wait out an outage."""
+
+from __future__ import annotations
+
+from bot.casework.ops_outbox import MAX_WAITING, OpsLines
+from bot.domain.threads import ThreadState
+from bot.errors import Unavailable
+from tests.fakes import RecordingMessenger
+
+
+class MoodyMessenger(RecordingMessenger):
+    """Refuses while `down`."""
+
+    down = False
+
+    def tell_ops(self, text: str) -> None:
+        """Say a line, or raise as an unreachable chat does."""
+        if self.down:
+            raise Unavailable("Slack could not be reached")
+        super().tell_ops(text)
+
+    def show_card(self, state: ThreadState) -> tuple[str, str]:
+        """Not asked for here."""
+        raise AssertionError(state.thread_id)
+
+
+def test_what_could_not_be_said_is_said_later_in_order() -> None:
+    """Nothing is lost and nothing is said twice."""
+    messenger = MoodyMessenger()
+    lines = OpsLines(messenger)
+    messenger.down = True
+    lines.say("one")
+    lines.say("two")
+    assert messenger.told == []
+    messenger.down = False
+    lines.flush()
+    lines.say("three")
+    lines.flush()
+    assert messenger.told == ["one", "two", "three"]
+
+
+def test_a_long_outage_keeps_the_newest_lines() -> None:
+    """The memory is bounded; the log has everything."""
+    messenger = MoodyMessenger()
+    lines = OpsLines(messenger)
+    messenger.down = True
+    for number in range(MAX_WAITING + 5):
+        lines.say(str(number))
+    messenger.down = False
+    lines.flush()
+    assert len(messenger.told) == MAX_WAITING
+    assert messenger.told[-1] == str(MAX_WAITING + 4)

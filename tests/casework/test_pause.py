@@ -1,0 +1,122 @@
+"""While paused nothing that costs money begins, nothing is lost, and everybody can see who paused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.storage.files.json_file import JsonFile
+from bot.casework.pause import FILE, Pausing, read_pause
+from bot.domain.threads import Status
+from bot.errors import StoreError
+from tests.builders import an_event
+from tests.casework.office import BEN, Office
+from tests.fakes import FakeClock, MemorySlate
+
+
+@pytest.fixture
+def pausing(tmp_path: Path) -> Pausing:
+    """The switch of a data directory."""
+    return Pausing(tmp_path, JsonFile(tmp_path / FILE), FakeClock())
+
+
+def test_a_pause_outlives_the_process_and_is_read_beside_it(pausing: Pausing, tmp_path: Path) -> None:
+    """Who and since when, until somebody resumes."""
+    assert read_pause(tmp_path) is None
+    assert pausing.pause(by="U2", name="ana")
+    again = Pausing(tmp_path, JsonFile(tmp_path / FILE), FakeClock())
+    assert again.is_paused
+    assert again.words() == pausing.words()
+    assert str(again.words()).startswith("paused by @ana since")
+    assert again.resume(by="U3")
+    assert read_pause(tmp_path) is None
+    assert not Pausing(tmp_path, JsonFile(tmp_path / FILE), FakeClock()).is_paused
+
+
+def test_the_first_pause_stands(pausing: Pausing) -> None:
+    """A second one changes no name; resuming twice does no harm."""
+    pausing.pause(by="U2", name="ana")
+    assert not pausing.pause(by="U3", name="ben")
+    assert "@ana" in str(pausing.words())
+    assert pausing.resume(by="U3")
+    assert not pausing.resume(by="U3")
+
+
+@pytest.mark.parametrize(
+    "content", [b"{", b"[1]", b'{"at": "soon"}', b"\xff", b'{"by": "U1", "name": "a", "at": 7e99}']
+)
+def test_a_pause_that_cannot_be_read_is_a_pause(tmp_path: Path, content: bytes) -> None:
+    """Spending goes on only where nobody objected."""
+    (tmp_path / FILE).write_bytes(content)
+    pause = read_pause(tmp_path)
+    assert pause is not None
+    assert "cannot be read" in pause.words()
+
+
+def test_a_full_disk_leaves_things_as_they_were(tmp_path: Path) -> None:
+    """Neither a pause nor its end is claimed that a restart would forget."""
+    slate = MemorySlate()
+    pausing = Pausing(tmp_path, slate, FakeClock())
+    slate.full = True
+    with pytest.raises(StoreError):
+        pausing.pause(by="U2", name="ana")
+    assert not pausing.is_paused
+    slate.full = False
+    pausing.pause(by="U2", name="ana")
+    slate.full = True
+    with pytest.raises(StoreError):
+        pausing.resume(by="U2")
+    assert pausing.is_paused
+
+
+def test_a_question_asked_meanwhile_gets_its_card_and_is_investigated_on_resume(tmp_path: Path) -> None:
+    """Also when the bot died in between."""
+    office = Office(tmp_path)
+    office.pausing.pause(by=BEN, name="ben")
+    office.asked()
+    assert office.shown.status is Status.INVESTIGATING
+    assert not office.investigator.assignments
+    office.restart()
+    assert not office.investigator.assignments
+    office.pausing.resume(by=BEN)
+    office.work()
+    assert office.state.status is Status.PENDING_USER
+    assert len(office.investigator.assignments) == 1
+    assert len(office.messenger.cards) == 1
+
+
+def test_what_is_withdrawn_meanwhile_is_never_paid_for(tmp_path: Path) -> None:
+    """A deletion is heard at once, and the job that waits finds nothing to do."""
+    office = Office(tmp_path)
+    office.pausing.pause(by=BEN, name="ben")
+    office.asked()
+    office.says("and how long do we wait?")
+    office.arrive(an_event(msg_type="delete"))
+    office.work()
+    assert office.ended.resolution == "withdrawn"
+    office.pausing.resume(by=BEN)
+    office.work()
+    assert not office.investigator.assignments
+
+
+def test_a_decision_is_no_expense(tmp_path: Path) -> None:
+    """Approve works; asking again waits."""
+    office = Office(tmp_path).asked()
+    office.pausing.pause(by=BEN, name="ben")
+    office.decisions.reinvestigate(office.click(), by=BEN)
+    office.work()
+    assert office.state.status is Status.INVESTIGATING
+    assert len(office.investigator.assignments) == 1
+    office.pausing.resume(by=BEN)
+    office.work()
+    office.pausing.pause(by=BEN, name="ben")
+    assert office.decisions.approve(office.click(), by=BEN) == "Posted."
+
+
+def test_the_day_is_named_where_it_is_not_today(pausing: Pausing) -> None:
+    """A pause forgotten over night says so."""
+    pausing.pause(by="U2", name="ana")
+    pause = pausing._pause
+    assert pause is not None
+    assert f"{pause.at:%Y-%m-%d %H:%M} UTC" in pause.words()

@@ -1,0 +1,215 @@
+"""Cards nobody touches: one reminder, later the end, and no surprise from clocks, clicks or restarts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.casework.reminders import Waiting
+from bot.casework.reports.status_overview import ThreadLine
+from bot.domain.hours import ActiveHours
+from bot.domain.threads import PostIntent, Resolution, Status
+from bot.errors import ProviderError, Unavailable, Unconfirmed
+from tests.builders import an_event
+from tests.casework.office import BEN, Office
+from tests.fakes import MemoryJournal
+
+HOUR_S = 3_600
+DAY_S = 24 * HOUR_S
+
+
+class Wait:
+    """An office with a draft that waits, and the ticks."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        self.office = Office(folder, **settings).asked()
+        self.lines: list[str] = []
+        self.reminders: list[Sequence[ThreadLine]] = []
+        self.refuse: ProviderError | None = None
+        self.restart()
+
+    def restart(self, hours: ActiveHours | None = None) -> None:
+        self.waiting = Waiting(self.office.desk, MemoryJournal(self.lines), self.remind, hours=hours)
+
+    def remind(self, waiting: Sequence[ThreadLine], now: datetime) -> None:
+        assert now == self.office.clock.now()
+        if self.refuse is not None:
+            raise self.refuse
+        self.reminders.append(waiting)
+
+    def after(self, seconds: float) -> list[Sequence[ThreadLine]]:
+        """Let time pass, tick, and return every reminder so far."""
+        self.office.clock.advance(seconds)
+        self.waiting.tick()
+        return list(self.reminders)
+
+
+@pytest.fixture
+def wait(tmp_path: Path) -> Wait:
+    return Wait(tmp_path)
+
+
+def test_a_card_that_waits_is_named_once(wait: Wait) -> None:
+    """Not before its time, then with its question and where its card stands, and not a second time."""
+    assert wait.after(4 * HOUR_S - 1) == []
+    ((line,),) = wait.after(1)
+    assert (line.question, line.card) == ("How often do we retry?", ("C0OPS", wait.office.state.card_ts))
+    assert wait.after(HOUR_S) == [[line]]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "said_at"),
+    [("09:00", "17:00", "20T13:01"), ("14:00", "18:00", "20T14:00"), ("09:00", "12:00", "23T09:00")],
+)
+def test_a_reminder_waits_for_working_hours(wait: Wait, start: str, end: str, said_at: str) -> None:
+    """Due on a Friday at one: said then, an hour later when work begins, or on Monday; once."""
+    weekdays = ActiveHours(start, end, "UTC", frozenset(range(5)))
+    wait.restart(weekdays)
+    left = datetime.fromisoformat(f"2026-11-{said_at}:00Z") - wait.office.clock.now()
+    assert wait.after(left.total_seconds() - 1) == []
+    assert len(wait.after(1)) == 1
+    assert len(wait.after(60)) == 1
+
+
+def test_a_restart_reminds_of_nothing_twice(wait: Wait) -> None:
+    """What was said is on disk, unreadable lines in the journal or not."""
+    wait.after(4 * HOUR_S)
+    wait.lines += ['{"thread_id": 7}', "half a li", '{"thread_id": "x", "draft_version": "y", "at": "z"}']
+    wait.restart()
+    assert len(wait.after(HOUR_S)) == 1
+
+
+def test_a_new_draft_is_named_anew_after_its_own_wait(wait: Wait) -> None:
+    """An edit is a touch: the time begins again, and the new version has its own reminder."""
+    wait.after(4 * HOUR_S)
+    wait.office.clock.advance(HOUR_S)
+    wait.office.decisions.edit(wait.office.click(), "Five times.")
+    assert len(wait.after(3 * HOUR_S)) == 1
+    assert len(wait.after(HOUR_S)) == 2
+
+
+def test_many_cards_make_one_message(wait: Wait) -> None:
+    """After a long absence there is no storm."""
+    for number in range(1, 15):
+        wait.office.arrive(an_event("Why?", f"1795165{number:03d}.000100"))
+    wait.office.work()
+    (said,) = wait.after(5 * HOUR_S)
+    assert len(said) == 15
+
+
+def test_what_the_chat_refuses_is_said_at_the_next_tick(wait: Wait) -> None:
+    """An outage loses no reminder; one that may have been said is not repeated."""
+    wait.refuse = Unavailable("down")
+    assert wait.after(4 * HOUR_S) == []
+    wait.refuse = None
+    assert len(wait.after(60)) == 1
+
+
+def test_a_reminder_that_was_perhaps_said_is_not_repeated(wait: Wait) -> None:
+    """One reminder too few costs less than one a minute."""
+    wait.refuse = Unconfirmed("cut")
+    wait.after(4 * HOUR_S)
+    wait.refuse = None
+    assert wait.after(60) == []
+
+
+def test_a_card_nobody_touches_expires_and_says_so(wait: Wait) -> None:
+    """Closed as expired, in the archive, its card updated and nothing posted."""
+    wait.after(4 * HOUR_S)
+    wait.after(3 * DAY_S - 4 * HOUR_S - 1)
+    assert wait.office.state.is_open
+    wait.after(1)
+    assert wait.office.ended.resolution is Resolution.EXPIRED
+    assert wait.office.shown.status is Status.CLOSED
+    assert "expired: nobody decided" in wait.office.shown.status_history[-1].why
+    assert wait.office.messenger.posts == []
+
+
+def test_a_message_in_the_thread_keeps_the_card_open(wait: Wait) -> None:
+    """Somebody still talks about it."""
+    wait.after(4 * HOUR_S)
+    wait.office.says("any news?", seconds=2 * DAY_S)
+    wait.after(DAY_S)
+    assert wait.office.state.is_open
+
+
+def test_after_a_long_absence_a_card_is_named_before_it_closes(wait: Wait) -> None:
+    """The bot was away for a week: first the reminder, and the end only when that was ignored as well."""
+    assert len(wait.after(7 * DAY_S)) == 1
+    wait.after(4 * HOUR_S - 1)
+    assert wait.office.state.is_open
+    wait.after(1)
+    assert wait.office.ended.resolution is Resolution.EXPIRED
+
+
+def test_a_clock_that_jumps_back_neither_repeats_nor_hurries(wait: Wait) -> None:
+    """An hour back after the reminder: nothing is said again, and the end comes no earlier by the clock."""
+    wait.after(4 * HOUR_S)
+    assert len(wait.after(-HOUR_S)) == 1
+    assert len(wait.after(HOUR_S)) == 1
+    wait.after(3 * DAY_S - 4 * HOUR_S - 60)
+    wait.after(-HOUR_S)
+    wait.after(HOUR_S)
+    assert wait.office.state.is_open
+    wait.after(60)
+    assert wait.office.ended.resolution is Resolution.EXPIRED
+
+
+@pytest.mark.parametrize(("setting", "said"), [("remind_after", 0), ("expire_after", 1)])
+def test_each_can_be_switched_off(tmp_path: Path, setting: str, said: int) -> None:
+    """Without reminders a card ends when its time is over; without an end it waits for ever."""
+    wait = Wait(tmp_path, **{setting: None})
+    assert len(wait.after(4 * HOUR_S)) == said
+    wait.after(30 * DAY_S)
+    wait.after(DAY_S)
+    assert len(wait.office.store.threads()) == said
+
+
+def test_a_post_under_way_never_expires(wait: Wait) -> None:
+    """Whether it stands in the thread is not known yet; closing would forget to look."""
+    state = wait.office.state
+    intent = PostIntent(at=wait.office.clock.now(), draft_hash=state.draft_hash)
+    wait.office.store.put(state.evolve(post_intent=intent, approved_by=BEN))
+    wait.after(4 * HOUR_S)
+    wait.after(7 * DAY_S)
+    assert wait.office.state.post_intent == intent
+
+
+def test_a_click_at_the_last_moment_wins(wait: Wait) -> None:
+    """Whoever touched the card between the look and the end has it open still."""
+    wait.after(4 * HOUR_S)
+    wait.office.clock.advance(3 * DAY_S)
+    office = wait.office
+    office.store.meanwhile = lambda: office.decisions.edit(office.click(), "Five times.")
+    wait.waiting.tick()
+    assert office.state.draft_pending == "Five times."
+
+
+def test_a_card_that_cannot_be_updated_is_closed_all_the_same(wait: Wait) -> None:
+    """The tidying finishes it when the chat is back."""
+    wait.after(4 * HOUR_S)
+    wait.office.messenger.card_refused = Unavailable("down")
+    wait.after(3 * DAY_S)
+    wait.office.messenger.card_refused = None
+    wait.office.desk.tidy()
+    assert wait.office.ended.resolution is Resolution.EXPIRED
+    assert wait.office.shown.status is Status.CLOSED
+
+
+def test_nothing_is_quoted_in_a_public_channel(wait: Wait) -> None:
+    """The reminder waits until the channel is private again; what is told until then names no question."""
+    wait.office.workspace.private.clear()
+    assert wait.after(4 * HOUR_S) == []
+    assert not any("retry" in line for line in wait.office.messenger.told)
+    wait.office.workspace.private.add("C0OPS")
+    assert len(wait.after(60)) == 1
+
+
+def test_a_record_without_history_stops_no_other(wait: Wait) -> None:
+    """What somebody mended by hand is judged by its last message."""
+    wait.office.store.put(wait.office.state.evolve(status_history=()))
+    assert len(wait.after(4 * HOUR_S)) == 1

@@ -1,0 +1,160 @@
+"""Code can make a verdict stricter and never milder."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import UTC, datetime
+from typing import Any, get_args
+
+import pytest
+
+from bot.agent.ledger import Ledger
+from bot.casework.checks.draft_checks import GROUNDED
+from bot.casework.validate.validation import CODE_CHECKS, enforce, verdict_of_checks
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef, ValidatorReturn, Verdict
+
+AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
+FILE = EvidenceRef(kind=EvidenceKind.FILE, ref="src/app.py:1", quote="RETRY_LIMIT = 5")
+PAGE = EvidenceRef(kind=EvidenceKind.EXTERNAL_DOC, ref="https://x.io/docs")
+READ = Ledger().record_read("src/app.py", 1, 5, commit="a" * 40, text="")
+GREEN = [
+    Check(name=GROUNDED, ok=True, reason="1 of 1 citations proved"),
+    Check(name="language", ok=None, reason="short"),
+]
+
+
+def choices(field: str) -> tuple[str, ...]:
+    """Return every value a closed field of a verdict can have."""
+    return get_args(ValidatorReturn.model_fields[field].annotation)
+
+
+def judged(**changes: Any) -> ValidatorReturn:
+    """Return a pass that breaks no rule, changed as told."""
+    good: dict[str, Any] = {
+        "verdict": Verdict.PASS,
+        "spot_check_ref": FILE.ref,
+        "spot_check_result": "supports",
+        "validator_model": "m",
+        "validated_at": AT,
+    }
+    return ValidatorReturn(**{**good, **changes})
+
+
+def test_green_checks_pass() -> None:
+    """Uncheckable is neutral where a citation is proved; the verdict says that no model was asked."""
+    ret = verdict_of_checks(GREEN, AT)
+    assert (ret.verdict, ret.bounce_feedback, ret.validator_model, ret.validated_at) == (
+        Verdict.PASS,
+        None,
+        CODE_CHECKS,
+        AT,
+    )
+
+
+@pytest.mark.parametrize(
+    "checks",
+    [
+        [],
+        [Check(name="tone", ok=True, reason="plain")],
+        [Check(name=GROUNDED, ok=None, reason="?")],
+        [Check(name=GROUNDED, ok=False, reason="nothing proved")],
+        [*GREEN, Check(name="ref[0].quote", ok=False, reason="not verbatim")],
+    ],
+)
+def test_anything_less_bounces_and_says_why(checks: list[Check]) -> None:
+    """No checks, nothing proved, or one failure: the feedback names it, in both kinds of verdict."""
+    for ret in (verdict_of_checks(checks, AT), enforce(judged(), checks, [FILE])):
+        assert ret.verdict is Verdict.BOUNCE
+        assert ret.reasons
+        assert ret.bounce_feedback
+        assert all(check.reason in ret.bounce_feedback for check in checks if check.ok is False)
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        ("schema.summary", "schema_check", "fail"),
+        ("confidence.words", "confidence_language_match", "mismatch"),
+        ("risk_gate", "risk_gate_check", "needs_high_confidence"),
+        ("tone", "tone_assessment", "ai_smell"),
+    ],
+)
+def test_a_failed_check_shows_in_its_field(name: str, field: str, value: str) -> None:
+    """The card and the journals read the verdict's fields, not the checks."""
+    assert getattr(verdict_of_checks([*GREEN, Check(name=name, ok=False, reason="x")], AT), field) == value
+
+
+def test_of_all_findings_only_those_that_keep_every_rule_leave_a_pass_standing() -> None:
+    """The rules of SPEC §4.4, over every combination of what a validator can report."""
+    fields = ["spot_check_result", "schema_check", "confidence_language_match", "risk_gate_check", "tone_assessment"]
+    for values in itertools.product(*map(choices, fields)):
+        spot, schema, match, risk, tone = values
+        for ref in (FILE, PAGE):
+            ret = judged(spot_check_ref=ref.ref, **dict(zip(fields, values, strict=True)))
+            spot_ok = (spot, ref) in (("supports", FILE), ("uncheckable", PAGE))
+            stands = spot_ok and schema == "ok" and match == "match" and risk != "fails" and tone != "ai_smell"
+            ruled = enforce(ret, GREEN, [FILE, PAGE], READ)
+            assert (ruled == ret) is stands
+            assert ruled.verdict is (Verdict.PASS if stands else Verdict.BOUNCE)
+
+
+@pytest.mark.parametrize(
+    "ledger",
+    [
+        None,
+        Ledger(),
+        Ledger().record_read("src/app.py", 2, 5, commit="a" * 40, text=""),
+        Ledger().record_read("src/other.py", 1, 5, commit="a" * 40, text=""),
+        Ledger().record_query("read_file", "src/app.py:1"),
+    ],
+)
+def test_a_spot_check_of_lines_the_validator_did_not_read_does_not_count(ledger: Ledger | None) -> None:
+    """Its word is not taken: the record of its own run has to show the reading."""
+    ruled = enforce(judged(), GREEN, [FILE], ledger)
+    assert ruled.verdict is Verdict.BOUNCE
+    assert ruled.reasons == ("the validator did not open src/app.py:1, which it says it has checked",)
+    assert enforce(judged(), GREEN, [FILE], READ).verdict is Verdict.PASS
+
+
+def test_a_commit_counts_as_checked_where_code_has_proved_its_quote() -> None:
+    """The validator can open no commit: it is shown the quote, and code has compared it."""
+    commit = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref="abc1234", quote="Raise the limit")
+    proved = [*GREEN, Check(name="ref[0].resolves", ok=True, reason="x")]
+    ret = judged(spot_check_ref="abc1234")
+    assert enforce(ret, proved, [commit]).verdict is Verdict.PASS
+    assert enforce(ret, GREEN, [commit]).verdict is Verdict.BOUNCE
+
+
+@pytest.mark.parametrize("named", [None, "", "src/app.py:2", "src/app.py"])
+@pytest.mark.parametrize("result", ["supports", "uncheckable"])
+def test_a_spot_check_of_nothing_the_draft_cites_does_not_count(named: str | None, result: str) -> None:
+    """A validator that looked elsewhere has checked nothing."""
+    assert (
+        enforce(judged(spot_check_ref=named, spot_check_result=result), GREEN, [FILE], READ).verdict is Verdict.BOUNCE
+    )
+
+
+def test_an_escalation_stands_whatever_the_checks_say() -> None:
+    """It goes to the human either way."""
+    ret = judged(verdict=Verdict.ESCALATE)
+    assert enforce(ret, [], []) == ret
+
+
+def test_a_bounce_keeps_its_own_reasons_and_gains_the_checks() -> None:
+    """The second round is told everything at once, each thing once."""
+    failed = Check(name="tone", ok=False, reason="reads like a machine")
+    ret = judged(verdict=Verdict.BOUNCE, reasons=("scope",), bounce_feedback="Stay in scope.")
+    ret = enforce(ret, [*GREEN, failed], [FILE], READ)
+    assert ret.reasons == ("scope", "reads like a machine")
+    assert ret.bounce_feedback == "- Stay in scope.\n- scope\n- reads like a machine"
+
+
+def test_a_bounce_without_a_reason_still_says_something() -> None:
+    """The investigator is never sent back with nothing."""
+    assert enforce(judged(verdict=Verdict.BOUNCE), GREEN, [FILE]).bounce_feedback
+
+
+def test_enforcing_twice_changes_no_verdict() -> None:
+    """What was made a bounce stays one."""
+    once = enforce(judged(tone_assessment="ai_smell"), GREEN, [FILE])
+    assert enforce(once, GREEN, [FILE]).verdict is once.verdict is Verdict.BOUNCE

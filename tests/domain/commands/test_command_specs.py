@@ -1,0 +1,57 @@
+"""The manual of `/triage`: complete, readable on one screen, and true to what is typed."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.domain.commands.command_line import read_line
+from bot.domain.commands.command_specs import MANUAL, NOTHING, Entry, commands, near_commands, subcommands
+
+SPEC = (
+    "help status pause resume brief brief.picture metrics open investigate approve-list heartbeat tiers pollinate "
+    "heartbeat.list heartbeat.on heartbeat.off heartbeat.every heartbeat.run heartbeat.assign "
+    "heartbeat.log heartbeat.why "
+    "tiers.add tiers.remove tiers.move tiers.edit tiers.due "
+    "pollinate.run pollinate.list pollinate.accept pollinate.reject"
+)
+
+
+def test_every_command_and_subcommand_stands_in_it() -> None:
+    """And nothing else."""
+    assert set(MANUAL) == {path.replace(".", " ") for path in SPEC.split()}
+
+
+@pytest.mark.parametrize("entry", MANUAL.values(), ids=lambda entry: entry.path)
+def test_an_entry_answers_what_people_ask(entry: Entry) -> None:
+    """Two different examples of the command itself or its help; what changes something says how to take it back."""
+    assert len(set(entry.examples)) == 2
+    first, second = (read_line(example).words for example in entry.examples)
+    assert first[0] == entry.path.split()[0]
+    assert second[0] in (first[0], "help")
+    if second[0] == "help" and entry.path != "help":
+        assert " ".join(second[1:]) in MANUAL
+    assert bool(entry.undo) == (entry.changes != NOTHING and not subcommands(entry.path))
+    assert len(entry.does) <= 70
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("stauts", "status"),
+        ("PAUS", "pause"),
+        ("approvers", "approve-list"),
+        ("heartbeats", "heartbeat"),
+        ("tier", "tiers"),
+        ("invest", "investigate"),
+        ("add", "tiers add"),
+        ("off", "heartbeat off"),
+    ],
+)
+def test_a_slip_of_the_pen_finds_its_command(word: str, near: str) -> None:
+    """A subcommand typed without its command, too."""
+    assert near in near_commands(word)
+
+
+def test_the_list_has_one_line_for_each_command() -> None:
+    """A screen holds twelve of them."""
+    assert len(commands()) == 12

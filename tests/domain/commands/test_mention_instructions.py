@@ -1,0 +1,191 @@
+"""Which mentions are an instruction, and which are questions that must not be lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.commands.mention_instructions import Kind, read_instruction
+
+LOOKS = [
+    "look into this",
+    "Please look into this, thanks!",
+    "can you look into this?",
+    "can you look into this please?",
+    "could you check this for us, please? :pray:",
+    "could you please take a look?",
+    "have a look at this",
+    "investigate",
+    "investigate this thread",
+    "check this please",
+    "any idea?",
+    "thoughts?",
+    "help with this",
+    "can you help?",
+    "please answer <@U1>",
+    "what do you think?",
+    "👀",
+    ":eyes:",
+    "?",
+    "^",
+    "try again",
+    "re-investigate",
+    "look into this again",
+    "this",
+    "<@U2> <!subteam^S1|@oncall> can you look into this?",
+    "kannst du dir das bitte mal ansehen?",
+    "schau dir das an",
+    "¿Puedes mirar esto, por favor?",
+    "échale un vistazo",
+    "pode verificar isso?",
+    "tu peux jeter un œil à ça stp ?",
+    "tolong cek ini",
+    "これを見てください",
+    "この件、調べてもらえますか？",
+    "请看一下这个问题",
+    "能帮我查一下吗？",
+]
+COMMANDS = {
+    "status": "status",
+    "Status?": "status",
+    "please pause": "pause",
+    "pause triage": "pause",
+    "stop": "pause",
+    "resume!": "resume",
+    "/triage status": "status",
+    "`status`": "status",
+    "help": "help",
+    "help tiers": "help tiers",
+    "paused?": "status",
+    "stop it": "pause",
+    "/triage": "help",
+    "stauts": "status",
+    "approve-list": "approve-list",
+    "heartbeat": "heartbeat",
+    "heartbeat run shop": "heartbeat run shop",
+    "heartbeat every shop 15m": "heartbeat every shop 15m",
+    "tiers shop": "tiers shop",
+    "tiers shop add hourly Look at the error rate": "tiers shop add hourly Look at the error rate",
+    "pollinate reject api-1a2b3c we have it": "pollinate reject api-1a2b3c we have it",
+}
+QUESTIONS = [
+    "why does the retry fail?",
+    "look into the retry path",
+    "look into this: why do webhooks time out?",
+    "also check the retry path",
+    "status of the payment service?",
+    "what is the status?",
+    "open the pod bay doors",
+    "help me understand the retry logic",
+    "investigate why checkout is slow",
+    "investigate How often do we retry a webhook?",
+    "heartbeat on shop is failing, why?",
+    "heartbeats stopped",
+    "pause between two retries?",
+    "resume after a crash, how?",
+    "does approve need two people?",
+    "approve-list says nobody, why?",
+    "deployment",
+    "retries",
+    "where is the session lifetime set",
+    "metrics for checkout?",
+    "brief me on the incident",
+    "brief picture of retries",
+    "help status codes",
+    "stop retries",
+    "send the email?",
+    "accept card payments?",
+    "look at <https://git.example/pull/1|PR 1>",
+    "check: it fails",
+    "help resume uploads",
+    "tiers pricing",
+    "heartbeat log location",
+    "heartbeat on staging",
+    "schau dir die Retries an",
+    "wie oft wiederholen wir einen Webhook?",
+    "¿dónde está el límite?",
+    "regarde le code des webhooks",
+    "onde fica isso?",
+    "cek log webhook",
+    "リトライの上限を調べてください",
+    "これは何ですか？",
+    "看一下重试的代码",
+    "这个问题怎么处理?",
+    "look into this" + " " * 800 + "retry path",
+    "x" * 500,
+]
+
+
+def kind(words: str) -> Kind:
+    return read_instruction(f"<@U0BOT> {words}", "U0BOT", ["shop"]).kind
+
+
+@pytest.mark.parametrize("words", LOOKS)
+def test_what_points_upwards_is_about_the_thread(words: str) -> None:
+    """Before the mention, after it, and in the middle."""
+    assert kind(words) is Kind.LOOK
+    assert read_instruction(f"{words} <@U0BOT>", "U0BOT").kind is Kind.LOOK
+    assert read_instruction(f"hey <@U0BOT|triage> {words}", "U0BOT").kind is Kind.LOOK
+
+
+@pytest.mark.parametrize(("words", "command"), COMMANDS.items())
+def test_a_command_typed_as_a_mention_is_known(words: str, command: str) -> None:
+    """With what to type instead."""
+    read = read_instruction(f"<@U0BOT> {words}", "U0BOT", ["shop"])
+    assert (read.kind, read.command) == (Kind.COMMAND, command)
+
+
+@pytest.mark.parametrize("words", QUESTIONS)
+def test_what_has_words_of_its_own_stays_a_question(words: str) -> None:
+    """A question taken for an instruction would be lost."""
+    assert kind(words) is Kind.QUESTION
+
+
+@pytest.mark.parametrize("words", ["", "  ", "hi", "hello!", "hey, please", "🎉", "…", "cc <@U2>"])
+def test_a_name_alone_is_bare(words: str) -> None:
+    """A greeting says nothing either."""
+    assert kind(words) is Kind.BARE
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "approve",
+        "approve it",
+        "lgtm",
+        "post it!",
+        "please dismiss this",
+        "send the draft",
+        "genehmigt",
+        "aprobado",
+        "批准",
+    ],
+)
+def test_a_decision_is_no_instruction(words: str) -> None:
+    """Only buttons decide."""
+    assert kind(words) is Kind.DECISION
+
+
+@given(words=st.text(max_size=300))
+def test_any_words_are_read_at_once(words: str) -> None:
+    """Whatever they are; what ends in a question word and a mark is never taken for a command."""
+    assert kind(words) in Kind
+    assert kind(f"{words} how often do we retry?") is Kind.QUESTION
+
+
+def test_words_without_blanks_are_read_at_once() -> None:
+    """Listed pieces overlap, and a message of nothing but these must not be tried in every way."""
+    assert kind("看" + "有没有" * 60 + "x") is Kind.QUESTION
+
+
+@pytest.mark.parametrize("words", [":-" * 90 + "x", ":+-1" * 45 + "x", "thanks:a:-" * 18 + "x"])
+def test_signs_that_may_be_pictures_are_read_at_once(words: str) -> None:
+    """One message must not keep the whole bot busy for ever."""
+    assert kind(words) is Kind.QUESTION
+
+
+@pytest.mark.parametrize("picture", [":-1:", ":+1:", ":pray::skin-tone-2:", ":man-bowing:"])
+def test_a_picture_after_an_instruction_is_no_word_of_its_own(picture: str) -> None:
+    """Whatever signs its name holds."""
+    assert kind(f"look into this {picture}") is Kind.LOOK

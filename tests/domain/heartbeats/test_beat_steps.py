@@ -1,0 +1,151 @@
+"""Why the last beat went as it did, read off its line alone."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.domain.heartbeats.beat_steps import GATE, NAMES, SCREEN_FAILED, Mark, Step, path_of, remark
+from bot.domain.heartbeats.beats import (
+    Action,
+    BeatResult,
+    BeatUsage,
+    Delivered,
+    Envelope,
+    Indicator,
+    Wake,
+    indicator_of,
+)
+from bot.domain.tiers import Tier
+from bot.heartbeat.schedule.beat_log import BeatLog
+from bot.heartbeat.schedule.session_wording import beat_line, heading, path_lines
+from tests.fakes import MemoryJournal
+from tests.heartbeat.clockwork import START
+
+
+def beat(result: BeatResult, **given: Any) -> Envelope:
+    fields = {"ts": START, "session_id": "shop", "workspace_dir": "/src/shop", "reason": Wake.INTERVAL}
+    return Envelope(**{**fields, "result": result, "indicator": indicator_of(result), **given})
+
+
+def ended(envelope: Envelope) -> tuple[str, str]:
+    *before, last = path_of(envelope)
+    assert last.mark is Mark.ENDED
+    assert all(step.mark is not Mark.ENDED for step in before)
+    assert [step.name for step in path_of(envelope)] == list(NAMES.values())[: len(before) + 1]
+    return last.name, last.detail
+
+
+@pytest.mark.parametrize("step", GATE)
+def test_a_refused_beat_ends_at_its_step_with_its_reason(step: Step) -> None:
+    """What came before it passed; what comes after was never reached."""
+    assert ended(beat(BeatResult.SKIPPED, why=remark(step, "because: of that"))) == (NAMES[step], "because: of that")
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "detail"),
+    [
+        ({"result": "ok-empty", "tier": "quick", "why": "probes: nothing changed"}, "probes", "nothing changed"),
+        ({"result": "ok-empty", "tier": "quick", "prescreen": "none", "why": "pre-screen: calm"}, "pre-screen", "calm"),
+        ({"result": "ok-token", "tier": "hourly", "tool_calls": 2}, "ack", "said that all is well"),
+        ({"result": "ok-empty", "tier": "hourly", "tool_calls": 2}, "ack", "had nothing to say"),
+        ({"result": "ok-token", "why": "dedupe: nothing that was not said already"}, "dedupe", "nothing that was not"),
+        ({"result": "failed", "error": "refused: 401", "tier": "daily"}, "probes", "failed: refused: 401"),
+        ({"result": "failed", "error": "cut off", "usage": BeatUsage(input_tokens=9)}, "run", "failed: cut off"),
+        ({"result": "failed", "error": "no disk"}, "due", "failed: no disk"),
+        ({"result": "skipped", "why": "cancelled", "prescreen": "escalate"}, "pre-screen", "cancelled"),
+        ({"result": "skipped", "why": "in other words"}, "due", "in other words"),
+        ({"result": "skipped"}, "due", "skipped"),
+        ({"result": "sent", "delivered": Delivered(mode="last", channel="slack", to="D0")}, "delivered", "to slack D0"),
+        ({"result": "sent"}, "delivered", "to the log only"),
+    ],
+)
+def test_a_beat_that_ran_ends_where_it_ended(given: dict[str, Any], name: str, detail: str) -> None:
+    """Quiet, loud, cut off or broken."""
+    result = BeatResult(given.pop("result"))
+    found, said = ended(beat(result, **given))
+    assert (found, said[: len(detail)]) == (name, detail)
+
+
+@pytest.mark.parametrize("wake", [Wake.ON_DEMAND, Wake.ASSIGNMENT, Wake.AUTOMATION])
+def test_what_a_wake_is_not_asked_says_so(wake: Wake) -> None:
+    """A manual wake is not kept by the hours."""
+    lines = {line.name: line for line in path_of(beat(BeatResult.OK_TOKEN, reason=wake))}
+    assert lines["hours"].mark is Mark.NOT_ASKED
+    assert lines["hours"].detail == f"the wake is {wake}"
+    assert lines["route"].mark is Mark.PASSED
+
+
+def test_the_lines_are_short_and_aligned() -> None:
+    """And hold what the steps found out; the words of an alert are for those who may read them."""
+    envelope = beat(
+        BeatResult.SENT,
+        tier=Tier.HOURLY,
+        prescreen=Action.ESCALATE,
+        tool_calls=1,
+        usage=BeatUsage(input_tokens=5, output_tokens=2, cost_usd=0.0123),
+        delivered=Delivered(mode="last", channel="slack", to="D0ANN"),
+        preview="CI is red\non main",
+        duration_ms=2_140,
+        trace_id="beat-1",
+        indicator=Indicator.ALERT,
+    )
+    assert path_lines(envelope, may_read=True)[11:] == [
+        "✓ due        hourly tasks",
+        "✓ probes",
+        "✓ pre-screen escalate",
+        "✓ run        1 tool call, $0.0123",
+        "✓ ack",
+        "✓ dedupe",
+        "■ delivered  to slack D0ANN",
+        "  said: CI is red on main",
+    ]
+    assert "CI is red" not in "\n".join(path_lines(envelope, may_read=False))
+    assert heading(envelope) == "2026-11-21 12:00 UTC, interval: sent, 2.1 s, run beat-1"
+    assert beat_line(envelope, may_read=True) == "21 Nov 12:00  interval hourly  sent  CI is red on main"
+    assert beat_line(envelope, may_read=False) == "21 Nov 12:00  interval hourly  sent"
+
+
+def test_nothing_a_terminal_would_obey_gets_through() -> None:
+    """What models and commands wrote is shown and does nothing."""
+    envelope = beat(BeatResult.FAILED, error="\x1b[2Jgone\r\nnext\u202e", preview="\x1b]0;title\x07said", tool_calls=1)
+    shown = "\n".join([*path_lines(envelope, may_read=True), beat_line(envelope, may_read=True)])
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert "■ run        failed: [2Jgone next" in shown
+
+
+def test_the_latest_beats_are_found_behind_any_number_of_others() -> None:
+    """Newest first; lines that are no beats are passed over."""
+    journal = MemoryJournal()
+    log = BeatLog(journal)
+    for number in range(8):
+        log.append(beat(BeatResult.OK_TOKEN, ts=START + timedelta(minutes=number)))
+    for _ in range(3_000):
+        log.append(beat(BeatResult.SKIPPED, session_id="api", why="outside hours: " + "x" * 80))
+    journal.append({"session_id": "shop", "result": "who knows"})
+    assert [b.ts.minute for b in log.recent("shop", 3)] == [7, 6, 5]
+    assert len(log.recent("shop", 100)) == 8
+    assert log.recent("web", 3) == []
+    assert set(log.latest(lambda b: b.result is not BeatResult.SKIPPED)) == {"shop"}
+
+
+def test_the_log_has_a_line_for_each_beat_that_ran(caplog: pytest.LogCaptureFixture) -> None:
+    """A refused slot is for whoever looks closer, and what was found is nobody's who reads logs."""
+    caplog.set_level(logging.INFO)
+    log = BeatLog(MemoryJournal())
+    log.append(beat(BeatResult.SENT, preview="CI is red"))
+    log.append(beat(BeatResult.SKIPPED, why="outside hours"))
+    assert [record.getMessage() for record in caplog.records] == ["beat: sent"]
+
+
+def test_a_pre_screen_that_fails_is_told_of_whatever_became_of_the_beat() -> None:
+    """Each such beat costs a full run; the step says why."""
+    why = f"{SCREEN_FAILED}no price is known for x; add it to `pricing`"
+    for given in ({"why": why}, {"why": f"{remark(Step.DEDUPE, 'nothing new')}; {why}"}):
+        steps = path_of(beat(BeatResult.OK_TOKEN, prescreen=Action.ESCALATE, tier=Tier.QUICK, **given))
+        said = next(step.detail for step in steps if step.name == NAMES[Step.PRESCREEN])
+        assert said == "escalate: it failed: no price is known for x; add it to `pricing`"

@@ -1,0 +1,118 @@
+"""The facts above a note are ours, whatever people, models and hostile text put there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.memory.notes import (
+    MAX_CITES,
+    NAMED,
+    UNKNOWN,
+    Cite,
+    NoteFacts,
+    NoteKind,
+    caution,
+    cites_of,
+    note_text,
+    note_words,
+    with_cites,
+)
+from bot.domain.returns import EvidenceKind, EvidenceRef
+
+CITE = Cite(path="app/retry.py", lines="3-4", commit="a" * 40, quote="LIMIT = 5\n---\nx: 1")
+TOKEN = "xoxb-" + "123456789012-1234567890123-abcdefABCDEF0123456789ab"
+
+
+def a_file(ref: str = "app/retry.py:3-4", **changes: object) -> EvidenceRef:
+    return EvidenceRef.model_validate(
+        {"kind": EvidenceKind.FILE, "ref": ref, "commit": "a" * 40, "quote": "LIMIT = 5", **changes}
+    )
+
+
+def test_what_was_written_is_read_back() -> None:
+    """Kind, who, when and the lines it rests on, whatever stands in the quotes."""
+    text = note_text("# Retries", {"kind": NoteKind.DISMISSAL, "saved_by": "U1", "cites": [CITE.model_dump()]})
+    facts = NoteFacts.read(text)
+    assert (facts.kind, facts.saved_by, facts.cites) == (NoteKind.DISMISSAL, "U1", (CITE,))
+    assert note_words(text) == "# Retries\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# Only words",
+        "---\ntitle: Theirs\ntags: [a, b]\n---\n\nwords",
+        '---\nkind: "verdict"\ncites: "all"\nsaved_by: 7\n---\n\nwords',
+        "---\ncites: [[[[\n---\n\nwords",
+        f"---\ncites: {'[' * 100_000}\n---\n\nwords",
+        '---\nkind: ["note"]\ncites: [{}, 3, null]\n---\nwords',
+    ],
+)
+def test_a_note_of_peoples_own_cites_nothing(text: str) -> None:
+    """What is not ours is passed over."""
+    assert NoteFacts.read(text) == NoteFacts()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"path": "../etc/passwd"},
+        {"path": "/etc/passwd"},
+        {"lines": "x"},
+        {"commit": "HEAD"},
+        {"quote": ""},
+        {"lines": "0"},
+    ],
+)
+def test_a_citation_that_cannot_be_one_is_left_out(changes: dict[str, str]) -> None:
+    """Paths stay inside the codebase, commits are ids."""
+    broken = {**CITE.model_dump(), **changes}
+    text = f"---\ncites: {json.dumps([broken, CITE.model_dump()])}\n---\n\nwords"
+    assert NoteFacts.read(text).cites == (CITE,)
+
+
+def test_only_pinned_lines_of_files_are_kept() -> None:
+    """No other kind, nothing without a commit, no secret, and eight at most."""
+    refs = [
+        a_file(),
+        a_file(kind=EvidenceKind.MEMORY),
+        a_file(commit=None),
+        a_file("nonsense"),
+        a_file(quote=f"token = {TOKEN}"),
+        a_file(quote="the word is correct-horse-battery"),
+    ]
+    assert [cite.ref for cite in cites_of(refs, {"correct-horse-battery"})] == ["app/retry.py:3-4"]
+    assert len(cites_of([a_file()] * 20)) == MAX_CITES
+
+
+def test_other_citations_leave_the_rest_as_it_stands() -> None:
+    """People's own lines and words included; without facts there is nowhere to write them."""
+    text = '---\nkind: "note"\ntitle: Theirs\n---\n\n# Retries\n\n---\n\ncites: none\n'
+    pinned = with_cites(text, [CITE])
+    assert NoteFacts.read(pinned).cites == (CITE,)
+    assert with_cites(pinned, ()) == text
+    assert with_cites("# Retries\n", [CITE]) == "# Retries\n"
+
+
+@given(st.text(max_size=200))
+def test_any_words_survive_other_citations(words: str) -> None:
+    """Nothing in a note can pass for the facts above it."""
+    text = f'---\nkind: "note"\n---\n\n{words}'
+    assert with_cites(with_cites(text, [CITE]), ()) == text
+
+
+def test_a_caution_says_the_most_pressing_first_and_names_a_few() -> None:
+    """Changed lines, then that it is a lesson; what nobody could look up is said too."""
+    cites = [CITE.model_copy(update={"path": f"a{n}.py\n# forged"}) for n in range(5)]
+    said = caution(NoteKind.CORRECTION, cites)
+    assert said.startswith("the lines this note cites changed since aaaaaaa (a0.py # forged:3-4")
+    assert said.count(".py") == NAMED
+    assert "and 2 more" in said
+    assert "\n" not in said
+    assert said.index("changed") < said.index("a lesson, not a fact about the code")
+    assert caution(NoteKind.NOTE, None) == UNKNOWN

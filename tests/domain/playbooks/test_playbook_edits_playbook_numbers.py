@@ -1,0 +1,94 @@
+"""A number means the task it meant in the list that was seen, or nothing at all."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.playbook import Playbook, parse
+from bot.domain.playbooks.playbook_edits import (
+    ListChanged,
+    add_task,
+    list_digest,
+    move_number,
+    move_task,
+    numbered,
+    remove,
+    remove_number,
+    task_of,
+)
+from bot.domain.tiers import Tier
+from bot.errors import InputError
+from tests.playbooks import template
+
+FILE = parse("## Quick\n- [ ] a\n  - detail\n## Hourly\n- [x] b\n- c\n## Daily\n- d\n")
+EDITS = st.lists(st.tuples(st.sampled_from(["add", "remove", "move"]), st.integers(0, 9), st.sampled_from([*Tier])))
+
+
+def said(playbook: Playbook) -> list[tuple[str, str]]:
+    return [(str(one.tier), one.task.text) for one in numbered(playbook)]
+
+
+def edited(playbook: Playbook, edits: list[tuple[str, int, Tier]]) -> Playbook:
+    """Do what somebody else may do meanwhile; what is refused is left out."""
+    for what, number, tier in edits:
+        tasks = numbered(playbook)
+        task = tasks[number % len(tasks)].task if tasks else None
+        try:
+            if what == "add" or task is None:
+                playbook = add_task(playbook, tier, f"new {number}")
+            else:
+                playbook = remove(playbook, task) if what == "remove" else move_task(playbook, task, tier)
+        except InputError:
+            continue
+    return playbook
+
+
+@given(EDITS, st.integers(-1, 12))
+def test_a_number_removes_the_task_it_was_shown_for_or_is_refused(edits: list[tuple[str, int, Tier]], n: int) -> None:
+    """Whatever happened to the file between the list and the command, no other task goes."""
+    shown, now = list_digest(FILE), edited(FILE, edits)
+    meant = {one.number: (str(one.tier), one.task.text) for one in numbered(FILE)}
+    try:
+        after = remove_number(now, n, shown)
+    except ListChanged:
+        assert said(now) != said(FILE)
+    except InputError:
+        assert n not in meant
+    else:
+        assert sorted([*said(after), meant[n]]) == sorted(said(now))
+
+
+@given(EDITS, st.integers(1, 4), st.sampled_from([*Tier]))
+def test_a_number_moves_the_task_it_was_shown_for_or_is_refused(
+    edits: list[tuple[str, int, Tier]], n: int, to: Tier
+) -> None:
+    """Moved there, and nothing else."""
+    shown, now = list_digest(FILE), edited(FILE, edits)
+    meant = numbered(FILE)[n - 1].task.text
+    try:
+        after = move_number(now, n, to, shown)
+    except InputError:
+        return
+    assert (str(to), meant) in said(after)
+    assert sorted(text for _, text in said(after)) == sorted(text for _, text in said(now))
+
+
+def test_boxes_times_and_details_change_no_number() -> None:
+    """A beat that ran between the list and the command makes no difference."""
+    ran = parse(FILE.render().replace("[ ]", "[x]").replace("detail", "other"))
+    assert task_of(ran, 2, list_digest(FILE)).task.text == "b"
+
+
+def test_who_has_not_seen_the_list_has_no_numbers() -> None:
+    """Nothing is guessed."""
+    with pytest.raises(ListChanged, match="not seen"):
+        remove_number(FILE, 1, None)
+
+
+def test_the_numbers_run_across_the_tiers() -> None:
+    """Quick first, whatever the order of the sections in the file."""
+    tasks = numbered(template("worker"))
+    assert [one.number for one in tasks] == list(range(1, len(tasks) + 1))
+    assert [one.tier for one in tasks] == sorted((one.tier for one in tasks), key=[*Tier].index)

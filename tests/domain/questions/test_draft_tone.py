@@ -1,0 +1,80 @@
+"""The draft's own words are told from code and quotations, counted and judged."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.domain.questions.draft_tone import (
+    doubts,
+    overclaims,
+    own_sentences,
+    sentences,
+    tone_faults,
+    without_quotes,
+    word_count,
+)
+
+
+def test_code_quotations_and_evidence_are_not_the_draft_s_own_words() -> None:
+    """What is left are the sentences somebody would be held to."""
+    draft = "It retries.\n\n```py\nmaybe()\n```\n> perhaps\n\nSee `x = might()`. RETRY_LIMIT = maybe_five"
+    assert own_sentences(draft, ["RETRY_LIMIT = maybe_five"]) == ["It retries", "See ‹code›"]
+
+
+def test_a_short_quote_is_not_struck_from_the_draft() -> None:
+    """A citation of one word must not blank that word everywhere."""
+    assert without_quotes("the limit is five, the limit", ["the"]) == "the limit is five, the limit"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("One.", 1),
+        ("One. Two! Three?", 3),
+        ("In v1.2.3 of bot/app.py it is 5.", 1),
+        ("Use e.g. this one. Or i.e. that.", 2),
+        ("一つ。二つ。", 2),
+        ("line one\nline two", 2),
+        ("", 0),
+        ("Wait... what", 2),
+    ],
+)
+def test_sentences_end_where_a_reader_would_stop(text: str, count: int) -> None:
+    """Versions, file names and abbreviations hold dots that end nothing."""
+    assert len(sentences(text)) == count
+
+
+@pytest.mark.parametrize(("text", "count"), [("a b  c\n", 3), ("", 0), ("検索します", 3), ("run 検索 now", 3)])
+def test_words_are_counted_in_any_script(text: str, count: int) -> None:
+    """Two characters of an unspaced script weigh as much as a word."""
+    assert word_count(text) == count
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["definitely", "sin duda", "com certeza", "auf jeden Fall", "sans aucun doute", "pasti", "間違いなく", "毫无疑问"],
+)
+def test_certainty_is_understood_in_eight_languages(text: str) -> None:
+    """Each language the bot answers in has its words for being sure."""
+    assert overclaims([f"… {text} …"])
+
+
+@pytest.mark.parametrize(
+    "text", ["not sure", "tal vez", "talvez", "vielleicht", "peut-être", "mungkin", "かもしれない", "也许"]
+)
+def test_doubt_is_understood_in_eight_languages(text: str) -> None:
+    """Each language the bot answers in has its words for doubt."""
+    assert doubts([f"… {text} …"])
+
+
+@pytest.mark.parametrize("text", ["not guaranteed", "isn't guaranteed", "the undefinitelys", "mightier", "whenever"])
+def test_words_that_only_look_alike_are_left_alone(text: str) -> None:
+    """Negated certainty is none, and a word inside a word is another word."""
+    assert overclaims([text]) == doubts([text]) == []
+
+
+def test_one_doubt_is_honest_and_two_are_hedging() -> None:
+    """A sentence may be unsure once."""
+    assert tone_faults(["It might work"]) == []
+    assert tone_faults(["It might perhaps work"])
+    assert tone_faults(["It might work", "It perhaps works"]) == []

@@ -1,0 +1,95 @@
+"""Advice that breaks things is told apart from an explanation of what the code does."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from bot.domain.questions.risk_gate import risky_advice
+
+ADVICE = {
+    "rollback": [
+        "Roll back the deploy to v1.2.",
+        "You should rollback the release.",
+        "I'd recommend reverting PR 12.",
+        "The fix is to roll back.",
+        "Run `git revert abc`.",
+        "If it keeps failing, roll back.",
+        "Stop the worker and then rollback to 1.3.",
+        "A rollback of the release fixes it in the production environment.",
+        "In production, a quick rollback helps.",
+        "Reverting PR 12 solves it.",
+        "A rollback is the only fix.",
+        "It can be fixed by a rollback.",
+    ],
+    "data deletion": [
+        "Delete the rows in `orders`.",
+        "You can drop the table.",
+        "Run `rm -rf /var/data`.",
+        "The rows should be deleted.",
+        "Purge the queue, then restart.",
+        "```sql\nDELETE FROM users;\n```",
+        "Clear all messages first.",
+        "Removal of the old rows fixes it.",
+    ],
+    "code change": [
+        "Change line 12 in `config.py` to 5.",
+        "You should replace `foo` with `bar`.",
+        "Add a null check in the parser function.",
+        "Edit bot/app.py and restart.",
+        "```diff\n- a\n+ b\n```",
+        "To fix it, update the default argument.",
+        "Comment out the call.",
+    ],
+    "advice for one customer": [
+        "Tell the customer to upgrade their plan.",
+        "Customer Acme should move to plan B.",
+        "You should refund this customer.",
+        "For customer 4711 you can raise the limit.",
+    ],
+}
+EXPLANATIONS = [
+    "The job deletes rows older than 30 days.",
+    "Delete requests are handled by `orders.py`.",
+    "The migration runner rolls back on failure.",
+    "Rollback is handled in `db.py`.",
+    "`delete_user` removes the row; see the code.",
+    "The queue drops messages after 3 attempts.",
+    "Each customer has one account.",
+    "It was reverted in abc1234.",
+    "The function changes the code path when `x` is set.",
+    "Rows are deleted by a nightly job.",
+    "On error a rollback restores the row.",
+    "The rollback helper lives in `db.py`.",
+    "The caching helps, and it changed the code path.",
+    "You can read it in `bot/app.py`.",
+    "Run `make test` to run the tests.",
+]
+
+
+@pytest.mark.parametrize(("kind", "draft"), [(kind, draft) for kind, drafts in ADVICE.items() for draft in drafts])
+def test_advice_is_named_by_its_risk(kind: str, draft: str) -> None:
+    """Imperatives, recommendations and commands to run are advice."""
+    assert any(found.startswith(kind) for found in risky_advice(draft))
+
+
+@pytest.mark.parametrize("draft", EXPLANATIONS)
+def test_an_explanation_is_no_advice(draft: str) -> None:
+    """To say what the code does is what the bot is for."""
+    assert risky_advice(draft) == []
+
+
+def test_a_command_that_the_evidence_holds_is_a_quotation() -> None:
+    """The same words are advice when no citation vouches for them."""
+    draft = "The cleanup runs `DELETE FROM sessions WHERE old`."
+    assert risky_advice(draft, ["    DELETE FROM sessions WHERE old\n"]) == []
+    assert risky_advice(draft) != []
+
+
+@pytest.mark.parametrize("unit", ["delete ", "`", "> ", "add code ", "drop ", "- ", "```", "you should "])
+def test_hostile_drafts_are_read_quickly(unit: str) -> None:
+    """40,000 characters cost no more than moments."""
+    started = time.process_time()
+    risky_advice(unit * (40_000 // len(unit)))
+    assert time.process_time() - started < 3

@@ -1,0 +1,99 @@
+"""Slots keep their phase for ever, and sessions do not beat all at once."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.intervals import due_slot, next_slot, offset_of, slot_of
+
+HALF_HOUR = timedelta(minutes=30)
+_EVERY = st.integers(1, 400_000).map(lambda seconds: timedelta(seconds=seconds))
+_NOW = st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
+
+
+@given(st.text(), _EVERY, _NOW)
+def test_a_slot_is_the_latest_one_and_the_next_is_one_interval_later(
+    session: str, every: timedelta, now: datetime
+) -> None:
+    """Property: slot <= now < next = slot + every; a slot is its own slot; slots are whole seconds."""
+    slot = slot_of(session, every, now)
+    assert slot <= now < next_slot(session, every, now) == slot + every
+    assert slot_of(session, every, slot) == slot
+    assert slot_of(session, every, slot - timedelta(microseconds=1)) == slot - every
+    assert slot.microsecond == 0
+    assert timedelta(0) <= offset_of(session, every) < every
+
+
+@given(st.text(), _EVERY, _NOW, st.integers(0, 10_000))
+def test_all_slots_of_a_session_are_whole_intervals_apart(
+    session: str, every: timedelta, now: datetime, later_s: int
+) -> None:
+    """Property: whenever it is asked, after however many restarts."""
+    later = slot_of(session, every, now + timedelta(seconds=later_s))
+    assert (later - slot_of(session, every, now)) % every == timedelta(0)
+
+
+def test_the_phase_is_the_one_written_down_here() -> None:
+    """A new release must not shift it: this is the value of the first one."""
+    slot = slot_of("api", HALF_HOUR, datetime(2026, 3, 1, 12, tzinfo=UTC))
+    assert slot == datetime(2026, 3, 1, 11, 30, tzinfo=UTC) + offset_of("api", HALF_HOUR)
+    assert offset_of("api", HALF_HOUR) == timedelta(seconds=145)
+
+
+def test_a_clock_change_moves_no_slot() -> None:
+    """In Berlin, the night of 2026-03-29: still one beat every half hour of real time."""
+    berlin = ZoneInfo("Europe/Berlin")
+    start = datetime(2026, 3, 28, 23, 0, tzinfo=UTC)
+    slots = {
+        slot_of("api", HALF_HOUR, (start + timedelta(minutes=minute)).astimezone(berlin)) for minute in range(0, 360, 5)
+    }
+    ordered = sorted(slots)
+    assert {after - before for before, after in pairwise(ordered)} == {HALF_HOUR}
+
+
+def test_sessions_spread_over_the_interval() -> None:
+    """Of a hundred, no minute of thirty gets more than a tenth."""
+    minutes = [offset_of(f"session-{number}", HALF_HOUR) // timedelta(minutes=1) for number in range(100)]
+    assert max(minutes.count(minute) for minute in range(30)) <= 10
+    assert len(set(minutes)) > 20
+
+
+def test_missed_slots_make_one_beat() -> None:
+    """The latest one; after it has run nothing is due until the next."""
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    slot = slot_of("api", HALF_HOUR, now)
+    assert due_slot("api", HALF_HOUR, slot - 7 * HALF_HOUR, now) == slot
+    assert due_slot("api", HALF_HOUR, slot, now) is None
+    assert due_slot("api", HALF_HOUR, slot, slot + HALF_HOUR) == slot + HALF_HOUR
+    assert due_slot("api", HALF_HOUR, None, now) == slot
+
+
+def test_a_last_beat_in_the_future_blocks_nothing() -> None:
+    """The clock was set back: the latest slot is due, once."""
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    slot = slot_of("api", HALF_HOUR, now)
+    assert due_slot("api", HALF_HOUR, now + timedelta(days=9), now) == slot
+    assert due_slot("api", HALF_HOUR, slot, now) is None
+
+
+def test_an_interval_of_millennia_overflows_nothing() -> None:
+    """It is just never reached."""
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    for days in (900_000, 999_999_999):
+        every = timedelta(days=days)
+        assert slot_of("x", every, now) <= now < next_slot("x", every, now)
+
+
+def test_bad_arguments_are_refused() -> None:
+    """A naive time, and intervals that are none."""
+    with pytest.raises(ValueError, match="no zone"):
+        slot_of("x", HALF_HOUR, datetime(2026, 3, 1))
+    for every in (timedelta(0), timedelta(seconds=-5), timedelta(milliseconds=1500)):
+        with pytest.raises(ValueError, match="whole seconds"):
+            slot_of("x", every, datetime(2026, 3, 1, tzinfo=UTC))

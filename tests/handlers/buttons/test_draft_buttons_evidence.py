@@ -1,0 +1,79 @@
+"""The evidence dialogue over a real repository and a stub of Slack: opened empty, then filled."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from slack_sdk import WebClient
+
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.checks.evidence_reader import EvidenceReader
+from bot.domain.returns import EvidenceKind, EvidenceRef
+from bot.domain.threads import PendingReason, Status
+from bot.errors import ProviderError
+from handlers.buttons.draft_buttons import EvidenceDialogue
+from tests.builders import THREAD_ID, a_return, in_status
+from tests.fakes import MemoryThreadStore
+from tests.gitrepo import make_repo
+from tests.handlers.slack_stub import Answer, SlackStub, refusal
+
+
+class Desk:
+    """A thread that cites a file of a real repository, and Slack."""
+
+    def __init__(self, folder: Path, slack: SlackStub) -> None:
+        self.slack, self.client = slack, WebClient(base_url=slack.url)
+        repo = GitRepo(make_repo(folder, {"app/retry.py": "import time\n\nlimit = 5\n"}))
+        ref = EvidenceRef(kind=EvidenceKind.FILE, ref="app/retry.py:3", commit=repo.head(), quote="limit = 5")
+        ret = a_return(evidence_refs=(ref,) * 14)
+        store = MemoryThreadStore()
+        store.put(in_status(Status.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret))
+        self.dialogue = EvidenceDialogue(store, EvidenceReader(repo=repo), lambda _: "https://code.acme.io/x")
+        slack.will("views.open", Answer({"view": {"id": "V7"}}))
+
+    def updates(self) -> list[dict[str, Any]]:
+        return self.slack.of("views.update")
+
+
+@pytest.fixture
+def desk(tmp_path: Path, slack: SlackStub) -> Desk:
+    """What a click finds."""
+    return Desk(tmp_path, slack)
+
+
+def test_it_opens_empty_and_is_filled_with_the_lines(desk: Desk) -> None:
+    """The lines around the quotation, the link, and how many citations there was no room for."""
+    view_id = desk.dialogue.open(desk.client, "trigger")
+    assert view_id == "V7"
+    assert "limit" not in json.dumps(desk.slack.of("views.open"))
+    desk.dialogue.fill(desk.client, view_id, THREAD_ID)
+    [update] = desk.updates()
+    assert update["view_id"] == "V7"
+    shown = json.dumps(update)
+    assert "import time" in shown
+    assert "3  limit = 5" in shown
+    assert "https://code.acme.io/x" in shown
+    assert "2 more are not shown here" in shown
+
+
+def test_a_thread_that_is_gone_is_said(desk: Desk) -> None:
+    """In the dialogue that stands open."""
+    desk.dialogue.fill(desk.client, "V7", "T1.C1.9.9")
+    assert "not on file" in json.dumps(desk.updates())
+
+
+def test_a_dialogue_closed_meanwhile_is_no_trouble(desk: Desk, slack: SlackStub) -> None:
+    """Slack does not know it any more."""
+    slack.will("views.update", refusal("not_found"))
+    desk.dialogue.fill(desk.client, "V7", THREAD_ID)
+    assert len(desk.updates()) == 1
+
+
+def test_a_trigger_that_expired_is_for_the_caller_to_tell(desk: Desk, slack: SlackStub) -> None:
+    """Nothing is filled."""
+    slack.will("views.open", refusal("expired_trigger_id"))
+    with pytest.raises(ProviderError, match="expired_trigger_id"):
+        desk.dialogue.open(desk.client, "trigger")

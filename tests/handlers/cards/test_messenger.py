@@ -1,0 +1,474 @@
+"""What the bot says, over the wire: cards in place, replies in their thread, recognised again after a crash."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from blocks import ids
+from bot.domain.citations.links import code_links
+from bot.domain.threads import PendingReason, PostIntent, Status, ThreadState, hash_draft, reply_mark
+from bot.errors import ProviderError, Unavailable, Unconfirmed
+from bot.ports.chat import IN_FLIGHT
+from handlers.cards.messenger import SlackMessenger, ephemeral
+from handlers.transport.rate_limits import UPDATE_BURST, Pacing
+from handlers.transport.slack_clients import repeatable_client
+from tests.blocks.limits import texts
+from tests.builders import NOW, QUESTION_TS, THREAD_ID, in_status
+from tests.fakes import FakeClock
+from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal
+
+STATE = in_status(Status.PENDING_USER, PendingReason.APPROVAL)
+CARD_TS = "1800000000.000001"
+TEXT = "The limit is **5**."
+LATER = STATE.evolve(original_message_id="1795168800.000100")
+"""A question asked later in the same thread."""
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """A clock at the start of the process; the thread is older."""
+    return FakeClock(STATE.started_at + timedelta(minutes=1))
+
+
+@pytest.fixture
+def messenger(slack: SlackStub, clock: FakeClock) -> SlackMessenger:
+    """The real messenger over the stub."""
+    return SlackMessenger(
+        repeatable_client("xoxb-1", slack.url),
+        a_poster(slack.url, clock=clock),
+        Pacing(posts_per_second=1.0).updates,
+        ops_channel="C0OPS",
+        bot_user_id="U0BOT",
+        link_to=code_links(None),
+    )
+
+
+def on_card(state: ThreadState) -> ThreadState:
+    return state.evolve(card_channel="C0OPS", card_ts=CARD_TS)
+
+
+def blocks_of(call: dict[str, Any]) -> list[dict[str, Any]]:
+    blocks = call["blocks"]
+    found: list[dict[str, Any]] = json.loads(blocks) if isinstance(blocks, str) else blocks
+    return found
+
+
+class TestCard:
+    """One card per thread."""
+
+    def test_a_first_card_is_posted_in_the_ops_channel(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """Unfurling nothing, marked with its thread."""
+        slack.will("chat.postMessage", Answer({"ts": CARD_TS}))
+        assert messenger.show_card(STATE) == ("C0OPS", CARD_TS)
+        [call] = slack.of("chat.postMessage")
+        assert call["channel"] == "C0OPS"
+        assert call["unfurl_links"] in (False, "0")
+        assert "thread_ts" not in call
+        assert blocks_of(call)[0]["block_id"] == ids.card_block_id(THREAD_ID)
+
+    def test_a_card_that_stands_is_updated_in_place(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """No second message."""
+        assert messenger.show_card(on_card(STATE)) == ("C0OPS", CARD_TS)
+        [call] = slack.of("chat.update")
+        assert (call["channel"], call["ts"]) == ("C0OPS", CARD_TS)
+        assert slack.of("chat.postMessage") == []
+
+    def test_a_card_somebody_deleted_is_posted_anew(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """Nothing waits unseen."""
+        slack.will("chat.update", refusal("message_not_found"))
+        slack.will("chat.postMessage", Answer({"ts": "1800000000.000009"}))
+        assert messenger.show_card(on_card(STATE)) == ("C0OPS", "1800000000.000009")
+
+    @pytest.mark.parametrize("code", ["ratelimited_for_ever", "no_such_thing", "channel_not_found"])
+    def test_a_refused_update_is_an_error_and_posts_nothing(
+        self, slack: SlackStub, messenger: SlackMessenger, code: str
+    ) -> None:
+        """Only a card that is gone is replaced."""
+        slack.will("chat.update", refusal(code))
+        with pytest.raises(ProviderError, match=code):
+            messenger.show_card(on_card(STATE))
+        assert slack.of("chat.postMessage") == []
+
+    def test_a_card_of_an_earlier_run_is_found_by_its_mark(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """Whatever else stands in the channel since the question, with or without blocks."""
+        messages = [
+            {"ts": "1800000000.000013", "text": "chatter"},
+            {"ts": "1800000000.000012", "blocks": [{"type": "section", "block_id": ids.card_block_id("T1.C1.9.9")}]},
+            {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]},
+        ]
+        slack.will("conversations.history", Answer({"messages": messages}))
+        assert messenger.find_card(STATE) == ("C0OPS", CARD_TS)
+        [asked] = slack.of("conversations.history")
+        assert asked["oldest"] == QUESTION_TS
+
+    def test_a_card_of_an_earlier_run_is_not_missed_before_ten_seconds_have_passed(
+        self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
+    ) -> None:
+        """Whoever posted it died; it may still be on its way."""
+        slack.will("conversations.history", Answer({"messages": []}))
+        clock.advance(IN_FLIGHT.total_seconds() - 1)
+        with pytest.raises(Unavailable, match="on its way"):
+            messenger.find_card(STATE)
+        clock.advance(1)
+        assert messenger.find_card(STATE) is None
+
+    def test_a_card_of_this_run_is_waited_for_only_if_it_was_posted(
+        self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
+    ) -> None:
+        """Not before, nor after Slack refused it; but where nobody can tell, though that was the only trouble."""
+        slack.will("conversations.history", Answer({"messages": []}))
+        state = STATE.evolve(started_at=clock.now())
+        assert messenger.find_card(state) is None
+        slack.will("chat.postMessage", refusal("channel_not_found"))
+        with pytest.raises(ProviderError):
+            messenger.show_card(state)
+        assert messenger.find_card(state) is None
+        slack.will("chat.postMessage", HangUp)
+        with pytest.raises(Unconfirmed):
+            messenger.show_card(state)
+        with pytest.raises(Unavailable, match="on its way"):
+            messenger.find_card(state)
+
+    def test_a_card_of_an_earlier_run_is_found_though_the_clock_was_put_back(
+        self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
+    ) -> None:
+        """As a machine that starts with a wrong time is: its thread seems younger than this run."""
+        card = {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
+        slack.will("conversations.history", Answer({"messages": [card]}))
+        assert messenger.find_card(STATE.evolve(started_at=clock.now() + timedelta(hours=1))) == ("C0OPS", CARD_TS)
+
+    def test_a_card_that_another_process_posted_is_found(
+        self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
+    ) -> None:
+        """The question is new to this data directory, but not to the time before its backup, nor to a replica."""
+        card = {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
+        slack.will("conversations.history", Answer({"messages": [card]}))
+        assert messenger.find_card(STATE.evolve(started_at=clock.now())) == ("C0OPS", CARD_TS)
+
+    def test_a_question_taken_up_again_leaves_the_card_it_had(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """That one is newer than the question, too."""
+        card = {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
+        slack.will("conversations.history", Answer({"messages": [card]}))
+        with pytest.raises(Unavailable, match="on its way"):
+            messenger.find_card(STATE, after=CARD_TS)
+        [asked] = slack.of("conversations.history")
+        assert asked["oldest"] == CARD_TS
+
+    def test_a_card_far_up_the_channel_is_found(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """Page after page, back to the question."""
+        card = {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
+        first = Answer({"messages": [{"ts": "1800000000.000012"}], "response_metadata": {"next_cursor": "more"}})
+        slack.will("conversations.history", first, Answer({"messages": [card]}))
+        assert messenger.find_card(STATE) == ("C0OPS", CARD_TS)
+
+
+LONG = "\n\n".join(f"paragraph {n}: " + "a & b " * 90 for n in range(25))
+"""Three messages long."""
+
+
+def too_long(slack: SlackStub, method: str) -> list[int]:
+    """Return how many characters of text each call of a method had in all of its blocks."""
+    return [sum(map(len, texts(blocks_of(call)))) for call in slack.of(method)]
+
+
+class TestLongDraft:
+    """What a card has no room for stands in its thread, before anybody can approve it."""
+
+    def test_the_whole_draft_is_put_into_the_card_s_thread_once(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """In as many messages as it will be posted in; then the card offers Approve."""
+        state = on_card(STATE.with_draft(LONG))
+        slack.will("conversations.replies", Answer({"messages": []}))
+        for _ in range(2):
+            messenger.show_card(state)
+        posted = slack.of("chat.postMessage")
+        assert [call["thread_ts"] for call in posted] == [CARD_TS] * 3
+        assert "message 1 of 3, as it would be posted" in str(blocks_of(posted[0]))
+        assert "paragraph 24" in str(blocks_of(posted[2]))
+        assert max(too_long(slack, "chat.postMessage") + too_long(slack, "chat.update")) < 10_000
+        assert all(ids.APPROVE in str(call["blocks"]) for call in slack.of("chat.update"))
+
+    def test_what_an_earlier_run_put_there_is_not_put_there_again(
+        self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
+    ) -> None:
+        """Only what is missing, and not before it can no longer be on its way."""
+        state = on_card(STATE.with_draft(LONG))
+        first = {"ts": "7.1", "blocks": [{"block_id": ids.preview_block_id(THREAD_ID, state.draft_version, 1)}]}
+        slack.will("conversations.replies", Answer({"messages": [first]}))
+        with pytest.raises(Unconfirmed):
+            messenger.show_card(state)
+        clock.advance(IN_FLIGHT.total_seconds())
+        messenger.show_card(state)
+        assert len(slack.of("chat.postMessage")) == 2
+
+    def test_a_draft_that_slack_does_not_take_cannot_be_approved(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """The card says so, and the thread's work goes on."""
+        slack.will("conversations.replies", Answer({"messages": []}))
+        slack.will("chat.postMessage", refusal("invalid_blocks"))
+        assert messenger.show_card(on_card(STATE.with_draft(LONG))) == ("C0OPS", CARD_TS)
+        [call] = slack.of("chat.update")
+        assert "cannot be approved" in str(call["blocks"])
+        assert ids.APPROVE not in str(call["blocks"])
+
+
+class TestRefusedCard:
+    """A card that Slack does not take is shortened and says so."""
+
+    @pytest.mark.parametrize("code", ["msg_blocks_too_long", "invalid_blocks", "invalid_blocks_format"])
+    def test_a_refused_update_falls_back_to_a_shorter_card(
+        self, slack: SlackStub, messenger: SlackMessenger, code: str
+    ) -> None:
+        """The draft goes to the thread, and can be approved from the short card."""
+        slack.will("conversations.replies", Answer({"messages": []}))
+        slack.will("chat.update", refusal(code), Answer({}))
+        assert messenger.show_card(on_card(STATE)) == ("C0OPS", CARD_TS)
+        short = str(slack.of("chat.update")[-1]["blocks"])
+        assert f"Slack did not take the whole one ({code})" in short
+        assert ids.APPROVE in short
+        assert max(too_long(slack, "chat.update")[1:]) < 3_000
+        [whole] = slack.of("chat.postMessage")
+        assert whole["thread_ts"] == CARD_TS
+
+    def test_where_even_that_is_refused_a_line_stands_there(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """With the mark by which the card is found again, and no foreign word."""
+        slack.will("conversations.replies", Answer({"messages": []}))
+        slack.will("chat.update", *[refusal("invalid_blocks")] * 3, Answer({}))
+        messenger.show_card(on_card(STATE))
+        [block] = blocks_of(slack.of("chat.update")[-1])
+        assert block["block_id"] == ids.card_block_id(THREAD_ID)
+        assert "Slack did not take this message (invalid_blocks)" in str(block)
+
+    def test_a_first_card_is_posted_short(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """And its draft put below it."""
+        slack.will("conversations.replies", Answer({"messages": []}))
+        posted = Answer({"ts": CARD_TS})
+        slack.will("chat.postMessage", refusal("msg_blocks_too_long"), posted, posted)
+        assert messenger.show_card(STATE) == ("C0OPS", CARD_TS)
+        assert ids.APPROVE in str(slack.of("chat.update")[-1]["blocks"])
+
+
+class TestLongReply:
+    """A reply that is too long for one message is posted in several, each exactly once."""
+
+    def answers(self, state: ThreadState, *numbers: int) -> Answer:
+        marks = [ids.reply_block_id(THREAD_ID, hash_draft(LONG), number) for number in numbers]
+        return Answer({"messages": [{"ts": f"7.{n}", "blocks": [{"block_id": m}]} for n, m in enumerate(marks, 1)]})
+
+    def test_it_stands_whole_and_in_order(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """All in the asker's thread; the last carries the metadata by which the whole is found."""
+        state = STATE.with_draft(LONG)
+        slack.will("conversations.replies", Answer({"messages": []}))
+        messenger.post_reply(state, LONG)
+        posted = slack.of("chat.postMessage")
+        said = "".join(str(blocks_of(call)) for call in posted)
+        assert [said.count(f"paragraph {n}:") for n in range(25)] == [1] * 25
+        assert [call["thread_ts"] for call in posted] == [QUESTION_TS] * 3
+        assert ["metadata" in call for call in posted] == [False, False, True]
+        assert max(too_long(slack, "chat.postMessage")) < 10_000
+
+    @pytest.mark.parametrize("standing", [(1,), (1, 2)])
+    def test_after_a_crash_only_what_is_missing_is_posted(
+        self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock, standing: tuple[int, ...]
+    ) -> None:
+        """Once what is missing can no longer be on its way."""
+        state = STATE.with_draft(LONG)
+        slack.will("conversations.replies", self.answers(state, *standing))
+        clock.advance(IN_FLIGHT.total_seconds())
+        assert messenger.find_reply(state, LONG) is None
+        messenger.post_reply(state, LONG)
+        assert len(slack.of("chat.postMessage")) == 3 - len(standing)
+
+    def test_a_refusal_in_the_middle_leaves_the_claim_to_be_settled(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """Something stands in the thread, so it is not "nothing was posted"; a refused first message is."""
+        state = STATE.with_draft(LONG)
+        slack.will("conversations.replies", Answer({"messages": []}))
+        slack.will("chat.postMessage", refusal("is_archived"))
+        with pytest.raises(ProviderError) as caught:
+            messenger.post_reply(state, LONG)
+        assert not isinstance(caught.value, Unconfirmed)
+        for answered in (1, 2):
+            slack.will("chat.postMessage", *[Answer({"ts": "7.1"})] * answered, refusal("is_archived"))
+            with pytest.raises(Unconfirmed):
+                messenger.post_reply(state, LONG)
+
+
+class TestPace:
+    """What Slack refused for its rate is not tried again before its time, by nobody."""
+
+    def test_a_channel_that_was_refused_is_left_alone(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """The next post is refused here; other channels are not concerned."""
+        slack.will("chat.postMessage", refusal("ratelimited", status=429, Retry_After="60"), Answer({"ts": "1.2"}))
+        with pytest.raises(Unavailable, match="try again in 60 s"):
+            messenger.tell_ops("one")
+        with pytest.raises(Unavailable, match="there is room again") as caught:
+            messenger.show_card(STATE)
+        assert caught.value.retry_after_s == pytest.approx(60, abs=5)
+        assert messenger.post_reply(STATE, TEXT) == "1.2"
+        assert [call["channel"] for call in slack.of("chat.postMessage")] == ["C0OPS", "C1"]
+
+    def test_updates_that_were_refused_are_put_off_without_asking_slack(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """One refusal is enough for all cards; posts go on."""
+        slack.will("chat.update", refusal("ratelimited", status=429, Retry_After="30"))
+        for _ in range(3):
+            with pytest.raises(Unavailable) as caught:
+                messenger.show_card(on_card(STATE))
+            assert caught.value.retry_after_s == pytest.approx(30, abs=5)
+        assert len(slack.of("chat.update")) == 1
+        messenger.tell_ops("still here")
+
+    def test_progress_leaves_half_of_the_updates_to_states(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """However many runs report."""
+        for _ in range(UPDATE_BURST // 2):
+            messenger.show_card(on_card(STATE), progress="3 tool calls")
+        with pytest.raises(Unavailable, match="there is room again"):
+            messenger.show_card(on_card(STATE), progress="4 tool calls")
+        assert len(slack.of("chat.update")) == UPDATE_BURST // 2
+        messenger.show_card(on_card(STATE))
+
+
+class TestReply:
+    """The one message the whole bot is for."""
+
+    def test_a_reply_goes_into_its_thread_with_its_metadata(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """Markdown as mrkdwn, nothing unfurled, thread and draft named."""
+        slack.will("chat.postMessage", Answer({"ts": "1.2"}))
+        assert messenger.post_reply(STATE, TEXT) == "1.2"
+        [call] = slack.of("chat.postMessage")
+        assert (call["channel"], call["thread_ts"]) == ("C1", QUESTION_TS)
+        assert call["unfurl_links"] in (False, "0")
+        assert call["unfurl_media"] in (False, "0")
+        assert "reply_broadcast" not in call
+        assert call["text"] == "The limit is *5*."
+        metadata = json.loads(call["metadata"]) if isinstance(call["metadata"], str) else call["metadata"]
+        assert metadata["event_payload"] == {
+            "thread_id": THREAD_ID,
+            "draft_version": STATE.draft_version,
+            "draft_hash": hash_draft(TEXT),
+        }
+
+    @pytest.mark.parametrize("text", ["<!channel> hi", "@here look", "<!subteam^S1>", "<https://x.io|<!everyone>>"])
+    def test_no_reply_calls_the_whole_channel(self, slack: SlackStub, messenger: SlackMessenger, text: str) -> None:
+        """Neither in its blocks nor in its text."""
+        messenger.post_reply(STATE, text)
+        [call] = slack.of("chat.postMessage")
+        sent = json.dumps([blocks_of(call), call["text"]])
+        assert "<!" not in sent
+        assert "@here" not in sent
+
+    def test_a_dropped_connection_is_unconfirmed_and_not_repeated(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """One request, whatever became of it."""
+        slack.will("chat.postMessage", HangUp)
+        with pytest.raises(Unconfirmed):
+            messenger.post_reply(STATE, TEXT)
+        assert len(slack.of("chat.postMessage")) == 1
+
+
+def reply(user: str = "U0BOT", **fields: Any) -> dict[str, Any]:
+    return {"ts": "5.5", "user": user, "text": "another text", **fields}
+
+
+def metadata(draft: str = TEXT, thread_id: str = THREAD_ID, version: int = STATE.draft_version) -> dict[str, Any]:
+    return {
+        "event_type": "triage_reply",
+        "event_payload": {"thread_id": thread_id, "draft_version": version, "draft_hash": hash_draft(draft)},
+    }
+
+
+@pytest.mark.parametrize(
+    ("message", "ours"),
+    [
+        (reply(metadata=metadata()), True),
+        (reply(text="The limit is *5*."), True),
+        (reply(metadata={"event_type": "other"}, text="The limit is *5*."), True),
+        (reply(), False),
+        (reply(metadata=metadata("another draft"), text="The limit is *5*."), False),
+        (reply(metadata=metadata(thread_id="T1.C1.9.9")), False),
+        (reply(metadata=metadata(version=STATE.draft_version - 1)), False),
+        (reply("U1", text="The limit is *5*."), False),
+        (reply("U1", metadata=metadata()), False),
+        (reply(blocks=[{"type": "section", "block_id": f"{reply_mark(STATE)}:0011223344556677"}]), True),
+        (reply(blocks=[{"type": "section", "block_id": f"{reply_mark(LATER)}:0011223344556677"}]), False),
+        (reply("U1", blocks=[{"type": "section", "block_id": f"{reply_mark(STATE)}:0011223344556677"}]), False),
+    ],
+)
+def test_our_reply_is_known_by_its_mark_its_metadata_and_else_by_its_text(
+    slack: SlackStub, messenger: SlackMessenger, message: dict[str, Any], ours: bool
+) -> None:
+    """Somebody who repeats our words has not posted our reply."""
+    parent = {"ts": QUESTION_TS, "user": "U1", "text": "The limit is *5*."}
+    slack.will("conversations.replies", Answer({"messages": [parent, message]}))
+    assert messenger.find_reply(STATE, TEXT) == ("5.5" if ours else None)
+    [call] = slack.of("conversations.replies")
+    assert call["include_all_metadata"] in (True, "1")
+
+
+@pytest.mark.parametrize(("seconds", "ours"), [(-3_600, False), (-61, False), (-59, True), (0, True), (5, True)])
+def test_an_earlier_answer_in_the_same_words_is_not_this_reply(
+    slack: SlackStub, messenger: SlackMessenger, seconds: int, ours: bool
+) -> None:
+    """Where metadata is not kept, only what was posted since the intent counts, two clocks' difference aside."""
+    claimed = STATE.evolve(post_intent=PostIntent(at=NOW, draft_hash=hash_draft(TEXT)))
+    ts = f"{NOW.timestamp() + seconds:.6f}"
+    message = {"ts": ts, "user": "U0BOT", "text": "The limit is *5*."}
+    slack.will("conversations.replies", Answer({"messages": [message]}))
+    assert messenger.find_reply(claimed, TEXT) == (ts if ours else None)
+
+
+def test_a_reply_on_the_second_page_is_found(slack: SlackStub, messenger: SlackMessenger) -> None:
+    """Long threads come in pages."""
+    first = Answer({"messages": [reply()], "has_more": True, "response_metadata": {"next_cursor": "abc"}})
+    slack.will("conversations.replies", first, Answer({"messages": [reply(metadata=metadata())]}))
+    assert messenger.find_reply(STATE, TEXT) == "5.5"
+    assert slack.of("conversations.replies")[1]["cursor"] == "abc"
+
+
+def test_a_thread_that_is_gone_holds_no_reply(slack: SlackStub, messenger: SlackMessenger) -> None:
+    """That is an answer; any other refusal is not."""
+    slack.will("conversations.replies", refusal("thread_not_found"))
+    assert messenger.find_reply(STATE, TEXT) is None
+    slack.will("conversations.replies", refusal("not_in_channel"))
+    with pytest.raises(ProviderError, match="invite the bot"):
+        messenger.find_reply(STATE, TEXT)
+
+
+def test_the_ops_channel_is_told_inertly(slack: SlackStub, messenger: SlackMessenger) -> None:
+    """File names and errors may hold anything."""
+    messenger.tell_ops("cannot read <!channel> & more")
+    [call] = slack.of("chat.postMessage")
+    assert (call["channel"], call["text"]) == ("C0OPS", "cannot read &lt;!channel&gt; &amp; more")
+
+
+def test_an_answer_to_a_click_is_for_one_pair_of_eyes(slack: SlackStub) -> None:
+    """Ephemeral, in the ops channel, to the one who clicked."""
+    ephemeral(repeatable_client("xoxb-1", slack.url), a_poster(slack.url))("C0OPS", "U2", "Posted.")
+    [call] = slack.of("chat.postEphemeral")
+    assert (call["channel"], call["user"], call["text"]) == ("C0OPS", "U2", "Posted.")
+
+
+def test_who_is_not_in_the_channel_is_answered_in_private(slack: SlackStub) -> None:
+    """What somebody typed must not be lost because Slack shows it to members only; an outage is no such refusal."""
+    tell = ephemeral(repeatable_client("xoxb-1", slack.url), a_poster(slack.url))
+    slack.will("chat.postEphemeral", refusal("user_not_in_channel"))
+    slack.will("conversations.open", Answer({"channel": {"id": "D2"}}))
+    tell("C0OPS", "U2", "You wrote: five")
+    [call] = slack.of("chat.postMessage")
+    assert (call["channel"], call["text"]) == ("D2", "You wrote: five")
+    slack.will("chat.postEphemeral", refusal("internal_error", status=500))
+    with pytest.raises(Unavailable):
+        tell("C0OPS", "U2", "You wrote: five")
+    assert len(slack.of("chat.postMessage")) == 1

@@ -1,0 +1,372 @@
+"""`/triage …`: answered at once, to one pair of eyes."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from slack_sdk.models.blocks import Block
+from slack_sdk.webhook import WebhookResponse
+
+from blocks.views.brief_view import draft_lines
+from blocks.views.heartbeat_view import said_blocks
+from bot.adapters.storage.files.json_file import JsonFile
+from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.casework.approvers import Approvers
+from bot.casework.pause import FILE as PAUSE
+from bot.casework.pause import Pausing
+from bot.casework.reports.status_overview import ThreadLine
+from bot.domain.commands.command_specs import MANUAL
+from bot.domain.threads import PendingReason, Status, ThreadState
+from bot.errors import ProviderError
+from bot.ports import Person
+from handlers.commands.casework_commands import CaseworkCommands
+from handlers.commands.dispatcher import OTHER_TEAM, Commands
+from handlers.commands.report_commands import status_command
+from handlers.commands.typed_command import Typed
+from tests.blocks.limits import texts
+from tests.builders import NOW, in_status
+from tests.fakes import FakeClock, FakeWorkspace
+from tests.payloads import payload
+
+
+def run(home: Path, text: str | None, *, by: str = "U2") -> dict[str, Any]:
+    """Type a command and return what Slack was answered."""
+    workspace = FakeWorkspace()
+    workspace.groups["C0OPS"] = frozenset({"U2"})
+    approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
+    approvers.refresh()
+    commands = Commands({"status": status_command(home, approvers, FakeClock())}, team_id="T1")
+    answers: list[dict[str, Any]] = []
+    commands(lambda **answer: answers.append(answer), {**payload("slash_command"), "text": text, "user_id": by}, None)  # type: ignore[arg-type]
+    [answer] = answers
+    return answer
+
+
+def said(answer: dict[str, Any]) -> str:
+    return "\n".join(texts(answer["blocks"]))
+
+
+@pytest.mark.parametrize("text", ["status", "  STATUS  ", "status of everything"])
+def test_every_answer_is_ephemeral(tmp_path: Path, text: str) -> None:
+    """However the word is written."""
+    answer = run(tmp_path, text)
+    assert answer["response_type"] == "ephemeral"
+    assert "*0* waiting" in said(answer)
+
+
+def test_questions_are_shown_to_approvers_only(tmp_path: Path) -> None:
+    """Whoever else asks sees the counts."""
+    TinyThreadStore(tmp_path).put(in_status(Status.INVESTIGATING, question="why five?"))
+    assert "why five?" in said(run(tmp_path, "status"))
+    other = said(run(tmp_path, "status", by="U3"))
+    assert "why five?" not in other
+    assert "*1* being investigated" in other
+
+
+def test_a_colleague_of_a_sister_workspace_is_answered(tmp_path: Path) -> None:
+    """An Enterprise Grid's command names their own workspace."""
+    workspace = FakeWorkspace()
+    workspace.people["U2"] = Person(user_id="U2", name="b", team_id="T2", team_ids=frozenset({"T2"}))
+    approvers = Approvers((), ops_channel="C0OPS", team_id="T1", workspace=workspace)
+    status = status_command(tmp_path, approvers, FakeClock())
+    commands = Commands({"status": status}, team_id="T1", knows=approvers.knows)
+    answers: list[dict[str, Any]] = []
+    for team in ("T2", "T9"):
+        body = {**payload("slash_command"), "text": "status", "user_id": "U2", "team_id": team}
+        commands(lambda **answer: answers.append(answer), body, None)  # type: ignore[arg-type]
+    assert "waiting" in said(answers[0])
+    assert "Only members of this workspace" in said(answers[1])
+
+
+@pytest.mark.parametrize("text", ["", None, "help", "   "])
+def test_nothing_is_help(tmp_path: Path, text: str | None) -> None:
+    """A bare `/triage` lists what there is."""
+    seen = said(run(tmp_path, text))
+    assert "`/triage status`" in seen
+    assert "`/triage help [command]`" in seen
+    assert "There is no" not in seen
+
+
+@pytest.mark.parametrize(("text", "near"), [("stauts", "status"), ("hlep me", "help")])
+def test_a_slip_of_the_pen_is_met_with_the_near_word(tmp_path: Path, text: str, near: str) -> None:
+    """And what to type next."""
+    assert f"Did you mean `/triage {near}`" in said(run(tmp_path, text))
+
+
+@pytest.mark.parametrize("text", ["<!everyone>", "x" * 5_000, "&lt;", "zzz", ":tada:", "🎉", "💥 pause"])
+def test_any_word_is_answered(tmp_path: Path, text: str) -> None:
+    """Whatever it is, inertly and within the limits."""
+    answer = run(tmp_path, text)
+    assert "There is no" in said(answer)
+    assert "<!" not in said(answer)
+    assert all(len(words) <= 3_000 for words in texts(answer["blocks"]))
+    assert len(answer["text"]) <= 40_000
+
+
+class Casework:
+    """The commands of casework over a data directory, and what they asked of the outside."""
+
+    def __init__(self, home: Path, *, configured: tuple[str, ...] | None = None) -> None:
+        self.home, self.asked, self.shown, self.told = home, [], [], []  # type: ignore[var-annotated]
+        self.refuse: ProviderError | None = None
+        workspace = FakeWorkspace()
+        workspace.groups["C0OPS"] = frozenset({"U2"})
+        approvers = Approvers(configured, ops_channel="C0OPS", team_id="T1", workspace=workspace)
+        approvers.refresh()
+        self.pausing = Pausing(home, JsonFile(home / PAUSE), FakeClock())
+        commands = CaseworkCommands(
+            home=home,
+            approvers=approvers,
+            pausing=self.pausing,
+            show_cards=lambda: self.shown.append("all"),
+            show_week=self._show_week,
+            ask=self._ask,
+            clock=FakeClock(),
+        )
+        self.commands = Commands(commands.table(), team_id="T1")
+
+    def _show_week(self) -> None:
+        if self.refuse:
+            raise self.refuse
+        self.shown.append("week")
+
+    def _ask(self, question: str, by: str) -> str:
+        if self.refuse:
+            raise self.refuse
+        self.asked.append((question, by))
+        return "asked"
+
+    def type(self, text: str, *, by: str = "U2", team: str = "T1") -> str:
+        """Type a command and return what is seen at once."""
+        answers: list[dict[str, Any]] = []
+        body = {**payload("slash_command"), "text": text, "user_id": by, "team_id": team}
+        self.commands(
+            lambda **answer: answers.append(answer),  # type: ignore[arg-type]
+            body,
+            lambda **later: self.told.append(later),  # type: ignore[arg-type]
+        )
+        [answer] = answers
+        assert answer["response_type"] == "ephemeral"
+        return said(answer)
+
+
+@pytest.fixture
+def casework(tmp_path: Path) -> Casework:
+    """The bot's commands for casework."""
+    return Casework(tmp_path)
+
+
+DRAFT = "The secret limit is 5."
+
+
+def a_draft(question: str, ts: str) -> ThreadState:
+    """Return a thread with a draft on a card."""
+    return in_status(
+        Status.PENDING_USER,
+        PendingReason.APPROVAL,
+        thread_id=f"T1.C1.{ts}",
+        original_message_id=ts,
+        question=question,
+        permalink=f"https://acme.slack.com/archives/C1/p{ts.replace('.', '')}",
+        card_channel="C0OPS",
+        card_ts="1795165300.000200",
+        draft_pending=DRAFT,
+    )
+
+
+def test_open_lists_the_drafts_with_links_to_their_cards_for_approvers_only(casework: Casework) -> None:
+    """Whoever else asks sees how many there are, and neither question, nor link, nor draft."""
+    assert "No draft waits" in casework.type("open")
+    store = TinyThreadStore(casework.home)
+    store.put(a_draft("why <!channel> five?", "1795165200.000100"))
+    store.put(in_status(Status.INVESTIGATING, question="not yet", thread_id="T1.C1.1795165201.000100"))
+    seen = casework.type("open")
+    assert "<https://acme.slack.com/archives/C0OPS/p1795165300000200|card>" in seen
+    assert "five?" in seen
+    assert "<!channel>" not in seen
+    assert "not yet" not in seen
+    assert "*1* draft waits" in casework.type("open", by="U3")
+    for stranger, team in (("U3", "T1"), ("U2", "T2")):
+        other = casework.type("open", by=stranger, team=team)
+        assert "five?" not in other
+        assert "archives" not in other
+    assert DRAFT not in seen
+
+
+@settings(deadline=None, max_examples=20)
+@given(count=st.integers(0, 60), question=st.sampled_from(["why?", "x" * 5_000, "&" * 300, "<!here>`" * 40]))
+def test_any_number_of_drafts_fits_one_screen(count: int, question: str) -> None:
+    """The last line says how many are left out."""
+    line = ThreadLine(
+        thread_id="T1.C1.1",
+        chat_id="C1",
+        permalink="https://acme.slack.com/archives/C1/p1",
+        status="pending-user (approval)",
+        question=question[:90],
+        started_at=NOW,
+        card=("C0OPS", "1.2"),
+    )
+    text = draft_lines([line] * count, NOW)
+    assert len(text) <= 3_000
+    shown = text.count("|card>")
+    assert shown == count or f"{count - shown} more" in text
+
+
+@pytest.mark.parametrize("text", ["pause", "resume", "investigate why five?"])
+def test_what_changes_something_needs_an_approver(casework: Casework, text: str) -> None:
+    """Others are told who may, and nothing happens; one of another workspace with the same id is another person."""
+    assert "Only approvers" in casework.type(text, by="U3")
+    assert casework.type(text, by="U2", team="T2").startswith(OTHER_TEAM)
+    assert not casework.pausing.is_paused
+    assert casework.asked == casework.shown == []
+
+
+def test_pausing_and_resuming_say_what_happens_and_show_it_on_the_cards(casework: Casework) -> None:
+    """Status and the second one to type it name who paused."""
+    assert "paused by @ben since" in casework.type("pause")
+    assert "already paused by @ben" in casework.type("pause")
+    assert "paused by @ben" in said(run(casework.home, "status"))
+    assert "goes on" in casework.type("resume")
+    assert "Nothing is paused" in casework.type("resume")
+    assert "paused" not in said(run(casework.home, "status"))
+    assert casework.shown == ["all"] * 3
+
+
+def test_a_question_is_asked_after_the_answer_and_a_refusal_is_told(casework: Casework) -> None:
+    """As it was typed: Slack's escapes are undone."""
+    assert "Asked in the ops channel" in casework.type("investigate  why is a &lt; b?")
+    assert casework.asked == [("why is a < b?", "U2")]
+    casework.refuse = ProviderError("Slack could not ask in the ops channel: is_archived")
+    casework.type("investigate why?")
+    [told] = casework.told
+    assert "is_archived" in told["text"]
+    assert told["response_type"] == "ephemeral"
+
+
+def test_a_question_needs_words_and_an_end(casework: Casework) -> None:
+    """And while paused the asker hears that it waits."""
+    assert "What shall be investigated" in casework.type("investigate")
+    assert "shorten" in casework.type(f"investigate {'x' * 4_001}")
+    casework.type("pause")
+    assert "waits until somebody types /triage resume" in casework.type("investigate why?")
+    assert casework.asked == [("why?", "U2")]
+
+
+@pytest.mark.parametrize(
+    ("configured", "says"),
+    [(None, "Everybody in <#C0OPS>"), (("U2",), "Named under `approvers`"), ((), "Nobody may approve")],
+)
+def test_the_list_of_approvers_says_where_it_comes_from(
+    tmp_path: Path, configured: tuple[str, ...] | None, says: str
+) -> None:
+    """And whether the reader is on it."""
+    casework = Casework(tmp_path, configured=configured)
+    seen = casework.type("approve-list")
+    assert says in seen
+    assert ("You are one of them" in seen) == (configured != ())
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("help open", "with links to their cards"), ("help pause", "investigations, heartbeats")]
+)
+def test_help_on_one_command_says_more(casework: Casework, text: str, says: str) -> None:
+    """One screen, and a slip of the pen is met here, too."""
+    assert says in casework.type(text)
+    assert "Did you mean `/triage help open`" in casework.type("help opne")
+
+
+def test_the_brief_is_for_everybody_in_numbers(casework: Casework) -> None:
+    """Questions are added for approvers."""
+    TinyThreadStore(casework.home).put(a_draft("why five?", "1795165200.000100"))
+    assert "why five?" in casework.type("brief")
+    other = casework.type("brief", by="U3")
+    assert "*1 draft* waits" in other
+    assert "why five?" not in other
+    assert DRAFT not in casework.type("brief")
+
+
+class Slow:
+    """A command that answers only after Slack was told something."""
+
+    def __init__(self) -> None:
+        self.acks: list[dict[str, Any]] = []
+        self.later: list[dict[str, Any]] = []
+        self.told = threading.Event()
+        self.commands = Commands({"metrics": self.metrics}, team_id="T1", patience_s=0.01)
+
+    def metrics(self, _: Typed) -> list[Block]:
+        assert self.told.wait(timeout=20)
+        return said_blocks("measured at last")
+
+    def ack(self, **said: Any) -> None:
+        self.acks.append(said)
+        self.told.set()
+
+
+def test_what_takes_long_is_said_at_once_and_answered_later() -> None:
+    """Slack waits 3 s for the first word; the answer is a second message, and there is one of each."""
+    slow = Slow()
+    body = {**payload("slash_command"), "text": "metrics"}
+    slow.commands(slow.ack, body, lambda **said: slow.later.append(said))  # type: ignore[arg-type]
+    assert [(said["response_type"], said["text"]) for said in slow.acks] == [
+        ("ephemeral", "Looking … (/triage metrics)")
+    ]
+    [answer] = slow.later
+    assert "measured at last" in "".join(texts(answer["blocks"]))
+    assert (answer["response_type"], answer["replace_original"]) == ("ephemeral", False)
+
+
+def test_a_late_answer_that_slack_refuses_is_on_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """A response_url is good for five uses and thirty minutes; nothing fails where it is used up."""
+    slow = Slow()
+    used_up = WebhookResponse(url="https://hooks.slack.com/x", status_code=404, body="used_url", headers={})
+    slow.commands(slow.ack, {**payload("slash_command"), "text": "metrics"}, lambda **_: used_up)  # type: ignore[arg-type]
+    assert "refused with status 404" in caplog.text
+
+
+@pytest.mark.parametrize("question", [":tada:", "🎉 🎉", "???", "`", "“”"])
+def test_a_question_without_a_word_is_none(casework: Casework, question: str) -> None:
+    """Nothing is asked, and an example is given."""
+    assert "What shall be investigated" in casework.type(f"investigate {question}")
+    assert casework.asked == []
+
+
+def test_a_long_line_that_was_refused_is_given_back(casework: Casework) -> None:
+    """Slack keeps nothing of a command; every word of the question stands in the answer."""
+    question = " ".join(f"word{number}" for number in range(500))
+    answer = casework.type(f"investigate {question}", by="U3")
+    assert "Only approvers" in answer
+    assert all(f"word{number}" in answer.replace("\n```\n```\n", "") for number in (0, 250, 499))
+    assert casework.asked == []
+
+
+@pytest.mark.parametrize("path", MANUAL)
+def test_help_stands_for_every_command_on_one_screen(casework: Casework, path: str) -> None:
+    """Syntax, two examples, who may, what it changes; asked before or after the command's name."""
+    entry = MANUAL[path]
+    answer = casework.type(f"help {path}")
+    said = answer.replace("&lt;", "<").replace("&gt;", ">")
+    assert f"`/triage {entry.form}`" in said
+    assert all(example.replace("`", "") in said for example in entry.examples)
+    assert "*Who may*" in said
+    assert "*Changes*" in said
+    assert said.count("\n") < 20
+    if path in ("pause", "open", "brief"):
+        assert casework.type(f"{path} help") == answer
+        assert not casework.pausing.is_paused
+
+
+def test_the_picture_of_the_week_is_posted_when_an_approver_asks(casework: Casework) -> None:
+    """Everybody in the ops channel sees it, so nobody else may; what Slack refuses is said to who asked."""
+    assert "Only approvers" in casework.type("brief picture", by="U3")
+    assert casework.shown == []
+    assert "on its way to the ops channel" in casework.type("brief picture")
+    assert casework.shown == ["week"]
+    casework.refuse = ProviderError("Slack could not post the picture of the week: missing_scope; reinstall the app")
+    casework.type("brief picture")
+    assert "missing_scope; reinstall the app" in casework.told[0]["text"]

@@ -1,0 +1,50 @@
+"""Only exact templates run, and a path never leaves the session's folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.heartbeat.playbooks.allowed_commands import commands_in, is_allowed
+
+TEMPLATES = [("git", "log", "-n", "{number}", "{branch}"), ("cat", "{path}"), ("gh", "pr", "list")]
+
+
+def test_commands_stand_in_backticks_and_names_do_not_count() -> None:
+    """A lone word in backticks is a branch or a file, not a command."""
+    lines = ["Watch `main` with `gh pr list`", "- and `git log -n 5 main`, twice: `gh pr list`"]
+    assert commands_in(lines) == [("gh", "pr", "list"), ("git", "log", "-n", "5", "main")]
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("git", "log", "-n", "5", "--output=/etc/passwd"),
+        ("git", "log", "-n", "5", "main", "--ext-diff"),
+        ("git", "-c", "core.pager=sh", "log", "-n", "5"),
+        ("git", "log", "-n", "$(id)", "main"),
+        ("git", "log", "-n", "5", "main;id"),
+        ("git", "log", "-n", "5", "../x"),
+        ("gh", "pr", "list", "--web"),
+        ("sh", "-c", "id"),
+        ("cat", "../secret"),
+        ("cat", "/etc/passwd"),
+        ("cat", ".git/config"),
+        ("cat", "-n"),
+    ],
+)
+def test_what_is_no_template_word_for_word_is_refused(argv: tuple[str, ...], tmp_path: Path) -> None:
+    """Prefixes, options, paths outside and shells among them."""
+    assert not is_allowed(argv, TEMPLATES, tmp_path)
+
+
+def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    """Paths are looked at once links are followed."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "inside").write_text("x")
+    (home / "way-out").symlink_to(tmp_path)
+    assert is_allowed(("cat", "inside"), TEMPLATES, home)
+    assert not is_allowed(("cat", "way-out/home"), TEMPLATES, home) or (tmp_path / "home").resolve() == home
+    assert not is_allowed(("cat", "way-out"), TEMPLATES, home)

@@ -1,0 +1,38 @@
+"""Who took a check out is remembered, and what cannot be read costs the name alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.adapters.storage.files.json_file import JsonFile
+from bot.domain.playbook import parse
+from bot.heartbeat.playbooks.check_identity import identity_of_lines
+from bot.heartbeat.playbooks.removed_checks import AGENT, Removals, removed_by_agent
+from bot.heartbeat.run.beat_view import Edit, Edits, What
+
+AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+BEFORE = parse("## Quick\n- Tree: `git status`\n- Lint: `make lint`\n")
+
+
+def test_a_check_that_stands_nowhere_any_more_was_removed_and_a_moved_one_was_not(tmp_path: Path) -> None:
+    """Reworded is not removed either; each session has its own."""
+    removals = Removals(JsonFile(tmp_path / "removed.json"))
+    removals.note("shop", BEFORE, parse("## Daily\n- Is it clean? `git status`\n"), by="U0ANA", at=AT)
+    assert {name: each.by for name, each in removals.of("shop").items()} == {identity_of_lines("`make lint`"): "U0ANA"}
+    assert removals.of("api") == {}
+
+
+def test_what_cannot_be_read_is_no_name(tmp_path: Path) -> None:
+    """A file somebody edited by hand."""
+    path = tmp_path / "removed.json"
+    path.write_text('{"shop/x": {"by": 7}, "shop/y": 3}')
+    assert Removals(JsonFile(path)).of("shop") == {}
+
+
+def test_what_the_agent_removed_in_its_beat_is_its_own_doing() -> None:
+    """By the command its task named."""
+    edits = Edits([Edit(what=What.REMOVE_TASK, text="Lint: `make lint`", at=AT)])
+    assert {name: each.by for name, each in removed_by_agent(edits, AT).items()} == {
+        identity_of_lines("`make lint`"): AGENT
+    }

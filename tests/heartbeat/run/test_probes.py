@@ -1,0 +1,158 @@
+"""Commands run without a shell, within limits, and what they print is compared by its hash."""
+
+from __future__ import annotations
+
+import fcntl
+import sys
+import time
+from pathlib import Path
+
+from bot.domain.playbook import parse
+from bot.domain.tiers import Tier
+from bot.heartbeat.run.probes import OUTPUT_BYTES, ProbeReport, ProbeResult, Probes
+from tests.gitrepo import make_repo
+
+ENVIRON = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "SLACK_BOT_TOKEN": "xoxb-very-secret"}
+
+
+def run(cwd: Path, *commands: str, timeout_s: float = 20.0, **more: object) -> ProbeReport:
+    """Run commands as tasks of a playbook that allows just these."""
+    text = "## Quick\n" + "\n".join(f"- [ ] Task {n}: `{command}`" for n, command in enumerate(commands))
+    templates = [tuple(command.split()) for command in commands]
+    probes = Probes(ENVIRON, secrets={"xoxb-very-secret"}, timeout_s=timeout_s)
+    return probes.run(cwd, parse(text).tasks(Tier.QUICK), templates, **more)  # type: ignore[arg-type]
+
+
+def script(folder: Path, code: str) -> str:
+    """Return a command that runs some Python."""
+    path = folder / "script.py"
+    path.write_text(code)
+    return f"{sys.executable} {path}".replace(sys.executable, "python3")
+
+
+def test_what_a_command_prints_is_kept_with_its_hash(tmp_path: Path) -> None:
+    """The same output has the same hash; another has another."""
+    repo = make_repo(tmp_path / "shop", {"a.py": "x = 1\n"})
+    first, again = run(repo, "git status --porcelain"), run(repo, "git status --porcelain")
+    assert first.results[0].output == ""
+    assert not first.changed(again.digests())
+    (repo / "b.py").write_text("y")
+    assert [result.output for result in run(repo, "git status --porcelain").changed(again.digests())] == ["?? b.py\n"]
+
+
+def test_a_command_that_is_not_installed_is_a_plain_result(tmp_path: Path) -> None:
+    """It covers its task all the same: missing again is no news."""
+    report = run(tmp_path, "gh-that-is-not-there pr list")
+    assert report.results[0].problem == "gh-that-is-not-there is not installed"
+    assert report.results[0].exit_code is None
+
+
+def test_no_secret_of_ours_reaches_a_command_or_comes_back(tmp_path: Path) -> None:
+    """The environment is scrubbed, and values are cut out of what is printed."""
+    code = "import os; print(sorted(os.environ), 'xoxb-' + 'very-secret')"
+    output = run(tmp_path, script(tmp_path, code)).results[0].output
+    assert "SLACK_BOT_TOKEN" not in output
+    assert "xoxb-very-secret" not in output
+    assert "GIT_CONFIG_COUNT" in output
+
+
+def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
+    """Its children too, for they hold the pipe."""
+    code = "import subprocess, time; subprocess.Popen(['sleep', '60']); time.sleep(60)"
+    result = run(tmp_path, script(tmp_path, code), timeout_s=0.5).results[0]
+    assert result.problem is not None
+    assert "took over 0.5 s" in result.problem
+    assert result.seconds < 10
+
+
+def test_a_daemon_that_keeps_the_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """A kept ssh connection does that; the command has long ended, and said what it had to say."""
+    code = "import subprocess; print('done'); subprocess.Popen(['sleep', '15'], start_new_session=True)"
+    result = run(tmp_path, script(tmp_path, code)).results[0]
+    assert (result.output, result.exit_code, result.problem) == ("done\n", 0, None)
+    assert result.seconds < 10
+
+
+def test_a_daemon_that_keeps_the_pipe_while_its_command_hangs_is_not_waited_for(tmp_path: Path) -> None:
+    """The limit of time holds whoever has the other end."""
+    code = "import subprocess, time; subprocess.Popen(['sleep', '15'], start_new_session=True); time.sleep(15)"
+    result = run(tmp_path, script(tmp_path, code), timeout_s=0.5).results[0]
+    assert "took over 0.5 s" in (result.problem or "")
+    assert result.seconds < 10
+
+
+def test_what_a_command_leaves_in_the_background_is_ended(tmp_path: Path) -> None:
+    """Also where it let go of the pipe: the lock it holds is free at once."""
+    code = (
+        "import fcntl, subprocess; lock = open('lock', 'w'); fcntl.flock(lock, fcntl.LOCK_EX)\n"
+        "subprocess.Popen(['sleep', '60'], pass_fds=[lock.fileno()], stdout=subprocess.DEVNULL, stderr=-3)"
+    )
+    assert run(tmp_path, script(tmp_path, code)).results[0].problem is None
+    started = time.monotonic()
+    with (tmp_path / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    assert time.monotonic() - started < 10
+
+
+def test_a_command_that_floods_is_cut(tmp_path: Path) -> None:
+    """What is kept is bounded, and it is said."""
+    result = run(tmp_path, script(tmp_path, "while True: print('x' * 1000)")).results[0]
+    assert len(result.output) == OUTPUT_BYTES
+    assert "printed more than 64 KiB" in (result.problem or "")
+
+
+def test_a_failure_is_told_by_its_last_line(tmp_path: Path) -> None:
+    """Here: no checkout."""
+    problem = run(tmp_path, "git status --porcelain").results[0].problem
+    assert problem is not None
+    assert problem.startswith("`git status --porcelain` failed: fatal: not a git repository")
+
+
+def test_hooks_and_monitors_of_the_checkout_do_not_run(tmp_path: Path) -> None:
+    """A checkout's own config names programs; none is started."""
+    repo = make_repo(tmp_path / "shop", {"a.py": "x = 1\n"})
+    config = repo / ".git" / "config"
+    config.write_text(config.read_text() + '[core]\n\tfsmonitor = "touch pwned; false"\n\tpager = touch pwned\n')
+    run(repo, "git status --porcelain", "git log --oneline -n 5")
+    assert not (repo / "pwned").exists()
+
+
+def test_what_is_not_allowed_is_named_and_not_run(tmp_path: Path) -> None:
+    """Its task is not covered."""
+    tasks = parse("## Quick\n- [ ] Evil: `touch pwned now`\n").tasks(Tier.QUICK)
+    report = Probes(ENVIRON).run(tmp_path, tasks, [("git", "status")])
+    assert report.refused == (("touch", "pwned", "now"),)
+    assert not report.covers(tasks[0])
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_what_code_knows_already_is_not_run(tmp_path: Path) -> None:
+    """A task that names the playbook's own flags is covered by them."""
+    tasks = parse("## Quick\n- [ ] Flags: `triage flags`\n").tasks(Tier.QUICK)
+    report = Probes(ENVIRON).run(tmp_path, tasks, [], known={("triage", "flags"): "disk is full"})
+    assert report.covers(tasks[0])
+    assert report.of(tasks[0])[0].output == "disk is full"
+
+
+def test_all_commands_of_a_beat_share_one_limit_of_time(tmp_path: Path) -> None:
+    """What is left over is named and not covered; what code knows already costs no time."""
+    ticks = iter(range(0, 10_000, 5))
+    probes = Probes(ENVIRON, total_s=12.0, monotonic=lambda: next(ticks))
+    text = "## Quick\n" + "".join(f"- [ ] {n}: `echo {n}`\n" for n in range(4)) + "- [ ] flags: `triage flags`\n"
+    tasks = parse(text).tasks(Tier.QUICK)
+    report = probes.run(tmp_path, tasks, [("echo", "{number}")], known={("triage", "flags"): ""})
+    assert [result.command for result in report.results] == ["echo 0", "triage flags"]
+    assert report.late == (("echo", "1"), ("echo", "2"), ("echo", "3"))
+    assert [report.covers(task) for task in tasks] == [True, False, False, False, True]
+
+
+def test_thousands_of_tasks_are_looked_up_in_a_moment() -> None:
+    """By task, not by searching all commands for each."""
+    tasks = parse("".join(f"- {n}: `echo {n}`\n" for n in range(5_000))).tasks(Tier.QUICK)
+    argvs = [("echo", str(n)) for n in range(5_000)]
+    results = tuple(ProbeResult(argv=argv, output="", exit_code=0, seconds=0.1) for argv in argvs)
+    wanted = tuple((task.id, argv) for task, argv in zip(tasks, argvs, strict=True))
+    report = ProbeReport(results=results, wanted=wanted)
+    began = time.perf_counter()
+    assert all(report.covers(task) and report.of(task) for task in tasks)
+    assert time.perf_counter() - began < 2

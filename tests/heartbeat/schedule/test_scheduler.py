@@ -1,0 +1,422 @@
+"""Which session beats when: phase, missed slots, wakes that coalesce, clocks that jump, crashes at any step."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.domain.heartbeats.beats import BeatResult, Indicator, Wake
+from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, Override, Pace, Setter, Switch
+from bot.domain.intervals import slot_of
+from bot.domain.jobs import JobKind
+from bot.errors import InputError
+from bot.heartbeat.run.beat_worker import take_wakes
+from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK
+from tests.fakes import Crash, Faults, MemoryJobQueue, MemoryJournal, MemorySessionStore
+from tests.heartbeat.clockwork import START, Clockwork
+
+ALL_DAY = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
+HALF_HOUR = timedelta(minutes=30)
+ANA = Setter(id="U0ANA", name="ana", at=START)
+
+
+@pytest.fixture
+def works(tmp_path: Path) -> Clockwork:
+    """One session that beats every half hour, all day, and has been seen."""
+    works = Clockwork(tmp_path, "shop", every="30m", active_hours=ALL_DAY)
+    works.tick()
+    return works
+
+
+def test_the_first_start_fires_nothing(tmp_path: Path) -> None:
+    """A new session waits for its own slot, and the sessions' slots are spread over the interval."""
+    works = Clockwork(tmp_path, *(f"s{n}" for n in range(60)), every="30m", active_hours=ALL_DAY)
+    works.tick()
+    assert works.jobs.waiting == {}
+    jobs = list(works.run_for(HALF_HOUR))
+    assert Counter(job.key for job in jobs) == Counter(list(works.settings))
+    per_minute = Counter(job.epoch_ms for job in jobs)
+    assert max(per_minute.values()) <= 8
+
+
+def test_beats_keep_their_phase_across_restarts(works: Clockwork) -> None:
+    """Whenever the process starts anew, the next beat comes when it would have come."""
+    slots = []
+    for minutes in (7, 55, 20, 61, 13, 90):
+        slots += [job.payload["slot"] for job in works.run_for(timedelta(minutes=minutes))]
+        works.restarted()
+    assert len(slots) == 246 // 30
+    moments = [datetime.fromisoformat(slot) for slot in slots]
+    assert {later - earlier for earlier, later in itertools.pairwise(moments)} == {HALF_HOUR}
+
+
+def test_missed_intervals_make_one_beat(works: Clockwork) -> None:
+    """After a day away there is one, for the latest slot."""
+    works.restarted()
+    works.tick(days=1)
+    [job] = works.jobs.waiting.values()
+    assert job.payload == {
+        "beat": "shop",
+        "slot": slot_of("shop", HALF_HOUR, works.clock.at).isoformat(),
+        "wake": "interval",
+    }
+    list(works.run_all())
+    works.tick()
+    assert works.jobs.waiting == {}
+
+
+def test_a_clock_set_back_an_hour_makes_no_storm(works: Clockwork) -> None:
+    """At most one beat more, then the rhythm goes on."""
+    list(works.run_for(timedelta(hours=2)))
+    works.clock.advance(-3600)
+    assert len(list(works.run_for(timedelta(hours=1), step=timedelta(seconds=5)))) <= 3
+    assert len(list(works.run_for(timedelta(hours=3), step=timedelta(seconds=30)))) == 6
+
+
+def test_a_clock_set_forward_a_day_makes_one_beat(works: Clockwork) -> None:
+    """However often it ticks afterwards."""
+    works.clock.advance(86_400)
+    assert len(list(works.run_for(timedelta(minutes=1), step=timedelta(seconds=5)))) == 1
+
+
+@pytest.mark.parametrize(
+    ("zone", "day"),
+    [
+        ("Europe/Berlin", datetime(2026, 3, 29)),
+        ("Europe/Berlin", datetime(2026, 10, 25)),
+        ("America/New_York", datetime(2026, 3, 8)),
+        ("America/New_York", datetime(2026, 11, 1)),
+        ("Australia/Lord_Howe", datetime(2026, 4, 5)),
+        ("Australia/Lord_Howe", datetime(2026, 10, 4)),
+    ],
+)
+def test_hours_follow_the_wall_clock_on_the_days_it_changes(tmp_path: Path, zone: str, day: datetime) -> None:
+    """A window over the change: one beat at each slot whose local time is inside, one refusal at each other."""
+    start = (day - timedelta(hours=3)).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+    works = Clockwork(
+        tmp_path, "shop", at=start, every="15m", active_hours={"start": "01:00", "end": "04:00", "timezone": zone}
+    )
+    works.tick()
+    slots = [datetime.fromisoformat(job.payload["slot"]) for job in works.run_for(timedelta(hours=12))]
+    local = [slot.astimezone(ZoneInfo(zone)) for slot in slots]
+    assert all(1 <= slot.hour < 4 for slot in local)
+    assert {later - earlier for earlier, later in itertools.pairwise(slots)} == {timedelta(minutes=15)}
+    assert len({slot.utcoffset() for slot in local}) == 2
+    shift = (local[-1].utcoffset() or timedelta()) - (local[0].utcoffset() or timedelta())
+    assert abs(len(slots) * timedelta(minutes=15) - (timedelta(hours=3) - shift)) < timedelta(minutes=15)
+    assert len(works.recorded()) == 48 - len(slots)
+    assert set(works.whys()) == {"outside hours"}
+
+
+def test_every_slot_outside_the_hours_leaves_one_line(tmp_path: Path) -> None:
+    """A night is in the record, slot by slot, and nothing is queued; a manual wake runs all the same."""
+    works = Clockwork(tmp_path, "shop", every="30m", active_hours={"start": "08:00", "end": "11:00", "timezone": "UTC"})
+    works.tick()
+    assert list(works.run_for(timedelta(hours=6), step=timedelta(seconds=20))) == []
+    assert works.whys() == ["outside hours"] * 12
+    envelope = works.recorded()[0]
+    assert (envelope.result, envelope.indicator, envelope.silent) == (BeatResult.SKIPPED, Indicator.NONE, True)
+    assert envelope.why is not None
+    assert envelope.why.endswith("in UTC, beats run 08:00-11:00")
+    assert "is queued" in works.scheduler.wake("shop", Wake.ON_DEMAND)
+    [job] = works.run_all()
+    assert (job.payload["slot"], job.payload["wake"]) == (None, "on_demand")
+
+
+def test_wakes_that_come_together_make_one_beat_with_the_strongest_reason(works: Clockwork) -> None:
+    """Whatever their order, and across a restart."""
+    for wake in (Wake.AUTOMATION, Wake.ON_DEMAND, Wake.ASSIGNMENT, Wake.AUTOMATION):
+        works.scheduler.wake("shop", wake)
+    works.restarted()
+    [job] = works.jobs.waiting.values()
+    assert works.jobs.claim() is not None
+    assert take_wakes(works.store, job.payload) == (Wake.ON_DEMAND, None)
+    assert works.state().wakes == ()
+    works.jobs.done(job)
+    works.tick()
+    assert works.jobs.waiting == {}
+
+
+def test_a_slot_that_passes_before_a_wake_by_hand_is_not_lost(works: Clockwork) -> None:
+    """Between two ticks: it joins the wake, and the beat carries its time."""
+    works.clock.at = slot_of("shop", HALF_HOUR, START + timedelta(hours=1)) + timedelta(seconds=2)
+    works.scheduler.wake("shop", Wake.ON_DEMAND)
+    [job] = works.run_all()
+    assert job.payload["wake"] == "on_demand"
+    assert datetime.fromisoformat(job.payload["slot"]) == works.clock.at - timedelta(seconds=2)
+    works.tick(seconds=3)
+    assert works.jobs.waiting == {}
+
+
+def test_a_wake_that_is_put_off_is_asked_again(works: Clockwork) -> None:
+    """By a beat that met a conversation when it was to start; sooner than its next slot."""
+    works.scheduler.retry("shop", Wake.ASSIGNMENT)
+    works.tick(seconds=5)
+    assert works.jobs.waiting == {}
+    works.tick(seconds=11)
+    assert [job.payload["wake"] for job in works.run_all()] == ["assignment"]
+
+
+def test_a_wake_during_a_beat_is_retried_soon_after_it(works: Clockwork) -> None:
+    """One beat more, a short while after, whatever came during it."""
+    works.scheduler.wake("shop", Wake.AUTOMATION)
+    running = works.jobs.claim()
+    assert running is not None
+    works.store.save("shop", lambda state: state.evolve(wakes=()))
+    assert "follows" in works.scheduler.wake("shop", Wake.ASSIGNMENT)
+    works.scheduler.wake("shop", Wake.AUTOMATION)
+    works.tick(seconds=5)
+    assert works.jobs.waiting == {}
+    works.jobs.done(running)
+    works.tick(seconds=20)
+    [job] = works.run_all()
+    assert job.payload["wake"] == "assignment"
+    works.tick(seconds=20)
+    assert works.jobs.waiting == {}
+
+
+def test_a_slot_that_meets_a_long_beat_is_recorded_and_follows_it(works: Clockwork) -> None:
+    """One line for each slot, one beat for all of them."""
+    works.scheduler.wake("shop", Wake.ON_DEMAND)
+    running = works.jobs.claim()
+    assert running is not None
+    works.beat(running)
+    works.jobs.running[running.name] = running
+    for _ in range(90):
+        works.tick(minutes=1)
+    assert works.whys() == ["busy"] * 3
+    works.jobs.done(running)
+    works.tick(minutes=1)
+    [job] = works.run_all()
+    assert job.payload["wake"] == "interval"
+    assert job.payload["slot"] == works.state().last_slot.isoformat()  # type: ignore[union-attr]
+
+
+def test_what_another_process_left_wakes(works: Clockwork) -> None:
+    """At the next tick, once; a wake for a session that is gone does not stay."""
+    works.box.drop("shop", Wake.AUTOMATION)
+    works.box.drop("gone", Wake.AUTOMATION)
+    works.tick(seconds=5)
+    assert [job.payload["wake"] for job in works.run_all()] == ["automation"]
+    assert works.box.dropped == set()
+
+
+def test_a_disabled_session_refuses_every_wake_and_says_so(works: Clockwork) -> None:
+    """Each refusal is recorded."""
+    works.overrides.change("shop", lambda _: Override(enabled=Switch(value=False, by=ANA)))
+    assert "/triage heartbeat on shop" in works.scheduler.wake("shop", Wake.ON_DEMAND)
+    assert list(works.run_for(timedelta(hours=1))) == []
+    assert works.whys() == ["disabled"] * 3
+    works.overrides.change("shop", lambda _: Override())
+    assert len(list(works.run_for(timedelta(hours=1)))) == 2
+
+
+def test_a_new_interval_begins_with_the_slot_to_come(works: Clockwork) -> None:
+    """Neither a storm nor a report of beats that were never due."""
+    works.overrides.change("shop", lambda _: Override(every=Pace(value=timedelta(minutes=5), by=ANA)))
+    works.tick(seconds=1)
+    assert works.jobs.waiting == {}
+    assert len(list(works.run_for(timedelta(minutes=30)))) == 6
+    assert works.alerts == []
+
+
+def test_nobody_is_woken_by_a_session_that_does_not_exist(works: Clockwork) -> None:
+    """Whoever typed is told the near names."""
+    with pytest.raises(InputError, match="did you mean shop"):
+        works.scheduler.wake("shpo", Wake.ON_DEMAND)
+
+
+def test_one_session_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
+    """Its beat is due again at the next tick."""
+    works = Clockwork(tmp_path, "api", "shop", every="30m", active_hours=ALL_DAY)
+    works.tick()
+    works.route = None
+    works.route_fails_for = "api"
+    works.tick(hours=1)
+    assert works.whys("shop") == ["no route"]
+    assert works.whys("api") == []
+    works.route_fails_for = ""
+    works.tick(seconds=5)
+    assert works.whys("api") == ["no route"]
+
+
+class TestOwnWork:
+    """A beat's own work never wakes it."""
+
+    def assignment(self, sender: str, to: str) -> InboxMessage:
+        return InboxMessage(at=START, from_=sender, to=to, kind=MessageKind.ASSIGNMENT, text="look at CI")
+
+    def test_an_assignment_wakes_who_gets_it(self, tmp_path: Path) -> None:
+        """From another session or a person; a report does not."""
+        works = Clockwork(tmp_path, "api", "shop", every="30m", active_hours=ALL_DAY)
+        works.tick()
+        works.mail.send(self.assignment("api", "shop"))
+        assert [job.key for job in works.run_all()] == ["shop"]
+        works.mail.send(self.assignment("U0ANN", "api").evolve(kind=MessageKind.REPORT))
+        assert list(works.run_all()) == []
+
+    def test_a_message_to_oneself_does_not_wake(self, works: Clockwork) -> None:
+        """It is read at the next beat."""
+        works.mail.send(self.assignment("shop", "shop"))
+        works.tick(seconds=20)
+        assert works.jobs.waiting == {}
+        assert len(works.store.inbox("shop")) == 1
+
+    def test_an_answer_to_ones_own_message_does_not_wake(self, tmp_path: Path) -> None:
+        """However many sessions it went through; a restart changes nothing."""
+        works = Clockwork(tmp_path, "api", "shop", "web", every="30m", active_hours=ALL_DAY)
+        works.tick()
+        works.mail.send(self.assignment("shop", "api"))
+        works.mail.send(self.assignment("api", "web"), after=works.store.inbox("api"))
+        works.mail.send(self.assignment("web", "shop"), after=works.store.inbox("web"))
+        assert sorted(job.key for job in works.run_all()) == ["api", "web"]
+        works.store.save("api", lambda state: state.evolve(inbox_read=1))
+        works.store.save("web", lambda state: state.evolve(inbox_read=1))
+        works.restarted().tick(seconds=20)
+        assert works.jobs.waiting == {}
+
+    def test_a_message_to_nobody_is_refused(self, works: Clockwork) -> None:
+        """And not stored."""
+        with pytest.raises(InputError):
+            works.mail.send(self.assignment("shop", "nobody"))
+        assert works.store.inboxes == {}
+
+
+class TestSilence:
+    """The dead man's check."""
+
+    def test_two_beats_that_never_ran_are_told_once(self, works: Clockwork) -> None:
+        """While the worker hangs; a beat that runs ends the silence, and a new one is told again."""
+        for _ in range(30 * 5):
+            works.tick(minutes=1)
+        [(session, text)] = works.alerts
+        assert session == "shop"
+        assert text.startswith("shop missed its beats of ")
+        list(works.run_all())
+        list(works.run_for(timedelta(hours=2)))
+        assert len(works.alerts) == 1
+        for _ in range(30 * 5):
+            works.tick(minutes=1)
+        assert len(works.alerts) == 2
+
+    def test_refused_beats_are_not_missed(self, tmp_path: Path) -> None:
+        """Nor those of the night, nor those of a session that is off."""
+        hours = {"start": "08:00", "end": "18:00", "timezone": "UTC"}
+        works = Clockwork(tmp_path, "shop", every="30m", active_hours=hours)
+        works.tick()
+        list(works.run_for(timedelta(days=2)))
+        works.route = None
+        list(works.run_for(timedelta(days=1)))
+        assert works.alerts == []
+
+    def test_a_beat_longer_than_its_interval_is_no_silence(self, tmp_path: Path) -> None:
+        """A minute's interval and a beat of ten."""
+        works = Clockwork(tmp_path, "shop", every="1m", active_hours=ALL_DAY)
+        works.tick()
+        works.tick(minutes=1)
+        running = works.jobs.claim()
+        assert running is not None
+        for _ in range(10):
+            works.tick(minutes=1)
+        works.beat(running)
+        list(works.run_for(timedelta(minutes=5)))
+        assert works.alerts == []
+
+    def test_an_owner_who_cannot_be_told_is_told_later(self, works: Clockwork) -> None:
+        """The silence stays unreported until the message went out; the beats go on."""
+        works.chat_is_away = True
+        for _ in range(100):
+            works.tick(minutes=1)
+        works.chat_is_away = False
+        for _ in range(31):
+            works.tick(minutes=1)
+        assert len(works.alerts) == 1
+
+
+@pytest.mark.parametrize("crash_at", range(1, 12))
+def test_a_crash_at_any_step_loses_no_wake(tmp_path: Path, crash_at: int) -> None:
+    """After the restart there is a beat for it: one, or where the beat had begun, one more."""
+    works = Clockwork(tmp_path, "shop", every="30m", active_hours=ALL_DAY)
+    works.tick()
+    faults = Faults(crash_at)
+    works.store = MemorySessionStore(works.store.states, works.store.inboxes, faults)
+    works.journal = MemoryJournal(works.journal.lines, faults)
+    works.jobs = MemoryJobQueue(works.clock, faults=faults)
+    works._wire()
+    works.box.drop("shop", Wake.AUTOMATION)
+    ran = []
+    try:
+        works.tick(minutes=30)
+        ran = list(works.run_all())
+    except Crash:
+        faults.crash_at = None
+        works.restarted()
+        works.tick(seconds=1)
+        ran = list(works.run_all())
+    assert [job.key for job in ran] in (["shop"], ["shop", "shop"])
+    works.tick(seconds=20)
+    works.tick(seconds=20)
+    assert len(list(works.run_all())) <= 1
+    assert works.state().wakes == ()
+    assert works.box.dropped == set()
+
+
+@given(gaps=st.lists(st.integers(1, 4_000), min_size=1, max_size=60), minutes=st.integers(1, 120))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+def test_whatever_the_ticks_each_beat_has_its_own_slot(
+    tmp_path_factory: pytest.TempPathFactory, gaps: list[int], minutes: int
+) -> None:
+    """Property: slots rise, are whole intervals apart, and the latest one passed is always answered."""
+    works = Clockwork(tmp_path_factory.mktemp("w"), "shop", every=f"{minutes}m", active_hours=ALL_DAY)
+    every = timedelta(minutes=minutes)
+    works.tick()
+    slots: list[datetime] = []
+    for gap in gaps:
+        works.tick(seconds=gap)
+        slots += [datetime.fromisoformat(job.payload["slot"]) for job in works.run_all()]
+        assert works.state().last_slot == slot_of("shop", every, works.clock.at)
+    assert slots == sorted(set(slots))
+    assert all((later - earlier) % every == timedelta() for earlier, later in itertools.pairwise(slots))
+
+
+def test_one_beat_at_a_time_and_people_first(tmp_path: Path) -> None:
+    """The queue's rules hold for what the scheduler puts there."""
+    works = Clockwork(tmp_path, "api", "shop", every="30m", active_hours=ALL_DAY)
+    works.scheduler.wake("api", Wake.ON_DEMAND)
+    works.scheduler.wake("shop", Wake.ON_DEMAND)
+    works.jobs.put(JobKind.USER, "T1.C1.1", {"event": 1})
+    works.jobs.put(JobKind.USER, "T1.C1.2", {"event": 2})
+    first, second, third = works.jobs.claim(), works.jobs.claim(), works.jobs.claim()
+    assert first is not None
+    assert second is not None
+    assert (first.kind, second.kind, third) == (JobKind.USER, JobKind.USER, None)
+    works.jobs.done(first)
+    works.jobs.done(second)
+    beat = works.jobs.claim()
+    assert beat is not None
+    assert beat.key == "api"
+    assert works.jobs.claim() is None
+    works.jobs.done(beat)
+    assert [job.key for job in works.run_all()] == ["shop"]
+
+
+def test_thousands_due_at_once_are_taken_a_tick_at_a_time(tmp_path: Path) -> None:
+    """Each in its turn, whatever its place in the file; a wake by hand does not wait for them."""
+    works = Clockwork(tmp_path, *(f"s{n}" for n in range(2 * LOOKS_PER_TICK + 50)), every="30m", active_hours=ALL_DAY)
+    for seen in (LOOKS_PER_TICK, 2 * LOOKS_PER_TICK, 2 * LOOKS_PER_TICK + 50):
+        works.tick()
+        assert len(works.store.states) == seen
+    works.box.drop("s449", Wake.AUTOMATION)
+    works.tick(hours=5)
+    assert len(works.jobs.waiting) in (LOOKS_PER_TICK, LOOKS_PER_TICK + 1)
+    assert any(job.key == "s449" for job in works.jobs.waiting.values())
+    works.tick(seconds=5)
+    works.tick(seconds=5)
+    assert {job.key for job in works.jobs.waiting.values()} == set(works.settings)

@@ -1,0 +1,86 @@
+"""A tracked HEARTBEAT.md is named in the log of each start, and its owner is told once."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from bot.errors import Unavailable
+from bot.heartbeat.schedule.tracked_playbooks import TrackedPlaybooks
+from bot.heartbeat.sessions.session_registry import Session, Sessions
+from tests.fakes import FakeClock, MemoryOverrideStore, MemorySessionStore
+from tests.gitrepo import git, make_repo
+from tests.heartbeat.clockwork import session_settings
+
+
+class Watch:
+    """Four sessions with tracked playbooks, one of them allowed and one switched off, and one that is not tracked."""
+
+    def __init__(self, folder: Path) -> None:
+        names = ("shop", "docs", "allowed", "off")
+        self.folders = {name: make_repo(folder / name, {"HEARTBEAT.md": "## Quick\n- look\n"}) for name in names}
+        self.folders["own"] = make_repo(folder / "own", {"a": "b"})
+        (self.folders["own"] / "HEARTBEAT.md").write_text("## Quick\n- look\n")
+        more = {"allowed": {"allow_tracked_playbook": True}, "off": {"enabled": False}}
+        named = {name: session_settings(cwd, **more.get(name, {})) for name, cwd in self.folders.items()}
+        self.sessions, self.store = Sessions(named, MemoryOverrideStore()), MemorySessionStore()
+        self.told: list[tuple[str, str]] = []
+        self.down_for = ""
+
+    def started(self) -> TrackedPlaybooks:
+        """Return what a new process makes."""
+        return TrackedPlaybooks(self.sessions, self.store, FakeClock(), self._tell)
+
+    def _tell(self, session: Session, text: str) -> None:
+        if self.down_for == session.id:
+            raise Unavailable("Slack is down")
+        self.told.append((session.id, text))
+
+
+@pytest.fixture
+def watch(tmp_path: Path) -> Watch:
+    return Watch(tmp_path)
+
+
+def test_each_start_names_them(watch: Watch, caplog: pytest.LogCaptureFixture) -> None:
+    """One that is allowed too, one that is off not; with what to do."""
+    caplog.set_level(logging.WARNING)
+    watch.started().name()
+    named = {record.session: record.getMessage() for record in caplog.records}  # type: ignore[attr-defined]
+    assert sorted(named) == ["allowed", "docs", "shop"]
+    assert named["shop"].startswith("shop: git tracks HEARTBEAT.md")
+    assert "git rm --cached HEARTBEAT.md" in named["shop"]
+
+
+def test_the_owner_is_told_once_also_across_restarts(watch: Watch) -> None:
+    """Not of one that is allowed, switched off or not tracked."""
+    for _ in range(2):
+        tracked = watch.started()
+        tracked.tick()
+        tracked.tick()
+    assert [name for name, _ in watch.told] == ["shop", "docs"]
+    assert watch.told[0][1].startswith("shop does not beat: git tracks HEARTBEAT.md")
+    assert "git rm --cached HEARTBEAT.md" in watch.told[0][1]
+
+
+def test_who_cannot_be_told_now_is_told_later(watch: Watch) -> None:
+    """Others are told all the same."""
+    watch.down_for = "shop"
+    watch.started().tick()
+    assert [name for name, _ in watch.told] == ["docs"]
+    watch.down_for = ""
+    watch.started().tick()
+    assert [name for name, _ in watch.told] == ["docs", "shop"]
+
+
+def test_one_that_is_tracked_again_is_told_again(watch: Watch) -> None:
+    """Untracked in between, it was mended."""
+    tracked, shop = watch.started(), watch.folders["shop"]
+    tracked.tick()
+    git(shop, "rm", "-q", "--cached", "HEARTBEAT.md")
+    tracked.tick()
+    git(shop, "add", "-f", "HEARTBEAT.md")
+    tracked.tick()
+    assert [name for name, _ in watch.told] == ["shop", "docs", "shop"]

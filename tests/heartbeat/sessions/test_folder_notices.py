@@ -1,0 +1,87 @@
+"""A session whose folder is missing is broken alone: its owner is told once, and it comes back by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.domain.heartbeats.beats import Wake
+from bot.errors import Unavailable
+from bot.heartbeat.schedule.admission import Admission
+from bot.heartbeat.sessions.folder_notices import Folders
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.session_registry import Session, Sessions
+from tests.fakes import FakeClock, FakeWorkspace, MemoryOverrideStore, MemorySessionStore
+from tests.heartbeat.clockwork import session_settings
+
+
+class Watch:
+    """Two sessions, one of which may lose its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock, self.store = FakeClock(), MemorySessionStore()
+        self.gone, self.there = folder / "gone", folder / "there"
+        self.there.mkdir()
+        named = {path.name: session_settings(path) for path in (self.gone, self.there)}
+        self.sessions = Sessions(named, MemoryOverrideStore())
+        self.told: list[tuple[str, str]] = []
+        self.down = False
+        self.folders = Folders(self.sessions, self.store, self.clock, self._tell)
+
+    def _tell(self, session: Session, text: str) -> None:
+        if self.down:
+            raise Unavailable("Slack is down")
+        self.told.append((session.id, text))
+
+
+@pytest.fixture
+def watch(tmp_path: Path) -> Watch:
+    """Two sessions; the folder of one is missing."""
+    return Watch(tmp_path)
+
+
+def test_the_owner_is_told_once_and_nobody_else_is(watch: Watch) -> None:
+    """With the path and what to do; also after a restart, for that is on file."""
+    watch.folders.tick()
+    watch.folders.tick()
+    Folders(watch.sessions, watch.store, watch.clock, watch._tell).tick()
+    [(who, text)] = watch.told
+    assert who == "gone"
+    assert f"its folder {watch.gone} is not there" in text
+    assert "sessions.gone.cwd" in text
+
+
+def test_who_cannot_be_told_now_is_told_later(watch: Watch) -> None:
+    """An outage loses nothing."""
+    watch.down = True
+    watch.folders.tick()
+    watch.down = False
+    watch.folders.tick()
+    assert len(watch.told) == 1
+
+
+def test_a_folder_that_comes_back_and_goes_again_is_told_again(watch: Watch) -> None:
+    """Each time it goes missing is a trouble of its own."""
+    watch.folders.tick()
+    watch.gone.mkdir()
+    watch.folders.tick()
+    watch.gone.rmdir()
+    watch.folders.tick()
+    assert [who for who, _ in watch.told] == ["gone", "gone"]
+
+
+def test_it_does_not_beat_meanwhile_and_does_again_by_itself(watch: Watch) -> None:
+    """The gate says why, for it alone."""
+    zones = Zones(FakeWorkspace(), watch.clock, local="UTC")
+    admission = Admission(
+        watch.store,
+        zones,
+        watch.clock,
+        route=lambda *_: object(),
+    )
+    for name, why in (("gone", "no folder: "), ("there", None)):
+        refused = admission.refusal(watch.sessions.get(name), Wake.ON_DEMAND)
+        assert (refused is None) if why is None else (refused is not None and refused.why.startswith(why))
+    watch.gone.mkdir()
+    assert admission.refusal(watch.sessions.get("gone"), Wake.ON_DEMAND) is None

@@ -1,0 +1,88 @@
+"""Whose clock counts: the owner's in the chat, the machine's, or the one that is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.process.system_clock import local_zone
+from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.session_registry import Session, resolved
+from bot.ports import Person
+from tests.fakes import FakeClock, FakeWorkspace
+from tests.heartbeat.clockwork import session_settings
+
+
+@pytest.fixture
+def workspace() -> FakeWorkspace:
+    """A chat that knows Ann's zone."""
+    workspace = FakeWorkspace()
+    workspace.people["U0ANN"] = Person(user_id="U0ANN", name="ann", timezone="Asia/Tokyo")
+    return workspace
+
+
+def session(tmp_path: Path, zone: str, owner: str | None = "U0ANN") -> Session:
+    return resolved("shop", session_settings(tmp_path, owner=owner, active_hours={"timezone": zone}))
+
+
+def zones(workspace: FakeWorkspace, *sessions: Session) -> Zones:
+    found = Zones(workspace, FakeClock(), local="Europe/Berlin")
+    found.refresh(sessions)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("zone", "counts"), [("user", "Asia/Tokyo"), ("local", "Europe/Berlin"), ("America/Lima", "America/Lima")]
+)
+def test_the_zone_that_is_meant_counts(tmp_path: Path, workspace: FakeWorkspace, zone: str, counts: str) -> None:
+    """And there is nothing to say about it."""
+    shop = session(tmp_path, zone)
+    assert zones(workspace, shop).hours(shop).timezone == counts
+    assert zones(workspace, shop).note(shop) is None
+
+
+@pytest.mark.parametrize("known", [None, "Nowhere/Land"])
+def test_an_owner_without_a_usable_zone_has_the_machines(
+    tmp_path: Path, workspace: FakeWorkspace, known: str | None
+) -> None:
+    """And the list says so."""
+    workspace.people["U0ANN"] = Person(user_id="U0ANN", name="ann", timezone=known)
+    shop = session(tmp_path, "user")
+    assert zones(workspace, shop).hours(shop).timezone == "Europe/Berlin"
+    assert zones(workspace, shop).note(shop) == "the owner's zone is unknown; Europe/Berlin, the machine's, counts"
+
+
+def test_nobody_has_the_machines_zone(tmp_path: Path, workspace: FakeWorkspace) -> None:
+    """A session without an owner has hours too."""
+    shop = session(tmp_path, "user", owner=None)
+    assert zones(workspace, shop).hours(shop).timezone == "Europe/Berlin"
+
+
+def test_a_chat_that_is_away_changes_nothing(tmp_path: Path, workspace: FakeWorkspace) -> None:
+    """What was heard before counts on."""
+    shop, clock = session(tmp_path, "user"), FakeClock()
+    known = Zones(workspace, clock, local="UTC")
+    known.refresh([shop])
+    workspace.down = True
+    clock.advance(7_200)
+    known.refresh([shop])
+    assert known.hours(shop).timezone == "Asia/Tokyo"
+    workspace.down = False
+    workspace.people["U0ANN"] = Person(user_id="U0ANN", name="ann", timezone="America/Lima")
+    known.refresh([shop])
+    assert known.hours(shop).timezone == "Asia/Tokyo"
+    clock.advance(3_601)
+    known.refresh([shop])
+    assert known.hours(shop).timezone == "America/Lima"
+
+
+def test_the_machines_zone_is_found(tmp_path: Path) -> None:
+    """In TZ, behind /etc/localtime, in /etc/timezone, in this order; else it is UTC."""
+    assert local_zone({}, tmp_path) == "UTC"
+    (tmp_path / "timezone").write_text("Asia/Tokyo\n")
+    assert local_zone({}, tmp_path) == "Asia/Tokyo"
+    (tmp_path / "localtime").symlink_to("/usr/share/zoneinfo/Europe/Berlin")
+    assert local_zone({}, tmp_path) == "Europe/Berlin"
+    assert local_zone({"TZ": ":America/Lima"}, tmp_path) == "America/Lima"
+    assert local_zone({"TZ": "EST5EDT,M3.2.0,M11.1.0"}, tmp_path) == "Europe/Berlin"

@@ -1,0 +1,83 @@
+"""Who is told and who may act: a person, a user group, whoever of a rota is on duty."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.heartbeat.sessions.owners import Owners
+from bot.heartbeat.sessions.session_registry import Session, resolved
+from tests.fakes import FakeClock, FakeWorkspace
+from tests.heartbeat.builders import AT
+from tests.heartbeat.clockwork import session_settings
+
+MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
+ROTA = {"rota": ["U0ANN", "U0BEN", "U0CY"], "every": "7d", "since": "2026-01-05"}
+
+
+def of(cwd: Path, owner: Any, **beat: Any) -> Session:
+    return resolved("shop", session_settings(cwd, owner=owner, **beat))
+
+
+@pytest.fixture
+def owners() -> Owners:
+    workspace = FakeWorkspace()
+    workspace.groups["S0ONCALL"] = frozenset({"U0ANN", "U0BEN"})
+    return Owners(workspace, FakeClock(AT))
+
+
+def test_one_person_is_on_duty_and_alone_may_act(tmp_path: Path, owners: Owners) -> None:
+    """As it always was."""
+    session = of(tmp_path, "U0ANN")
+    assert owners.on_duty(session) == "U0ANN"
+    assert [owners.includes(session, who) for who in ("U0ANN", "U0BEN", "")] == [True, False, False]
+    assert not owners.includes(of(tmp_path, None), "")
+
+
+def test_of_a_group_each_member_may_act(tmp_path: Path, owners: Owners) -> None:
+    """Where the chat cannot say who is in it, nobody may."""
+    session = of(tmp_path, "S0ONCALL")
+    assert owners.on_duty(session) == "S0ONCALL"
+    assert [owners.includes(session, who) for who in ("U0ANN", "U0BEN", "U0CY")] == [True, True, False]
+    assert not owners.includes(of(tmp_path, "S0GONE"), "U0ANN")
+
+
+def test_what_is_known_without_a_request_is_who_was_in_the_group_when_last_asked(tmp_path: Path) -> None:
+    """A submit is acknowledged before Slack is asked anything; persons and rotas need no asking."""
+    workspace = FakeWorkspace()
+    workspace.groups["S0ONCALL"] = frozenset({"U0ANN"})
+    owners = Owners(workspace, FakeClock(AT))
+    group = of(tmp_path, "S0ONCALL")
+    assert owners.claim_unasked(group, "U0ANN") == ""
+    assert owners.claim_unasked(of(tmp_path, "U0ANN"), "U0ANN") == "U0ANN"
+    assert owners.claim_unasked(of(tmp_path, ROTA), "U0CY") == "U0CY"
+    assert workspace.asked == []
+    assert owners.claim(group, "U0ANN") == "U0ANN"
+    assert owners.claim_unasked(group, "U0ANN") == "U0ANN"
+    assert owners.claim_unasked(group, "U0BEN") == ""
+    assert workspace.asked == ["S0ONCALL"]
+
+
+def test_the_people_of_a_rota_take_turns_and_all_may_act(tmp_path: Path) -> None:
+    """Each is told for a week; the turns go on for ever."""
+    clock = FakeClock(MONDAY)
+    owners, session = Owners(FakeWorkspace(), clock), of(tmp_path, ROTA)
+    told = []
+    for _ in range(4):
+        told.append(owners.on_duty(session))
+        clock.advance(timedelta(days=7).total_seconds())
+    assert told == ["U0ANN", "U0BEN", "U0CY", "U0ANN"]
+    assert owners.includes(session, "U0CY")
+    assert not owners.includes(session, "U0EVE")
+
+
+def test_who_a_page_is_escalated_to_may_act(tmp_path: Path, owners: Owners) -> None:
+    """A private channel stands for everybody in it."""
+    assert owners.was_told(of(tmp_path, "U0ANN", then="U0BOSS"), "U0BOSS")
+    assert owners.was_told(of(tmp_path, "U0ANN", then="S0ONCALL"), "U0BEN")
+    assert owners.was_told(of(tmp_path, "U0ANN", then="C0WAR"), "U0EVE", "C0WAR")
+    assert not owners.was_told(of(tmp_path, "U0ANN", then="C0WAR"), "U0EVE", "C0OTHER")
+    assert not owners.was_told(of(tmp_path, "U0ANN"), "", "")

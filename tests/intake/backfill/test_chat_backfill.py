@@ -1,0 +1,494 @@
+"""Backfill: what was said while nobody listened is heard once, however often the bot dies on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from bot.domain.threads import Followup, Resolution, Status
+from bot.errors import ProviderError, StoreError, Unavailable
+from bot.intake.backfill.chat_backfill import FIRST_PAUSE_S, MAX_PAUSE_S, Backfill
+from bot.intake.backfill.gaps import OVERLAP, Gaps
+from bot.intake.backfill.missed_messages import RATE_RETRIES
+from bot.ports import Page
+from tests.builders import NOW, a_thread, in_status
+from tests.fakes import MemorySlate
+from tests.intake.test_watcher import Post, with_text
+
+HELP, ELSE = "C0HELP", "C0ELSE"
+START = NOW.timestamp()
+
+
+def ts(seconds: float) -> str:
+    """Return a ts so many seconds after the first start."""
+    return f"{START + seconds:.6f}"
+
+
+def said(seconds: float, text: str = "Why is it slow?", **more: Any) -> dict[str, Any]:
+    """Return a message as `conversations.history` gives it."""
+    return {"type": "message", "user": "U1", "text": text, "ts": ts(seconds), **more}
+
+
+class FakeHistory:
+    """Port History over lists, newest first and two a page as Slack does it; `script` is raised before answers."""
+
+    def __init__(self) -> None:
+        self.roots: dict[str, list[dict[str, Any]]] = {}
+        self.threads: dict[str, list[dict[str, Any]]] = {}
+        self.script: list[Exception | None] = []
+        self.refused: dict[str, Exception] = {}
+        self.asked: list[tuple[str, str | None]] = []
+        self.meanwhile: Any = None
+
+    def messages(self, chat_id: str, *, oldest: str, cursor: str | None = None) -> Page:
+        return self._page(chat_id, self.roots.get(chat_id, []), oldest, cursor)
+
+    def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0", cursor: str | None = None) -> Page:
+        return self._page(thread_ts, self.threads.get(thread_ts, []), oldest, cursor)
+
+    def _page(self, place: str, found: list[dict[str, Any]], oldest: str, cursor: str | None) -> Page:
+        self.asked.append((place, cursor))
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
+        if place in self.refused:
+            raise self.refused[place]
+        if self.script and (error := self.script.pop(0)) is not None:
+            raise error
+        newest = sorted((m for m in found if float(m["ts"]) >= float(oldest)), key=lambda m: m["ts"], reverse=True)
+        start = int(cursor or 0)
+        more = str(start + 2) if start + 2 < len(newest) else None
+        return Page(messages=newest[start : start + 2], cursor=more)
+
+
+class Desk(Post):
+    """The watcher's surroundings, with a history and a disk that outlive the process."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.history, self.slate = FakeHistory(), MemorySlate()
+        self.told: list[str] = []
+        self.waited: list[float] = []
+        self.stops = False
+        self.set_clock: Callable[[], object] = lambda: None
+        self.backfill = self._backfill()
+
+    def _backfill(self) -> Backfill:
+        return Backfill(
+            self.settings,
+            self.watcher,
+            self.history,
+            team_id="T1",
+            store=self.store,
+            gaps=Gaps(self.slate),
+            clock=self.clock,
+            say=self.told.append,
+            set_clock=lambda: self.set_clock(),
+            wait=self._wait,
+        )
+
+    def _wait(self, seconds: float) -> bool:
+        self.waited += [seconds] if seconds else []
+        return self.stops
+
+    def restart(self) -> None:
+        super().restart()
+        self.backfill = self._backfill()
+
+    def hear(self, seconds: float, text: str = "Why is it slow?", **more: Any) -> bool:
+        """Deliver a message by the live connection."""
+        return self.watcher.receive(with_text(text, ts(seconds), **more))
+
+    def after(self, seconds: float, away_since: datetime | None = None) -> float | None:
+        """Connect so many seconds after the first start, and catch up."""
+        self.clock.at = NOW + timedelta(seconds=seconds)
+        self.backfill.open(away_since)
+        return self.backfill.catch_up()
+
+    def heard(self) -> list[str]:
+        """Return what was journaled: kind and, for a message, seconds after the first start."""
+        return [f"{r['msg_type']} {float(r['message_id']) - START:g}" for r in self.events.records()]
+
+    def gaps(self) -> Mapping[str, str]:
+        """Return the holes on disk."""
+        found: Mapping[str, str] = self.slate.document.get("gaps", {})
+        return found
+
+
+@pytest.fixture
+def desk() -> Desk:
+    """A bot that has started for the first time and heard one message 100 s later."""
+    desk = Desk()
+    assert desk.after(0) is None
+    desk.hear(100)
+    return desk
+
+
+def test_history_before_the_first_start_is_not_answered() -> None:
+    """A new bot in an old channel does not wake the dead; the moment is on disk and survives a restart."""
+    desk = Desk()
+    desk.history.roots[HELP] = [said(-5), said(-90_000)]
+    assert desk.after(0) is None
+    assert desk.heard() == []
+    desk.history.roots[HELP].append(said(50))
+    desk.restart()
+    assert desk.after(300) is None
+    assert desk.heard() == ["text 50"]
+
+
+@pytest.mark.parametrize("hours", [24, 48, -24])
+def test_a_clock_that_is_wrong_loses_nothing(desk: Desk, hours: int) -> None:
+    """The chat's time is asked for before a hole is read: how far back it reaches is measured by that."""
+    desk.history.roots[HELP] = [said(100), said(200)]
+    desk.clock.at = NOW + timedelta(hours=hours)
+    desk.backfill.open(NOW + timedelta(seconds=150))
+    desk.set_clock = lambda: setattr(desk.clock, "at", NOW + timedelta(seconds=300))
+    assert desk.backfill.catch_up() is None
+    assert desk.heard() == ["text 100", "text 200"]
+    assert desk.gaps() == {}
+
+
+def test_a_hole_stays_open_while_the_chat_does_not_tell_its_time(desk: Desk) -> None:
+    """It closes only when it was read."""
+
+    def refuse() -> None:
+        raise Unavailable("Slack could not be reached")
+
+    desk.history.roots[HELP] = [said(200)]
+    desk.set_clock = refuse
+    assert desk.after(300) == FIRST_PAUSE_S
+    assert (desk.heard(), list(desk.gaps())) == (["text 100"], [HELP])
+
+
+def test_a_first_start_with_a_clock_ahead_costs_no_later_message() -> None:
+    """Its wrong moment stands on disk; watching cannot begin in the future."""
+    desk = Desk()
+    assert desk.after(86_400) is None
+    desk.history.roots[HELP] = [said(200)]
+    desk.restart()
+    assert desk.after(150) is None
+    desk.restart()
+    assert desk.after(300) is None
+    assert desk.heard() == ["text 200"]
+
+
+def test_what_was_said_meanwhile_is_heard_once_and_oldest_first(desk: Desk) -> None:
+    """Over several pages that come newest first; a second start finds nothing new."""
+    desk.history.roots[HELP] = [said(100)] + [said(200 + n, f"Why {n}?") for n in range(7)]
+    for _ in range(2):
+        desk.restart()
+        assert desk.after(1000, NOW + timedelta(seconds=280)) is None
+    assert desk.heard() == ["text 100"] + [f"text {200 + n}" for n in range(7)]
+    assert desk.gaps() == {}
+    desk.sort()
+    assert len(desk.queued()) == 8
+
+
+def test_the_ops_channel_hears_how_long_and_how_much(desk: Desk) -> None:
+    """One line; thanks are no questions."""
+    desk.history.roots[HELP] = [said(200), said(210), said(220), said(230, "thanks!")]
+    desk.restart()
+    desk.after(1000, NOW + timedelta(seconds=280))
+    assert desk.told == ["The bot was away 12 min: 3 questions and 1 other message picked up."]
+
+
+def test_a_short_absence_in_which_nothing_was_said_is_not_worth_a_line(desk: Desk) -> None:
+    """A long one is: somebody may have wondered."""
+    desk.after(150, NOW + timedelta(seconds=120))
+    assert desk.told == []
+    desk.after(1000, NOW + timedelta(seconds=100))
+    assert desk.told == ["The bot was away 15 min: nothing was missed."]
+
+
+def test_a_message_that_is_delivered_as_well_counts_once(desk: Desk) -> None:
+    """Live and read back, in either order."""
+    desk.history.roots[HELP] = [said(200), said(210)]
+    desk.clock.advance(300)
+    desk.backfill.open(None)
+    assert desk.hear(210) is True
+    assert desk.backfill.catch_up() is None
+    assert desk.hear(200) is False
+    assert sorted(desk.heard()) == ["text 100", "text 200", "text 210"]
+
+
+def test_a_live_message_does_not_hide_the_hole_before_it_not_even_from_the_next_process(desk: Desk) -> None:
+    """The last message heard is newer than the hole; the hole is on disk and is filled all the same."""
+    desk.history.roots[HELP] = [said(200), said(300)]
+    desk.history.script = [Unavailable("Slack could not be reached")]
+    assert desk.after(290) == FIRST_PAUSE_S
+    assert desk.hear(300) is True
+    desk.restart()
+    assert desk.after(400) is None
+    assert desk.heard() == ["text 100", "text 300", "text 200"]
+
+
+def test_a_crash_right_after_the_first_live_message_does_not_hide_the_hole(desk: Desk) -> None:
+    """Opened before anything is heard: the process may die at any moment after it."""
+    desk.clock.advance(290)
+    desk.backfill.open(None)
+    desk.hear(300)
+    desk.history.roots[HELP] = [said(200), said(300)]
+    desk.restart()
+    desk.restart()
+    assert desk.after(400) is None
+    assert "text 200" in desk.heard()
+
+
+def test_a_hole_that_opens_while_another_is_read_is_not_closed_with_it(desk: Desk) -> None:
+    """A second loss of the connection in the middle of the reading: both are read."""
+    desk.history.meanwhile = lambda: desk.backfill.open(None)
+    assert desk.after(200) == 0.0
+    desk.history.roots[HELP] = [said(205)]
+    assert desk.backfill.catch_up() is None
+    assert desk.heard() == ["text 100", "text 205"]
+
+
+def test_a_hole_that_cannot_be_written_down_is_an_error(desk: Desk) -> None:
+    """Whoever listens must not go on then."""
+    desk.slate.full = True
+    with pytest.raises(StoreError):
+        desk.backfill.open(None)
+
+
+def test_a_full_disk_leaves_the_hole_open_and_loses_nothing(desk: Desk) -> None:
+    """Half of it journaled, then no space: the rest comes with the next try."""
+    desk.history.roots[HELP] = [said(200), said(210)]
+    desk.events.full = True
+    assert desk.after(300) == FIRST_PAUSE_S
+    desk.events.full = False
+    assert desk.backfill.catch_up() is None
+    assert desk.heard() == ["text 100", "text 200", "text 210"]
+
+
+def test_failures_make_the_pauses_grow_to_ten_minutes_and_success_resets_them(desk: Desk) -> None:
+    """An outage of an hour is not asked about every five seconds."""
+    desk.history.script = [Unavailable("down")] * 9
+    pauses = [desk.after(200), *(desk.backfill.catch_up() for _ in range(8))]
+    assert pauses == [5, 10, 20, 40, 80, 160, 320, 600, MAX_PAUSE_S]
+    assert desk.backfill.catch_up() is None
+    desk.history.script = [Unavailable("down")]
+    assert desk.after(300) == FIRST_PAUSE_S
+    assert desk.told == []
+
+
+def test_slack_is_given_the_time_it_asks_for(desk: Desk) -> None:
+    """Retry-After on the second page: waited for, asked again for that page, nothing twice."""
+    desk.history.roots[HELP] = [said(200 + n) for n in range(4)]
+    desk.history.script = [None, Unavailable("ratelimited", retry_after_s=30)]
+    assert desk.after(300) is None
+    assert desk.waited == [30]
+    assert [cursor for place, cursor in desk.history.asked if place == HELP][-3:] == [None, "2", "2"]
+    assert len(desk.heard()) == 5
+
+
+def test_a_rate_limit_without_end_is_an_outage(desk: Desk) -> None:
+    """The next pause is at least what Slack asked for."""
+    desk.history.script = [Unavailable("ratelimited", retry_after_s=30)] * (RATE_RETRIES + 1)
+    assert desk.after(200) == 30
+
+
+def test_a_stop_ends_the_reading_and_keeps_the_hole(desk: Desk) -> None:
+    """No request is made after it; the next start reads it."""
+    desk.history.roots[HELP] = [said(200)]
+    desk.clock.advance(300)
+    desk.backfill.open(None)
+    asked = len(desk.history.asked)
+    desk.stops = True
+    desk.backfill.catch_up()
+    assert len(desk.history.asked) == asked
+    assert HELP in desk.gaps()
+
+
+def test_a_chat_that_may_not_be_read_is_told_once_and_does_not_stop_the_others() -> None:
+    """Which one and what to do; it is tried on, and once it can be read it is."""
+    desk = Desk(mentions_anywhere=True)
+    desk.after(0)
+    desk.hear(100)
+    desk.hear(101, "<@U0BOT> why?", channel=ELSE)
+    desk.store.put(a_thread(thread_id=f"T1.{ELSE}.{ts(101)}", chat_id=ELSE, original_message_id=ts(101)))
+    desk.history.threads[ts(101)] = [said(101)]
+    desk.history.refused[HELP] = ProviderError("Slack could not read: not_in_channel; invite the bot to the channel")
+    desk.history.roots[ELSE] = [said(210, "<@U0BOT> and why that?")]
+    desk.restart()
+    assert desk.after(300, NOW + timedelta(seconds=290)) == FIRST_PAUSE_S
+    assert desk.backfill.catch_up() == 2 * FIRST_PAUSE_S
+    assert "text 210" in desk.heard()
+    assert desk.told == [
+        "Messages in #help (C0HELP) from 2026-11-20 09:00 UTC on may have been missed: "
+        "Slack could not read: not_in_channel; invite the bot to the channel. It is tried again by itself.",
+        "The bot was away 10 s: 1 question picked up.",
+    ]
+    del desk.history.refused[HELP]
+    desk.history.roots[HELP] = [said(200)]
+    assert desk.backfill.catch_up() is None
+    assert "text 200" in desk.heard()
+
+
+def test_nothing_older_than_backfill_max_is_read_and_that_is_said() -> None:
+    """After a week of absence the last day counts."""
+    desk = Desk(backfill_max="24h")
+    desk.after(0)
+    desk.hear(100)
+    week = 7 * 86_400
+    desk.history.roots[HELP] = [said(5_000), said(week - 3_600)]
+    desk.restart()
+    assert desk.after(week, NOW + timedelta(seconds=130)) is None
+    assert desk.heard() == ["text 100", f"text {week - 3_600:g}"]
+    assert desk.told == ["The bot was away 6 d: 1 question picked up. What is older than 1 d was not read."]
+
+
+def test_a_mention_in_an_unwatched_channel_is_found_where_a_thread_is_open() -> None:
+    """There other messages stay nobody's business."""
+    desk = Desk(watched=False)
+    desk.after(0)
+    desk.hear(101, "<@U0BOT> why?", channel=ELSE)
+    desk.store.put(a_thread(thread_id=f"T1.{ELSE}.{ts(101)}", chat_id=ELSE, original_message_id=ts(101)))
+    desk.history.threads[ts(101)] = [said(101), said(250, "since v2", thread_ts=ts(101))]
+    desk.history.roots[ELSE] = [said(200, "is it slow?"), said(210, "<@U0BOT> how?")]
+    assert desk.after(300) is None
+    assert desk.heard() == ["text 101", "text 210", "thread_reply 250"]
+
+
+def test_a_chat_that_is_nobodys_business_any_more_is_not_asked_about_for_ever() -> None:
+    """Its thread was closed while it could not be read: the hole is forgotten."""
+    desk = Desk(watched=False)
+    desk.after(0)
+    desk.hear(101, "<@U0BOT> why?", channel=ELSE)
+    state = desk.store.put(a_thread(thread_id=f"T1.{ELSE}.{ts(101)}", chat_id=ELSE, original_message_id=ts(101)))
+    desk.history.refused[ELSE] = ProviderError("Slack could not read: channel_not_found")
+    assert desk.after(300) == FIRST_PAUSE_S
+    desk.store.put(state.close(Resolution.DISMISSED, at=NOW, why="dismissed"))
+    asked = len(desk.history.asked)
+    assert desk.backfill.catch_up() is None
+    assert (len(desk.history.asked), desk.gaps()) == (asked, {})
+
+
+class TestThreads:
+    """History lists roots only; replies are where people say what they meant."""
+
+    def test_new_replies_of_an_open_thread_are_heard(self, desk: Desk) -> None:
+        """Also where the root is older than anything that is listed; its old replies are not."""
+        old = -200_000
+        desk.store.put(a_thread(thread_id=f"T1.{HELP}.{ts(old)}", chat_id=HELP, original_message_id=ts(old)))
+        replies = [said(s, "we use v2", thread_ts=ts(old)) for s in (old + 10, 200)]
+        desk.history.threads[ts(old)] = [said(old, "How often do we retry?"), *replies]
+        assert desk.after(300) is None
+        assert desk.heard() == ["text 100", "thread_reply 200"]
+
+    def test_a_reply_under_yesterdays_root_is_found_by_its_latest_reply(self, desk: Desk) -> None:
+        """Only threads in which something was said since are read, one request each."""
+        fresh = said(-3_600, latest_reply=ts(210), thread_ts=ts(-3_600), reply_count=2)
+        stale = said(-7_200, latest_reply=ts(-7_000), thread_ts=ts(-7_200), reply_count=1)
+        desk.history.roots[HELP] = [fresh, stale]
+        desk.history.threads[ts(-3_600)] = [
+            fresh,
+            said(-3_500, "old", thread_ts=ts(-3_600)),
+            said(210, "<@U0BOT> why?", thread_ts=ts(-3_600)),
+        ]
+        assert desk.after(300) is None
+        assert desk.heard() == ["text 100", "thread_reply 210"]
+        assert ts(-7_200) not in [place for place, _ in desk.history.asked]
+
+    def test_a_reply_sent_to_the_channel_too_is_one_message(self, desk: Desk) -> None:
+        """It stands in the history and in the thread."""
+        root = said(200, latest_reply=ts(210), thread_ts=ts(200), reply_count=1)
+        both = said(210, "so?", subtype="thread_broadcast", thread_ts=ts(200))
+        desk.history.roots[HELP], desk.history.threads[ts(200)] = [root, both], [root, both]
+        desk.after(300)
+        assert desk.heard() == ["text 100", "text 200", "thread_reply 210"]
+
+
+class TestChanges:
+    """What people changed meanwhile reaches the open thread as it would have live."""
+
+    @pytest.fixture
+    def desk(self, desk: Desk) -> Desk:
+        """A draft waits for the message heard 100 s after the start; one reply was recorded."""
+        followup = Followup(message_id=ts(120), sender_id="U2", text="v2", at=NOW)
+        state = in_status(
+            Status.BOUNCED,
+            thread_id=f"T1.{HELP}.{ts(100)}",
+            chat_id=HELP,
+            original_message_id=ts(100),
+            question="Why is it slow?",
+            followups=(followup,),
+        )
+        desk.store.put(state)
+        self.reply = said(120, "v2", user="U2", thread_ts=ts(100))
+        return desk
+
+    def changed(self, desk: Desk, *thread: dict[str, Any]) -> list[str]:
+        """Return what is heard when the thread reads so after an absence."""
+        desk.history.threads[ts(100)] = list(thread)
+        assert desk.after(300) is None
+        return [line for line in desk.heard() if line.startswith(("edit", "delete"))]
+
+    def test_an_edited_question_is_an_edit(self, desk: Desk) -> None:
+        """With its new words, once."""
+        edited = said(100, "Why is it fast?", edited={"user": "U1", "ts": ts(150)})
+        assert self.changed(desk, edited, self.reply) == ["edit 100"]
+        assert [r["content"] for r in desk.events.records()][-2:] == ["v2", "Why is it fast?"]
+        desk.restart()
+        assert self.changed(desk, edited, self.reply) == ["edit 100"]
+
+    def test_an_alert_resolved_meanwhile_is_an_edit(self, desk: Desk) -> None:
+        """Slack marks no update of a bot's blocks or attachments; the bot need not be listed if somebody asked."""
+        resolved = said(100, "RESOLVED", bot_id="B0ALERT")
+        assert self.changed(desk, resolved, self.reply) == ["edit 100"]
+        assert not desk.hear(310, "Why?", bot_id="B0ALERT", thread_ts=ts(100))
+
+    def test_an_untouched_question_is_no_event(self, desk: Desk) -> None:
+        """Nor is a reply that is still there."""
+        assert self.changed(desk, said(100), self.reply) == []
+
+    @pytest.mark.parametrize("tombstone", [True, False])
+    def test_a_deleted_question_is_a_deletion(self, desk: Desk, tombstone: bool) -> None:
+        """As Slack shows it: a tombstone under which replies stand, or nothing at all."""
+        left = [said(100, "This message was deleted.", subtype="tombstone"), self.reply] if tombstone else []
+        assert self.changed(desk, *left) == ["delete 100"]
+        desk.sort()
+        assert [event["msg_type"] for event in desk.queued()][-1] == "delete"
+
+    def test_a_deleted_reply_is_a_deletion_in_its_thread(self, desk: Desk) -> None:
+        """So that the draft is no longer doubted because of it."""
+        assert self.changed(desk, said(100)) == ["delete 120"]
+        assert list(desk.events.records())[-1]["thread_id"] == ts(100)
+
+    def test_a_thread_that_could_not_be_read_to_its_end_deletes_nothing(self, desk: Desk) -> None:
+        """An outage on page two looks like missing messages and is none."""
+        desk.history.threads[ts(100)] = [said(100), self.reply, said(200, thread_ts=ts(100))]
+        desk.history.script = [None, None, Unavailable("down")]
+        assert desk.after(300) == FIRST_PAUSE_S
+        assert [line for line in desk.heard() if line.startswith("delete")] == []
+
+
+def test_the_overlap_catches_what_slack_delivered_out_of_order(desk: Desk) -> None:
+    """A message a little older than the last one heard, and never delivered."""
+    desk.hear(160)
+    desk.history.roots[HELP] = [said(160 - OVERLAP.total_seconds() + 10)]
+    desk.after(300)
+    assert desk.heard() == ["text 100", "text 160", "text 110"]
+
+
+def test_a_channel_watched_from_now_on_has_no_history() -> None:
+    """Added to the settings, or watched once and long ago: it begins now."""
+    slate = MemorySlate()
+    gaps = Gaps(slate)
+    gaps.open([("C1", None)], watched=["C1"], at=NOW)
+    assert all(gaps.close(gap) for gap in gaps.pending())
+    later = NOW + timedelta(days=30)
+    again = Gaps(slate)
+    again.open([("C2", None)], watched=["C2"], at=later)
+    third = Gaps(slate)
+    third.open([("C1", NOW)], watched=["C1", "C2"], at=later)
+    assert {gap.chat_id: gap.since for gap in third.pending()} == {"C1": later, "C2": later}
+
+
+def test_a_damaged_document_costs_at_most_its_own_lines() -> None:
+    """Times that are none are left out."""
+    slate = MemorySlate({"gaps": {"C1": "soon", "C2": NOW.isoformat(), "C3": 5}, "watching_since": []})
+    [gap] = Gaps(slate).pending()
+    assert (gap.chat_id, gap.since) == ("C2", NOW)

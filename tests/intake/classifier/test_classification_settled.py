@@ -1,0 +1,107 @@
+"""Who has what they need, in every language of the word lists."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from bot.intake.classifier.classification import MAX_CHARS, classify, settles
+from bot.intake.classifier.keywords import LANGUAGES, words
+from bot.intake.classifier.rules import Rules
+from bot.intake.enqueue import job_payload
+from tests.builders import an_event
+
+RULES = Rules()
+
+SETTLED = """
+never mind | nvm | Nevermind, found it | ah, figured it out | thanks! | ok thanks | Perfect, thank you so much :pray:
+solved it, it was the proxy | works now | That worked, thanks | never mind <@U2> | no longer needed | thanks :tada:
+never mind, it was the gateway's timeout in `config.yml` | no need, Ben told me | <@U0BOT> never mind
+hat sich erledigt | hab's gefunden, danke | danke dir! | vergiss es | geht jetzt wieder
+gracias! | ya lo encontré | olvídalo | resuelto, era el proxy | muchas gracias
+deixa pra lá | obrigado! | já resolvi | achei, valeu | não precisa mais
+merci ! | laisse tomber | j'ai trouvé | c'est réglé | ça marche maintenant
+makasih ya | gak jadi | sudah ketemu | udah beres, makasih
+ありがとうございます | 自己解決しました | 見つかりました、ありがとうございます | 解決しました
+谢谢 | 已解决 | 找到了,谢谢 | 不用了 | 算了
+"""
+
+NOT_SETTLED = """
+thanks, but why does it retry? | thanks, but it still fails | thanks in advance | ok | :+1: | still not working
+it is not solved | not found it yet | never found it | why was this never solved? | tia | cc <@U2> | any news?
+never mind the typo, I meant v2 | any update | that didn't work | I haven't found it | deploying now | hello
+danke im voraus | funktioniert nicht | immer noch kaputt | noch nicht gelöst | leider nicht gefunden
+gracias de antemano | todavía no funciona | no lo encontré | sigue sin resolver
+ainda não resolvi | não funcionou | achei que era outro
+merci d'avance | toujours pas résolu | je n'ai rien trouvé | n'oubliez pas le ticket
+masih error | belum ketemu | makasih sebelumnya
+まだ解決していません | よろしくお願いします | 解決していません
+还没解决 | 提前谢谢 | 没找到 | 解决了吗？
+"""
+
+
+def cases(table: str) -> list[str]:
+    return [text.strip() for line in table.strip().splitlines() for text in line.split(" | ")]
+
+
+def payload(text: str) -> dict[str, object]:
+    event = an_event(text, mentions=("U0BOT",) if "<@U0BOT>" in text else ())
+    rules = Rules(bot_id="U0BOT")
+    return job_payload(event, classify(event, rules, inflight=True), rules)
+
+
+@pytest.mark.parametrize("text", cases(SETTLED))
+def test_a_thread_is_settled_by(text: str) -> None:
+    """Thanks, never mind, found it: said in whatever mood."""
+    assert payload(text)["settles"]
+
+
+@pytest.mark.parametrize("text", cases(NOT_SETTLED))
+def test_a_thread_is_not_settled_by(text: str) -> None:
+    """A question, thanks in advance, and everything that still fails."""
+    assert not payload(text)["settles"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_its_words(language: str) -> None:
+    """No language of the classifier is left out."""
+    assert words(language)["settled"]
+    assert words(language)["unsettled"]
+
+
+def test_only_the_languages_of_the_team_count() -> None:
+    """A list that is switched off is not read."""
+    assert not settles("hat sich erledigt", Rules(languages=["en"]))
+    assert settles("hat sich erledigt", Rules(languages=["de"]))
+
+
+def test_an_essay_is_no_never_mind() -> None:
+    """Who has that much to say is not done."""
+    assert not settles("never mind. " + "x" * MAX_CHARS, RULES)
+
+
+@pytest.mark.parametrize(
+    "text", ["thanks for " * 400, "danke für " * 6, "makasih atas x " * 4, "ok " * 100, "谢" * 300]
+)
+def test_hostile_thanks_are_read_at_once(text: str) -> None:
+    """No list may be slow on what somebody types."""
+    started = time.perf_counter()
+    settles(text, RULES)
+    assert time.perf_counter() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "opens", "is_ack"),
+    [("why?", True, False), ("we use v2", False, False), ("ok", False, True), ("<@U0BOT> ok", True, True)],
+)
+def test_casework_hears_what_the_rules_said(text: str, opens: bool, is_ack: bool) -> None:
+    """A remark opens no thread by itself, an ack is nobody's answer, a mention is always heard."""
+    found = payload(text)
+    assert (found["opens"], found["is_ack"]) == (opens, is_ack)
+
+
+def test_a_picture_is_no_ack_whatever_its_caption() -> None:
+    """A screenshot may be the answer."""
+    event = an_event("ok", msg_type="image")
+    assert not job_payload(event, classify(event, RULES, inflight=True), RULES)["is_ack"]

@@ -1,0 +1,91 @@
+"""A changed triage.yml is taken over under way: its heartbeat parts, or nothing at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.config.environment import read_environment
+from bot.config.session_settings import refuse_unreachable
+from bot.config.settings import load_settings
+from bot.errors import ConfigError
+from bot.heartbeat.sessions.session_registry import Sessions
+from bot.runtime.config_reload import Reload
+from tests.fakes import MemoryOverrideStore
+
+TELEGRAM = "heartbeat: {deliver: {mode: explicit, channel: telegram, to: 5}}"
+
+
+class Bench:
+    """A running bot's sessions, its triage.yml, and what it says."""
+
+    def __init__(self, folder: Path) -> None:
+        self.config = folder / "triage.yml"
+        (folder / "shop").mkdir()
+        (folder / "api").mkdir()
+        self.write("shop: {cwd: shop}")
+        settings = load_settings(self.config)
+        self.sessions = Sessions(settings.sessions, MemoryOverrideStore())
+        self.said: list[str] = []
+        self.learned: list[bool] = []
+        environment = read_environment({"TRIAGE_HOME": str(folder)})
+        self.reload = Reload(
+            settings, environment, self.sessions, say=self.said.append, learn=lambda: self.learned.append(True)
+        )
+
+    def write(self, sessions: str, more: str = "") -> None:
+        self.config.write_text(f"codebase: shop\nops_channel: C0OPS\nsessions: {{{sessions}}}\n{more}\n")
+
+    def again(self) -> list[str]:
+        self.reload(lambda: load_settings(self.config))
+        return [session.id for session in self.sessions.all()]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """One session is configured."""
+    return Bench(tmp_path)
+
+
+def test_new_sessions_apply_at_once(bench: Bench) -> None:
+    """Those that are gone are gone; the zones of new owners are learned."""
+    bench.write("api: {cwd: api}")
+    assert bench.again() == ["api"]
+    assert bench.said == ["triage.yml was read again; sessions: api."]
+    assert bench.learned == [True]
+
+
+def test_what_else_changed_waits_for_a_restart(bench: Bench) -> None:
+    """And that is said."""
+    bench.write("shop: {cwd: shop, heartbeat: {every: 5m}}", "team_language: de")
+    assert bench.again() == ["shop"]
+    assert bench.said[0].endswith("What else changed applies after a restart.")
+
+
+def test_a_session_without_its_folder_is_taken_over_with_the_others(bench: Bench) -> None:
+    """It does not beat until the folder is there; that is no reason to refuse the rest."""
+    bench.write("shop: {cwd: shop}, api: {cwd: nowhere}")
+    assert bench.again() == ["shop", "api"]
+
+
+@pytest.mark.parametrize("broken", ["api: {cwd: nowhere, ownr: x}", "shop: [", f"api: {{cwd: api, {TELEGRAM}}}"])
+def test_a_bad_file_changes_nothing_and_every_problem_is_told(bench: Bench, broken: str) -> None:
+    """The bot goes on as it was."""
+    before = bench.sessions.get("shop")
+    bench.write(broken)
+    assert bench.again() == ["shop"]
+    assert bench.sessions.get("shop") == before
+    [said] = bench.said
+    assert said.startswith("triage.yml was not taken over; everything stays as it was.")
+    if "ownr" in broken:
+        assert "sessions.api.ownr: unknown key; did you mean owner?" in said
+
+
+def test_telegram_needs_its_token(bench: Bench) -> None:
+    """Each session that has no way to be told is named."""
+    bench.write(f"shop: {{cwd: shop, {TELEGRAM}}}, api: {{cwd: api}}")
+    sessions = load_settings(bench.config).sessions
+    with pytest.raises(ConfigError, match="TELEGRAM_BOT_TOKEN is not set; put it into"):
+        refuse_unreachable(sessions, has_telegram=False)
+    refuse_unreachable(sessions, has_telegram=True)

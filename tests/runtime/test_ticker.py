@@ -1,0 +1,65 @@
+"""The ticker: small jobs at their intervals, none of which can stop another."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from bot.runtime.ticker import Ticker
+
+WAIT_S = 20
+
+
+def test_a_job_that_raises_stops_neither_itself_nor_its_siblings() -> None:
+    """Both jobs run again and again although one always fails."""
+    failed, ran = threading.Semaphore(0), threading.Semaphore(0)
+
+    def fails() -> None:
+        failed.release()
+        raise RuntimeError("broken")
+
+    ticker = Ticker()
+    ticker.every(1, fails)
+    ticker.every(1, ran.release)
+    ticker.start()
+    try:
+        for semaphore in (failed, ran, failed, ran):
+            assert semaphore.acquire(timeout=WAIT_S)
+    finally:
+        ticker.stop()
+
+
+@pytest.fixture
+def utc() -> Iterator[None]:
+    """This process counts in UTC, and afterwards as before."""
+    before = os.environ.get("TZ")
+    _set_zone("UTC")
+    yield
+    _set_zone(before)
+
+
+def test_a_clock_that_goes_back_an_hour_stops_nothing(utc: None) -> None:
+    """As the local one does every autumn: what is due every second still is."""
+    ran = threading.Semaphore(0)
+    ticker = Ticker()
+    ticker.every(1, ran.release)
+    ticker.start()
+    try:
+        assert ran.acquire(timeout=WAIT_S)
+        _set_zone("Etc/GMT+1")
+        for _ in range(3):
+            assert ran.acquire(timeout=WAIT_S)
+    finally:
+        ticker.stop()
+
+
+def _set_zone(name: str | None) -> None:
+    if name is None:
+        os.environ.pop("TZ", None)
+    else:
+        os.environ["TZ"] = name
+    time.tzset()
