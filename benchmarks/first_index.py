@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bot.adapters.search.passage_index import CodePassages
+from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.search.passages import IndexReport
 
@@ -87,12 +87,12 @@ def main(files: int = FILES) -> int:
         folder, database = Path(scratch) / "code", Path(scratch) / "passages.sqlite"
         folder.mkdir()
         repo = generate(folder, files)
-        first = CodePassages(repo, database).refresh()
-        second = CodePassages(GitRepo(folder), database).refresh()
+        first = SqlitePassageIndex(repo, database).refresh()
+        second = SqlitePassageIndex(GitRepo(folder), database).refresh()
         changed = next(folder.glob("package_0/*.py"))
         changed.write_text(changed.read_text(encoding="utf-8") + "\nCHANGED = True\n", encoding="utf-8")
         commit(folder)
-        third = CodePassages(GitRepo(folder), database).refresh()
+        third = SqlitePassageIndex(GitRepo(folder), database).refresh()
     show(f"first index, {first.files}", first, first.seconds)
     show("second start", second, first.seconds)
     show("one file changed", third, first.seconds)

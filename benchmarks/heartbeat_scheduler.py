@@ -27,10 +27,10 @@ from bot.domain.heartbeats.beats import Delivered
 from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.schedule.missed_beats import Silence
+from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, Scheduler
-from bot.heartbeat.sessions.owner_zones import Zones
-from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 
 SESSIONS = 10_000
 TARGET_S = 0.1
@@ -62,14 +62,14 @@ class Works:
         shop = SessionSettings.model_validate({"cwd": home, "owner": "U0ANN", "heartbeat": beat})
         self.store = SessionFiles(home, on_damage=print)
         self.jobs = SpoolQueue(home / "queue", self.clock)
-        zones = Zones(None, self.clock, local="UTC")
+        zones = OwnerZones(None, self.clock, local="UTC")
         dm = Delivered(mode="last", channel="slack", to="D0ANN")
         self.scheduler = Scheduler(
-            Sessions({f"s{n}": shop for n in range(sessions)}, OverrideFile(home, on_damage=print)),
+            SessionRegistry({f"s{n}": shop for n in range(sessions)}, OverrideFile(home, on_damage=print)),
             self.store,
             self.jobs,
             Admission(self.store, zones, self.clock, route=lambda *_: dm, is_busy=lambda _: False),
-            Silence(self.store, zones, lambda *_: None),
+            MissedBeatAlerts(self.store, zones, lambda *_: None),
             BeatLog(NdjsonJournal(home / "heartbeats.ndjson")),
             WakeFiles(home),
             self.clock,

@@ -21,23 +21,23 @@ from bot.config.heartbeat_settings import BeatSettings
 from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.heartbeats.beats import Action, Receipt
-from bot.domain.playbooks.playbook_entries import Entry
+from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
-from bot.heartbeat.alerts.alert_routing import Delivery
-from bot.heartbeat.run.beat_record import Record
+from bot.heartbeat.alerts.alert_routing import AlertRouter
+from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_view import BeatReport, BeatView
-from bot.heartbeat.run.beat_worker import Beats, Room
-from bot.heartbeat.run.inputs import Look
-from bot.heartbeat.run.pipeline import Course
-from bot.heartbeat.run.prescreen_step import PreScreen, Screened, doubted
+from bot.heartbeat.run.beat_worker import BeatDependencies, BeatWorker
+from bot.heartbeat.run.inputs import InputCollector
+from bot.heartbeat.run.pipeline import BeatPipeline
+from bot.heartbeat.run.prescreen_step import PrescreenStep, Screened, escalated_for_doubt
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.schedule.missed_beats import Silence
+from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import Scheduler
-from bot.heartbeat.sessions.owner_zones import Zones
-from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 from tests.fakes import (
     FakeClock,
     FakeWorkspace,
@@ -117,7 +117,7 @@ class ScriptedProbes(Probes):
         super().__init__({})
         self._world = world
 
-    def run(self, cwd: Path, tasks: Sequence[Entry], *_: object, **__: object) -> ProbeReport:
+    def run(self, cwd: Path, tasks: Sequence[PlaybookEntry], *_: object, **__: object) -> ProbeReport:
         """Print the names of the changes each check is about."""
         named = {task.id: _check_of(task) for task in tasks if "`" in task.text}
         argvs = {task_id: tuple(CHECKS[check].split()) for task_id, check in named.items()}
@@ -158,7 +158,7 @@ class ScriptedRun:
         receipts = tuple(self._receipt(task, view.session.id) for task in view.tasks)
         return BeatReport(message=view.session.beat.ack_token, receipts=receipts, usage=self._bill.charge(FULL))
 
-    def _receipt(self, task: Entry, session: str) -> Receipt:
+    def _receipt(self, task: PlaybookEntry, session: str) -> Receipt:
         check = _check_of(task)
         bad = [change for change in self._world.now(session, check) if change.alert] if check else []
         if not bad:
@@ -166,7 +166,7 @@ class ScriptedRun:
         return Receipt(task=task.id, status="finding", evidence=bad[0].name, finding=bad[0].name)
 
 
-class ScriptedScreen(PreScreen):
+class ScriptedScreen(PrescreenStep):
     """A cheap model that escalates what is worth an alert."""
 
     def __init__(self, world: World, bill: Bill) -> None:
@@ -179,7 +179,7 @@ class ScriptedScreen(PreScreen):
         bad = {change.name for change in self._world.now(view.session.id) if change.alert}
         receipts = tuple(Receipt(task=task.id, status="ok") for task in view.tasks)
         action = Action.NONE if bad <= known else Action.ESCALATE
-        return Screened(decision=doubted(Decision(action, "scripted", receipts), view), usage=usage)
+        return Screened(decision=escalated_for_doubt(Decision(action, "scripted", receipts), view), usage=usage)
 
 
 class Listener:
@@ -198,7 +198,7 @@ class Listener:
         """Hear nothing new."""
 
 
-def _check_of(task: Entry) -> str:
+def _check_of(task: PlaybookEntry) -> str:
     return next((check for check in CHECKS if task.text.startswith(check)), "")
 
 
@@ -240,24 +240,24 @@ def week(folder: Path, changes: Sequence[Change], *, probes: bool, screen: bool)
             name=None, cwd=cwd, owner="U1", channels=(), master=False, heartbeat=beat
         )
     store, jobs, journal = MemorySessionStore(), MemoryJobQueue(clock), MemoryJournal()
-    sessions = Sessions(settings, MemoryOverrideStore())
-    zones, log = Zones(FakeWorkspace(), clock, local="UTC"), BeatLog(journal)
-    delivery = Delivery({"slack": listener}, store)
+    sessions = SessionRegistry(settings, MemoryOverrideStore())
+    zones, log = OwnerZones(FakeWorkspace(), clock, local="UTC"), BeatLog(journal)
+    delivery = AlertRouter({"slack": listener}, store)
     admission = Admission(store, zones, clock, route=delivery.route, is_busy=lambda _: False)
-    silence = Silence(store, zones, lambda *_: None)
+    silence = MissedBeatAlerts(store, zones, lambda *_: None)
     scheduler = Scheduler(sessions, store, jobs, admission, silence, log, MemoryWakeBox(), clock)
-    room = Room(
+    room = BeatDependencies(
         sessions=sessions,
         store=store,
         admission=admission,
         retry=scheduler.retry,
-        look=Look(ScriptedProbes(world), store),
-        course=Course(ScriptedScreen(world, bill) if screen else None, ScriptedRun(world, bill), delivery, store),
+        look=InputCollector(ScriptedProbes(world), store),
+        course=BeatPipeline(ScriptedScreen(world, bill) if screen else None, ScriptedRun(world, bill), delivery, store),
         alert_owner=lambda *_: None,
-        record=Record(folder / "runs", store, log),
+        record=BeatRecorder(folder / "runs", store, log),
         clock=clock,
     )
-    beats = Beats(room)
+    beats = BeatWorker(room)
     end = START + timedelta(days=DAYS)
     while clock.now() < end:
         scheduler.tick()

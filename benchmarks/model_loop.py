@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from bot.adapters.process.system_clock import SystemClock
 from bot.agent.loop import AnthropicRunner
-from bot.agent.model_run import Limits, Request, RunTimedOut
+from bot.agent.model_run import RunLimits, RunRequest, RunTimedOut
 from bot.agent.tools.base import Tool
 from bot.agent.watchdog import Watchdog
 from tests.model_server import ModelServer, Turn
@@ -51,16 +51,16 @@ def _turns(drip_ms: float) -> list[Turn]:
     return [turn.model_copy(update={"drip_ms": drip_ms}) for turn in [*calls, Turn(answer={"text": "done " * 40})]]
 
 
-def _request(number: int, **limits: Any) -> Request:
+def _request(number: int, **limits: Any) -> RunRequest:
     found = "src/app.py\n" + "\n".join(f"{line}| value = compute(value)" for line in range(60))
-    return Request(
+    return RunRequest(
         model="claude-opus-5-5",
         system="You look things up. " * 150,
         prefix=("Rubric: say where it stands. " * 20,),
         prompt=f"Question {number}?",
         tools=[Tool(name="look", description="Looks.", call=lambda _: found, arguments=Query)],
         answer=Answer,
-        limits=Limits(**limits),
+        limits=RunLimits(**limits),
     )
 
 

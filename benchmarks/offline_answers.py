@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from bot.adapters.search.passage_index import CodePassages
+from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo, split_lines
 from bot.casework.investigate.assignment import Assignment
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
@@ -94,7 +94,7 @@ def measure(package: str, role: str, checkout: Path, asked: Sequence[dict[str, A
     repo = GitRepo(checkout)
     grep = Grep(repo)
     with tempfile.TemporaryDirectory() as scratch:
-        offline = OfflineInvestigator(repo, CodePassages(repo, Path(scratch) / "passages.sqlite"))
+        offline = OfflineInvestigator(repo, SqlitePassageIndex(repo, Path(scratch) / "passages.sqlite"))
         drafts = [(draft(offline, one["ask"]), one) for one in asked]
         invented = sum(bool(draft(offline, question).draft_reply) for question in nothing)
     cited = [(cited_files(ret), set(one["files"]), one["ask"]) for ret, one in drafts]

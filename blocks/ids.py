@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from bot.casework.decisions import Click
+from bot.casework.decisions import DraftClick
 from bot.domain.heartbeats.alerts import finding_digest
 from bot.domain.heartbeats.session_state import OpenFinding, check_session_id
 from bot.domain.memory.rechecks import RECHECK_ID
@@ -104,16 +104,16 @@ def preview_block_id(thread_id: str, version: int, number: int) -> str:
     return f"{_PREVIEW}{thread_id}:{version}:{number}"
 
 
-def encode_click(click: Click) -> str:
+def encode_click(click: DraftClick) -> str:
     """Return a button value that binds a click to one draft.
 
-    >>> encode_click(Click(thread_id="T1.C1.1.2", version=3, draft_hash="00112233aabbccdd", seen=1))
+    >>> encode_click(DraftClick(thread_id="T1.C1.1.2", version=3, draft_hash="00112233aabbccdd", seen=1))
     'T1.C1.1.2|3|00112233aabbccdd|1'
     """
     return f"{click.thread_id}|{click.version}|{click.draft_hash}|{click.seen}"
 
 
-def decode_click(value: object) -> Click:
+def decode_click(value: object) -> DraftClick:
     """Return the click a button value stands for.
 
     Raises:
@@ -123,19 +123,21 @@ def decode_click(value: object) -> Click:
     match = _VERSION_AND_HASH.fullmatch(rest)
     if match is None:
         raise _foreign()
-    return Click(thread_id=check_thread_id(thread_id), version=int(match[1]), draft_hash=match[2], seen=int(match[3]))
+    return DraftClick(
+        thread_id=check_thread_id(thread_id), version=int(match[1]), draft_hash=match[2], seen=int(match[3])
+    )
 
 
-def encode_dialogue(click: Click, *, from_home: bool) -> str:
+def encode_dialogue(click: DraftClick, *, from_home: bool) -> str:
     """Return the private metadata of a dialogue: the click that opened it, and whether that was on App Home.
 
-    >>> encode_dialogue(Click(thread_id="T1.C1.1.2", version=3, draft_hash="", seen=0), from_home=True)
+    >>> encode_dialogue(DraftClick(thread_id="T1.C1.1.2", version=3, draft_hash="", seen=0), from_home=True)
     'T1.C1.1.2|3||0|home'
     """
     return encode_click(click) + (_FROM_HOME if from_home else "")
 
 
-def decode_dialogue(value: object) -> Click:
+def decode_dialogue(value: object) -> DraftClick:
     """Return the click that opened a dialogue; raises InputError as `decode_click` does."""
     return decode_click(str(value).removesuffix(_FROM_HOME))
 
@@ -171,12 +173,12 @@ def session_block_id(session_id: str) -> str:
     return f"triage_session:{session_id}"
 
 
-def encode_option(action: str, click: Click) -> str:
+def encode_option(action: str, click: DraftClick) -> str:
     """Return an overflow option's value: which action, for which draft."""
     return f"{action}!{encode_click(click)}"
 
 
-def decode_option(value: object) -> tuple[str, Click]:
+def decode_option(value: object) -> tuple[str, DraftClick]:
     """Return `(action, click)` of an overflow option; raises InputError as `decode_click` does."""
     action, _, rest = str(value).partition("!")
     return action, decode_click(rest)

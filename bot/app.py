@@ -12,19 +12,19 @@ from functools import partial
 
 from bot.adapters.process.system_clock import SystemClock
 from bot.adapters.storage.files.atomic_write import probe_folder
-from bot.adapters.storage.files.file_leases import HomeLock
-from bot.adapters.storage.files.retention import OldRuns
+from bot.adapters.storage.files.file_leases import FileLeases
+from bot.adapters.storage.files.retention import RunRetention
 from bot.casework.escalate.escalation_watch import POLL_S
-from bot.composition.casework_services import wire_casework
-from bot.composition.heartbeat_slack import wire_beats
-from bot.composition.shared_services import lay_foundation
-from bot.composition.slack_edge import wire_edge
-from bot.composition.startup_report import StartReport
+from bot.composition.casework_services import build_casework
+from bot.composition.heartbeat_slack import build_heartbeat_slack
+from bot.composition.shared_services import open_shared_services
+from bot.composition.slack_edge import build_slack_edge
+from bot.composition.startup_report import StartupReport
 from bot.config.environment import Environment, require_signing_secret, require_tokens
 from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.ports import Clock
-from bot.runtime.config_reload import Reload
+from bot.runtime.config_reload import ConfigReload
 from bot.runtime.disk_watch import DiskWatch
 from bot.runtime.ticker import Ticker
 from bot.runtime.worker_pool import WorkerPool, one_of, unless
@@ -44,7 +44,7 @@ BEAT_TICK_S = 5
 Progress = Callable[[int, int], None]
 
 
-class Triage:
+class App:
     """The whole bot over one data directory and one workspace.
 
     Raises:
@@ -63,16 +63,16 @@ class Triage:
     ) -> None:
         tokens = require_signing_secret if settings.slack.mode == "http" else require_tokens
         bot_token, ear_secret = tokens(environment)
-        self._lock = HomeLock(environment.home)
-        self.ground = lay_foundation(settings, environment, bot_token, clock or SystemClock())
-        self.casework = wire_casework(self.ground)
-        self.beats = wire_beats(self.ground, self.casework.staff.models)
+        self._lock = FileLeases(environment.home)
+        self.ground = open_shared_services(settings, environment, bot_token, clock or SystemClock())
+        self.casework = build_casework(self.ground)
+        self.beats = build_heartbeat_slack(self.ground, self.casework.staff.models)
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
-        self.edge = wire_edge(
+        self.edge = build_slack_edge(
             self.ground, self.casework, self.beats, self._listeners, bot_token=bot_token, ear_secret=ear_secret
         )
         self.reload = self._reload()
-        self._report = StartReport(self.ground, self.casework.rebuilding, self.casework.giving_up)
+        self._report = StartupReport(self.ground, self.casework.rebuilding, self.casework.giving_up)
         self._workers = self._work()
         self._ticker = Ticker()
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
@@ -83,7 +83,7 @@ class Triage:
             say=self.ground.ops.say,
             on_back=self._disk_is_back,
         )
-        self._old_runs = OldRuns(
+        self._old_runs = RunRetention(
             environment.home, settings.keep_runs_for, self.ground.clock, self.ground.desk.open_threads
         )
         self.indexed = self.ground.index.refresh(on_progress)
@@ -153,8 +153,8 @@ class Triage:
         every(DISK_CHECK_S, self._disk.tick)
         self._pulse.every(LISTEN_CHECK_S, self.edge.connection.check)
 
-    def _reload(self) -> Reload:
-        return Reload(
+    def _reload(self) -> ConfigReload:
+        return ConfigReload(
             self.ground.settings,
             self.ground.environment,
             self.beats.heartbeats.sessions,

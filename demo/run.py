@@ -24,8 +24,8 @@ from typing import NoReturn
 from bot.adapters.process.tmux import choose_terminal
 from bot.adapters.storage.files.wake_files import WakeFiles
 from bot.agent.git.git_repo import GitRepo
-from bot.app import Triage
-from bot.cli.output import Parser
+from bot.app import App
+from bot.cli.output import CommandParser
 from bot.cli.run import log_to_stderr
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
@@ -88,7 +88,7 @@ def main(argv: list[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = Parser(prog="triage demo", description="Try triage in a throw-away Slack.")
+    found = CommandParser(prog="triage demo", description="Try triage in a throw-away Slack.")
     found.add_argument("--codebase", type=Path, default=Path(), help="a git checkout (default: this one)")
     found.add_argument("--question", help="what to ask (default: one that fits the codebase)")
     found.add_argument("--headless", action="store_true", help="ask, approve and check without a browser")
@@ -130,7 +130,7 @@ def _leave(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 @contextmanager
-def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path) -> Iterator[Triage]:
+def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path) -> Iterator[App]:
     """Start the ordinary bot with an ordinary config; stop it whatever happens."""
     config = furnish(home, codebase)
     environment = read_environment(
@@ -142,7 +142,7 @@ def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path
             **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
         }
     )
-    bot = Triage(load_settings(config), environment)
+    bot = App(load_settings(config), environment)
     seconds = f"{bot.indexed.seconds:.1f} s"
     _say(args, f"index     {bot.indexed.files:,} files at {bot.indexed.commit[:12]}, {seconds}")
     _say(args, f"drafts by {bot.casework.staff.described}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 
-def who(body: dict[str, Any]) -> tuple[str, str]:
+def clicking_person(body: dict[str, Any]) -> tuple[str, str]:
     """Return the user and the team of a click or submit; an id is unique in its team only.
 
     An app that is installed for a whole Enterprise Grid may get no team, and the company stands for it.
 
-    >>> who({"user": {"id": "U1"}, "team": {"id": "T1"}})
+    >>> clicking_person({"user": {"id": "U1"}, "team": {"id": "T1"}})
     ('U1', 'T1')
     """
     user = body.get("user") or {}

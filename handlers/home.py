@@ -17,12 +17,12 @@ from typing import Any, Final
 from slack_bolt import Ack
 from slack_sdk import WebClient
 
-from blocks.views.home_view import Home, Notice, home_view
+from blocks.views.home_view import HomeData, Notice, home_view
 from bot.casework.approvers import Approvers
 from bot.errors import TriageError, Unavailable
 from bot.ports import Clock
-from handlers.clicks import team_of, who
-from handlers.transport.slack_clients import translated
+from handlers.clicks import clicking_person, team_of
+from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class HomeTab:
     def __init__(
         self,
         client: WebClient,
-        look: Callable[[], Home],
+        look: Callable[[], HomeData],
         approvers: Approvers,
         clock: Clock,
         *,
@@ -85,7 +85,7 @@ class HomeTab:
         except TriageError as error:
             log.info("a click was refused: %s", error, extra={"action": "click_refused"})
             said = str(error)
-        self.say(*who(body), said)
+        self.say(*clicking_person(body), said)
 
     def say(self, user: str, team: str, text: str, about: str = "") -> None:
         """Tell somebody of our workspace something on top of their page, and bring all pages up to date at once.
@@ -146,13 +146,13 @@ class HomeTab:
             if in_vain == TRIES_IN_VAIN:
                 return
 
-    def _publish(self, user: str, page: _Page, home: Home, now: datetime) -> None:
+    def _publish(self, user: str, page: _Page, home: HomeData, now: datetime) -> None:
         notice = page.notice if page.notice and now - page.notice.at < NOTICE_KEPT else None
         may_approve = self._approvers.may_see(user, self._team_id)
         view = home_view(home, user=user, may_approve=may_approve, notice=notice)
         text = json.dumps(view.to_dict(), sort_keys=True)
         if text == page.shown:
             return
-        with translated("publish the home"):
+        with translate_slack_errors("publish the home"):
             self._client.views_publish(user_id=user, view=view)
         page.shown = text

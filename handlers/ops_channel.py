@@ -17,18 +17,18 @@ from datetime import UTC, datetime, timedelta
 from blocks.text.outgoing_text import escape
 from blocks.text.times import with_local_times
 from blocks.views.brief_view import brief_blocks, reminder_blocks, reminder_line
-from bot.casework.reports.daily_brief import Brief, brief_line
+from bot.casework.reports.daily_brief import DailyBrief, brief_line
 from bot.casework.reports.status_overview import ThreadLine
 from bot.config.environment import Environment, require_tokens
 from bot.domain.events import Event, Sender
 from bot.domain.jobs import JobKind
-from bot.domain.questions.week_summary import Week
+from bot.domain.questions.week_summary import WeekSummary
 from bot.domain.threads import thread_key
 from bot.errors import ProviderError
 from bot.ports import JobQueue
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import CARD, LINE
-from handlers.transport.slack_clients import posting_client, translated
+from handlers.transport.slack_clients import posting_client, translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def announce(ops_channel: str, environment: Environment, text: str) -> None:
     """
     bot_token, _ = require_tokens(environment)
     try:
-        with translated("tell the ops channel", posting=True):
+        with translate_slack_errors("tell the ops channel", posting=True):
             posting_client(bot_token, environment.slack_api_url).chat_postMessage(
                 channel=ops_channel, text=with_local_times(escape(text)), unfurl_links=False
             )
@@ -49,7 +49,7 @@ def announce(ops_channel: str, environment: Environment, text: str) -> None:
         log.warning("the ops channel was not told", extra={"action": "ops_untold"}, exc_info=True)
 
 
-class Bulletin:
+class OpsChannelPosts:
     """Posts in one ops channel.
 
     Each method raises ProviderError if Slack refused it and nothing was posted (Unavailable says when to come back),
@@ -64,12 +64,12 @@ class Bulletin:
         blocks = reminder_blocks(waiting, now, expire_after=self._expire_after)
         self._poster.post(self._ops_channel, reminder_line(waiting), blocks, what="post the reminder", rank=LINE)
 
-    def say(self, brief: Brief, title: str) -> None:
+    def say(self, brief: DailyBrief, title: str) -> None:
         """Post a brief; it names questions, so the channel must be private."""
         blocks = brief_blocks(brief, title, may_see_drafts=True)
         self._poster.post(self._ops_channel, brief_line(brief, title), blocks, what="post the brief", rank=LINE)
 
-    def show(self, week: Week) -> None:
+    def show(self, week: WeekSummary) -> None:
         """Draw a week and post it, its numbers in words as alt text."""
         from bot.casework.reports.week_picture import draw_week  # 12 MB that a bot without briefs does without
 

@@ -16,12 +16,12 @@ from bot.domain.tiers import Tier
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
 from handlers.buttons.alert_buttons import AlertButtons
-from handlers.buttons.draft_buttons import Approvals
+from handlers.buttons.draft_buttons import DraftButtons
 from handlers.buttons.lesson_buttons import LessonButtons
 from handlers.buttons.proposal_buttons import ProposalButtons
 from handlers.buttons.suggestion_buttons import SuggestionButtons
-from handlers.commands.dispatcher import Commands
-from handlers.commands.tiers_command import Tiers
+from handlers.commands.dispatcher import CommandDispatcher
+from handlers.commands.tiers_command import TiersCommand
 from handlers.home import HomeTab
 from handlers.messages import journal_first
 from handlers.shortcuts import Shortcuts
@@ -34,11 +34,11 @@ class Listeners:
     """Everything that listens."""
 
     watcher: Watcher
-    approvals: Approvals
+    approvals: DraftButtons
     alerts: AlertButtons
     suggestions: SuggestionButtons
-    commands: Commands
-    tiers: Tiers
+    commands: CommandDispatcher
+    tiers: TiersCommand
     proposals: ProposalButtons
     shortcuts: Shortcuts
     home: HomeTab

@@ -12,11 +12,11 @@ from slack_bolt import Ack, Respond
 
 from bot.casework.approvers import is_colleague, never_may
 from bot.errors import InputError, ProviderError, StoreError, TriageError, Unavailable
-from bot.intake.normalise import words_of
-from bot.intake.watcher import Insisted, Watcher
+from bot.intake.normalise import extract_text
+from bot.intake.watcher import ForcedEnqueue, Watcher
 from bot.ports import Workspace, is_stranger
-from handlers.clicks import who
-from handlers.transport.slack_clients import translated
+from handlers.clicks import clicking_person
+from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -40,10 +40,12 @@ GUESTS: Final = (
     "watcher.allow_external: true. To make it your question: /triage investigate <question>"
 )
 _SAYS: Final = {
-    Insisted.QUEUED: "Triage looks into it: a draft waits in the ops channel soon, and a human decides what is posted.",
-    Insisted.UNDER_WAY: "Triage is at it already: its thread has a card in the ops channel.",
-    Insisted.CLOSED: "That message was dealt with already. To ask again, mention triage in its thread.",
-    Insisted.NOTHING: "There is nothing to look into: triage wrote that itself, or nobody did.",
+    ForcedEnqueue.QUEUED: (
+        "Triage looks into it: a draft waits in the ops channel soon, and a human decides what is posted."
+    ),
+    ForcedEnqueue.UNDER_WAY: "Triage is at it already: its thread has a card in the ops channel.",
+    ForcedEnqueue.CLOSED: "That message was dealt with already. To ask again, mention triage in its thread.",
+    ForcedEnqueue.NOTHING: "There is nothing to look into: triage wrote that itself, or nobody did.",
 }
 
 
@@ -65,7 +67,7 @@ class Shortcuts:
             log.warning("a message could not be taken up: %s", error, extra={"action": "shortcut_failed"})
             says = f"That did not work: {error}"
         try:
-            with translated("answer you"):
+            with translate_slack_errors("answer you"):
                 respond(text=says, response_type="ephemeral", replace_original=False)
         except TriageError:
             log.warning("nobody could be told", extra={"action": "shortcut_untold"}, exc_info=True)
@@ -79,7 +81,7 @@ class Shortcuts:
         return _SAYS[self._watcher.insist({"team_id": self._team_id, "event": event})]
 
     def _require_member(self, body: Body) -> None:
-        user, team = who(body)
+        user, team = clicking_person(body)
         person = self._workspace.person(user, fresh=True)
         if never_may(person) or not is_colleague(person, team, self._team_id):
             raise InputError(NOT_YOURS)
@@ -98,7 +100,7 @@ class Shortcuts:
     def _require_takeable(self, message: Body) -> None:
         """Refuse what would be queued and then left alone, or could not be looked into."""
         author = message.get("user")
-        if not words_of(message).strip():
+        if not extract_text(message).strip():
             raise InputError(WORDLESS)
         if self._allow_external or not isinstance(author, str) or message.get("bot_id"):
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.commands.command_specs import MANUAL, NOTHING, Entry
+from bot.domain.commands.command_specs import MANUAL, NOTHING, CommandSpec
 from reference.markdown import code, plain, table
 
 HEAD = ["you type", "what it does", "who may", "what it changes", "how to take it back"]
@@ -13,7 +13,7 @@ def slash_part() -> str:
     return table(HEAD, [_row(entry) for entry in MANUAL.values()])
 
 
-def _row(entry: Entry) -> list[str]:
+def _row(entry: CommandSpec) -> list[str]:
     changes = "" if entry.changes == NOTHING else entry.changes
     return [code(f"/triage {entry.form}"), *map(plain, (entry.does, entry.who, changes, entry.undo))]
 

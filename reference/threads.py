@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.domain.threads import TRANSITIONS, PendingReason, Resolution, Status
+from bot.domain.threads import TRANSITIONS, PendingReason, Resolution, ThreadStatus
 
 
 def threads_part() -> str:
@@ -13,9 +13,9 @@ def threads_part() -> str:
 
 
 def _lines() -> Iterator[str]:
-    for status in Status:
+    for status in ThreadStatus:
         yield f'state "{status}" as {_id(status)}'
-    yield f"[*] --> {_id(next(iter(Status)))}"
+    yield f"[*] --> {_id(next(iter(ThreadStatus)))}"
     for status, steps in TRANSITIONS.items():
         for to, reasons in steps.items():
             named = [reason for reason in PendingReason if reason in reasons]
@@ -28,6 +28,6 @@ def _ends() -> str:
     return f"A closed thread says how it ended: {', '.join(f'`{resolution}`' for resolution in Resolution)}."
 
 
-def _id(status: Status) -> str:
+def _id(status: ThreadStatus) -> str:
     """Return a name that Mermaid takes: a dash would end it."""
     return status.replace("-", "_")

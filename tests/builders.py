@@ -15,7 +15,7 @@ from bot.domain.returns import (
     ValidatorReturn,
     Verdict,
 )
-from bot.domain.threads import PendingReason, Resolution, Round, Status, Step, ThreadState
+from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 THREAD_ID = "T1.C1.1795165200.000100"
@@ -56,12 +56,12 @@ def a_thread(**changes: Any) -> ThreadState:
     return ThreadState(**{**fields, **changes})
 
 
-def in_status(status: Status, reason: PendingReason | None = None, **changes: Any) -> ThreadState:
+def in_status(status: ThreadStatus, reason: PendingReason | None = None, **changes: Any) -> ThreadState:
     """Return a thread that stands in `status` for `reason`, with what such a thread really holds."""
     ret = a_return()
-    step = Step(at=NOW, from_=Status.INVESTIGATING, to=status, why="as the test wants it")
+    step = Transition(at=NOW, from_=ThreadStatus.INVESTIGATING, to=status, why="as the test wants it")
     known: dict[str, Any] = {"status": status, "pending_reason": reason, "status_history": (step,)}
-    if status not in (Status.INVESTIGATING, Status.ESCALATED):
+    if status not in (ThreadStatus.INVESTIGATING, ThreadStatus.ESCALATED):
         verdict = a_verdict(Verdict.BOUNCE if reason is PendingReason.DISAGREEMENT else Verdict.PASS)
         checks = (Check(name="resolves", ok=True, reason="the lines exist"),)
         known |= {
@@ -73,7 +73,7 @@ def in_status(status: Status, reason: PendingReason | None = None, **changes: An
     if reason in (PendingReason.APPROVAL, PendingReason.DISAGREEMENT):
         drafted = a_thread().with_draft(ret.draft_reply)
         known |= {"draft_pending": drafted.draft_pending, "draft_version": 1, "draft_hash": drafted.draft_hash}
-    if status is Status.CLOSED:
+    if status is ThreadStatus.CLOSED:
         known |= {"resolution": Resolution.DISMISSED, "closed_at": NOW}
     return a_thread(**{**known, **changes})
 

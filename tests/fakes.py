@@ -18,10 +18,10 @@ from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import InboxMessage, Override, SessionState, check_session_id
+from bot.domain.heartbeats.session_state import InboxMessage, SessionOverride, SessionState, check_session_id
 from bot.domain.jobs import Job, JobKind, queue_order
-from bot.domain.memory.notes import Cite
-from bot.domain.questions.week_summary import Week
+from bot.domain.memory.notes import NoteCitation
+from bot.domain.questions.week_summary import WeekSummary
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.passages import MemoryHit
 from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
@@ -390,15 +390,15 @@ class MemoryOverrideStore:
         self.texts = {} if texts is None else texts
         self.full = False
 
-    def overrides(self) -> Mapping[str, Override]:
-        return {name: Override.model_validate_json(text) for name, text in self.texts.items()}
+    def overrides(self) -> Mapping[str, SessionOverride]:
+        return {name: SessionOverride.model_validate_json(text) for name, text in self.texts.items()}
 
-    def change(self, session_id: str, change: Callable[[Override], Override]) -> Override:
-        changed = change(self.overrides().get(check_session_id(session_id), Override()))
+    def change(self, session_id: str, change: Callable[[SessionOverride], SessionOverride]) -> SessionOverride:
+        changed = change(self.overrides().get(check_session_id(session_id), SessionOverride()))
         if self.full:
             raise StoreError("cannot write the overrides: No space left on device")
         self.texts[session_id] = changed.model_dump_json()
-        if changed == Override():
+        if changed == SessionOverride():
             del self.texts[session_id]
         return changed
 
@@ -628,7 +628,7 @@ class ScriptedInvestigator:
         return Investigation(ret=step, ledger=Ledger(), usage=self.usage, investigator="scripted")
 
 
-def unchanged(cites: Sequence[Cite]) -> Sequence[Cite]:
+def unchanged(cites: Sequence[NoteCitation]) -> Sequence[NoteCitation]:
     """Say that all lines that notes cite stand as they did."""
     return cites[:0]
 
@@ -657,10 +657,10 @@ class RecordingPictures:
     """Port Pictures that keeps what was shown; `refuse` is raised instead."""
 
     def __init__(self) -> None:
-        self.shown: list[Week] = []
+        self.shown: list[WeekSummary] = []
         self.refuse: ProviderError | None = None
 
-    def show(self, week: Week) -> None:
+    def show(self, week: WeekSummary) -> None:
         if self.refuse is not None:
             raise self.refuse
         self.shown.append(week)

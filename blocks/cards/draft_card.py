@@ -40,9 +40,9 @@ from blocks.text.outgoing_text import (
     TRUNCATED,
     context,
     escape,
-    inert,
+    escape_text,
     plain,
-    quote,
+    quote_block,
     section,
     split,
     to_mrkdwn,
@@ -51,11 +51,11 @@ from blocks.text.outgoing_text import (
 )
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, chars_of
 from bot.casework.checks.draft_checks import ref_marks
-from bot.casework.decisions import Click
+from bot.casework.decisions import DraftClick
 from bot.casework.freshness import is_settled
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
-from bot.casework.replies import is_edited
-from bot.domain.citations.links import link_beside
+from bot.casework.replies import is_edited_draft
+from bot.domain.citations.links import sibling_message_link
 from bot.domain.citations.quotations import outdated_words, telling_line
 from bot.domain.questions.approval_basis import Basis
 from bot.domain.questions.escalation_rules import watch_line
@@ -63,8 +63,8 @@ from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.secrets import redact
 from bot.domain.severity import SIGNS, WORDS, Severity
 from bot.domain.text.language import is_in_language
-from bot.domain.text.sanitize import without_hidden
-from bot.domain.threads import PendingReason, Status, ThreadState
+from bot.domain.text.sanitize import strip_hidden
+from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 
 NOTIFICATION_CHARS: Final = 3_000
 MAX_SECTIONS: Final = 25
@@ -176,7 +176,7 @@ def card_blocks(
         parts.append(context(f":double_vertical_bar: *{escape(paused)}* · {waits}"))
     if state.triage_file_path:
         parts.append(context(f":file_folder: note saved as `{escape(state.triage_file_path)}`"))
-    if state.status is Status.PENDING_USER:
+    if state.status is ThreadStatus.PENDING_USER:
         can_approve = bool(draft) and (whole_at is not None or draft_fits(state, is_short=refused is not None))
         buttons = _buttons(state, offers_notes, can_approve=can_approve)
         parts += [*_waiting(state, draft, link_to), _actions(state, buttons)]
@@ -199,12 +199,12 @@ def draft_fits(state: ThreadState, *, is_short: bool = False) -> bool:
 def card_text(state: ThreadState) -> str:
     """Return the card's one line for notifications and screen readers."""
     state = without_marks_in(state)
-    return truncate(f"{_page(state, ())}{status_line(state)}: {' '.join(inert(state.question).split())}", 300)
+    return truncate(f"{_page(state, ())}{status_line(state)}: {' '.join(escape_text(state.question).split())}", 300)
 
 
-def click_of(state: ThreadState) -> Click:
+def click_of(state: ThreadState) -> DraftClick:
     """Return the click that the buttons of the current card carry."""
-    return Click(
+    return DraftClick(
         thread_id=state.thread_id,
         version=state.draft_version,
         draft_hash=state.draft_hash or "",
@@ -215,10 +215,10 @@ def click_of(state: ThreadState) -> Click:
 def _question(state: ThreadState, pages: Sequence[str]) -> Block:
     where = f"<#{state.chat_id}>"
     link = f" · <{state.permalink}|open thread>" if state.permalink else ""
-    asked = truncate(inert(state.question), QUESTION_CHARS) or "(no text)"
+    asked = truncate(escape_text(state.question), QUESTION_CHARS) or "(no text)"
     return SectionBlock(
         text=MarkdownTextObject(
-            text=f"{_page(state, pages)}*<@{state.original_sender_id}>* asked in {where}{link}\n{quote(asked)}"
+            text=f"{_page(state, pages)}*<@{state.original_sender_id}>* asked in {where}{link}\n{quote_block(asked)}"
         ),
         block_id=ids.card_block_id(state.thread_id),
     )
@@ -244,7 +244,7 @@ def _shortened_note(refused: str | None) -> list[Block]:
 
 def _draft(state: ThreadState, whole_at: str | None, *, is_short: bool) -> list[Block]:
     """Return the draft of a thread that waits or was answered: whole, or its beginning and where all of it stands."""
-    if not state.draft_pending or not (state.status is Status.PENDING_USER or state.posted_message_id):
+    if not state.draft_pending or not (state.status is ThreadStatus.PENDING_USER or state.posted_message_id):
         return []
     if draft_fits(state, is_short=is_short):
         return reply_sections(state.draft_pending)
@@ -261,7 +261,7 @@ def _where_whole(state: ThreadState, draft: str, whole_at: str | None) -> str:
     if whole_at is None:
         why = "could not be put into this card's thread, so it cannot be approved. Shorten it with *Edit*, or try again"
         return f":warning: *This is the beginning only.* The whole draft ({size}) {why}."
-    link = link_beside(state.permalink, state.card_channel, whole_at) if state.card_channel else None
+    link = sibling_message_link(state.permalink, state.card_channel, whole_at) if state.card_channel else None
     place = f"<{link}|in this card's thread>" if link else "in this card's thread"
     return (
         f":page_facing_up: *This is the beginning only.* The whole draft ({size}) stands {place}, as it would be "
@@ -283,7 +283,7 @@ def _gloss(state: ThreadState, team_language: str) -> list[Block]:
 def _watch(state: ThreadState) -> list[Block]:
     """Return how a long run is watched, once it has begun."""
     path = state.escalation_transcript_path
-    if state.status is not Status.ESCALATED or path is None:
+    if state.status is not ThreadStatus.ESCALATED or path is None:
         return []
     line = watch_line(state.escalation_tmux_session, path)
     return [context(f"To watch it, on the bot's machine: `{escape(line)}`")]
@@ -306,7 +306,7 @@ def _doubts(state: ThreadState) -> list[Block]:
     if not state.stale_reasons:
         return []
     count = len(state.stale_reasons)
-    since = "this draft" if state.status is Status.PENDING_USER else "this investigation began"
+    since = "this draft" if state.status is ThreadStatus.PENDING_USER else "this investigation began"
     title = f":warning: *{count} thing{'s' * (count > 1)} changed since {since}*"
     newest_first = Counter(reversed(state.stale_reasons)).items()
     lines = [f"\n• {_doubt(reason)}{f' ({times} times)' if times > 1 else ''}" for reason, times in newest_first]
@@ -344,7 +344,7 @@ def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, question: s
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
     claim = escape(plain(ref.supports_claim, CLAIM_CHARS))
     head = f"{_MARKS[mark]} {shown}{at}{f' · {claim}' if claim else ''}"
-    quote = redact(without_hidden(ref.quote)[0])
+    quote = redact(strip_hidden(ref.quote)[0])
     return "\n".join([head, *_quoted_line(quote, f"{question} {ref.supports_claim}"), *_standing(quote, ref)])
 
 
@@ -380,7 +380,7 @@ def _buttons(state: ThreadState, offers_notes: bool, *, can_approve: bool) -> li
 def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveElement]:
     """Return what can be done with a draft; a search result is there to be edited, so Edit comes first."""
     click = _click(state)
-    is_search = basis(state) is Basis.SEARCH and not is_edited(state)
+    is_search = basis(state) is Basis.SEARCH and not is_edited_draft(state)
     leads = is_search and not is_settled(state) and not state.stale_reasons
     edit = _button("Edit", ids.EDIT, click, style="primary" if leads else None)
     if not can_approve:

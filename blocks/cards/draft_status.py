@@ -11,13 +11,13 @@ import re
 
 from slack_sdk.models.blocks import Block
 
-from blocks.text.outgoing_text import context, escape, plain, quote, section, truncate
+from blocks.text.outgoing_text import context, escape, plain, quote_block, section, truncate
 from blocks.text.times import local_time
 from bot.casework.checks.draft_checks import ref_marks
-from bot.casework.replies import is_edited
+from bot.casework.replies import is_edited_draft
 from bot.domain.questions.approval_basis import Basis, basis_of, is_paid, passed_words, quotes_that_match
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict
-from bot.domain.threads import PendingReason, Resolution, Round, Status, ThreadState
+from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus
 
 PROGRESS_CHARS = 200
 ENDING_CHARS = 2_900
@@ -27,10 +27,12 @@ READ_CHARS = 80
 _USER = re.compile(r"<@(\w+)>")
 
 _RUNNING = {
-    Status.INVESTIGATING: ":hourglass_flowing_sand: Investigating",
-    Status.AWAITING_VALIDATION: ":hourglass_flowing_sand: Checking every citation, then trying to break the draft",
-    Status.BOUNCED: ":hourglass_flowing_sand: Checks objected, trying once more",
-    Status.ESCALATED: ":hourglass_flowing_sand: Long investigation under way",
+    ThreadStatus.INVESTIGATING: ":hourglass_flowing_sand: Investigating",
+    ThreadStatus.AWAITING_VALIDATION: (
+        ":hourglass_flowing_sand: Checking every citation, then trying to break the draft"
+    ),
+    ThreadStatus.BOUNCED: ":hourglass_flowing_sand: Checks objected, trying once more",
+    ThreadStatus.ESCALATED: ":hourglass_flowing_sand: Long investigation under way",
 }
 
 
@@ -38,16 +40,16 @@ def status_line(state: ThreadState, *, progress: str | None = None) -> str:
     """Return the badge; `progress` is plain text on the run under way, anybody's words in it included."""
     if not state.is_open:
         return _ending(state)
-    if state.status is not Status.PENDING_USER:
+    if state.status is not ThreadStatus.PENDING_USER:
         doing = truncate(escape(progress), PROGRESS_CHARS) if progress else ""
         return _joined(_RUNNING[state.status], _since(state), doing)
-    return _joined(_badge(state), _changed(state), _origin(state), cost_line(state.usage))
+    return _joined(_badge(state), _changed(state), _origin(state), thread_cost_line(state.usage))
 
 
-def cost_line(usage: Usage | None) -> str:
+def thread_cost_line(usage: Usage | None) -> str:
     """Return what the model runs cost, in words.
 
-    >>> cost_line(Usage(input_tokens=12_000, output_tokens=900, cost_usd=None))
+    >>> thread_cost_line(Usage(input_tokens=12_000, output_tokens=900, cost_usd=None))
     '12.9k tokens, cost unknown'
     """
     if usage is None:
@@ -60,7 +62,7 @@ def cost_line(usage: Usage | None) -> str:
     return f"${usage.cost_usd:.2f}" if usage.cost_usd >= 0.005 else "less than $0.01"
 
 
-def judge_of(state: ThreadState) -> str | None:
+def judged_by(state: ThreadState) -> str | None:
     """Return the model that judged the latest draft; None where code alone did, or nobody."""
     verdict = state.validator_return
     return verdict.validator_model if verdict and verdict.validator_model != CODE_CHECKS else None
@@ -68,7 +70,7 @@ def judge_of(state: ThreadState) -> str | None:
 
 def _since(state: ThreadState) -> str:
     """Return since when a long run is under way, and why; a short one is over before that matters."""
-    if state.status is not Status.ESCALATED or not state.status_history:
+    if state.status is not ThreadStatus.ESCALATED or not state.status_history:
         return ""
     step = state.status_history[-1]
     return f"since {local_time(step.at)} · {truncate(_why(step.why), WHY_CHARS)}"
@@ -80,7 +82,7 @@ def _why(text: str) -> str:
 
 
 def _badge(state: ThreadState) -> str:
-    if state.draft_pending and is_edited(state):
+    if state.draft_pending and is_edited_draft(state):
         return ":pencil2: *edited by a human*, not checked since"
     verdict, reason = state.validator_return, state.pending_reason or PendingReason.FAILED
     if reason is PendingReason.APPROVAL and (verdict is None or verdict.verdict is not Verdict.PASS):
@@ -108,7 +110,7 @@ def _passed(state: ThreadState) -> str:
     read = state.validator_return.read if state.validator_return else ()
     places = [f"`{escape(plain(place.replace('`', ''), READ_CHARS))}`" for place in read[:SHOWN_READS]]
     more = [f"{len(read) - SHOWN_READS} more"] if len(read) > SHOWN_READS else []
-    judge = escape(judge_of(state) or "")
+    judge = escape(judged_by(state) or "")
     badge, rest = passed_words(basis(state), judge=judge, matches=matches, read=[*places, *more])
     return f"*{badge}* · {rest}"
 
@@ -120,8 +122,8 @@ def _changed(state: ThreadState) -> str:
 
 
 def _origin(state: ThreadState) -> str:
-    ret, judge = state.investigator_return, judge_of(state)
-    if ret is None or (state.draft_pending and is_edited(state)):
+    ret, judge = state.investigator_return, judged_by(state)
+    if ret is None or (state.draft_pending and is_edited_draft(state)):
         return ""
     judged = f"judged by {escape(judge)}" if judge and state.pending_reason is PendingReason.DISAGREEMENT else ""
     return _joined(judged, f"confidence {ret.confidence}", f"round {state.investigator_round}")
@@ -160,7 +162,7 @@ def _failure(state: ThreadState) -> list[Block]:
     unjudged = ret.draft_reply if ret and state.validator_return is None else ""
     parts: list[Block] = [section(f"*Why there is no draft*\n{escape(_objection_reason(state))}")]
     if unjudged.strip():
-        shown = quote(truncate(escape(unjudged), EARLIER_DRAFT_CHARS))
+        shown = quote_block(truncate(escape(unjudged), EARLIER_DRAFT_CHARS))
         parts.append(section(f"*Nobody has judged this draft, so it is not offered:*\n{shown}"))
     return parts
 
@@ -171,7 +173,7 @@ def _objection_reason(state: ThreadState) -> str:
 
 def _earlier(entry: Round) -> Block:
     """Return an earlier round: what it drafted and why that came back."""
-    shown = quote(truncate(escape(entry.investigator_return.draft_reply), EARLIER_DRAFT_CHARS))
+    shown = quote_block(truncate(escape(entry.investigator_return.draft_reply), EARLIER_DRAFT_CHARS))
     return context(f"*Round {entry.round}* drafted\n{shown}\nand was told{_reasons(entry.validator_return)}")
 
 

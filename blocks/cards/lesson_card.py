@@ -16,7 +16,7 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.text.outgoing_text import escape, truncate
 from blocks.text.times import local_time
-from bot.casework.decisions import Click
+from bot.casework.decisions import DraftClick
 from bot.casework.memory.lesson_notes import LessonMark
 from bot.domain.memory.lessons import MAX_WORDS_CHARS, Lesson, decided_by
 from bot.domain.memory.notes import NoteKind
@@ -26,7 +26,7 @@ REF_CHARS = 200
 _WHAT = {NoteKind.DISMISSAL: "dismissed", NoteKind.CORRECTION: "edited and posted"}
 
 
-def lesson_blocks(mark: LessonMark, click: Click) -> list[Block]:
+def lesson_blocks(mark: LessonMark, click: DraftClick) -> list[Block]:
     """Return the offer, or what the lesson is remembered as; nothing where there is none."""
     if mark.remembered_as:
         ref = escape(truncate(mark.remembered_as.replace("`", ""), REF_CHARS))
@@ -37,7 +37,7 @@ def lesson_blocks(mark: LessonMark, click: Click) -> list[Block]:
     return [ActionsBlock(elements=[button], block_id=f"remember:{click.thread_id}:{click.version}")]
 
 
-def remember_modal(click: Click, state: ThreadState, lesson: Lesson) -> View:
+def remember_modal(click: DraftClick, state: ThreadState, lesson: Lesson) -> View:
     """Return the proposed note, to be changed; nothing is kept before it is submitted."""
     who = decided_by(state)
     by = f" by <@{who}>" if who else ""

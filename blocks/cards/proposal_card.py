@@ -16,18 +16,18 @@ from slack_sdk.models.blocks import (
 
 from blocks import ids
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import context, escape, fence, inert, plain, quote, section, truncate
+from blocks.text.outgoing_text import context, escape, escape_text, fence, plain, quote_block, section, truncate
 from blocks.text.splitting import OPTION_CHARS
-from bot.domain.playbooks.playbook_requests import Verb
-from bot.domain.playbooks.proposals import Proposal, Standing
+from bot.domain.playbooks.playbook_requests import RequestVerb
+from bot.domain.playbooks.proposals import Proposal, ProposalStatus
 
 WORDS_CHARS: Final = 1_200
 MAX_CHOICES: Final = 100
 """Options of a menu (Slack's limit)."""
 _SIGNS: Final = {
-    Standing.ACCEPTED: ":white_check_mark:",
-    Standing.REJECTED: ":no_entry_sign:",
-    Standing.FAILED: ":warning:",
+    ProposalStatus.ACCEPTED: ":white_check_mark:",
+    ProposalStatus.REJECTED: ":no_entry_sign:",
+    ProposalStatus.FAILED: ":warning:",
 }
 
 
@@ -39,13 +39,13 @@ def proposal_blocks(proposal: Proposal, *, not_allowed: Sequence[str] = ()) -> l
     head = f"{sign} Proposal for HEARTBEAT.md of {where}, from <@{proposal.asked_by}> in <#{proposal.chat_id}>{link}"
     parts: list[Block] = [
         section(head, block_id=ids.proposal_block_id(proposal.id)),
-        section(quote(truncate(inert(proposal.words), WORDS_CHARS))),
+        section(quote_block(truncate(escape_text(proposal.words), WORDS_CHARS))),
         section(f"{_what(proposal)}\n{fence(f'- [ ] {plain(proposal.task, 300)}')}"),
     ]
     if not_allowed:
         named = ", ".join(f"`{escape(plain(one, 120).replace('`', ''))}`" for one in not_allowed[:3])
         parts.append(context(f":warning: Not among `commands` in triage.yml, so it does not run by itself: {named}"))
-    if proposal.standing is Standing.OPEN:
+    if proposal.standing is ProposalStatus.OPEN:
         return fit_message([*parts, _buttons(proposal)])
     return fit_message([*parts, context(_decision(proposal))])
 
@@ -60,25 +60,25 @@ def done_text(proposal: Proposal) -> str:
 
     `Done: added to shop's hourly checks: Watch the CDN cache`
     """
-    session, task = escape(proposal.session or ""), inert(escape(plain(proposal.task, 300)))
-    if proposal.verb is Verb.ADD:
+    session, task = escape(proposal.session or ""), escape_text(escape(plain(proposal.task, 300)))
+    if proposal.verb is RequestVerb.ADD:
         return f"Done: added to {session}'s {proposal.tier} checks: {task}"
-    if proposal.verb is Verb.REMOVE:
+    if proposal.verb is RequestVerb.REMOVE:
         return f"Done: removed from {session}'s {proposal.from_tier} checks: {task}"
     return f"Done: moved from {session}'s {proposal.from_tier} to its {proposal.tier} checks: {task}"
 
 
 def _what(proposal: Proposal) -> str:
-    if proposal.verb is Verb.ADD:
+    if proposal.verb is RequestVerb.ADD:
         return f"Adds to the {proposal.tier} tasks:"
-    if proposal.verb is Verb.REMOVE:
+    if proposal.verb is RequestVerb.REMOVE:
         return f"Removes from the {proposal.from_tier} tasks:" if proposal.from_tier else "Removes the task:"
     return f"Moves from {proposal.from_tier or 'its tier'} to {proposal.tier}:"
 
 
 def _decision(proposal: Proposal) -> str:
     who = f"<@{proposal.decided_by}>" if proposal.decided_by else "nobody"
-    if proposal.standing is Standing.FAILED:
+    if proposal.standing is ProposalStatus.FAILED:
         return f"*Not done*: {escape(plain(proposal.problem or '', 300))} · accepted by {who}"
     return f"*{proposal.standing.capitalize()}* by {who}"
 

@@ -12,11 +12,11 @@ from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement
 
 from blocks import ids
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import FENCE, context, escape, fence, plain, quote, section, truncate
-from bot.domain.memory.notes import Cite
-from bot.domain.memory.rechecks import ChangedLines, Outcome, Recheck
+from blocks.text.outgoing_text import FENCE, context, escape, fence, plain, quote_block, section, truncate
+from bot.domain.memory.notes import NoteCitation
+from bot.domain.memory.rechecks import ChangedLines, Recheck, RecheckOutcome
 from bot.domain.returns import EvidenceRef
-from bot.domain.text.sanitize import without_hidden
+from bot.domain.text.sanitize import strip_hidden
 
 LinkTo = Callable[[EvidenceRef], str | None]
 
@@ -34,10 +34,10 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 def recheck_blocks(recheck: Recheck, *, link_to: LinkTo) -> list[Block]:
     """Return the card as the recheck stands; decided, it is three lines."""
     marker = ids.recheck_block_id(recheck.id)
-    if recheck.outcome is not Outcome.OPEN:
+    if recheck.outcome is not RecheckOutcome.OPEN:
         where = context(_named(recheck.retired_as or recheck.ref))
-        return [section(f"{_ending(recheck)}\n{quote(_title(recheck))}", block_id=marker), where]
-    said = quote(f"{_title(recheck)}\n{escape(_excerpt(recheck))}")
+        return [section(f"{_ending(recheck)}\n{quote_block(_title(recheck))}", block_id=marker), where]
+    said = quote_block(f"{_title(recheck)}\n{escape(_excerpt(recheck))}")
     head = f":mag: *Is this note still true?* The lines it cites changed.\n{said}"
     shown = [section(_change(change, link_to)) for change in recheck.changes[:SHOWN_CHANGES]]
     more = len(recheck.changes) - SHOWN_CHANGES
@@ -73,14 +73,14 @@ def _change(change: ChangedLines, link_to: LinkTo) -> str:
     return f"{_place(change.cite, link_to)} changed, now {now}:\n{fence(_difference(change.cite, change.now))}"
 
 
-def _place(cite: Cite, link_to: LinkTo) -> str:
+def _place(cite: NoteCitation, link_to: LinkTo) -> str:
     link = link_to(cite.as_evidence())
     name = escape(plain(cite.ref.replace("`", ""), REF_CHARS))
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
     return f"{shown} at `{escape(cite.commit[:7])}`"
 
 
-def _difference(old: Cite, new: Cite) -> str:
+def _difference(old: NoteCitation, new: NoteCitation) -> str:
     diff = difflib.unified_diff(old.quote.split("\n"), new.quote.split("\n"), n=1, lineterm="")
     return _fitting(line for line in islice(diff, 2, None) if not line.startswith("@@"))  # 2 lines of file names
 
@@ -90,7 +90,7 @@ def _lines(sign: str, text: str) -> str:
 
 
 def _fitting(lines: Iterator[str]) -> str:
-    clean = [without_hidden(line)[0].replace("\n", " ") for line in lines]  # no line passes for a second one
+    clean = [strip_hidden(line)[0].replace("\n", " ") for line in lines]  # no line passes for a second one
     kept = [line if len(line) <= LINE_CHARS else f"{line[: LINE_CHARS - 1]}…" for line in clean]
     return "\n".join([*kept[:SHOWN_LINES], *(["…"] if len(kept) > SHOWN_LINES else [])])
 
@@ -104,11 +104,11 @@ def _meanwhile(recheck: Recheck) -> str:
 
 def _ending(recheck: Recheck) -> str:
     who = f"<@{recheck.decided_by}>"
-    if recheck.outcome is Outcome.KEPT:
+    if recheck.outcome is RecheckOutcome.KEPT:
         return f":white_check_mark: *Still true*, says {who}; it cites the lines as they are at `{recheck.head[:7]}`"
-    if recheck.outcome is Outcome.RETIRED:
+    if recheck.outcome is RecheckOutcome.RETIRED:
         return f":file_cabinet: *Retired* by {who}; it is searched no more"
-    if recheck.outcome is Outcome.GONE:
+    if recheck.outcome is RecheckOutcome.GONE:
         return ":heavy_minus_sign: The note was removed; there is nothing to decide"
     return ":heavy_minus_sign: The lines stand again, or the note cites others by now; there is nothing to decide"
 

@@ -21,27 +21,33 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import context, escape, fence, plain, quote, section, truncate
+from blocks.text.outgoing_text import context, escape, fence, plain, quote_block, section, truncate
 from blocks.text.times import local_time
-from bot.domain.sharing.suggestion_wording import one_line, order, what
-from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Status, Suggestion
+from bot.domain.sharing.suggestion_wording import describe_suggestion, order, suggestion_line
+from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus
 
 TASK_CHARS: Final = 1_200
 MAX_WAITING: Final = 10
 _USER: Final = re.compile(r"[UW][A-Z0-9]{2,}")
 _SIGNS: Final = {
-    Status.OPEN: ":seedling:",
-    Status.QUARANTINED: ":no_entry:",
-    Status.ACCEPTED: ":white_check_mark:",
-    Status.REJECTED: ":x:",
+    SuggestionStatus.OPEN: ":seedling:",
+    SuggestionStatus.QUARANTINED: ":no_entry:",
+    SuggestionStatus.ACCEPTED: ":white_check_mark:",
+    SuggestionStatus.REJECTED: ":x:",
 }
 
 
 def suggestion_blocks(suggestion: Suggestion) -> list[Block]:
     """Return the card as the suggestion stands."""
     marker = ids.suggestion_block_id(suggestion.id)
-    about = f"From {escape(one_line(suggestion.from_))}: {escape(one_line(suggestion.reason))} · `{suggestion.id}`"
-    head = f"{_SIGNS[suggestion.status]} *{_title(suggestion)}* · {escape(what(suggestion))}\n{_task(suggestion)}"
+    about = (
+        f"From {escape(suggestion_line(suggestion.from_))}: {escape(suggestion_line(suggestion.reason))} "
+        f"· `{suggestion.id}`"
+    )
+    head = (
+        f"{_SIGNS[suggestion.status]} *{_title(suggestion)}* · "
+        f"{escape(describe_suggestion(suggestion))}\n{_task(suggestion)}"
+    )
     parts: list[Block] = [section(head, block_id=marker), context(about)]
     if suggestion.is_waiting:
         return fit_message([*parts, _buttons(suggestion)])
@@ -112,28 +118,31 @@ def unread_blocks(suggestion: Suggestion) -> list[Block]:
 def _title(suggestion: Suggestion) -> str:
     kind = "Another tier" if suggestion.moves_from else "Suggested check"
     return {
-        Status.OPEN: kind,
-        Status.QUARANTINED: "Quarantined",
-        Status.ACCEPTED: "Accepted",
-        Status.REJECTED: "Rejected",
+        SuggestionStatus.OPEN: kind,
+        SuggestionStatus.QUARANTINED: "Quarantined",
+        SuggestionStatus.ACCEPTED: "Accepted",
+        SuggestionStatus.REJECTED: "Rejected",
     }[suggestion.status]
 
 
 def _entry(suggestion: Suggestion) -> str:
     sign = _SIGNS[suggestion.status]
-    return f"{sign} `{suggestion.id}` {escape(what(suggestion))}, from {escape(suggestion.from_)}\n{_task(suggestion)}"
+    return (
+        f"{sign} `{suggestion.id}` {escape(describe_suggestion(suggestion))}, from "
+        f"{escape(suggestion.from_)}\n{_task(suggestion)}"
+    )
 
 
 def _task(suggestion: Suggestion) -> str:
     if suggestion.quarantine:
         return truncate(f"{escape(suggestion.quarantine)}\n{fence(suggestion.task)}", TASK_CHARS)
-    return truncate(quote(escape(one_line(suggestion.task))), TASK_CHARS)
+    return truncate(quote_block(escape(suggestion_line(suggestion.task))), TASK_CHARS)
 
 
 def _decision(suggestion: Suggestion) -> str:
     who = suggestion.decided_by or ""
-    named = f"<@{who}>" if _USER.fullmatch(who) else escape(one_line(suggestion.decided_by_name or "somebody"))
-    why = f": {escape(one_line(suggestion.decision_reason))}" if suggestion.decision_reason else ""
+    named = f"<@{who}>" if _USER.fullmatch(who) else escape(suggestion_line(suggestion.decided_by_name or "somebody"))
+    why = f": {escape(suggestion_line(suggestion.decision_reason))}" if suggestion.decision_reason else ""
     at = f", {local_time(suggestion.decided_at)}" if suggestion.decided_at else ""
     return f"{suggestion.status} by {named}{at}{why}"
 

@@ -15,12 +15,12 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.text.outgoing_text import split
-from bot.casework.decisions import Click
+from bot.casework.decisions import DraftClick
 
 MODAL_TEXT_CHARS = 3_000
 
 
-def edit_modal(click: Click, draft: str, *, from_home: bool = False) -> View:
+def edit_modal(click: DraftClick, draft: str, *, from_home: bool = False) -> View:
     """Return the editor, pre-filled; what is submitted goes through every gate an approval goes through.
 
     Of a draft longer than Slack's editor holds it shows the beginning, and says that it does.
@@ -60,7 +60,7 @@ def _cut_note(chars: int) -> Block:
     return ContextBlock(elements=[MarkdownTextObject(text=words)])
 
 
-def dismiss_modal(click: Click, *, from_home: bool = False) -> View:
+def dismiss_modal(click: DraftClick, *, from_home: bool = False) -> View:
     """Return the question for a reason, which may stay empty."""
     text = PlainTextInputElement(
         action_id=ids.INPUT, placeholder="Already answered, not for us, wrong …", max_length=500
@@ -70,7 +70,7 @@ def dismiss_modal(click: Click, *, from_home: bool = False) -> View:
     return _modal(ids.DISMISS_VIEW, metadata, title="Dismiss the draft", submit="Dismiss", blocks=[block])
 
 
-def context_modal(click: Click, *, from_home: bool = False) -> View:
+def context_modal(click: DraftClick, *, from_home: bool = False) -> View:
     """Return the input for what neither the code nor the message says."""
     text = PlainTextInputElement(action_id=ids.INPUT, multiline=True, max_length=MODAL_TEXT_CHARS)
     block = InputBlock(block_id=ids.CONTEXT, label="What should the investigator know?", element=text)

@@ -19,9 +19,9 @@ from blocks.cards.patch_view import patch_blocks
 from blocks.text.marks import without_marks
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section
 from blocks.text.splitting import VIEW_BLOCKS, VIEW_BYTES, size_of
-from bot.casework.checks.evidence_reader import Citation, CommitFacts, Passage
+from bot.casework.checks.evidence_reader import CommitFacts, ShownCitation, ShownLines
 from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch
-from bot.domain.text.sanitize import without_hidden
+from bot.domain.text.sanitize import strip_hidden
 
 MAX_CITATIONS: Final = 12
 NAME_CHARS: Final = 160
@@ -37,19 +37,19 @@ _MEANINGS: Final = {
 }
 
 
-def looking_up() -> View:
+def loading_modal() -> View:
     """Return the dialogue while permission is asked and git is read: it shows nothing of the draft."""
     return _view([context("Looking the citations up …")])
 
 
-def refusal(text: str) -> View:
+def unavailable_modal(text: str) -> View:
     """Return the dialogue that says why there is nothing to see."""
     return _view([section(escape(text))])
 
 
 def evidence_modal(
     thread_id: str,
-    citations: Sequence[Citation],
+    citations: Sequence[ShownCitation],
     link_to: LinkTo,
     *,
     left_out: int = 0,
@@ -74,7 +74,7 @@ def evidence_modal(
         shown.pop()
 
 
-def _all(thread_id: str, citations: Sequence[Citation], link_to: LinkTo, left_out: int) -> list[Block]:
+def _all(thread_id: str, citations: Sequence[ShownCitation], link_to: LinkTo, left_out: int) -> list[Block]:
     parts: list[Block] = [context(_count(citations))]
     for citation in citations:
         parts += [DividerBlock(), *_citation(citation, link_to(citation.ref))]
@@ -83,7 +83,7 @@ def _all(thread_id: str, citations: Sequence[Citation], link_to: LinkTo, left_ou
     return [*parts, DividerBlock(), context(more + hint)]
 
 
-def _count(citations: Sequence[Citation]) -> str:
+def _count(citations: Sequence[ShownCitation]) -> str:
     """Return how many there are of each mark, and what that means."""
     marks = Counter(citation.mark for citation in citations)
     return "\n".join(
@@ -91,11 +91,11 @@ def _count(citations: Sequence[Citation]) -> str:
     )
 
 
-def _citation(citation: Citation, link: str | None) -> list[Block]:
+def _citation(citation: ShownCitation, link: str | None) -> list[Block]:
     return [_heading(citation, link), *_source(citation), *_remark(citation)]
 
 
-def _heading(citation: Citation, link: str | None) -> Block:
+def _heading(citation: ShownCitation, link: str | None) -> Block:
     ref = citation.ref
     name = _words(_name(ref), NAME_CHARS) or "(no name)"
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else name
@@ -108,10 +108,10 @@ def _name(ref: EvidenceRef) -> str:
     return f"commit {ref.ref[:12]}" if ref.kind is EvidenceKind.GIT_COMMIT else ref.ref
 
 
-def _source(citation: Citation) -> list[Block]:
+def _source(citation: ShownCitation) -> list[Block]:
     """Return what the citation points at, else its quotation alone."""
     found = citation.shown
-    if isinstance(found, Passage):
+    if isinstance(found, ShownLines):
         stands_there = any(line.quoted for line in found.lines)
         return [_code(found.shown()), *([] if stands_there else _quotation(citation, "Quoted, but not there"))]
     if isinstance(found, CommitFacts):
@@ -120,17 +120,17 @@ def _source(citation: Citation) -> list[Block]:
     return _quotation(citation, "Quoted")
 
 
-def _quotation(citation: Citation, title: str) -> list[Block]:
-    quote = without_hidden(citation.quote)[0].strip("\n")
+def _quotation(citation: ShownCitation, title: str) -> list[Block]:
+    quote = strip_hidden(citation.quote)[0].strip("\n")
     more = len(quote) - QUOTE_CHARS
     cut = f"{quote[:QUOTE_CHARS]} … {more:,} more characters" if more > 0 else quote
     return [section(f"{title}:\n{fence(cut)}")] if quote.strip() else []
 
 
-def _remark(citation: Citation) -> list[Block]:
+def _remark(citation: ShownCitation) -> list[Block]:
     """Return why it is not verified, or why there are no lines to read."""
     found = citation.shown
-    unread = "" if isinstance(found, Passage | CommitFacts) else f"Not shown: {_words(found.why, REASON_CHARS)}."
+    unread = "" if isinstance(found, ShownLines | CommitFacts) else f"Not shown: {_words(found.why, REASON_CHARS)}."
     why = "" if citation.mark else _words(citation.reason, REASON_CHARS)
     said = " · ".join(part for part in (why, unread) if part)
     return [context(said)] if said else []

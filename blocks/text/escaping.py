@@ -44,13 +44,13 @@ def escape(text: str, known_users: Collection[str] = ()) -> str:
         shown = f"<@{user}>" if user in known_users else escape_controls(f"@{name or user}")
         parts += [escape_controls(text[done : match.start()]), shown]
         done = match.end()
-    return defuse(_USER_INFO.sub(ZERO_WIDTH, "".join(parts) + escape_controls(text[done:])))
+    return disarm_mentions(_USER_INFO.sub(ZERO_WIDTH, "".join(parts) + escape_controls(text[done:])))
 
 
-def defuse(text: str) -> str:
+def disarm_mentions(text: str) -> str:
     r"""Return `text` with the words that Slack may expand to a broadcast kept apart from their `@`.
 
-    >>> defuse("@here me@here.com")
+    >>> disarm_mentions("@here me@here.com")
     '@\u200bhere me@here.com'
     """
     return _SHOUT.sub(f"@{ZERO_WIDTH}", text)
@@ -84,7 +84,7 @@ def fence(code: str) -> str:
     '```\nif a &lt; b:\n    pass\n```'
     """
     body = code.removesuffix("\n")
-    return f"{FENCE}\n{defuse(part_ticks(escape_controls(body)))}\n{FENCE}"
+    return f"{FENCE}\n{disarm_mentions(part_ticks(escape_controls(body)))}\n{FENCE}"
 
 
 def prefix_lines(text: str, prefix: str, first: str | None = None) -> str:

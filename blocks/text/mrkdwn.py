@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.tree import SyntaxTreeNode
 
-from blocks.text.escaping import ZERO_WIDTH, defuse, escape, escape_controls, fence, part_ticks, prefix_lines
+from blocks.text.escaping import ZERO_WIDTH, disarm_mentions, escape, escape_controls, fence, part_ticks, prefix_lines
 from blocks.text.link_labels import labelled_link
 
 RULE: Final = "───"
@@ -37,7 +37,7 @@ def to_mrkdwn(markdown: str, known_users: Collection[str] = ()) -> str:
     """
     text = re.sub(f"[{_OPEN}{_CLOSE}]", "\ufffd", markdown.encode("utf-8", "replace").decode())
     root = SyntaxTreeNode(_PARSER.parse(text))
-    return defuse(_Renderer(known_users).blocks(root.children))
+    return disarm_mentions(_Renderer(known_users).blocks(root.children))
 
 
 class _Renderer:

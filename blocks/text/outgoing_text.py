@@ -1,6 +1,6 @@
 """Outgoing text, one door: every string of ours that reaches Slack passes here.
 
-Pure. `to_mrkdwn` for Markdown (drafts), `escape` for plain text inside mrkdwn, `inert` for what somebody wrote in
+Pure. `to_mrkdwn` for Markdown (drafts), `escape` for plain text inside mrkdwn, `escape_text` for what somebody wrote in
 Slack, `plain` for plain_text objects; then `split` or `truncate` to the limits of blocks/text/splitting.py.
 
 The two blocks that nearly every view is made of: a section of mrkdwn, and a line of small print.
@@ -15,7 +15,7 @@ from typing import Final
 
 from slack_sdk.models.blocks import ContextBlock, MarkdownTextObject, SectionBlock
 
-from blocks.text.escaping import FENCE, defuse, escape, escape_controls, fence, prefix_lines
+from blocks.text.escaping import FENCE, disarm_mentions, escape, escape_controls, fence, prefix_lines
 from blocks.text.mrkdwn import to_mrkdwn
 from blocks.text.splitting import (
     BUTTON_CHARS,
@@ -40,11 +40,11 @@ __all__ = [
     "TRUNCATED",
     "VALUE_CHARS",
     "escape",
+    "escape_text",
     "fence",
-    "inert",
     "plain",
     "prefix_lines",
-    "quote",
+    "quote_block",
     "split",
     "to_mrkdwn",
     "truncate",
@@ -55,24 +55,24 @@ _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+"
 _ENTITIES: Final = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
 
 
-def quote(text: str) -> str:
+def quote_block(text: str) -> str:
     r"""Return mrkdwn as a quotation, every line marked.
 
-    >>> quote("one\n\ntwo")
+    >>> quote_block("one\n\ntwo")
     '> one\n>\n> two'
     """
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
-def inert(text: str) -> str:
+def escape_text(text: str) -> str:
     """Return a message as Slack delivered it (entities, `<@U1>`) so that it reads the same and notifies nobody.
 
-    >>> inert("<@U1|eve> &lt;b&gt; <!here> <https://x.io|docs>")
+    >>> escape_text("<@U1|eve> &lt;b&gt; <!here> <https://x.io|docs>")
     '@eve &lt;b&gt; @\u200bhere docs (https://x.io)'
     """
     spelled = _TOKEN.sub(_spell, text)
     raw = re.sub("&(?:lt|gt|amp);", lambda entity: _ENTITIES[entity[0]], spelled)
-    return defuse(escape_controls(raw))
+    return disarm_mentions(escape_controls(raw))
 
 
 def plain(text: str, limit: int = HEADER_CHARS) -> str:
@@ -81,7 +81,7 @@ def plain(text: str, limit: int = HEADER_CHARS) -> str:
     >>> plain("Deploy\n of  api", limit=13), plain("Roll out everywhere", limit=9)
     ('Deploy of api', 'Roll out…')
     """
-    line = defuse(" ".join(_CONTROLS.sub(" ", text).split()))
+    line = disarm_mentions(" ".join(_CONTROLS.sub(" ", text).split()))
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 

@@ -88,7 +88,7 @@ _ATOM = re.compile(r"```|&[#\w]{1,8};|<(?:(?!```)[^<>\n])*>|\s|@[A-Za-z0-9]{1,16
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
+class _Piece:
     """A place to cut: a part ends before `end`, the rest begins at `start`; `fenced` if inside a code block."""
 
     end: int
@@ -161,9 +161,9 @@ def _begins_a_shout(text: str, position: int) -> bool:
     return text.startswith("@", position) and position > 0 and text[position - 1].isalnum()
 
 
-def _find_cut(text: str, begin: int, room: int, fenced: bool) -> _Cut:
+def _find_cut(text: str, begin: int, room: int, fenced: bool) -> _Piece:
     """Return the best place to end a part that begins at `begin` and may hold `room` characters."""
-    best: dict[str, _Cut] = {}
+    best: dict[str, _Piece] = {}
     opened_at, inside = -1, fenced
     for atom in _ATOM.finditer(text, begin):
         at, end = atom.span()
@@ -175,22 +175,22 @@ def _find_cut(text: str, begin: int, room: int, fenced: bool) -> _Cut:
             inside = not inside
             opened_at = end if inside else -1
     if len(text) - begin + _CLOSING * inside <= room:
-        return _Cut(len(text), len(text), inside)
+        return _Piece(len(text), len(text), inside)
     return _choose(best, begin, room) or _through(text, begin, room, fenced)
 
 
-def _cuts_at(text: str, atom: re.Match[str], fenced: bool) -> dict[str, _Cut]:
+def _cuts_at(text: str, atom: re.Match[str], fenced: bool) -> dict[str, _Piece]:
     """Return the ways to cut before `atom`, by how little they tear apart."""
     at, end = atom.span()
     if atom[0] == "\n":
         kind = "paragraph" if text[at - 1] == "\n" and not fenced else "code line" if fenced else "line"
-        return {kind: _Cut(at, end, fenced)}
+        return {kind: _Piece(at, end, fenced)}
     if atom[0].isspace():
-        return {"word": _Cut(at, at if fenced else end, fenced)}
-    return {"any": _Cut(at, at, fenced)}
+        return {"word": _Piece(at, at if fenced else end, fenced)}
+    return {"any": _Piece(at, at, fenced)}
 
 
-def _choose(best: dict[str, _Cut], begin: int, room: int) -> _Cut | None:
+def _choose(best: dict[str, _Piece], begin: int, room: int) -> _Piece | None:
     """Return the kindest cut that leaves no part nearly empty, else the latest."""
     for kind in ("paragraph", "line", "code line", "word"):
         if kind in best and best[kind].end - begin >= room / 3:
@@ -198,7 +198,7 @@ def _choose(best: dict[str, _Cut], begin: int, room: int) -> _Cut | None:
     return max(best.values(), key=lambda cut: cut.end, default=None)
 
 
-def _through(text: str, begin: int, room: int, fenced: bool) -> _Cut:
+def _through(text: str, begin: int, room: int, fenced: bool) -> _Piece:
     """Return a cut through a token that is longer than a whole part."""
     end = begin + room - _CLOSING
-    return _Cut(end, end, fenced ^ (text.count(FENCE, begin, end) % 2 == 1))
+    return _Piece(end, end, fenced ^ (text.count(FENCE, begin, end) % 2 == 1))

@@ -14,12 +14,12 @@ from typing import Final
 from slack_sdk.models.blocks import Block, DividerBlock
 
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import SECTION_CHARS, context, escape, inert, section, truncate
-from bot.casework.reports.daily_brief import MAX_LINES, Brief, cost_line, counted, period
+from blocks.text.outgoing_text import SECTION_CHARS, context, escape, escape_text, section, truncate
+from bot.casework.reports.daily_brief import MAX_LINES, DailyBrief, brief_cost_line, counted, period
 from bot.casework.reports.status_overview import Overview, ThreadLine
-from bot.domain.citations.links import link_beside
+from bot.domain.citations.links import sibling_message_link
 from bot.domain.severity import SIGNS, WORDS, Severity
-from bot.domain.text.humanize import ago, span
+from bot.domain.text.humanize import duration, time_ago
 
 MAX_DRAFTS: Final = 15
 MAX_REMINDED: Final = 10
@@ -49,7 +49,7 @@ def reminder_line(waiting: Sequence[ThreadLine]) -> str:
 
 def reminder_blocks(waiting: Sequence[ThreadLine], now: datetime, *, expire_after: timedelta | None) -> list[Block]:
     """Return the reminder of cards that nobody touched."""
-    ends = f" What nobody touches for {span(expire_after)} is closed, unposted." if expire_after else ""
+    ends = f" What nobody touches for {duration(expire_after)} is closed, unposted." if expire_after else ""
     return [
         section(f"*{reminder_line(waiting)}*"),
         section(draft_lines(waiting, now, at_most=MAX_REMINDED)),
@@ -71,19 +71,19 @@ def draft_lines(drafts: Sequence[ThreadLine], now: datetime, *, at_most: int = M
 
 def card_link(draft: ThreadLine) -> str | None:
     """Return the address of a thread's card, if it has one and links can be made."""
-    return link_beside(draft.permalink, *draft.card) if draft.card else None
+    return sibling_message_link(draft.permalink, *draft.card) if draft.card else None
 
 
 def _line(draft: ThreadLine, now: datetime) -> str:
     link = card_link(draft)
     card = f"<{link}|card>" if link else f"card in <#{draft.card[0]}>" if draft.card else "no card yet"
     page = f"{SIGNS[draft.severity]} *{WORDS[draft.severity]}* · " if draft.severity is Severity.PAGE else ""
-    return f"• {page}{card} · {ago(now, draft.started_at)} · {draft.standing} · {asked(draft.question)}"
+    return f"• {page}{card} · {time_ago(now, draft.started_at)} · {draft.standing} · {asked(draft.question)}"
 
 
 def asked(question: str) -> str:
     """Return a question on one line; a code fence in it would swallow the lines below."""
-    return inert(question).replace("`", "'")
+    return escape_text(question).replace("`", "'")
 
 
 def _next(seen: Overview) -> str:
@@ -94,7 +94,7 @@ def _next(seen: Overview) -> str:
 NEXT: Final = "`/triage open`, `/triage heartbeat list`"
 
 
-def brief_blocks(brief: Brief, title: str, *, may_see_drafts: bool) -> list[Block]:
+def brief_blocks(brief: DailyBrief, title: str, *, may_see_drafts: bool) -> list[Block]:
     """Return the brief as a message of a few short sections."""
     parts: list[Block] = [section(f"*{escape(title)}* · the last {period(brief)}")]
     if brief.paused:
@@ -104,10 +104,10 @@ def brief_blocks(brief: Brief, title: str, *, may_see_drafts: bool) -> list[Bloc
         parts.append(section(_findings(brief, may_see_drafts)))
     if brief.remarks:
         parts.append(section(_remarks(brief, may_see_drafts)))
-    return fit_message([*parts, context(f"{escape(cost_line(brief))} Next: {NEXT}")])
+    return fit_message([*parts, context(f"{escape(brief_cost_line(brief))} Next: {NEXT}")])
 
 
-def _drafts(brief: Brief, may_see_drafts: bool) -> str:
+def _drafts(brief: DailyBrief, may_see_drafts: bool) -> str:
     count = len(brief.drafts)
     if not count:
         return "No draft waits for a decision"
@@ -117,17 +117,17 @@ def _drafts(brief: Brief, may_see_drafts: bool) -> str:
     return truncate(f"{title}\n{draft_lines(brief.drafts, brief.now, at_most=MAX_LINES)}", SECTION_CHARS)
 
 
-def _done(brief: Brief) -> str:
+def _done(brief: DailyBrief) -> str:
     runs = f" · *{brief.long_runs}* long run{'s' * (brief.long_runs != 1)} finished" if brief.long_runs else ""
     return f"*{brief.replies}* {'reply' if brief.replies == 1 else 'replies'} posted{runs}"
 
 
-def _findings(brief: Brief, may_see_drafts: bool) -> str:
+def _findings(brief: DailyBrief, may_see_drafts: bool) -> str:
     title = f"*{counted(len(brief.findings), 'finding')}* by heartbeats"
     return _listed(title, [f"*{escape(name)}* · {escape(what)}" for name, what in brief.findings], may_see_drafts)
 
 
-def _remarks(brief: Brief, may_see_drafts: bool) -> str:
+def _remarks(brief: DailyBrief, may_see_drafts: bool) -> str:
     """Return what beats said beside OK: too little for an alert, and not to be lost."""
     title = f"*{counted(len(brief.remarks), 'remark')} beside OK*"
     return _listed(title, [f"*{escape(name)}*: “{escape(said)}”" for name, said in brief.remarks], may_see_drafts)

@@ -12,8 +12,8 @@ from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, section, truncate
 from blocks.text.times import local_time, with_local_times
 from bot.domain.heartbeats.beats import Envelope, Indicator
-from bot.heartbeat.schedule.session_overview import Row, Standing
-from bot.heartbeat.schedule.session_wording import beat_words, describe, heading, path_lines
+from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
+from bot.heartbeat.schedule.session_wording import beat_words, describe_session, heading, path_lines
 
 MAX_ROWS: Final = 12
 EARLIER: Final = 4
@@ -29,7 +29,7 @@ INDICATORS: Final = {
 """The status emoji of a session that is on."""
 
 
-def list_blocks(rows: Sequence[Row], now: datetime) -> list[Block]:
+def list_blocks(rows: Sequence[SessionRow], now: datetime) -> list[Block]:
     """Return the sessions, a section for each."""
     if not rows:
         return [
@@ -70,24 +70,24 @@ def why_blocks(
     return fit_message([*parts, context(f"{told}Next: `/triage heartbeat run {session_id}`")])
 
 
-def said_blocks(text: str) -> list[Block]:
+def message_blocks(text: str) -> list[Block]:
     """Return one sentence."""
     return [section(escape(text))]
 
 
-def emoji_of(row: Row) -> str:
+def emoji_of(row: SessionRow) -> str:
     """Return a session's status emoji; "" where its settings want none."""
-    if row.standing is not Standing.ON:
-        return {Standing.OFF: ":no_entry:", Standing.PAUSED: ":double_vertical_bar:"}[row.standing]
+    if row.standing is not SessionStatus.ON:
+        return {SessionStatus.OFF: ":no_entry:", SessionStatus.PAUSED: ":double_vertical_bar:"}[row.standing]
     return INDICATORS[row.indicator] if row.indicator is not None else ""
 
 
-def row_text(row: Row, now: datetime) -> str:
+def row_text(row: SessionRow, now: datetime) -> str:
     """Return a session as one section says it."""
     name = f" {row.name}" if row.name != row.id else ""
     owner = f" · {_owner(row.owner)}" if row.owner else " · no owner"
-    off = f" · {row.standing}" if row.standing is not Standing.ON else ""
-    first, *rest = describe(row, now)
+    off = f" · {row.standing}" if row.standing is not SessionStatus.ON else ""
+    first, *rest = describe_session(row, now)
     lead = f"{emoji_of(row)} *{escape(row.id)}*{escape(name)}{owner}{off} · {escape(first)}".strip()
     return truncate("\n".join([lead, *map(escape, rest)]), SECTION_CHARS)
 

@@ -8,7 +8,7 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, truncate
-from bot.domain.commands.command_specs import NOTHING, Entry, commands, subcommands
+from bot.domain.commands.command_specs import NOTHING, CommandSpec, commands, subcommands
 
 WORD_CHARS: Final = 40
 ECHO_FROM_CHARS: Final = 60
@@ -28,7 +28,7 @@ def help_blocks(problem: str = "") -> list[Block]:
     return [*_problem(problem), section("\n".join(lines)), context(f"{more}\n{_ASK}")]
 
 
-def entry_blocks(entry: Entry, problem: str = "") -> list[Block]:
+def entry_blocks(entry: CommandSpec, problem: str = "") -> list[Block]:
     """Return all there is to say on one command, led by what was wrong (mrkdwn); what has subcommands lists them."""
     first, second = entry.examples
     facts = [

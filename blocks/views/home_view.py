@@ -26,15 +26,24 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.cards.draft_card import draft_fits
-from blocks.text.outgoing_text import SECTION_CHARS, context, escape, in_local_time, inert, section, split, truncate
+from blocks.text.outgoing_text import (
+    SECTION_CHARS,
+    context,
+    escape,
+    escape_text,
+    in_local_time,
+    section,
+    split,
+    truncate,
+)
 from blocks.text.splitting import VIEW_BLOCKS, VIEW_BYTES, size_of
 from blocks.text.times import local_time
 from blocks.views.brief_view import card_link, draft_lines
 from blocks.views.heartbeat_view import row_text
-from bot.casework.reports.status_overview import Overview, ThreadLine, Today
-from bot.domain.text.humanize import ago
+from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
+from bot.domain.text.humanize import time_ago
 from bot.domain.threads import ThreadState
-from bot.heartbeat.schedule.session_overview import Row, Standing
+from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
 
 MAX_SECTIONS: Final = 3
 """Enough for what somebody typed into a dialogue and gets back."""
@@ -60,13 +69,13 @@ def notice_blocks(notice: Notice | None) -> list[Block]:
         return []
     said = escape(notice.text, known_users=_USER.findall(notice.text)).strip() or "Nothing happened."
     parts = split(f":speech_balloon: {said}", SECTION_CHARS)[:MAX_SECTIONS]
-    asked = " ".join(inert(notice.about).replace("`", "'").split())
+    asked = " ".join(escape_text(notice.about).replace("`", "'").split())
     about = f" · {truncate(asked, ABOUT_CHARS)}" if asked else ""
     when = context(f"your click {local_time(notice.at)}{about}")
     return [*map(section, parts), when, DividerBlock()]
 
 
-__all__ = ["Home", "Notice", "home_blocks", "home_view"]
+__all__ = ["HomeData", "Notice", "home_blocks", "home_view"]
 
 MAX_SESSIONS: Final = 20
 SESSION_CHARS: Final = 600
@@ -80,26 +89,26 @@ BYTES_KEPT: Final = 20_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Home:
+class HomeData:
     """All that one page shows; `drafts` are the threads behind the overview's, `card` makes their blocks."""
 
     overview: Overview
-    today: Today
-    sessions: Sequence[Row]
+    today: DayCounts
+    sessions: Sequence[SessionRow]
     now: datetime
     drafts: Mapping[str, ThreadState]
     card: Callable[[ThreadState], list[Block]]
 
 
 @dataclass(slots=True)
-class _Room:
+class _SpaceLeft:
     """What Slack still has room for on the page."""
 
     blocks: int
     size: int
 
     @classmethod
-    def beside(cls, others: Sequence[Block]) -> _Room:
+    def beside(cls, others: Sequence[Block]) -> _SpaceLeft:
         """Return the room that the rest of the page leaves to drafts."""
         size = VIEW_BYTES - BYTES_KEPT - size_of([block.to_dict() for block in others])
         return cls(blocks=VIEW_BLOCKS - BLOCKS_KEPT - len(others), size=size)
@@ -114,12 +123,12 @@ class _Room:
         return True
 
 
-def home_view(home: Home, *, user: str, may_approve: bool, notice: Notice | None = None) -> View:
+def home_view(home: HomeData, *, user: str, may_approve: bool, notice: Notice | None = None) -> View:
     """Return somebody's page; who may not approve sees counts, and no question, draft or link to a card."""
     return View(type="home", blocks=home_blocks(home, user=user, may_approve=may_approve, notice=notice))
 
 
-def home_blocks(home: Home, *, user: str, may_approve: bool, notice: Notice | None = None) -> list[Block]:
+def home_blocks(home: HomeData, *, user: str, may_approve: bool, notice: Notice | None = None) -> list[Block]:
     """Return the page's blocks."""
     above = [*notice_blocks(notice), *_pause(home.overview), *_title(home, may_approve)]
     below = [
@@ -132,14 +141,14 @@ def home_blocks(home: Home, *, user: str, may_approve: bool, notice: Notice | No
         section(_health(home.overview)),
         context("Next: `/triage status`, `/triage help`"),
     ]
-    return [*above, *(_drafts(home, _Room.beside([*above, *below])) if may_approve else []), *below]
+    return [*above, *(_drafts(home, _SpaceLeft.beside([*above, *below])) if may_approve else []), *below]
 
 
 def _pause(seen: Overview) -> list[Block]:
     return [section(f":double_vertical_bar: *{escape(seen.paused)}* · `/triage resume`")] if seen.paused else []
 
 
-def _title(home: Home, may_approve: bool) -> list[Block]:
+def _title(home: HomeData, may_approve: bool) -> list[Block]:
     seen = home.overview
     order = ", pages, then longest-waiting first" if may_approve and len(seen.drafts) > 1 else ""
     said = f"*{len(seen.drafts)}* waiting for a decision{order} · {seen.running} being investigated"
@@ -147,7 +156,7 @@ def _title(home: Home, may_approve: bool) -> list[Block]:
     return parts if may_approve else [*parts, context("Who may approve sees them: `/triage approve-list`")]
 
 
-def _drafts(home: Home, room: _Room) -> list[Block]:
+def _drafts(home: HomeData, room: _SpaceLeft) -> list[Block]:
     """Return the drafts, each whole with its buttons as long as there is room, then a line for each of the others."""
     parts: list[Block] = []
     lines: list[ThreadLine] = []
@@ -164,12 +173,12 @@ def _drafts(home: Home, room: _Room) -> list[Block]:
     return [*parts, *_lines(lines, home.now)]
 
 
-def _draft(place: int, line: ThreadLine, state: ThreadState, home: Home) -> list[Block]:
+def _draft(place: int, line: ThreadLine, state: ThreadState, home: HomeData) -> list[Block]:
     link = card_link(line)
     card = f" · <{link}|card>" if link else ""
     return [
         DividerBlock(),
-        context(f"*{place} of {len(home.overview.drafts)}* · asked {ago(home.now, line.started_at)}{card}"),
+        context(f"*{place} of {len(home.overview.drafts)}* · asked {time_ago(home.now, line.started_at)}{card}"),
         *home.card(state),
     ]
 
@@ -184,7 +193,7 @@ def _lines(lines: Sequence[ThreadLine], now: datetime) -> list[Block]:
     ]
 
 
-def _sessions(home: Home, user: str, may_approve: bool) -> list[Block]:
+def _sessions(home: HomeData, user: str, may_approve: bool) -> list[Block]:
     parts: list[Block] = [HeaderBlock(text="Sessions")]
     if not home.sessions:
         return [*parts, section("None. Add one under `sessions:` in triage.yml.")]
@@ -196,16 +205,16 @@ def _sessions(home: Home, user: str, may_approve: bool) -> list[Block]:
     return [*parts, context(f"{left} more: `triage heartbeat list` on the terminal")] if left > 0 else parts
 
 
-def _session(row: Row, now: datetime, *, may_run: bool) -> Block:
+def _session(row: SessionRow, now: datetime, *, may_run: bool) -> Block:
     run = ButtonElement(text="Run now", action_id=ids.RUN_SESSION, value=row.id)
     return SectionBlock(
         text=MarkdownTextObject(text=in_local_time(row_text(row, now), SESSION_CHARS)),
-        accessory=run if may_run and row.standing is Standing.ON else None,
+        accessory=run if may_run and row.standing is SessionStatus.ON else None,
         block_id=ids.session_block_id(row.id),
     )
 
 
-def _numbers(day: Today, seen: Overview) -> str:
+def _numbers(day: DayCounts, seen: Overview) -> str:
     cost = "cost unknown" if day.cost_usd is None else f"${day.cost_usd:.2f}"
     runs = (
         f"{day.model_runs} model run{'s' * (day.model_runs != 1)}, {cost}" if day.model_runs else "no model run, $0.00"

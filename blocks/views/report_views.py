@@ -14,15 +14,15 @@ from slack_sdk.models.blocks import Block
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, section
 from blocks.views.brief_view import asked
-from bot.casework.approvers import Roll
+from bot.casework.approvers import ApproverList
 from bot.casework.reports.measures import Measure, dollars, percent, seconds
-from bot.casework.reports.metrics_report import Report
+from bot.casework.reports.metrics_report import MetricsReport
 from bot.casework.reports.status_overview import Overview
 
 MAX_PEOPLE: Final = 50
 
 
-def approver_blocks(roll: Roll, *, is_one: bool) -> list[Block]:
+def approver_blocks(roll: ApproverList, *, is_one: bool) -> list[Block]:
     """Return the answer to `/triage approve-list`; `is_one` says whether the reader is among them."""
     people = sorted(roll.people)
     named = ", ".join(f"<@{user}>" for user in people[:MAX_PEOPLE])
@@ -33,21 +33,21 @@ def approver_blocks(roll: Roll, *, is_one: bool) -> list[Block]:
     return [section(f"{who}\n{_source(roll)}"), context(f"{you} {rest} Next: `/triage open`")]
 
 
-def _source(roll: Roll) -> str:
+def _source(roll: ApproverList) -> str:
     if roll.configured is None:
         return f"Everybody in <#{roll.ops_channel}>, because triage.yml has no `approvers`."
     groups = ", ".join(f"<!subteam^{name}>" for name in roll.configured if name.startswith("S"))
     return f"Named under `approvers` in triage.yml{f', with the groups {groups}' if groups else ''}."
 
 
-def _why_nobody(roll: Roll) -> str:
+def _why_nobody(roll: ApproverList) -> str:
     return "The list is empty." if roll.configured == () else "Slack has not said who they are; see the bot's log."
 
 
 _MARKS: Final = {True: ":white_check_mark:", False: ":x:"}
 
 
-def metrics_blocks(report: Report) -> list[Block]:
+def metrics_blocks(report: MetricsReport) -> list[Block]:
     """Return the answer; every text in it is ours."""
     tally, of = report.tally, report.tally.verdicts
     lines = [

@@ -16,9 +16,9 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, truncate
-from bot.domain.playbooks.tier_text import Changes
+from bot.domain.playbooks.tier_text import TierChanges
 from bot.domain.tiers import Tier
-from bot.heartbeat.playbooks.task_commands import Answer, Editing
+from bot.heartbeat.playbooks.task_commands import Editing, TaskAnswer
 from bot.heartbeat.playbooks.task_list import TaskList, due_lines, refused_lines, task_line, tier_heading
 
 EDITOR_CHARS: Final = 3_000
@@ -43,7 +43,7 @@ def tasks_blocks(seen: TaskList, *, may_edit: bool) -> list[Block]:
     return fit_message([*shown, following])
 
 
-def answer_blocks(answer: Answer) -> list[Block]:
+def answer_blocks(answer: TaskAnswer) -> list[Block]:
     """Return what changed and how to undo it, what was taken out, and the list as it is now."""
     undo = f"\nTo undo: /triage {' '.join(answer.undo)}" if answer.undo else ""
     said = f"{answer.text}{undo}"
@@ -86,7 +86,7 @@ def tier_modal(editing: Editing, *, typed: str | None = None) -> View:
     )
 
 
-def saved_modal(session_id: str, tier: Tier, changes: Changes) -> View:
+def saved_modal(session_id: str, tier: Tier, changes: TierChanges) -> View:
     """Return what an edit changed, and what stood there before."""
     lines = [*(f"+ {line}" for line in changes.added), *(f"- {line}" for line in changes.removed)]
     said = f"The {tier} tasks of {escape(session_id)} are saved." if lines else "Nothing was changed."

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
-from bot.agent.model_run import Request, Result, RunFailed, Runner, SpendLimitReached
+from bot.agent.model_run import RunFailed, Runner, RunRequest, RunResult, SpendLimitReached
 from bot.domain.returns import Usage
 from bot.ports import Clock, Journal
 
@@ -35,7 +35,7 @@ class Grant:
     why: str = ""
 
 
-class Spending:
+class Budget:
     """Makes model runs within the limits; `at_once` is how many may be under way together."""
 
     def __init__(
@@ -55,8 +55,8 @@ class Spending:
         self._spent_usd = 0.0
 
     def run(
-        self, runner: Runner, request: Request, *, run_id: str, spent_usd: float, allowance: Allowance | None = None
-    ) -> Result:
+        self, runner: Runner, request: RunRequest, *, run_id: str, spent_usd: float, allowance: Allowance | None = None
+    ) -> RunResult:
         """Make a run of a case that has cost `spent_usd` so far; what it cost is on disk when this returns.
 
         Raises:

@@ -18,12 +18,12 @@ from typing import Any, Final
 
 from anthropic.types.beta import BetaMessage
 
-from bot.agent.cost import Meter
-from bot.agent.model_replies import ReplyReader, refuse_pages, sendable, text_of
-from bot.agent.model_run import Request, RunFailed
-from bot.agent.prompts.prompt_sections import first_message, fixed_params, told
-from bot.agent.retry import Attempts
-from bot.agent.run_log import RunJournal
+from bot.agent.cost import CostMeter
+from bot.agent.model_replies import StreamReader, model_text, refuse_pages, sendable
+from bot.agent.model_run import RunFailed, RunRequest
+from bot.agent.prompts.prompt_sections import build_first_message, fixed_params, render_sections
+from bot.agent.retry import RetryPolicy
+from bot.agent.run_log import RunLog
 from bot.agent.toolbox import Toolbox
 from bot.agent.watchdog import UNLIMITED_S, Watchdog
 
@@ -36,7 +36,7 @@ _WORD: Final = re.compile(r"[^\s,;]+")
 Call = tuple[str, Mapping[str, Any]]
 
 
-class Repeats:
+class LoopDetector:
     """Remembers the calls of every turn of one run."""
 
     def __init__(self) -> None:
@@ -85,10 +85,10 @@ class Conversation:
     def __init__(
         self,
         client: Any,
-        request: Request,
+        request: RunRequest,
         watch: Watchdog,
-        meter: Meter,
-        journal: RunJournal,
+        meter: CostMeter,
+        journal: RunLog,
         *,
         structured: bool,
     ) -> None:
@@ -98,10 +98,10 @@ class Conversation:
         ).beta.messages
         self._tools = Toolbox(request.tools, watch, journal)
         self._limits, self._watch = request.limits, watch
-        self._repeats = Repeats()
-        self._attempts = Attempts(watch, journal, request.model)
+        self._repeats = LoopDetector()
+        self._attempts = RetryPolicy(watch, journal, request.model)
         self.meter, self.journal = meter, journal
-        self.history: list[Any] = [first_message(request)]
+        self.history: list[Any] = [build_first_message(request)]
         self.turns = 0
         self.is_cut = False
         journal.write("Asked", request.prompt)
@@ -118,12 +118,12 @@ class Conversation:
     def ask(self, words: str) -> str:
         """Return the reply to our own words, not streamed, without tools."""
         self.journal.say(f"asked for the answer: {words}")
-        self.history = told(self.history, words)
+        self.history = render_sections(self.history, words)
         reply: BetaMessage = self._attempts.insist(self._ask_once)
         self._accept(reply)
         self._refuse_dead_ends(reply)
         self.is_cut = reply.stop_reason == "max_tokens"
-        return text_of(reply)
+        return model_text(reply)
 
     def _turns(self) -> str:
         """Drive the SDK's runner from the history on, to the end of a turn that calls no tool."""
@@ -165,7 +165,7 @@ class Conversation:
 
         def request() -> BetaMessage | None:
             stream = next(runner, None)
-            return ReplyReader(stream, self._watch, self.journal).read(self.meter) if stream is not None else None
+            return StreamReader(stream, self._watch, self.journal).read(self.meter) if stream is not None else None
 
         return self._attempts.guarded(request)
 
@@ -200,7 +200,7 @@ class Conversation:
         self._watch.check()
         thoughts = "\n\n".join(block.thinking for block in reply.content if block.type == "thinking")
         self.journal.write(
-            f"Turn {self.turns} ({reply.stop_reason})", "\n\n".join(filter(None, (thoughts, text_of(reply))))
+            f"Turn {self.turns} ({reply.stop_reason})", "\n\n".join(filter(None, (thoughts, model_text(reply))))
         )
         content = sendable(reply.content)
         if content:
@@ -213,7 +213,7 @@ class Conversation:
             if self.history[-1]["role"] == "assistant":
                 self.history.pop()
             raise Stuck(f"the reply was longer than {self._limits.max_tokens} tokens; be brief")
-        return text_of(reply)
+        return model_text(reply)
 
     def _refuse_dead_ends(self, reply: BetaMessage) -> None:
         if reply.stop_reason == "refusal":

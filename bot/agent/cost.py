@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from bot.agent.model_run import SpendLimitReached
-from bot.domain.returns import Usage, total
+from bot.domain.returns import Usage, total_usage
 
 PRICES_AS_OF: Final = "2026-11-20"
 """The day on which the defaults were read."""
@@ -121,7 +121,7 @@ _MARGIN: Final = 1.3
 """How much more tokens a text may be than its UTF-8 bytes / 4."""
 
 
-class Meter:
+class CostMeter:
     """Counts one run's tokens; `usage` is complete at any moment."""
 
     def __init__(self, model: str, price: Price | None, *, limit_usd: float | None, max_tokens: int) -> None:
@@ -157,7 +157,9 @@ class Meter:
             cache_read_tokens=reported.cache_read_input_tokens or 0,
             cache_write_tokens=reported.cache_creation_input_tokens or 0,
         )
-        self.usage = total(self.usage, self._priced(reply))  # each reply by itself: a long prompt has its own price
+        self.usage = total_usage(
+            self.usage, self._priced(reply)
+        )  # each reply by itself: a long prompt has its own price
 
     def _priced(self, usage: Usage) -> Usage:
         return usage.model_copy(update={"cost_usd": self._price.cost_usd(usage) if self._price else None})

@@ -13,12 +13,12 @@ import anthropic
 from pydantic import BaseModel
 
 from bot.agent.conversation import Conversation, Stuck
-from bot.agent.cost import DEFAULT_PRICES, Meter, Prices, price_of
+from bot.agent.cost import DEFAULT_PRICES, CostMeter, Prices, price_of
 from bot.agent.model_replies import Unreadable, read_answer
-from bot.agent.model_run import Request, Result, RunCancelled, RunFailed, RunStopped, RunTimedOut
+from bot.agent.model_run import RunCancelled, RunFailed, RunRequest, RunResult, RunStopped, RunTimedOut
 from bot.agent.prompts.prompt_sections import FINISH, REPAIR
-from bot.agent.retry import FAILURES, NotAnApi, Truncated, retry_after_s, translate, vendor_words
-from bot.agent.run_log import RunJournal
+from bot.agent.retry import FAILURES, NotAnApi, Truncated, retry_after_s, translate_provider_error, vendor_words
+from bot.agent.run_log import RunLog
 from bot.agent.watchdog import Expired, Watchdog
 from bot.ports import Clock
 
@@ -45,12 +45,12 @@ class AnthropicRunner:
         self._clock, self._monotonic, self._stop = clock, monotonic, stop
         self._secrets = frozenset(secrets) | ({key} if isinstance(key, str) else set())
 
-    def run(self, request: Request) -> Result:
+    def run(self, request: RunRequest) -> RunResult:
         """Return the answer; raises RunFailed (RunTimedOut, RunCancelled, SpendLimitReached) with the usage so far."""
         limits = request.limits
         price = price_of(request.model, self._prices)
-        meter = Meter(request.model, price, limit_usd=limits.spend_usd, max_tokens=limits.max_tokens)
-        journal = RunJournal(request, clock=self._clock, monotonic=self._monotonic, secrets=self._secrets)
+        meter = CostMeter(request.model, price, limit_usd=limits.spend_usd, max_tokens=limits.max_tokens)
+        journal = RunLog(request, clock=self._clock, monotonic=self._monotonic, secrets=self._secrets)
         watch = Watchdog(
             total_s=limits.total_s,
             stall_s=limits.stall_s,
@@ -72,7 +72,7 @@ class AnthropicRunner:
         return result
 
 
-def _finish(talk: Conversation, request: Request) -> Result:
+def _finish(talk: Conversation, request: RunRequest) -> RunResult:
     """Talk until there is an answer: force one where the run got stuck, have an unreadable one repaired once."""
     forced = False
     try:
@@ -80,7 +80,7 @@ def _finish(talk: Conversation, request: Request) -> Result:
     except Stuck as stuck:
         forced = True
         text = talk.ask(FINISH.format(why=stuck))
-    return Result(
+    return RunResult(
         answer=request.read(text) if request.read else _readable(talk, text, request),
         usage=talk.meter.usage,
         turns=talk.turns,
@@ -89,7 +89,7 @@ def _finish(talk: Conversation, request: Request) -> Result:
     )
 
 
-def _readable(talk: Conversation, text: str, request: Request) -> BaseModel:
+def _readable(talk: Conversation, text: str, request: RunRequest) -> BaseModel:
     """Return the answer in the model's last words, corrected once if need be."""
     try:
         return read_answer(text, request.answer)
@@ -106,7 +106,7 @@ def _readable(talk: Conversation, text: str, request: Request) -> BaseModel:
         raise RunFailed(why, usage=talk.meter.usage) from again
 
 
-def _explain(error: Exception, request: Request, meter: Meter) -> RunFailed:
+def _explain(error: Exception, request: RunRequest, meter: CostMeter) -> RunFailed:
     """Return the end of a run as the caller knows it, with what the run cost."""
     if isinstance(error, RunFailed):
         return error
@@ -114,10 +114,12 @@ def _explain(error: Exception, request: Request, meter: Meter) -> RunFailed:
         return _of_limit(error, request, meter)
     if isinstance(error, Truncated):
         return RunFailed(f"the model's reply was cut off twice: {error}; try again", usage=meter.usage)
-    return RunFailed(str(translate(error, request.model)), usage=meter.usage, retry_after_s=retry_after_s(error))
+    return RunFailed(
+        str(translate_provider_error(error, request.model)), usage=meter.usage, retry_after_s=retry_after_s(error)
+    )
 
 
-def _of_limit(expired: Expired, request: Request, meter: Meter) -> RunFailed:
+def _of_limit(expired: Expired, request: RunRequest, meter: CostMeter) -> RunFailed:
     """Return the error that a reached limit of time is for the caller."""
     limits = request.limits
     if expired.kind == "cancel":

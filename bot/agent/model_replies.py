@@ -20,9 +20,9 @@ from anthropic.lib.streaming import BetaMessageStream
 from anthropic.types.beta import BetaContentBlock, BetaMessage, BetaToolUseBlock
 from pydantic import BaseModel, ValidationError
 
-from bot.agent.cost import Meter
+from bot.agent.cost import CostMeter
 from bot.agent.retry import NotAnApi, Truncated
-from bot.agent.run_log import RunJournal
+from bot.agent.run_log import RunLog
 from bot.agent.watchdog import Watchdog
 from bot.domain.text.sanitize import mend, storable
 
@@ -93,16 +93,16 @@ _THINKING = frozenset({"thinking", "redacted_thinking"})
 _SAYS_NOTHING = frozenset({None, "end_turn", "stop_sequence"})
 
 
-class ReplyReader:
+class StreamReader:
     """Follows one stream; `read` may be called once."""
 
-    def __init__(self, stream: BetaMessageStream[Any], watch: Watchdog, journal: RunJournal) -> None:
+    def __init__(self, stream: BetaMessageStream[Any], watch: Watchdog, journal: RunLog) -> None:
         self._stream, self._watch, self._journal = stream, watch, journal
         self._started = self._stopped = False
         self._bytes = 0
         self._open: dict[int, str] = {}
 
-    def read(self, meter: Meter) -> BetaMessage:
+    def read(self, meter: CostMeter) -> BetaMessage:
         """Return the whole reply; what it cost is counted, also when it breaks off.
 
         Raises:
@@ -194,6 +194,6 @@ def _with_object(call: BetaToolUseBlock) -> BetaToolUseBlock:
     return call if isinstance(call.input, dict) else call.model_copy(update={"input": {}})
 
 
-def text_of(message: BetaMessage) -> str:
+def model_text(message: BetaMessage) -> str:
     """Return what a reply says, thinking and calls aside."""
     return "".join(block.text for block in message.content if block.type == "text")

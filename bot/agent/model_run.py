@@ -20,7 +20,7 @@ from bot.errors import ProviderError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
+class RunLimits:
     """Bounds of one run: seconds for all of it, seconds without a chunk, turns, answer tokens, US dollars left.
 
     `total_s`, `stall_s` and `spend_usd` may be None (no such limit).
@@ -34,7 +34,7 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class RunRequest:
     """One run to make. `prefix` blocks are stable across runs and marked for caching; `prompt` is this run's data."""
 
     model: str
@@ -45,16 +45,16 @@ class Request:
     answer: type[BaseModel]
     read: Callable[[str], BaseModel] | None = None
     """Reads the last words instead of looking for an `answer` in them; must not raise."""
-    limits: Limits = field(default_factory=Limits)
+    limits: RunLimits = field(default_factory=RunLimits)
     folder: Path | None = None
     """runs/<run_id>/: run.log is streamed and transcript.md is kept here, when given."""
-    on_progress: Callable[[Progress], None] | None = None
+    on_progress: Callable[[RunProgress], None] | None = None
     cancel: threading.Event | None = None
     """Set from any thread, it ends this run, and only this one, with RunCancelled."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Progress:
+class RunProgress:
     """How far a run is: tool calls made, and the latest words of thinking or text."""
 
     tool_calls: int
@@ -62,7 +62,7 @@ class Progress:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Result:
+class RunResult:
     """A finished run. `usage` is complete whatever happened."""
 
     answer: BaseModel
@@ -102,13 +102,13 @@ class SpendLimitReached(RunFailed):
     """The next call's worst case does not fit what may still be spent; it was not made."""
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[RunProgress], None]
 """Told how far a run is, as often as it likes; must not take time."""
 
 
 class Runner(Protocol):
     """Makes model runs."""
 
-    def run(self, request: Request) -> Result:
+    def run(self, request: RunRequest) -> RunResult:
         """Return the answer; raises RunFailed (RunTimedOut, SpendLimitReached) with the usage so far."""
         ...

@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 import anthropic
 import httpx2
 
-from bot.agent.run_log import RunJournal
+from bot.agent.run_log import RunLog
 from bot.agent.watchdog import Expired, Watchdog
 from bot.errors import ConfigError, ProviderError, TriageError
 
@@ -53,7 +53,7 @@ def vendor_words(error: BaseException) -> str | None:
     return " ".join(str(words or error.message).split())[:_MAX_VENDOR_CHARS]
 
 
-def translate(error: Exception, model: str) -> TriageError:
+def translate_provider_error(error: Exception, model: str) -> TriageError:
     """Return a failure in words for whoever must act: ConfigError or ProviderError."""
     match error:
         case NotAnApi():
@@ -144,10 +144,10 @@ MAX_WAIT_S: Final = 120.0
 T = TypeVar("T")
 
 
-class Attempts:
+class RetryPolicy:
     """Counts the attempts at one run's current request."""
 
-    def __init__(self, watch: Watchdog, journal: RunJournal, model: str) -> None:
+    def __init__(self, watch: Watchdog, journal: RunLog, model: str) -> None:
         self._watch, self._journal, self._model = watch, journal, model
         self.start_over()
 
@@ -188,5 +188,5 @@ class Attempts:
         is_too_long = pause_s >= (MAX_WAIT_S if left_s is None else left_s)
         if is_too_long or self._failed >= MAX_ATTEMPTS or not is_transient(error):
             raise error
-        self._journal.say(f"{translate(error, self._model)}: asking again in {pause_s:g} s")
+        self._journal.say(f"{translate_provider_error(error, self._model)}: asking again in {pause_s:g} s")
         self._watch.sleep(pause_s)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
 
-from bot.agent.model_run import Progress, Request
+from bot.agent.model_run import RunProgress, RunRequest
 from bot.domain.secrets import redact
 from bot.errors import TriageError
 from bot.ports import Clock
@@ -22,11 +22,11 @@ _PREVIEW_CHARS: Final = 120
 _KEPT_CHARS: Final = 4_000
 
 
-class RunJournal:
+class RunLog:
     """The record of one run; `tool_calls` counts what was called."""
 
     def __init__(
-        self, request: Request, *, clock: Clock, monotonic: Callable[[], float], secrets: Collection[str]
+        self, request: RunRequest, *, clock: Clock, monotonic: Callable[[], float], secrets: Collection[str]
     ) -> None:
         self._folder, self._report = request.folder, request.on_progress
         self._clock, self._monotonic, self._secrets = clock, monotonic, secrets
@@ -56,7 +56,7 @@ class RunJournal:
         if self._report is None:
             return
         try:
-            self._report(Progress(tool_calls=self.tool_calls, thinking=latest))
+            self._report(RunProgress(tool_calls=self.tool_calls, thinking=latest))
         except TriageError:
             log.warning("progress could not be shown", exc_info=True, extra={"action": "progress_unshown"})
 

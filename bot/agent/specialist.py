@@ -13,19 +13,19 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from bot.agent.budget import Allowance, Spending
-from bot.agent.model_run import Limits, OnProgress, Request, Result, Runner
-from bot.agent.prompts.prompt_sections import Section, Token, delimit, random_token
+from bot.agent.budget import Allowance, Budget
+from bot.agent.model_run import OnProgress, RunLimits, Runner, RunRequest, RunResult
+from bot.agent.prompts.prompt_sections import PromptSection, Token, delimit, random_token
 from bot.agent.tools.base import Tool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Brief:
+class ModelTask:
     """What one run is about: its rubric, its data, what its case has cost so far."""
 
     run_id: str
     rubric: str
-    sections: Sequence[Section]
+    sections: Sequence[PromptSection]
     spent_usd: float
     on_progress: OnProgress | None = None
     cancel: threading.Event | None = None
@@ -36,19 +36,19 @@ class Specialist:
     """A model with a job description (`system`); every run starts with a fresh context."""
 
     runner: Runner
-    spending: Spending
+    spending: Budget
     model: str
     system: str
     answer: type[BaseModel]
-    limits: Limits
+    limits: RunLimits
     runs: Path
     allowance: Allowance | None = None
     read: Callable[[str], BaseModel] | None = None
     token: Token = random_token
 
-    def run(self, brief: Brief, tools: Sequence[Tool]) -> Result:
+    def run(self, brief: ModelTask, tools: Sequence[Tool]) -> RunResult:
         """Return the answer; raises RunFailed with the usage so far, StoreError if that cannot be written down."""
-        request = Request(
+        request = RunRequest(
             model=self.model,
             system=self.system,
             prefix=(f"# Rubric\n\n{brief.rubric}",),

@@ -15,7 +15,7 @@ from anthropic.lib.tools import BetaBuiltinFunctionTool, ToolError
 from anthropic.types.beta import BetaToolUnionParam
 from pydantic import ValidationError
 
-from bot.agent.run_log import RunJournal
+from bot.agent.run_log import RunLog
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.agent.watchdog import Watchdog
 
@@ -23,7 +23,7 @@ from bot.agent.watchdog import Watchdog
 class Toolbox:
     """The tools of one run; `crash` is what one of them must not have raised, or None."""
 
-    def __init__(self, tools: Sequence[Tool], watch: Watchdog, journal: RunJournal) -> None:
+    def __init__(self, tools: Sequence[Tool], watch: Watchdog, journal: RunLog) -> None:
         self._watch, self._journal = watch, journal
         self.crash: BaseException | None = None
         self.runnable = [_Runnable(tool, self) for tool in tools]

@@ -24,7 +24,7 @@ UNKNOWN: Final = "Slack does not say now who may do this, so nothing was done. T
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Roll:
+class ApproverList:
     """Who may decide as last heard, and where that comes from; `configured` is None for all of the ops channel."""
 
     people: frozenset[str]
@@ -103,11 +103,11 @@ class Approvers:
             log.warning("cannot tell whose colleague this is", extra={"action": "colleague_unknown"}, exc_info=True)
             return False
 
-    def roll(self) -> Roll:
+    def roll(self) -> ApproverList:
         """Return who may decide, for a list; of the first `ROLL_CALL` of them those who never may are left out."""
         known = sorted(self._known)
         people = [user for user in known[:ROLL_CALL] if not self._never(user)] + known[ROLL_CALL:]
-        return Roll(people=frozenset(people), configured=self._configured, ops_channel=self._ops_channel)
+        return ApproverList(people=frozenset(people), configured=self._configured, ops_channel=self._ops_channel)
 
     def refresh(self) -> None:
         """Learn who may decide, for `probably`; keeps the last answer where the chat cannot say."""

@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Final
 
-from bot.agent.model_run import OnProgress, Progress
+from bot.agent.model_run import OnProgress, RunProgress
 from bot.errors import ProviderError, Unavailable
 from bot.ports import Clock, Messenger, Workspace
 
@@ -31,7 +31,7 @@ RETRY_S: Final = 5.0
 LONGEST_S: Final = 60.0
 
 
-class CardTurns:
+class CardUpdates:
     """The cards being shown, and those that are behind and since when they may be tried."""
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -86,7 +86,7 @@ PUBLIC: Final = (
 )
 
 
-class OpsPrivacy:
+class OpsChannelGuard:
     """Watches one channel."""
 
     def __init__(self, channel: str, workspace: Workspace, messenger: Messenger, clock: Clock) -> None:
@@ -133,9 +133,9 @@ Show = Callable[[str], None]
 
 
 @contextmanager
-def shown_progress(show: Show, *, every_s: float = EVERY_S) -> Iterator[OnProgress]:
+def report_progress(show: Show, *, every_s: float = EVERY_S) -> Iterator[OnProgress]:
     """Yield what a run reports to; `show` gets one line of plain text, and must not raise."""
-    latest: list[Progress] = []
+    latest: list[RunProgress] = []
     over = threading.Event()
 
     def keep_showing() -> None:
@@ -146,7 +146,7 @@ def shown_progress(show: Show, *, every_s: float = EVERY_S) -> Iterator[OnProgre
                 show(progress_line(now))
                 last = now
 
-    def report(progress: Progress) -> None:
+    def report(progress: RunProgress) -> None:
         latest[:] = [progress]
 
     thread = threading.Thread(target=keep_showing, name="progress", daemon=True)
@@ -158,10 +158,10 @@ def shown_progress(show: Show, *, every_s: float = EVERY_S) -> Iterator[OnProgre
         thread.join()
 
 
-def progress_line(progress: Progress) -> str:
+def progress_line(progress: RunProgress) -> str:
     """Return one line on how far a run is, the latest words of its thinking last.
 
-    >>> progress_line(Progress(tool_calls=1, thinking="the limit\\nis set in"))
+    >>> progress_line(RunProgress(tool_calls=1, thinking="the limit\\nis set in"))
     '1 tool call · thinking: the limit is set in'
     """
     calls = f"{progress.tool_calls} tool call{'s' * (progress.tool_calls != 1)}"

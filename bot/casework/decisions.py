@@ -16,12 +16,12 @@ from bot.casework.freshness import StillStands, find_changes, with_doubts
 from bot.casework.memory.note_saving import save_note
 from bot.casework.orchestrator import reopen
 from bot.casework.replies import Replies, standing_reply
-from bot.casework.thread_service import Desk
+from bot.casework.thread_service import ThreadService
 from bot.domain.jobs import JobKind
 from bot.domain.secrets import find_secrets, redact
 from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import check_whole, has_visible
-from bot.domain.threads import HumanContext, Resolution, Status, ThreadState
+from bot.domain.threads import HumanContext, Resolution, ThreadState, ThreadStatus
 from bot.errors import Conflict, InputError
 from bot.ports import ChatMessage
 
@@ -29,7 +29,7 @@ MAX_REPLY_CHARS = 12_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Click:
+class DraftClick:
     """The draft a button belongs to, and how many of its doubts the card showed."""
 
     thread_id: str
@@ -41,12 +41,14 @@ class Click:
 class Decisions:
     """Carries out what approvers click; raises InputError (Conflict) with a text for the one who clicked."""
 
-    def __init__(self, desk: Desk, replies: Replies, still_stands: StillStands, escalations: Escalations) -> None:
+    def __init__(
+        self, desk: ThreadService, replies: Replies, still_stands: StillStands, escalations: Escalations
+    ) -> None:
         self._desk, self._replies, self._still_stands = desk, replies, still_stands
         self._escalations = escalations
         self._saving = threading.Lock()
 
-    def approve(self, click: Click, *, by: str) -> str:
+    def approve(self, click: DraftClick, *, by: str) -> str:
         """Post the draft, unless something changed that the card did not show; returns what happened."""
         if self._settled(click, by):
             return "Posted."
@@ -71,23 +73,23 @@ class Decisions:
         """Refuse words that must not leave, from the words alone; raises InputError."""
         check_outbound(text, self._desk.known_secrets)
 
-    def edit(self, click: Click, text: str) -> Click:
+    def edit(self, click: DraftClick, text: str) -> DraftClick:
         """Replace the draft's words; returns the click that stands for the new draft. Touches nothing but the disk."""
         self.check_reply(text)
         state = self._bound(click)
         if text != state.draft_pending:
             state = self._put(state.with_draft(text).evolve(last_event_at=self._desk.clock.now()))
         assert state.draft_hash is not None
-        return Click(
+        return DraftClick(
             thread_id=state.thread_id, version=state.draft_version, draft_hash=state.draft_hash, seen=click.seen
         )
 
-    def show(self, click: Click) -> str:
+    def show(self, click: DraftClick) -> str:
         """Show an edited draft on the card."""
         self._desk.show(click.thread_id)
         return "Saved. The card shows your version."
 
-    def dismiss(self, click: Click, *, by: str, reason: str | None) -> str:
+    def dismiss(self, click: DraftClick, *, by: str, reason: str | None) -> str:
         """Close the thread without a reply, also from under an investigation: what it finds is dropped."""
         state = self._bound(click, running=True)
         reason = redact(reason) if reason and has_visible(check_whole(reason)) else None
@@ -97,13 +99,13 @@ class Decisions:
         self._desk.try_to_finish(state.thread_id)
         return "Dismissed. Nothing was posted."
 
-    def reinvestigate(self, click: Click, *, by: str) -> str:
+    def reinvestigate(self, click: DraftClick, *, by: str) -> str:
         """Send the question back to the investigator."""
         state = self._bound(click)
         self._send_back(state, f"<@{by}> asked for another investigation")
         return "Investigating again."
 
-    def save_note(self, click: Click, *, by: str) -> str:
+    def save_note(self, click: DraftClick, *, by: str) -> str:
         """Keep the note that the investigation proposes in memory/, where the next one finds it."""
         if self._desk.settings.save_notes == "never":
             raise InputError("Notes are switched off (`save_notes: never`).")
@@ -113,14 +115,14 @@ class Decisions:
         self._desk.show(state.thread_id)
         return f"Saved as {saved.triage_file_path}."
 
-    def escalate(self, click: Click, *, by: str) -> str:
+    def escalate(self, click: DraftClick, *, by: str) -> str:
         """Send the question to a long investigation outside the bot."""
         state = self._put(self._escalations.by_hand(self._bound(click), by))
         self._queue(state.thread_id)
         self._desk.show(state.thread_id)
         return "A long investigation starts. The card says how to watch it, and shows its draft when it is done."
 
-    def add_context(self, click: Click, text: str, *, by: str) -> str:
+    def add_context(self, click: DraftClick, text: str, *, by: str) -> str:
         """Record what the asker and the code do not say; a waiting draft is made anew with it.
 
         Context typed while a run was under way counts also when its draft has come meanwhile.
@@ -131,7 +133,7 @@ class Decisions:
             if not now.is_open or now.post_intent or not _is_about(click, now):
                 return None
             noted = now.evolve(human_context=(*now.human_context, note))
-            if now.status is Status.PENDING_USER:
+            if now.status is ThreadStatus.PENDING_USER:
                 return reopen(noted, at=note.at, why=f"<@{by}> added context")
             return noted.evolve(stale_reasons=(*noted.stale_reasons, f"<@{by}> added context during the investigation"))
 
@@ -139,12 +141,12 @@ class Decisions:
         if state is None:
             self._refuse_old(click)
             raise Conflict(self._who_decided(click.thread_id))
-        if state.status is Status.INVESTIGATING:
+        if state.status is ThreadStatus.INVESTIGATING:
             self._queue(click.thread_id)
         self._desk.show(click.thread_id)
         return "Noted. The investigator will use it."
 
-    def _bound(self, click: Click, *, running: bool = False) -> ThreadState:
+    def _bound(self, click: DraftClick, *, running: bool = False) -> ThreadState:
         """Return the thread if the click is about its current draft and nobody has decided yet.
 
         With `running` an investigation may be under way.
@@ -156,17 +158,17 @@ class Decisions:
             raise Conflict(self._who_decided(click.thread_id))
         if (state.draft_version, state.draft_hash or "") != (click.version, click.draft_hash):
             self._out_of_date(click)
-        if state.status is not Status.PENDING_USER and not running:
+        if state.status is not ThreadStatus.PENDING_USER and not running:
             raise Conflict("The investigation is still running; the card will offer its draft when it is done.")
         return state
 
-    def _refuse_old(self, click: Click) -> None:
+    def _refuse_old(self, click: DraftClick) -> None:
         """Refuse a click on an open thread that is about another draft or question."""
         state = self._desk.store.get(click.thread_id)
         if state is not None and state.is_open and not state.post_intent and not _is_about(click, state):
             self._out_of_date(click)
 
-    def _out_of_date(self, click: Click) -> NoReturn:
+    def _out_of_date(self, click: DraftClick) -> NoReturn:
         self._desk.show(click.thread_id)
         raise Conflict(
             "This card was out of date, so nothing happened. It has been refreshed: read it and click again."
@@ -181,7 +183,7 @@ class Decisions:
             raise InputError(f"Not posted: {changes[0].text}. Dismiss the card, or fix that first.")
         return with_doubts(state, [change.text for change in changes]).stale_reasons
 
-    def _settled(self, click: Click, by: str) -> bool:
+    def _settled(self, click: DraftClick, by: str) -> bool:
         """Whether the click brought an unconfirmed post of this very draft to its end."""
         state = self._desk.store.get(click.thread_id)
         if state is None or not state.is_open or state.post_intent is None:
@@ -224,7 +226,7 @@ class Decisions:
         return f"Already closed: {state.status_history[-1].why}{_when(state)}. Your click changed nothing."
 
 
-def _is_about(click: Click, state: ThreadState) -> bool:
+def _is_about(click: DraftClick, state: ThreadState) -> bool:
     """Whether a click is about the thread as it stands, or about the run whose result now waits."""
     if click.draft_hash:
         return (click.version, click.draft_hash) == (state.draft_version, state.draft_hash)

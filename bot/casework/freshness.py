@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.citation_staleness import stands_at
-from bot.casework.thread_service import Desk
+from bot.casework.checks.citation_staleness import find_at_head
+from bot.casework.thread_service import ThreadService
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import ThreadState
 from bot.intake.classifier.message_text import without_names
@@ -62,7 +62,7 @@ def with_doubts(state: ThreadState, doubts: Iterable[str]) -> ThreadState:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Staleness:
+class StalenessReason:
     """One thing that is no longer as it was; `hard` forbids posting."""
 
     text: str
@@ -70,8 +70,8 @@ class Staleness:
 
 
 def find_changes(
-    desk: Desk, state: ThreadState, still_stands: StillStands, messages: Sequence[ChatMessage] | None = None
-) -> list[Staleness]:
+    desk: ThreadService, state: ThreadState, still_stands: StillStands, messages: Sequence[ChatMessage] | None = None
+) -> list[StalenessReason]:
     """Return everything that changed since the draft was made, hard stops first.
 
     `still_stands` says whether a file citation's quote is still at HEAD; `messages` is the thread, if it was just read.
@@ -82,30 +82,30 @@ def find_changes(
     if messages is None:
         messages = desk.workspace.thread(state.chat_id, state.thread_ts)
     if not any(message.message_id == state.thread_ts for message in messages):
-        return [Staleness(text="the message to answer is gone", hard=True)]
+        return [StalenessReason(text="the message to answer is gone", hard=True)]
     if not desk.privacy.is_private_now():
-        return [Staleness(text="the ops channel is no longer private", hard=True)]
+        return [StalenessReason(text="the ops channel is no longer private", hard=True)]
     if desk.workspace.channel(state.chat_id).is_archived:
-        return [Staleness(text="the channel was archived", hard=True)]
+        return [StalenessReason(text="the channel was archived", hard=True)]
     return [*_in_chat(state, messages, desk.chat_ahead()), *_in_code(state, still_stands)]
 
 
-def _in_chat(state: ThreadState, messages: Sequence[ChatMessage], ahead: timedelta) -> list[Staleness]:
+def _in_chat(state: ThreadState, messages: Sequence[ChatMessage], ahead: timedelta) -> list[StalenessReason]:
     original = next((m for m in messages if m.message_id == state.original_message_id), None)
     if original is None:
-        return [Staleness(text="the question was deleted", hard=True)]
+        return [StalenessReason(text="the question was deleted", hard=True)]
     texts = [question_edited(original.text)] if original.text != state.question else []
     known = {state.original_message_id, *(followup.message_id for followup in state.followups)}
     since = int((state.status_history[-1].at - ahead).timestamp())
     newer = [m for m in messages if not m.is_bot and m.message_id not in known and float(m.message_id) >= since]
     texts += [wrote_in_thread(m.sender_id, datetime.fromtimestamp(float(m.message_id), UTC)) for m in newer]
-    return [Staleness(text=text) for text in dict.fromkeys(texts)]
+    return [StalenessReason(text=text) for text in dict.fromkeys(texts)]
 
 
-def _in_code(state: ThreadState, still_stands: StillStands) -> list[Staleness]:
+def _in_code(state: ThreadState, still_stands: StillStands) -> list[StalenessReason]:
     ret = state.investigator_return
     refs = [ref for ref in (ret.evidence_refs if ret else ()) if ref.kind is EvidenceKind.FILE]
-    return [Staleness(text=f"`{ref.ref}` changed in the codebase") for ref in refs if not still_stands(ref)]
+    return [StalenessReason(text=f"`{ref.ref}` changed in the codebase") for ref in refs if not still_stands(ref)]
 
 
 def quotes_at_head(codebase: Path) -> StillStands:
@@ -113,6 +113,6 @@ def quotes_at_head(codebase: Path) -> StillStands:
 
     def still_stands(ref: EvidenceRef) -> bool:
         repo = GitRepo(codebase)
-        return stands_at(repo, repo.head(), ref.ref.rpartition(":")[0], ref.quote)
+        return find_at_head(repo, repo.head(), ref.ref.rpartition(":")[0], ref.quote)
 
     return still_stands

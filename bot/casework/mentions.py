@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.casework.approvers import Approvers
-from bot.casework.decisions import Click, Decisions
-from bot.casework.thread_service import Desk
-from bot.domain.commands.mention_instructions import Instruction, Kind, read_instruction
+from bot.casework.decisions import Decisions, DraftClick
+from bot.casework.thread_service import ThreadService
+from bot.domain.commands.mention_instructions import Instruction, InstructionKind, read_instruction
 from bot.domain.events import Event, MessageType
 from bot.domain.threads import ThreadState, thread_key
 from bot.errors import InputError, ProviderError
@@ -49,7 +49,7 @@ NOT_YOURS: Final = "Only approvers may add to a card; nothing was changed. Who t
 class Mentions:
     """Takes the job of a message before the orchestrator does; `is_question` says what the rules make of a text."""
 
-    desk: Desk
+    desk: ThreadService
     decisions: Decisions
     approvers: Approvers
     bot_user_id: str
@@ -70,23 +70,23 @@ class Mentions:
             return
         read = read_instruction(event.content, self.bot_user_id, self.desk.settings.sessions)
         card = self._card_of(event)
-        if payload.get("is_ack") and read.kind in (Kind.BARE, Kind.QUESTION):
+        if payload.get("is_ack") and read.kind in (InstructionKind.BARE, InstructionKind.QUESTION):
             if self._is_open(event):
                 self.work_on(payload)
             return  # "thanks, @triage" under an answer or a card asks for nothing
-        if card is None and (read.kind is Kind.QUESTION or self._is_under_way(event, read)):
+        if card is None and (read.kind is InstructionKind.QUESTION or self._is_under_way(event, read)):
             self.work_on(payload)
             return
         if self._is_ignored(event.sender.id):
             log.info("ignored a guest's mention", extra={"action": "guest_ignored"})
-        elif read.kind is Kind.COMMAND:
+        elif read.kind is InstructionKind.COMMAND:
             self._say(event, f"A mention changes nothing. Type it as a command: /triage {read.command}")
-        elif read.kind is Kind.DECISION:
+        elif read.kind is InstructionKind.DECISION:
             self._say(event, DECIDE)
         elif card is not None:
             self._add_to(card, event, read)
         elif event.thread_id is None:
-            self._say(event, WHAT if read.kind is Kind.LOOK else HOW)
+            self._say(event, WHAT if read.kind is InstructionKind.LOOK else HOW)
         else:
             self._look_at_thread(event, event.thread_id, payload)
 
@@ -103,7 +103,7 @@ class Mentions:
 
     def _is_under_way(self, event: Event, read: Instruction) -> bool:
         """Whether it is a word in a thread that is being worked on: the orchestrator knows what that asks for."""
-        return read.kind in (Kind.LOOK, Kind.BARE) and self._is_open(event)
+        return read.kind in (InstructionKind.LOOK, InstructionKind.BARE) and self._is_open(event)
 
     def _is_ignored(self, user_id: str) -> bool:
         person = self.desk.workspace.person(user_id)
@@ -146,8 +146,8 @@ class Mentions:
 
     def _carried_out(self, card: ThreadState, event: Event, read: Instruction) -> str:
         by = event.sender.id
-        click = Click(thread_id=card.thread_id, version=card.draft_version, draft_hash=card.draft_hash or "")
-        if read.kind is not Kind.QUESTION:
+        click = DraftClick(thread_id=card.thread_id, version=card.draft_version, draft_hash=card.draft_hash or "")
+        if read.kind is not InstructionKind.QUESTION:
             return self.decisions.reinvestigate(click, by=by)
         words = _own_words(event.content, self.bot_user_id)
         if any((note.by, note.text) == (by, words) for note in card.human_context):

@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 MAX_WAITING = 100
 
 
-class OpsLines:
+class OpsOutbox:
     """Says lines in order; what could not be said is tried again by `flush`. The log has every line at once."""
 
     def __init__(self, messenger: Messenger, noted: deque[str] | None = None) -> None:

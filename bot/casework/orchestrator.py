@@ -14,12 +14,12 @@ from typing import Any
 
 from bot.casework.freshness import question_edited, settled_by, with_doubts, wrote_in_thread
 from bot.casework.rounds import Rounds
-from bot.casework.thread_service import Desk
+from bot.casework.thread_service import ThreadService
 from bot.domain.events import Event, MessageType
 from bot.domain.jobs import JobKind
 from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.severity import Severity
-from bot.domain.threads import Followup, Resolution, Status, ThreadState, thread_key
+from bot.domain.threads import Followup, Resolution, ThreadState, ThreadStatus, thread_key
 from bot.ports import Person, is_stranger
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ class Orchestrator:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: ThreadService,
         rounds: Rounds,
         *,
         bot_user_id: str,
@@ -75,7 +75,7 @@ class Orchestrator:
         """
         event = Event.model_validate(payload["event"])
         state = self._desk.store.get(thread_key(event))
-        if state is None or not state.is_open or state.status is Status.PENDING_USER:
+        if state is None or not state.is_open or state.status is ThreadStatus.PENDING_USER:
             return
         if _settles(state, event, payload) and self._desk.amend(state.thread_id, partial(_noted, event=event)):
             self._desk.turns.later(state.thread_id, 0)
@@ -163,7 +163,7 @@ class Orchestrator:
         if not self._is_paused():
             return False
         state = self._desk.store.get(thread_id)
-        if state is not None and state.is_open and state.status is not Status.PENDING_USER:
+        if state is not None and state.is_open and state.status is not ThreadStatus.PENDING_USER:
             self._desk.jobs.put(JobKind.USER, thread_id, {"investigate": thread_id})
         return True
 
@@ -183,7 +183,7 @@ class Orchestrator:
 
         def record(now: ThreadState) -> ThreadState | None:
             noted = _with_followup(now, event)
-            if asked_again and now.status is Status.PENDING_USER and not now.post_intent:
+            if asked_again and now.status is ThreadStatus.PENDING_USER and not now.post_intent:
                 return reopen(noted, at=self._desk.clock.now(), why="the bot was asked again in the thread")
             if settles:
                 return _noted(now, event)
@@ -226,7 +226,7 @@ class Orchestrator:
 def reopen(state: ThreadState, *, at: datetime, why: str) -> ThreadState:
     """Return a waiting thread sent back to the investigator, its draft withdrawn and its doubts settled."""
     return state.transition(
-        Status.INVESTIGATING,
+        ThreadStatus.INVESTIGATING,
         at=at,
         why=why,
         investigator_round=0,
@@ -263,7 +263,7 @@ def _noted(state: ThreadState, event: Event) -> ThreadState | None:
 def _seen_with_draft(state: ThreadState, event: Event) -> bool:
     """Whether the draft already waited when the message was written, to the second (clocks differ by more)."""
     waiting_since = state.status_history[-1].at.replace(microsecond=0)
-    return state.status is Status.PENDING_USER and event.create_time >= waiting_since
+    return state.status is ThreadStatus.PENDING_USER and event.create_time >= waiting_since
 
 
 def _messages_of(state: ThreadState) -> set[str]:

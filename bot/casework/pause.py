@@ -77,7 +77,7 @@ def _written_at(path: Path) -> datetime:
 log = logging.getLogger(__name__)
 
 
-class Pausing:
+class PauseSwitch:
     """The one switch of a running bot."""
 
     def __init__(self, home: Path, slate: Slate, clock: Clock) -> None:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from bot.casework.reports.status_overview import ThreadLine, thread_line
-from bot.casework.thread_service import Desk
+from bot.casework.thread_service import ThreadService
 from bot.domain.hours import ActiveHours
-from bot.domain.text.humanize import span
-from bot.domain.threads import Resolution, Status, ThreadState
+from bot.domain.text.humanize import duration
+from bot.domain.threads import Resolution, ThreadState, ThreadStatus
 from bot.errors import ProviderError, Unconfirmed
 from bot.ports import Journal
 
@@ -26,10 +26,12 @@ Remind = Callable[[Sequence[ThreadLine], datetime], None]
 """Names waiting cards in the ops channel; raises ProviderError if refused, Unconfirmed if nobody can tell."""
 
 
-class Waiting:
+class DraftReminders:
     """Looks through the waiting cards whenever it is ticked; reminds of them within `hours` (None: at any)."""
 
-    def __init__(self, desk: Desk, reminders: Journal, remind: Remind, *, hours: ActiveHours | None = None) -> None:
+    def __init__(
+        self, desk: ThreadService, reminders: Journal, remind: Remind, *, hours: ActiveHours | None = None
+    ) -> None:
         self._desk, self._reminders, self._hours = desk, reminders, hours
         self._remind_of = remind
         self._reminded: dict[tuple[str, int], datetime] = {}
@@ -43,7 +45,7 @@ class Waiting:
             StoreError: a state or the journal cannot be written.
         """
         now = self._desk.clock.now()
-        waiting = [state for state in self._desk.open_threads() if state.status is Status.PENDING_USER]
+        waiting = [state for state in self._desk.open_threads() if state.status is ThreadStatus.PENDING_USER]
         for state in waiting:
             if self._is_over(state, now):
                 self._expire(state, now)
@@ -52,12 +54,12 @@ class Waiting:
 
     def _is_due(self, state: ThreadState, now: datetime) -> bool:
         after = self._desk.settings.remind_after
-        return after is not None and now - touched_at(state) >= after and _draft(state) not in self._reminded
+        return after is not None and now - last_activity_at(state) >= after and _draft(state) not in self._reminded
 
     def _is_over(self, state: ThreadState, now: datetime) -> bool:
         """Whether nobody touched it for long enough, nor after it was named; a post under way is no such case."""
         settings = self._desk.settings
-        if settings.expire_after is None or state.post_intent or now - touched_at(state) < settings.expire_after:
+        if settings.expire_after is None or state.post_intent or now - last_activity_at(state) < settings.expire_after:
             return False
         if settings.remind_after is None:
             return True
@@ -66,7 +68,7 @@ class Waiting:
 
     def _expire(self, seen: ThreadState, now: datetime) -> None:
         """Close the thread as it was seen; whoever touched it since has it open still."""
-        why = f"expired: nobody decided, and nothing happened for {span(now - touched_at(seen))}"
+        why = f"expired: nobody decided, and nothing happened for {duration(now - last_activity_at(seen))}"
 
         def close(state: ThreadState) -> ThreadState | None:
             unchanged = state.version == seen.version
@@ -102,7 +104,7 @@ class Waiting:
             log.warning("an unreadable line in reminders.ndjson", extra={"action": "reminder_unreadable"})
 
 
-def touched_at(state: ThreadState) -> datetime:
+def last_activity_at(state: ThreadState) -> datetime:
     """Return when anything last happened to a waiting thread: a step, an edit, a message."""
     return max([state.last_event_at, *(step.at for step in state.status_history[-1:])])
 

@@ -18,13 +18,13 @@ from typing import Any, Final
 
 from bot.casework.freshness import StillStands, find_changes, with_doubts
 from bot.casework.memory.note_saving import note_with_approval
-from bot.casework.thread_service import Desk
+from bot.casework.thread_service import ThreadService
 from bot.domain.returns import Verdict
 from bot.domain.text.humanize import utc_text
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, hash_draft, reply_mark
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
 from bot.ports import ChatMessage
-from bot.ports.chat import may_still_come
+from bot.ports.chat import may_still_arrive
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class GivenBack(InputError):
 class Replies:
     """The only way a reply reaches a thread; `still_stands` is what `find_changes` asks about citations."""
 
-    def __init__(self, desk: Desk, still_stands: StillStands) -> None:
+    def __init__(self, desk: ThreadService, still_stands: StillStands) -> None:
         self._desk, self._still_stands = desk, still_stands
         self._lock = threading.Lock()
         self._under_way: set[str] = set()
@@ -126,7 +126,7 @@ class Replies:
         intent = state.post_intent
         if intent is None or state.posted_message_id is not None or not state.is_open:
             return False
-        return may_still_come(intent.at, self._desk.clock.now())
+        return may_still_arrive(intent.at, self._desk.clock.now())
 
     @contextmanager
     def _alone(self, thread_id: str) -> Iterator[None]:
@@ -199,7 +199,7 @@ class Replies:
                 return self._adopt(state, first)
         if state.posted_message_id is None:
             state = self._must_amend(state, posted_message_id=posted)
-        if not is_edited(state) and (kept := note_with_approval(self._desk, state)):
+        if not is_edited_draft(state) and (kept := note_with_approval(self._desk, state)):
             state = self._must_amend(state, **kept)
         if not self._is_logged(state):
             self._desk.replies.append(reply_record(state, at=self._desk.clock.now()))
@@ -248,7 +248,7 @@ class Replies:
                     log.warning("a second reply may stand", extra={"action": "second_reply"}, exc_info=True)
 
     def _close(self, state: ThreadState) -> ThreadState:
-        edited = is_edited(state)
+        edited = is_edited_draft(state)
         closed = self._desk.amend(
             state.thread_id,
             lambda now: now.close(
@@ -300,7 +300,7 @@ def _draft(state: ThreadState) -> tuple[int, str | None, tuple[str, ...]]:
     return state.draft_version, state.draft_hash, state.stale_reasons
 
 
-def is_edited(state: ThreadState) -> bool:
+def is_edited_draft(state: ThreadState) -> bool:
     """Whether the draft's words are a human's rather than the investigator's."""
     return state.investigator_return is None or state.draft_pending != state.investigator_return.draft_reply
 
@@ -308,7 +308,7 @@ def is_edited(state: ThreadState) -> bool:
 def reply_record(state: ThreadState, *, at: datetime) -> Mapping[str, Any]:
     """Return the line of replies.ndjson for a posted reply."""
     ret, usage = state.investigator_return, state.usage
-    edited = is_edited(state)
+    edited = is_edited_draft(state)
     return {
         "chat_id": state.chat_id,
         "reply_to_message_id": state.original_message_id,

@@ -13,15 +13,22 @@ from functools import partial
 from typing import Any
 
 from bot.agent.model_run import RunFailed, RunStopped
-from bot.casework.card_updates import shown_progress
+from bot.casework.card_updates import report_progress
 from bot.casework.escalate.escalations import Escalations
-from bot.casework.investigate.assignment import Investigation, Investigator, assign, read_thread, summaries, tokens
+from bot.casework.investigate.assignment import (
+    Investigation,
+    Investigator,
+    build_assignment,
+    count_tokens,
+    read_thread,
+    summaries,
+)
 from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.replies import Replies, standing_reply
-from bot.casework.thread_service import Desk
+from bot.casework.thread_service import ThreadService
 from bot.casework.validate.validation import Validation, Validator
-from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, total
-from bot.domain.threads import PendingReason, Round, Status, ThreadState
+from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, total_usage
+from bot.domain.threads import PendingReason, Round, ThreadState, ThreadStatus
 from bot.errors import DiskRefused, TriageError
 from bot.ports import ChatMessage
 
@@ -33,7 +40,7 @@ class Rounds:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: ThreadService,
         investigator: Investigator,
         validator: Validator,
         runs: RunRecorder,
@@ -45,10 +52,10 @@ class Rounds:
         self._validator = validator
         self._runs = runs
         self._escalations = escalations
-        self._steps: dict[Status, Callable[[ThreadState], None]] = {
-            Status.INVESTIGATING: self._investigate,
-            Status.BOUNCED: self._investigate,
-            Status.AWAITING_VALIDATION: self._validate,
+        self._steps: dict[ThreadStatus, Callable[[ThreadState], None]] = {
+            ThreadStatus.INVESTIGATING: self._investigate,
+            ThreadStatus.BOUNCED: self._investigate,
+            ThreadStatus.AWAITING_VALIDATION: self._validate,
         }
 
     def run(self, thread_id: str) -> None:
@@ -70,9 +77,9 @@ class Rounds:
             return
         number = state.investigator_round + 1
         run_id = self._run_id(state, f"r{number}")
-        assignment, read = assign(self._desk, state, number, thread)
+        assignment, read = build_assignment(self._desk, state, number, thread)
         try:
-            with shown_progress(partial(self._desk.show_progress, state.thread_id)) as report:
+            with report_progress(partial(self._desk.show_progress, state.thread_id)) as report:
                 found = self._runs.record(
                     run_id,
                     assignment,
@@ -100,17 +107,17 @@ class Rounds:
             "investigator_round": ret.investigator_round,
             "investigator_return": ret,
             "rounds": (*now.rounds, Round(round=ret.investigator_round, investigator_return=ret)),
-            "usage": total(now.usage, found.usage),
-            "orchestrator_tokens": (now.orchestrator_tokens or 0) + read + tokens([ret.summary_for_orchestrator]),
+            "usage": total_usage(now.usage, found.usage),
+            "orchestrator_tokens": (now.orchestrator_tokens or 0) + read + count_tokens([ret.summary_for_orchestrator]),
         }
         if (why := self._escalations.asked_for(now, ret)) is not None:
             return self._escalations.escalated(now, why, **known)
         at = self._desk.clock.now()
-        if not ret.draft_reply.strip() and now.status is Status.INVESTIGATING:
+        if not ret.draft_reply.strip() and now.status is ThreadStatus.INVESTIGATING:
             why = "the investigator needs to know more"
-            return now.transition(Status.PENDING_USER, at=at, why=why, reason=PendingReason.CONTEXT, **known)
+            return now.transition(ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.CONTEXT, **known)
         return now.transition(
-            Status.AWAITING_VALIDATION, at=at, why=f"draft of round {ret.investigator_round}", **known
+            ThreadStatus.AWAITING_VALIDATION, at=at, why=f"draft of round {ret.investigator_round}", **known
         )
 
     def _validate(self, state: ThreadState) -> None:
@@ -118,7 +125,7 @@ class Rounds:
         run_id = self._run_id(state, f"v{state.investigator_round}")
         others = summaries(self._desk, state)
         try:
-            with shown_progress(partial(self._desk.show_progress, state.thread_id)) as report:
+            with report_progress(partial(self._desk.show_progress, state.thread_id)) as report:
                 validation = self._runs.record_validation(
                     run_id,
                     lambda: self._validator.validate(state, run_id=run_id, summaries=others, on_progress=report),
@@ -140,11 +147,11 @@ class Rounds:
             "rounds": (*now.rounds[:-1], last),
             "validator_task_id": run_id,
             "validator_return": verdict,
-            "usage": total(now.usage, validation.usage),
+            "usage": total_usage(now.usage, validation.usage),
         }
         if verdict is None:
             return self._given_up(now, f"the draft could not be validated: {validation.problem}", **known)
-        known["orchestrator_tokens"] = (now.orchestrator_tokens or 0) + tokens(verdict.reasons)
+        known["orchestrator_tokens"] = (now.orchestrator_tokens or 0) + count_tokens(verdict.reasons)
         return self._judged(now, verdict, known)
 
     def _judged(self, now: ThreadState, verdict: ValidatorReturn, known: dict[str, Any]) -> ThreadState:
@@ -152,11 +159,11 @@ class Rounds:
         settings, at = self._desk.settings, self._desk.clock.now()
         again = now.investigator_round < min(settings.investigator.max_rounds, settings.validator.max_rounds)
         if verdict.verdict is Verdict.BOUNCE and again:
-            return now.transition(Status.BOUNCED, at=at, why=verdict.bounce_feedback or "bounced", **known)
+            return now.transition(ThreadStatus.BOUNCED, at=at, why=verdict.bounce_feedback or "bounced", **known)
         assert now.investigator_return is not None
         passed = verdict.verdict is Verdict.PASS
         return now.with_draft(now.investigator_return.draft_reply).transition(
-            Status.PENDING_USER,
+            ThreadStatus.PENDING_USER,
             at=at,
             why=_why_passed(verdict) if passed else f"verdict {verdict.verdict}",
             reason=PendingReason.APPROVAL if passed else PendingReason.DISAGREEMENT,
@@ -186,7 +193,7 @@ class Rounds:
 
     def _given_up(self, now: ThreadState, why: str, **known: Any) -> ThreadState:
         at = self._desk.clock.now()
-        return now.transition(Status.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **known)
+        return now.transition(ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **known)
 
     def _save(self, before: ThreadState, change: Callable[[ThreadState], ThreadState]) -> ThreadState | None:
         """Apply a result unless the thread moved on while the work ran; returns the new state, or None."""
@@ -209,4 +216,4 @@ def _spent(error: TriageError) -> Usage | None:
 
 def _with(usage: Usage | None, more: Usage | None) -> Usage | None:
     """Return both together; None where no run has cost anything yet."""
-    return usage if more is None else total(usage, more)
+    return usage if more is None else total_usage(usage, more)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from bot.casework.card_updates import CardTurns, OpsPrivacy
+from bot.casework.card_updates import CardUpdates, OpsChannelGuard
 from bot.config.settings import Settings
 from bot.domain.threads import ThreadState
 from bot.errors import Conflict, ProviderError, StoreError, TriageError, Unavailable
-from bot.ports import Clock, JobQueue, Journal, MemoryIndex, Messenger, ThreadStore, Workspace
+from bot.ports import Clock, JobQueue, Journal, Messenger, NoteIndex, ThreadStore, Workspace
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ Change = Callable[[ThreadState], ThreadState | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Desk:
+class ThreadService:
     """The outside world as casework sees it."""
 
     settings: Settings
@@ -30,18 +30,18 @@ class Desk:
     jobs: JobQueue
     messenger: Messenger
     workspace: Workspace
-    memory: MemoryIndex
+    memory: NoteIndex
     replies: Journal
     clock: Clock
-    turns: CardTurns = field(default_factory=CardTurns)
+    turns: CardUpdates = field(default_factory=CardUpdates)
     known_secrets: frozenset[str] = frozenset()
     chat_ahead: Callable[[], timedelta] = timedelta
     """How far `clock` is ahead of the chat's own."""
-    privacy: OpsPrivacy = field(init=False)
+    privacy: OpsChannelGuard = field(init=False)
 
     def __post_init__(self) -> None:
         channel = self.settings.ops_channel
-        object.__setattr__(self, "privacy", OpsPrivacy(channel, self.workspace, self.messenger, self.clock))
+        object.__setattr__(self, "privacy", OpsChannelGuard(channel, self.workspace, self.messenger, self.clock))
 
     def amend(self, thread_id: str, change: Change) -> ThreadState | None:
         """Apply `change` to the thread as it is now, again if somebody else was faster.

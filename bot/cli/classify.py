@@ -15,9 +15,9 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-from bot.cli.output import Parser
+from bot.cli.output import CommandParser
 from bot.intake.classifier.rules import Rules
-from bot.intake.replay.event_stream import Source, Stream, batches
+from bot.intake.replay.event_stream import EventStream, LineSource, batches
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -50,12 +50,12 @@ def rules_for(bot_id: str | None, config: Path | None) -> Rules:
     return dataclasses.replace(rules, bot_id=bot_id) if bot_id else rules
 
 
-def pump(source: Source, sink: BinaryIO, problems: TextIO, rules: Rules) -> None:
+def pump(source: LineSource, sink: BinaryIO, problems: TextIO, rules: Rules) -> None:
     """Classify until the source ends; all that has arrived is written before waiting for more, so `tail -f` works.
 
     `classified_at` is the time at which a line was read. The counts come last, also when the operator interrupts.
     """
-    stream = Stream(rules)
+    stream = EventStream(rules)
     try:
         for lines in batches(source):
             tagged, bad = stream.take(lines, at=datetime.now(UTC))
@@ -70,7 +70,7 @@ def pump(source: Source, sink: BinaryIO, problems: TextIO, rules: Rules) -> None
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = Parser(prog="triage classify", description="Tag a stream of events with the plain rules.")
+    found = CommandParser(prog="triage classify", description="Tag a stream of events with the plain rules.")
     found.add_argument("--bot-id", metavar="U…", help="Slack's user id of the bot, so that mentions of it are seen")
     found.add_argument("--config", metavar="FILE", type=Path, help="a triage.yml whose `classifier` block is used")
     return found

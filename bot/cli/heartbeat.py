@@ -22,27 +22,27 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.override_file import OverrideFile
 from bot.adapters.storage.files.session_files import SessionFiles
 from bot.adapters.storage.files.wake_files import WakeFiles
-from bot.cli.output import WIDTH, Parser, wrapped
+from bot.cli.output import WIDTH, CommandParser, wrapped
 from bot.config.environment import Environment, read_environment
 from bot.config.settings import find_config, load_settings
 from bot.domain.heartbeats.beats import Envelope, Wake
-from bot.domain.heartbeats.session_state import Setter
+from bot.domain.heartbeats.session_state import ChangedBy
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.schedule.session_controls import Controls
-from bot.heartbeat.schedule.session_overview import Row, rows
+from bot.heartbeat.schedule.session_controls import SessionControls
+from bot.heartbeat.schedule.session_overview import SessionRow, rows
 from bot.heartbeat.schedule.session_wording import (
     beat_line,
     beside_ok_lines,
-    describe,
+    describe_session,
     heading,
     midnight_in,
     path_lines,
     status_of,
 )
 from bot.heartbeat.sessions.assignments import Assigning
-from bot.heartbeat.sessions.owner_zones import Zones
-from bot.heartbeat.sessions.session_inbox import Mail
-from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 
 LOG_LINES: Final = 20
 _STEP_COLUMN: Final = 13
@@ -61,19 +61,21 @@ _HELP: Final = {
 }
 
 
-class Bench:
+class HeartbeatCli:
     """The sessions of one data directory, without the bot."""
 
     def __init__(self, environment: Environment, config: Path | None) -> None:
         self.home = environment.home
         settings = load_settings(find_config(config, self.home))
         self.overrides = OverrideFile(self.home, on_damage=_report)
-        self.sessions = Sessions(settings.sessions, self.overrides)
+        self.sessions = SessionRegistry(settings.sessions, self.overrides)
         self.store = SessionFiles(self.home, on_damage=_report)
         self.record = BeatLog(NdjsonJournal(self.home / "heartbeats.ndjson"))
-        self.zones = Zones(None, SystemClock(), local=local_zone(environment.variables))
-        self.controls = Controls(self.sessions, self.overrides, self.drop, cancel=lambda _: False)
-        self.assigning = Assigning(self.sessions, Mail(self.sessions, self.store, self.drop), environment.secrets())
+        self.zones = OwnerZones(None, SystemClock(), local=local_zone(environment.variables))
+        self.controls = SessionControls(self.sessions, self.overrides, self.drop, cancel=lambda _: False)
+        self.assigning = Assigning(
+            self.sessions, SessionInbox(self.sessions, self.store, self.drop), environment.secrets()
+        )
 
     def drop(self, session_id: str, wake: Wake) -> str:
         """Leave a wake for the bot; return what becomes of it."""
@@ -96,17 +98,17 @@ def main(argv: list[str]) -> int:
     environment = read_environment(dotenv=Path(".env"))
     if args.home:
         environment = environment.model_copy(update={"home": args.home})
-    bench = Bench(environment, args.config)
+    bench = HeartbeatCli(environment, args.config)
     now = datetime.now(UTC)
     if args.verb in ("list", "log", "why"):
         print(_shown(bench, args, now))
         return 0
-    by = Setter(id="terminal", name=getpass.getuser(), at=now)
+    by = ChangedBy(id="terminal", name=getpass.getuser(), at=now)
     print(_done(bench, args, by).replace("/triage", "triage"))
     return 0
 
 
-def _done(bench: Bench, args: argparse.Namespace, by: Setter) -> str:
+def _done(bench: HeartbeatCli, args: argparse.Namespace, by: ChangedBy) -> str:
     controls = bench.controls
     if args.verb == "assign":
         return wrapped(bench.assigning.assign(args.session, " ".join(args.text), by))
@@ -117,7 +119,7 @@ def _done(bench: Bench, args: argparse.Namespace, by: Setter) -> str:
     return controls.switch(args.session, by, on=args.verb == "on")
 
 
-def _shown(bench: Bench, args: argparse.Namespace, now: datetime) -> str:
+def _shown(bench: HeartbeatCli, args: argparse.Namespace, now: datetime) -> str:
     if args.verb == "list":
         found = rows(bench.sessions, bench.store, bench.zones, bench.record, now)
         return _json([_row_json(row) for row in found]) if args.json else render_list(found, now)
@@ -130,13 +132,13 @@ def _shown(bench: Bench, args: argparse.Namespace, now: datetime) -> str:
     return render_log(beats) if args.verb == "log" else render_why(beats, _beside_ok(bench, session, now))
 
 
-def _beside_ok(bench: Bench, session: Session, now: datetime) -> list[str]:
+def _beside_ok(bench: HeartbeatCli, session: Session, now: datetime) -> list[str]:
     """Return what stood beside OK since midnight, in the session's zone as far as it is known here."""
     zone = bench.zones.name(session)
     return beside_ok_lines(bench.record.since(session.id, midnight_in(zone, now)), now, zone, may_read=True)
 
 
-def render_list(found: Sequence[Row], now: datetime) -> str:
+def render_list(found: Sequence[SessionRow], now: datetime) -> str:
     """Return the sessions, at most 80 columns wide."""
     if not found:
         return "No sessions are configured; add one under sessions: in triage.yml."
@@ -144,7 +146,7 @@ def render_list(found: Sequence[Row], now: datetime) -> str:
     lines: list[str] = []
     for row in found:
         lead, indent = f"{row.id:<{width}} {status_of(row):<6} ", " " * (width + 8)
-        said = "\n".join(textwrap.fill(line, WIDTH - len(indent)) for line in describe(row, now))
+        said = "\n".join(textwrap.fill(line, WIDTH - len(indent)) for line in describe_session(row, now))
         lines.append(lead + textwrap.indent(said, indent).removeprefix(indent))
     return "\n".join([*lines, "", f"Next: triage heartbeat why {found[0].id}"])
 
@@ -171,10 +173,10 @@ def _wrapped_step(line: str) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    shared = Parser(add_help=False)
+    shared = CommandParser(add_help=False)
     shared.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
     shared.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in the data directory")
-    found = Parser(prog="triage heartbeat", description="Sessions and their beats.")
+    found = CommandParser(prog="triage heartbeat", description="Sessions and their beats.")
     verbs = found.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name, what in _HELP.items():
         verb = verbs.add_parser(name, help=what, description=what, parents=[shared])
@@ -192,7 +194,7 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
-def _row_json(row: Row) -> dict[str, Any]:
+def _row_json(row: SessionRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "name": row.name,

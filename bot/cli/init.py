@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.cli.init_files import APPS, CONFIG, SECRETS, manifest_link, read_manifest, refuse_existing, write_files
-from bot.cli.init_questions import QUESTIONS, Question
-from bot.cli.output import Parser
+from bot.cli.init_questions import QUESTIONS, InitQuestion
+from bot.cli.output import CommandParser
 from bot.errors import InputError
 
 WIDTH: Final = 80
@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
     hidden = getpass.getpass if sys.stdin.isatty() else input
     try:
         print("" if args.no_input else _WELCOME, end="")
-        answers = ask(given, None if args.no_input else input, hidden, say=print)
+        answers = ask_question(given, None if args.no_input else input, hidden, say=print)
     except EOFError:
         raise InputError("The input ended before the last answer; nothing was written.") from None
     except KeyboardInterrupt:
@@ -57,7 +57,9 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def ask(given: Mapping[str, str], read: Read | None, hidden: Read, *, say: Callable[[str], object]) -> dict[str, Any]:
+def ask_question(
+    given: Mapping[str, str], read: Read | None, hidden: Read, *, say: Callable[[str], object]
+) -> dict[str, Any]:
     """Return the answers by key; what cannot be used is asked for again, unless nobody can be asked (`read` is None).
 
     Raises:
@@ -73,7 +75,7 @@ def ask(given: Mapping[str, str], read: Read | None, hidden: Read, *, say: Calla
     return answers
 
 
-def _given(question: Question, text: str | None) -> Any:
+def _given(question: InitQuestion, text: str | None) -> Any:
     name = question.key if question.key.isupper() else f"--{question.key.replace('_', '-')}"
     if text is None:
         raise InputError(f"{name} is missing; nothing was written. `triage init --help` lists them")
@@ -83,7 +85,7 @@ def _given(question: Question, text: str | None) -> Any:
         raise InputError(f"{name}: {error}; nothing was written") from error
 
 
-def _asked(question: Question, read: Read, say: Callable[[str], object]) -> Any:
+def _asked(question: InitQuestion, read: Read, say: Callable[[str], object]) -> Any:
     default = f" [{question.default}]" if question.default else ""
     while True:
         text = read(f"{question.asks}{default}: ").strip() or (question.default or "")
@@ -135,7 +137,7 @@ def _secrets(answers: Mapping[str, Any]) -> dict[str, str]:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = Parser(
+    found = CommandParser(
         prog="triage init",
         description="A few questions, then triage.yml and .env. Tokens: SLACK_BOT_TOKEN, SLACK_APP_TOKEN and "
         "ANTHROPIC_API_KEY of the environment, or typed unseen.",

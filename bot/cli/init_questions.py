@@ -20,7 +20,7 @@ _LANGUAGE: Final = re.compile("[a-z]{2}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Question:
+class InitQuestion:
     """One thing to know; `take` turns the answer into its value, or raises ValueError saying what would be right."""
 
     key: str
@@ -92,45 +92,45 @@ def _home(text: str) -> str:
 
 
 QUESTIONS: Final = (
-    Question(key="codebase", asks="Path of the code that answers come from (a git checkout)", take=_codebase),
-    Question(
+    InitQuestion(key="codebase", asks="Path of the code that answers come from (a git checkout)", take=_codebase),
+    InitQuestion(
         key="ops_channel",
         asks="Id of the private channel for drafts (foot of the channel's details)",
         take=lambda text: _slack_id(ChannelId, text),
     ),
-    Question(
+    InitQuestion(
         key="watch",
         asks="Channels to watch, as C0123HELP=help, C0123ENG (none: mentions only)",
         take=_watch,
         default="",
     ),
-    Question(
+    InitQuestion(
         key="approvers",
         asks="Who may approve, as U0123ALICE, S0123ONCALL (none: all in there)",
         take=_approvers,
         default="",
     ),
-    Question(key="language", asks="The team's language", take=_language, default="en"),
-    Question(
+    InitQuestion(key="language", asks="The team's language", take=_language, default="en"),
+    InitQuestion(
         key="SLACK_BOT_TOKEN",
         asks="Bot token, xoxb-… (empty: later)",
         take=_token("SLACK_BOT_TOKEN"),
         default="",
         is_secret=True,
     ),
-    Question(
+    InitQuestion(
         key="SLACK_APP_TOKEN",
         asks="App token, xapp-… (empty: later)",
         take=_token("SLACK_APP_TOKEN"),
         default="",
         is_secret=True,
     ),
-    Question(
+    InitQuestion(
         key="ANTHROPIC_API_KEY",
         asks="Anthropic API key (empty: no model, a search answers)",
         take=_api_key,
         default="",
         is_secret=True,
     ),
-    Question(key="TRIAGE_HOME", asks="Data directory (empty: ~/.triage)", take=_home, default=""),
+    InitQuestion(key="TRIAGE_HOME", asks="Data directory (empty: ~/.triage)", take=_home, default=""),
 )

@@ -11,15 +11,15 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.agent.budget import Spending
+from bot.agent.budget import Budget
 from bot.casework.escalate.escalation_folder import EscalationFolder, EscalationRequest
-from bot.casework.escalate.long_run import carry_out, harness_environment
+from bot.casework.escalate.long_run import harness_environment, run_escalation
 from bot.casework.investigate.assignment import Investigator
-from bot.casework.investigate.program_investigator import Harness
+from bot.casework.investigate.program_investigator import ProgramInvestigator
 from bot.casework.investigate.run_records import RunRecorder
-from bot.cli.local_investigation import as_json, look_into, open_sources, render
-from bot.cli.output import Parser
-from bot.composition.investigators import staff
+from bot.cli.local_investigation import as_json, investigate_locally, open_sources, render
+from bot.cli.output import CommandParser
+from bot.composition.investigators import build_investigators
 from bot.config.environment import Environment, read_environment
 from bot.config.model_settings import BudgetSettings
 from bot.config.settings import Settings, find_config, load_settings
@@ -41,7 +41,7 @@ def main(argv: list[str]) -> int:
         raise InputError('there is no question; ask one, as in `triage investigate "How are sessions signed?"`')
     environment = read_environment(dotenv=Path(".env"))
     sources = open_sources(load_settings(find_config(args.config, environment.home)), environment)
-    findings = look_into(redact(args.question), sources, say=_to_stderr)
+    findings = investigate_locally(redact(args.question), sources, say=_to_stderr)
     print(as_json(findings) if args.json else render(findings))
     return 0 if findings.passed else 1
 
@@ -50,7 +50,7 @@ def _long_run(folder: EscalationFolder) -> int:
     """Carry out a thread's long run; its variables are those it was started with, and no file's."""
     environment = read_environment()
     with ExitStack() as at_end:
-        answered = carry_out(
+        answered = run_escalation(
             folder,
             lambda request: _hire(folder, request, environment, at_end),
             lambda line: print(line, flush=True),
@@ -66,17 +66,17 @@ def _hire(
     sources = open_sources(_within(request), environment, is_long=True)
     command = request.settings.escalation.command
     if command is None:
-        hired = staff(sources)
+        hired = build_investigators(sources)
         at_end.callback(hired.close)
         return hired.investigator, hired.runs
-    harness = Harness(
+    harness = ProgramInvestigator(
         command=command,
         folder=folder.path,
         repo=sources.repo,
         environment=harness_environment(environment, request.settings),
         limit_s=request.settings.escalation.time_limit_min * 60,
         screen=sys.stdout,
-        on_cost=Spending(NdjsonJournal(environment.home / "spend.ndjson"), sources.clock).record,
+        on_cost=Budget(NdjsonJournal(environment.home / "spend.ndjson"), sources.clock).record,
         secrets=environment.secrets(),
     )
     return harness, RunRecorder(environment.home / "runs", sources.clock, environment.secrets())
@@ -95,7 +95,7 @@ def _to_stderr(line: str) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = Parser(
+    found = CommandParser(
         prog="triage investigate", description="Look into one question, check the draft, and print it. Posts nothing."
     )
     found.add_argument("question", nargs="?", help="what somebody might ask in a channel")

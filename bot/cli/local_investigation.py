@@ -12,26 +12,26 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.adapters.process.system_clock import SystemClock
-from bot.adapters.search.note_index import MemoryNotes
-from bot.adapters.search.passage_index import CodePassages
+from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.note_files import MemoryFiles
+from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.card_updates import progress_line
-from bot.casework.checks.citation_staleness import Standing
+from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.validate.validation import Validation
-from bot.composition.investigators import Sources, Staff, staff
+from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.citations.quotations import outdated_words, telling_line
 from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match
 from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_nothing
 from bot.domain.questions.rubrics import question_type_of, rubric_for
-from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch, Usage, ValidatorReturn, Verdict, total
+from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch, Usage, ValidatorReturn, Verdict, total_usage
 from bot.domain.secrets import redact
-from bot.domain.text.sanitize import one_line, without_hidden
+from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import Round, ThreadState
 from bot.errors import TriageError
 
@@ -43,7 +43,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Findings:
+class LocalInvestigation:
     """What came of a question."""
 
     question: str
@@ -60,16 +60,16 @@ class Findings:
     @property
     def usage(self) -> Usage:
         """What both runs cost."""
-        return total(self.found.usage, self.validation.usage)
+        return total_usage(self.found.usage, self.validation.usage)
 
 
-def look_into(question: str, sources: Sources, *, say: Say) -> Findings:
+def investigate_locally(question: str, sources: InvestigationInputs, *, say: Say) -> LocalInvestigation:
     """Investigate, check and validate, telling `say` how it goes.
 
     Raises:
         TriageError: as the investigator, the validator and the record do.
     """
-    hired = staff(sources)
+    hired = build_investigators(sources)
     try:
         sources.index.refresh()
         state = _state(question, sources)
@@ -88,10 +88,12 @@ def look_into(question: str, sources: Sources, *, say: Say) -> Findings:
         validation = hired.runs.record_validation(name, lambda: hired.validator.validate(drafted, run_id=name))
     finally:
         hired.close()
-    return Findings(question=question, run_id=run_id, validation_id=name, found=found, validation=validation)
+    return LocalInvestigation(question=question, run_id=run_id, validation_id=name, found=found, validation=validation)
 
 
-def _investigated(hired: Staff, state: ThreadState, run_id: str, sources: Sources, say: Say) -> Investigation:
+def _investigated(
+    hired: CaseworkModels, state: ThreadState, run_id: str, sources: InvestigationInputs, say: Say
+) -> Investigation:
     assignment = Assignment(
         question=state.question,
         question_type=state.question_type,
@@ -108,7 +110,7 @@ def _investigated(hired: Staff, state: ThreadState, run_id: str, sources: Source
     )
 
 
-def _state(question: str, sources: Sources) -> ThreadState:
+def _state(question: str, sources: InvestigationInputs) -> ThreadState:
     """Return a thread that stands nowhere but here, for the validator to look at."""
     now, kind = sources.clock.now(), question_type_of(question)
     ts = f"{now.timestamp():.6f}"
@@ -126,7 +128,7 @@ def _state(question: str, sources: Sources) -> ThreadState:
     )
 
 
-def render(findings: Findings) -> str:
+def render(findings: LocalInvestigation) -> str:
     """Return the findings for a terminal; the draft's own lines are not broken."""
     ret = findings.found.ret
     blocks = [_indented(ret.draft_reply) if ret.draft_reply.strip() else "  (no draft)"]
@@ -139,10 +141,10 @@ def render(findings: Findings) -> str:
     blocks += _patch(ret.proposed_patch)
     blocks.append(_verdict(findings))
     blocks.append(f"{_facts(findings)}\n{_records(findings)}")
-    return without_hidden("\n\n".join(blocks))[0]
+    return strip_hidden("\n\n".join(blocks))[0]
 
 
-def _records(findings: Findings) -> str:
+def _records(findings: LocalInvestigation) -> str:
     """Return where the runs are on record; the validator's, where it came to no verdict."""
     failed = f"\n        runs/{findings.validation_id} (no verdict; run.log has what happened)"
     return f"record: runs/{findings.run_id}{failed if findings.validation.ret is None else ''}"
@@ -157,7 +159,7 @@ def _patch(patch: ProposedPatch | None) -> list[str]:
     return ["\n".join([head, *why, *fenced_diff(patch, at_most=MAX_DIFF_LINES)])]
 
 
-def as_json(findings: Findings) -> str:
+def as_json(findings: LocalInvestigation) -> str:
     """Return the findings as one JSON object."""
     verdict = findings.validation.ret
     facts: dict[str, Any] = {
@@ -174,7 +176,7 @@ def as_json(findings: Findings) -> str:
     return json.dumps(facts, ensure_ascii=False, indent=1)
 
 
-def _verdict(findings: Findings) -> str:
+def _verdict(findings: LocalInvestigation) -> str:
     verdict = findings.validation.ret
     if not findings.found.ret.draft_reply.strip():
         return "? needs context; there is nothing to check"
@@ -185,7 +187,7 @@ def _verdict(findings: Findings) -> str:
     return "\n".join([f"✗ {verdict.verdict}", *(_point(reason) for reason in verdict.reasons)])
 
 
-def _passed(findings: Findings, verdict: ValidatorReturn) -> str:
+def _passed(findings: LocalInvestigation, verdict: ValidatorReturn) -> str:
     """Return the badge that the card would show: a search is no answer, and a second model is named with its reads."""
     found, judge = findings.found, verdict.validator_model
     basis = basis_of(drafted_by=found.investigator, judged_by=judge, usage=findings.usage)
@@ -195,7 +197,7 @@ def _passed(findings: Findings, verdict: ValidatorReturn) -> str:
     return f"{badge} · {rest}"
 
 
-def _facts(findings: Findings) -> str:
+def _facts(findings: LocalInvestigation) -> str:
     usage, found = findings.usage, findings.found
     spent = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
     cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.2f}"
@@ -222,16 +224,16 @@ def _indented(text: str) -> str:
     return textwrap.indent(text.strip(), "  ")
 
 
-def open_sources(settings: Settings, environment: Environment, *, is_long: bool = False) -> Sources:
+def open_sources(settings: Settings, environment: Environment, *, is_long: bool = False) -> InvestigationInputs:
     """Return codebase, index, memory and clock; raises ConfigError where the codebase is no git checkout."""
     repo, home = GitRepo(settings.codebase), environment.home
-    return Sources(
+    return InvestigationInputs(
         settings=settings,
         environment=environment,
         repo=repo,
-        index=CodePassages(repo, home / "index" / "passages.sqlite", environment.secrets()),
-        memory=MemoryNotes(
-            MemoryFiles(home / "memory"), NdjsonJournal(home / "replies.ndjson"), Standing(repo).changed
+        index=SqlitePassageIndex(repo, home / "index" / "passages.sqlite", environment.secrets()),
+        memory=FileNoteIndex(
+            NoteFiles(home / "memory"), NdjsonJournal(home / "replies.ndjson"), CitationStaleness(repo).changed
         ),
         clock=SystemClock(),
         is_long=is_long,

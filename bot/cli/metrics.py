@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.adapters.storage.files.atomic_write import replace_bytes
-from bot.casework.reports.autonomy_metrics import LIMIT, WEEKS, Unattended
+from bot.casework.reports.autonomy_metrics import LIMIT, WEEKS, AutonomyMetrics
 from bot.casework.reports.journal_history import read_past
 from bot.casework.reports.measures import Measure, Window, dollars, percent, seconds
-from bot.casework.reports.metrics_report import Report, Tally, report
+from bot.casework.reports.metrics_report import MetricsReport, Tally, build_metrics
 from bot.casework.reports.week_picture import draw_week
 from bot.casework.reports.week_report import read_week
 from bot.cli import metrics_samples
-from bot.cli.output import Parser
+from bot.cli.output import CommandParser
 from bot.config.environment import read_environment
 from bot.config.settings import find_config, load_settings
 from bot.errors import ConfigError, InputError
@@ -82,14 +82,16 @@ def main(argv: list[str]) -> int:
         print(write_week(home, args.picture, now))
         return 0
     wants_report = args.sample is None and args.judge is None
-    print(_report(home, args, now) if wants_report else metrics_samples.carry_out(home, args, now))
+    print(_report(home, args, now) if wants_report else metrics_samples.run_sampling(home, args, now))
     return 0
 
 
 def _report(home: Path, args: argparse.Namespace, now: datetime) -> str:
     since = now - timedelta(days=max(args.days, 7 * WEEKS, 7 * args.weeks) + 1)
     window = Window.last(args.days, now)
-    done = report(read_past(home, since), window, weeks=args.weeks, baseline_reply_s=_baseline(args.config, home))
+    done = build_metrics(
+        read_past(home, since), window, weeks=args.weeks, baseline_reply_s=_baseline(args.config, home)
+    )
     return as_json(done) if args.json else render(done)
 
 
@@ -104,7 +106,7 @@ def _baseline(config: Path | None, home: Path) -> float | None:
     return load_settings(path).baseline_reply_s
 
 
-def render(done: Report) -> str:
+def render(done: MetricsReport) -> str:
     """Return the report, one screen of at most 80 columns."""
     lines = [f"The last {done.window.days:.0f} days, to {done.window.end:%Y-%m-%d %H:%M} UTC", ""]
     lines += [line for each in done.criteria for line in _criterion(each)]
@@ -116,7 +118,7 @@ def render(done: Report) -> str:
     return "\n".join(lines)
 
 
-def as_json(done: Report) -> str:
+def as_json(done: MetricsReport) -> str:
     """Return the report as one JSON object."""
     loose = done.unattended
     facts: dict[str, Any] = {
@@ -154,7 +156,7 @@ def _tally(tally: Tally) -> list[str]:
     ]
 
 
-def _unattended(loose: Unattended) -> list[str]:
+def _unattended(loose: AutonomyMetrics) -> list[str]:
     risky = f", {loose.risky_false} of them risky" if loose.risky_false else ""
     said = f"not enough data: {loose.missing}" if loose.missing else f"the limit is {percent(LIMIT)}"
     return [
@@ -205,7 +207,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = Parser(prog="triage metrics", description="What is promised, measured.")
+    found = CommandParser(prog="triage metrics", description="What is promised, measured.")
     found.add_argument("--days", type=_days, default=7.0, help="how far back (default 7)")
     found.add_argument("--weeks", type=_count, nargs="?", const=8, default=0, help="a line for each week (default 8)")
     found.add_argument("--json", action="store_true", help="one JSON object; with --sample one line for each message")

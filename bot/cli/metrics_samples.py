@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.casework.reports.classifier_samples import Judgement, Specimen, sample
+from bot.casework.reports.classifier_samples import Judgement, Sample, draw_sample
 from bot.casework.reports.journal_history import journal
-from bot.domain.text.sanitize import without_hidden
+from bot.domain.text.sanitize import strip_hidden
 from bot.errors import InputError
 
 WIDTH: Final = 80
@@ -27,7 +27,7 @@ COUNT: Final = 20
 _ASK: Final = "right to leave it alone? [y]es, [n]o, [s]kip, [q]uit: "
 
 
-def carry_out(home: Path, args: argparse.Namespace, now: datetime) -> str:
+def run_sampling(home: Path, args: argparse.Namespace, now: datetime) -> str:
     """Return a sample, or record judgements and say so.
 
     Raises:
@@ -39,13 +39,13 @@ def carry_out(home: Path, args: argparse.Namespace, now: datetime) -> str:
         return _sample_lines(found) if args.json else render_sample(found)
     if args.judge != "ask":
         return _said(_keep(home, _filled_in(args.judge)))
-    judged = ask(_sample(home, args, now), by=getpass.getuser(), stdin=sys.stdin, say=print)
+    judged = ask_judgement(_sample(home, args, now), by=getpass.getuser(), stdin=sys.stdin, say=print)
     return _said(_keep(home, judged))
 
 
-def _sample(home: Path, args: argparse.Namespace, now: datetime) -> list[Specimen]:
+def _sample(home: Path, args: argparse.Namespace, now: datetime) -> list[Sample]:
     judged = {found.place for record in journal(home / "judgements.ndjson") if (found := Judgement.read(record))}
-    return sample(
+    return draw_sample(
         journal(home / "events-classified.ndjson"),
         args.sample or COUNT,
         seed=args.seed or f"{now:%Y-%m-%d}",
@@ -54,7 +54,7 @@ def _sample(home: Path, args: argparse.Namespace, now: datetime) -> list[Specime
     )
 
 
-def render_sample(found: Sequence[Specimen]) -> str:
+def render_sample(found: Sequence[Sample]) -> str:
     """Return the messages for people to read."""
     if not found:
         return "Nothing is left to judge: the rules left no message alone, or all are judged."
@@ -62,18 +62,18 @@ def render_sample(found: Sequence[Specimen]) -> str:
     return "\n".join([*lines, "To judge them here: triage metrics --sample 20 --judge"])
 
 
-def _shown(each: Specimen, number: int) -> list[str]:
+def _shown(each: Sample, number: int) -> list[str]:
     """Return a message that nothing in it can turn into a terminal's command."""
-    text = " ".join(without_hidden(each.content)[0].split()) or "(no text)"
+    text = " ".join(strip_hidden(each.content)[0].split()) or "(no text)"
     said = textwrap.wrap(textwrap.shorten(text, 400, placeholder=" …"), WIDTH - 4) or ["(no text)"]
     return [f"{number:>2}. {each.classification}, {each.chat_id} {each.message_id}", *(f"    {line}" for line in said)]
 
 
-def _sample_lines(found: Iterable[Specimen]) -> str:
+def _sample_lines(found: Iterable[Sample]) -> str:
     return "\n".join(json.dumps({**each._asdict(), "right": None}) for each in found)
 
 
-def ask(found: Sequence[Specimen], *, by: str, stdin: TextIO, say: Callable[[str], object]) -> list[Judgement]:
+def ask_judgement(found: Sequence[Sample], *, by: str, stdin: TextIO, say: Callable[[str], object]) -> list[Judgement]:
     """Ask for each message; the end of the input ends the questions, and what was said until then counts."""
     judged: list[Judgement] = []
     for number, each in enumerate(found, 1):

@@ -30,7 +30,7 @@ def wrapped(text: str, *, lead: str = "") -> str:
     return "\n".join(lines)
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """Reads arguments; what it cannot read is refused on lines that fit, with what to type next. Exit code 2."""
 
     def error(self, message: str) -> NoReturn:

@@ -14,19 +14,27 @@ from pathlib import Path
 from typing import Final
 
 from bot.adapters.process.system_clock import SystemClock
-from bot.adapters.storage.files.decision_log import DecisionFile
+from bot.adapters.storage.files.decision_log import DecisionLogFile
 from bot.adapters.storage.files.override_file import OverrideFile
 from bot.adapters.storage.files.session_files import SessionFiles
 from bot.adapters.storage.files.suggestion_files import SuggestionFiles
-from bot.cli.output import Parser
+from bot.cli.output import CommandParser
 from bot.config.environment import Environment, read_environment
 from bot.config.settings import find_config, load_settings
-from bot.domain.sharing.suggestion_wording import accepted, one_line, order, outcome, ran, rejected, what
-from bot.domain.sharing.suggestions import By, Suggestion
-from bot.heartbeat.sessions.session_inbox import Mail
-from bot.heartbeat.sessions.session_registry import Sessions
+from bot.domain.sharing.suggestion_wording import (
+    accepted,
+    describe_outcome,
+    describe_suggestion,
+    order,
+    ran,
+    rejected,
+    suggestion_line,
+)
+from bot.domain.sharing.suggestions import DecidedBy, Suggestion
+from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDesk
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 
 WIDTH: Final = 80
 ANYWAY: Final = "anyway"
@@ -38,19 +46,19 @@ _HELP: Final = {
 }
 
 
-class Bench:
+class PollinateCli:
     """The suggestions of one data directory, without the bot."""
 
     def __init__(self, environment: Environment, config: Path | None) -> None:
         home, clock = environment.home, SystemClock()
         settings = load_settings(find_config(config, home))
-        sessions = Sessions(settings.sessions, OverrideFile(home, on_damage=_report))
+        sessions = SessionRegistry(settings.sessions, OverrideFile(home, on_damage=_report))
         states = SessionFiles(home, on_damage=_report)
         self.suggestions = SuggestionFiles(home, on_damage=_report)
-        mail = Mail(sessions, states, lambda *_: "")
+        mail = SessionInbox(sessions, states, lambda *_: "")
         secrets = environment.secrets()
         self.pollination = Pollination(sessions, states, self.suggestions, mail, clock=clock, known_secrets=secrets)
-        self.desk = SuggestionDesk(sessions, self.suggestions, DecisionFile(home), clock)
+        self.desk = SuggestionDecisions(sessions, self.suggestions, DecisionLogFile(home), clock)
 
 
 def main(argv: list[str]) -> int:
@@ -65,17 +73,17 @@ def main(argv: list[str]) -> int:
     environment = read_environment(dotenv=Path(".env"))
     if args.home:
         environment = environment.model_copy(update={"home": args.home})
-    print(_answer(Bench(environment, args.config), args).replace("/triage", "triage"))
+    print(_answer(PollinateCli(environment, args.config), args).replace("/triage", "triage"))
     return 0
 
 
-def _answer(bench: Bench, args: argparse.Namespace) -> str:
+def _answer(bench: PollinateCli, args: argparse.Namespace) -> str:
     if args.verb == "run":
         sent = bench.pollination.run()
         return "\n".join([*(render(one) for one in sent), *([""] if sent else []), ran(sent)])
     if args.verb == "list":
         return render_list(bench.suggestions.all())
-    by, found = By("terminal", f"{getpass.getuser()} at the terminal"), bench.desk.find(args.id)
+    by, found = DecidedBy("terminal", f"{getpass.getuser()} at the terminal"), bench.desk.find(args.id)
     if args.verb == "reject":
         return rejected(bench.desk.reject(found.id, by, " ".join(args.why) or None))
     if found.quarantine and found.is_waiting and args.anyway != ANYWAY:
@@ -88,16 +96,16 @@ def render_list(suggestions: Sequence[Suggestion]) -> str:
     waiting, decided = order(suggestions)
     if not waiting and not decided:
         return "No suggestions yet. Next: triage pollinate run"
-    past = ["", "decided last:", *(_cut(f"{one.id}  {outcome(one)}") for one in decided)] if decided else []
+    past = ["", "decided last:", *(_cut(f"{one.id}  {describe_outcome(one)}") for one in decided)] if decided else []
     following = f"accept {waiting[0].id}" if waiting else "run"
     return "\n".join([*map(render, waiting), *past, "", f"Next: triage pollinate {following}"])
 
 
 def render(suggestion: Suggestion) -> str:
     """Return one suggestion: what for whom, from whom, why; a quarantined line is quoted as it stands."""
-    head = _cut(f"{suggestion.id}  {what(suggestion)}, from {one_line(suggestion.from_)}")
-    why = f"quarantined: {suggestion.quarantine}" if suggestion.quarantine else one_line(suggestion.reason)
-    return "\n".join([head, *_filled(one_line(suggestion.task), "  | "), *_filled(why, "    ")])
+    head = _cut(f"{suggestion.id}  {describe_suggestion(suggestion)}, from {suggestion_line(suggestion.from_)}")
+    why = f"quarantined: {suggestion.quarantine}" if suggestion.quarantine else suggestion_line(suggestion.reason)
+    return "\n".join([head, *_filled(suggestion_line(suggestion.task), "  | "), *_filled(why, "    ")])
 
 
 def _filled(text: str, margin: str) -> list[str]:
@@ -106,10 +114,10 @@ def _filled(text: str, margin: str) -> list[str]:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    shared = Parser(add_help=False)
+    shared = CommandParser(add_help=False)
     shared.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
     shared.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in the data directory")
-    found = Parser(prog="triage pollinate", description="Checks that travel between sessions.")
+    found = CommandParser(prog="triage pollinate", description="Checks that travel between sessions.")
     verbs = found.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name, does in _HELP.items():
         verb = verbs.add_parser(name, help=does, description=does, parents=[shared])

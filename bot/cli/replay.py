@@ -21,8 +21,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bot.casework.reports.measures import percent
-from bot.cli.local_investigation import Findings, as_json, look_into, open_sources
-from bot.cli.output import Parser
+from bot.cli.local_investigation import LocalInvestigation, as_json, investigate_locally, open_sources
+from bot.cli.output import CommandParser
 from bot.config.environment import Environment, read_environment
 from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.events import Event
@@ -30,7 +30,7 @@ from bot.domain.questions.approval_basis import SEARCH_RESULT
 from bot.domain.text.sanitize import one_line
 from bot.errors import ConfigError, InputError, TriageError
 from bot.intake.classifier.rules import Rules
-from bot.intake.replay.rule_replay import Heard, Replay, likely_bot_id, replay
+from bot.intake.replay.rule_replay import ReplayedEvent, ReplayReport, likely_bot_id, replay_events
 from bot.intake.replay.slack_export import SlackExport
 from bot.ports.ndjson_reader import read_records
 
@@ -43,7 +43,7 @@ Draft = tuple[str, str]
 """A draft to read, and as JSON."""
 
 
-def drafts_of(questions: Sequence[Event], settings: Settings, environment: Environment) -> list[Draft]:
+def draft_past_questions(questions: Sequence[Event], settings: Settings, environment: Environment) -> list[Draft]:
     """Return a draft for each question; one that fails says why and stops no other.
 
     Raises:
@@ -55,7 +55,7 @@ def drafts_of(questions: Sequence[Event], settings: Settings, environment: Envir
     for number, event in enumerate(questions, 1):
         print(f"drafting {number} of {len(questions)} …", file=sys.stderr)
         try:
-            found = look_into(event.content, sources, say=lambda _: None)
+            found = investigate_locally(event.content, sources, say=lambda _: None)
         except TriageError as error:
             failed = json.dumps({"question": event.content, "problem": str(error)})
             drafts.append((f"{_head(event)}\n  failed: {one_line(str(error), WIDTH - 10)}", failed))
@@ -64,7 +64,7 @@ def drafts_of(questions: Sequence[Event], settings: Settings, environment: Envir
     return drafts
 
 
-def _shown(event: Event, found: Findings) -> str:
+def _shown(event: Event, found: LocalInvestigation) -> str:
     ret = found.found.ret
     mark = f"would be shown as: {SEARCH_RESULT}" if found.passed else "✗ would be shown with objections"
     words = one_line(ret.draft_reply, DRAFT_CHARS)
@@ -95,12 +95,12 @@ def main(argv: list[str]) -> int:
     bot_id = args.bot_id or (settings.classifier.bot_id if settings else None) or likely_bot_id(heard)
     rules = Rules(**settings.classifier.model_dump()) if settings else Rules()
     allowed = settings.watcher.allow_bots if settings else ()
-    done = replay(heard, dataclasses.replace(rules, bot_id=bot_id), allow_bots=allowed)
+    done = replay_events(heard, dataclasses.replace(rules, bot_id=bot_id), allow_bots=allowed)
     drafts = []
     if settings and args.shadow:
         pass
 
-        drafts = drafts_of(done.questions[: args.shadow], settings, environment)
+        drafts = draft_past_questions(done.questions[: args.shadow], settings, environment)
     if args.json:
         print(json.dumps({**_facts(done, rules, bad), "drafts": [json.loads(draft[1]) for draft in drafts]}, indent=1))
     else:
@@ -119,13 +119,13 @@ def _settings(args: argparse.Namespace, home: Path) -> Settings | None:
     return load_settings(path)
 
 
-def _heard(path: Path, bot_id: str | None) -> tuple[list[Heard], int]:
+def _heard(path: Path, bot_id: str | None) -> tuple[list[ReplayedEvent], int]:
     """Return past events and how many lines were none."""
     if (path / "events-classified.ndjson").is_file():  # a data directory
         path /= "events-classified.ndjson"
     if path.is_dir():
         export = SlackExport(path, bot_id=bot_id)
-        return [Heard(event=event) for event in export.events()], export.bad
+        return [ReplayedEvent(event=event) for event in export.events()], export.bad
     bad: list[None] = []
     heard = []
     try:
@@ -137,7 +137,9 @@ def _heard(path: Path, bot_id: str | None) -> tuple[list[Heard], int]:
                 bad.append(None)
                 continue
             heard.append(
-                Heard(event=event, recorded=record if "classification" in record else known.get(_key(record), {}))
+                ReplayedEvent(
+                    event=event, recorded=record if "classification" in record else known.get(_key(record), {})
+                )
             )
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
@@ -159,7 +161,7 @@ def _key(record: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(record.get(name) for name in ("team_id", "chat_id", "message_id", "msg_type"))
 
 
-def render(done: Replay, rules: Rules, bad: int) -> str:
+def render(done: ReplayReport, rules: Rules, bad: int) -> str:
     """Return the comparison, 80 columns wide."""
     today, share = done.today, done.actionable_share
     verdict = "within the target" if share < TARGET else "above the target" if share <= ALARM else "too many"
@@ -185,7 +187,7 @@ def render(done: Replay, rules: Rules, bad: int) -> str:
     return "\n".join(lines)
 
 
-def _facts(done: Replay, rules: Rules, bad: int) -> dict[str, Any]:
+def _facts(done: ReplayReport, rules: Rules, bad: int) -> dict[str, Any]:
     changes = [
         {"from": before, "to": now, "count": count, "examples": [_place(event) for event in done.changes[before, now]]}
         for (before, now), count in done.counts.most_common()
@@ -220,7 +222,7 @@ def _count(number: int, one: str) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = Parser(prog="triage replay", description="Today's rules over past events; nothing is posted.")
+    found = CommandParser(prog="triage replay", description="Today's rules over past events; nothing is posted.")
     found.add_argument(
         "events",
         type=Path,

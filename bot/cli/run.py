@@ -17,8 +17,8 @@ from types import FrameType
 from typing import Final, NoReturn
 
 from bot.adapters.storage.files.atomic_write import make_folder, probe_folder
-from bot.app import Triage
-from bot.cli.output import Parser
+from bot.app import App
+from bot.cli.output import CommandParser
 from bot.config.environment import Environment, read_environment
 from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.secrets import redact
@@ -79,7 +79,7 @@ def main(argv: list[str]) -> int:
     settings = load_settings(config)
     signal.signal(signal.SIGTERM, _leave)
     _wait_for_disk(settings, environment)
-    bot = Triage(settings, environment, on_progress=_progress)
+    bot = App(settings, environment, on_progress=_progress)
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: _stop_once(stop))
@@ -109,7 +109,7 @@ def main(argv: list[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = Parser(prog="triage run", description="Start the bot.")
+    found = CommandParser(prog="triage run", description="Start the bot.")
     found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
     found.add_argument("--verbose", action="store_true", help="log every step")
     return found

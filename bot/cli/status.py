@@ -6,13 +6,13 @@ import argparse
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.adapters.storage.files.retention import used
+from bot.adapters.storage.files.retention import disk_used
 from bot.casework.reports.status_overview import Overview, overview
-from bot.cli.output import Parser
+from bot.cli.output import CommandParser
 from bot.config.environment import read_environment
-from bot.domain.text.humanize import ago
+from bot.domain.text.humanize import time_ago
 from bot.domain.text.sanitize import one_line
-from bot.intake.presence import read_presence, state_of
+from bot.intake.presence import connection_state, read_presence
 
 
 def main(argv: list[str]) -> int:
@@ -24,14 +24,14 @@ def main(argv: list[str]) -> int:
     args = parser().parse_args(argv)
     home = args.home or read_environment(dotenv=Path(".env")).home
     now = datetime.now(UTC)
-    disk = "" if args.check else used(home)  # who checks every few seconds wants an exit code
+    disk = "" if args.check else disk_used(home)  # who checks every few seconds wants an exit code
     print(render(overview(home, now), home, now, disk))
-    return 1 if args.check and state_of(read_presence(home), now) != "up" else 0
+    return 1 if args.check and connection_state(read_presence(home), now) != "up" else 0
 
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = Parser(prog="triage status", description="What waits, what runs.")
+    found = CommandParser(prog="triage status", description="What waits, what runs.")
     found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
     found.add_argument("--check", action="store_true", help="exit code 1 unless the bot runs and hears Slack")
     return found
@@ -52,7 +52,7 @@ def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
     if seen.threads:
         lines.append("")
     for thread in seen.threads:
-        lines.append(f"  {thread.status:<24} {ago(now, thread.started_at):>10}  {one_line(thread.question, 40)}")
+        lines.append(f"  {thread.status:<24} {time_ago(now, thread.started_at):>10}  {one_line(thread.question, 40)}")
         lines += [f"    {thread.watch}"] if thread.watch else []
     for name in seen.unreadable:
         lines.append(f"  ! {name} in state/ cannot be read; look at it, then remove it")

@@ -16,26 +16,26 @@ from bot.adapters.process.system_clock import SystemClock, local_zone
 from bot.adapters.storage.files.json_file import JsonFile
 from bot.adapters.storage.files.override_file import OverrideFile
 from bot.adapters.storage.files.session_files import SessionFiles
-from bot.cli.output import Parser
+from bot.cli.output import CommandParser
 from bot.config.environment import Environment, read_environment
 from bot.config.settings import find_config, load_settings
 from bot.domain.playbooks.playbook_edits import ListChanged
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 from bot.heartbeat.playbooks.removed_checks import Removals
-from bot.heartbeat.playbooks.task_commands import Answer, TaskDesk
+from bot.heartbeat.playbooks.task_commands import TaskAnswer, TaskCommands
 from bot.heartbeat.playbooks.task_list import (
     TaskList,
     due_lines,
-    flat,
+    one_line_text,
     parse_number,
     parse_tier,
     refused_lines,
     task_line,
     tier_heading,
 )
-from bot.heartbeat.sessions.owner_zones import Zones
-from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 
 WIDTH: Final = 80
 VERBS: Final = ("add", "remove", "move", "due")
@@ -75,16 +75,16 @@ def _here(text: str) -> str:
     return text.replace("/triage ", "triage ")
 
 
-def _desk(environment: Environment, config: Path | None) -> TaskDesk:
+def _desk(environment: Environment, config: Path | None) -> TaskCommands:
     home, clock = environment.home, SystemClock()
     settings = load_settings(find_config(config, home))
-    sessions = Sessions(settings.sessions, OverrideFile(home, on_damage=_report))
-    zones = Zones(None, clock, local=local_zone(environment.variables))
+    sessions = SessionRegistry(settings.sessions, OverrideFile(home, on_damage=_report))
+    zones = OwnerZones(None, clock, local=local_zone(environment.variables))
     store, removals = SessionFiles(home, on_damage=_report), Removals(JsonFile(home / "removed.json"))
-    return TaskDesk(sessions, store, zones, clock, JsonFile(home / "listed.json"), removals)
+    return TaskCommands(sessions, store, zones, clock, JsonFile(home / "listed.json"), removals)
 
 
-def _said(desk: TaskDesk, args: argparse.Namespace, by: str) -> str:
+def _said(desk: TaskCommands, args: argparse.Namespace, by: str) -> str:
     session, words = args.session.lower(), list(args.words)
     if not words or words == ["due"]:
         if words and not args.json:
@@ -101,7 +101,7 @@ def _said(desk: TaskDesk, args: argparse.Namespace, by: str) -> str:
     return render_answer(_done(desk, session, verb, first, [word for word in rest if word], by))
 
 
-def _done(desk: TaskDesk, session: str, verb: str, first: str, rest: list[str], by: str) -> Answer:
+def _done(desk: TaskCommands, session: str, verb: str, first: str, rest: list[str], by: str) -> TaskAnswer:
     if verb == "add":
         return desk.add(session, parse_tier(first, session), " ".join(rest), by)
     number = parse_number(first, session)
@@ -121,12 +121,12 @@ def render_list(seen: TaskList) -> str:
     return "\n".join([*lines, f"Next: triage tiers {seen.session.id} add hourly <task>"])
 
 
-def render_answer(answer: Answer) -> str:
+def render_answer(answer: TaskAnswer) -> str:
     """Return what changed and how to undo it, what was taken out, and the list as it is now."""
-    said = textwrap.fill(flat(answer.text), WIDTH, break_long_words=False, break_on_hyphens=False)
-    kept = ["", *(f"  {flat(line)}" for line in answer.kept.splitlines())] if answer.kept else []
+    said = textwrap.fill(one_line_text(answer.text), WIDTH, break_long_words=False, break_on_hyphens=False)
+    kept = ["", *(f"  {one_line_text(line)}" for line in answer.kept.splitlines())] if answer.kept else []
     # Quoted, for a task may hold backticks.
-    undo = [f"To undo: triage {flat(shlex.join(answer.undo))}"] if answer.undo else []
+    undo = [f"To undo: triage {one_line_text(shlex.join(answer.undo))}"] if answer.undo else []
     return "\n".join([said, *kept, *undo, "", render_list(answer.tasks)])
 
 
@@ -140,8 +140,8 @@ def list_json(seen: TaskList) -> dict[str, Any]:
             "number": one.number,
             "tier": one.tier,
             "id": one.task.id,
-            "text": flat(one.task.text),
-            "details": [flat(line) for line in one.task.details],
+            "text": one_line_text(one.task.text),
+            "details": [one_line_text(line) for line in one.task.details],
             "last_ok": one.task.checked,
             "not_allowed": [list(argv) for argv in seen.refused.get(one.number, ())],
         }
@@ -156,7 +156,7 @@ def _wrapped(line: str, indent: str) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = Parser(
+    found = CommandParser(
         prog="triage tiers",
         description="A session's tasks and when they are due.",
         epilog=_EPILOG,

@@ -14,12 +14,12 @@ from typing import Any, Final
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.reports.journal_history import time_of
 from bot.casework.reports.measures import dollars, seconds
-from bot.domain.citations.links import link_beside
+from bot.domain.citations.links import sibling_message_link
 from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_nothing
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceRef, ValidatorReturn, Verdict
 from bot.domain.secrets import redact
-from bot.domain.text.sanitize import without_hidden
-from bot.domain.threads import Round, Step, ThreadState
+from bot.domain.text.sanitize import strip_hidden
+from bot.domain.threads import Round, ThreadState, Transition
 
 WIDTH: Final = 80
 MAX_STEPS: Final = 12
@@ -41,7 +41,7 @@ Record = dict[str, Any]
 LinkTo = Callable[[EvidenceRef], str | None]
 
 
-def render(state: ThreadState, events: Sequence[Record], replies: Sequence[Record], link_to: LinkTo) -> str:
+def render_timeline(state: ThreadState, events: Sequence[Record], replies: Sequence[Record], link_to: LinkTo) -> str:
     """Return the whole chain of a thread; `link_to` gives a citation's page on the code host, if there is one."""
     ending = f" ({state.resolution or state.pending_reason})" if state.resolution or state.pending_reason else ""
     lines = [f"{state.thread_id}  {state.status}{ending}, {state.started_at.astimezone(UTC):%Y-%m-%d} (times are UTC)"]
@@ -103,7 +103,7 @@ def _history(state: ThreadState) -> Iterator[str]:
         yield from _round_lines(rounds[number])
 
 
-def _round_of(step: Step) -> int:
+def _round_of(step: Transition) -> int:
     """Return the round whose draft a step says has arrived; 0 for the others."""
     last = step.why.rpartition("draft of round ")[2]
     return int(last) if last.isdecimal() and len(last) < 4 else 0
@@ -188,13 +188,13 @@ def _messages(state: ThreadState) -> Iterator[str]:
     card = (state.card_channel, state.card_ts) if state.card_channel and state.card_ts else None
     reply = (state.chat_id, state.posted_message_id) if state.posted_message_id else None
     for name, place in (("card", card), ("reply", reply)):
-        if place and (link := link_beside(state.permalink, *place)):
+        if place and (link := sibling_message_link(state.permalink, *place)):
             yield f"{name:<{_INDENT}}{link}"
 
 
 def _line(at: str, text: str, *, lines: int = 2) -> list[str]:
     """Return foreign words beside a time, on so many lines at most."""
-    flat = " ".join(without_hidden(text)[0].split())
+    flat = " ".join(strip_hidden(text)[0].split())
     said = textwrap.wrap(flat, WIDTH - _INDENT, max_lines=lines, placeholder=" …") or [""]
     return [f"{at if number == 0 else '':<{_INDENT}}{line}".rstrip() for number, line in enumerate(said)]
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from bot.adapters.process.system_clock import SystemClock
 from bot.adapters.storage.files.thread_archive import find_thread
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.citation_checks import Proof, Sources, prove
-from bot.casework.checks.evidence_reader import CommitFacts, EvidenceReader, Passage
+from bot.casework.checks.citation_checks import CitationSources, Proof, check_citation
+from bot.casework.checks.evidence_reader import CommitFacts, EvidenceReader, ShownLines
 from bot.casework.investigate.run_records import RunRecorder
-from bot.cli.output import WIDTH, Parser, wrapped
+from bot.cli.output import WIDTH, CommandParser, wrapped
 from bot.config.environment import read_environment
 from bot.config.settings import find_config, load_settings
 from bot.domain.returns import EvidenceRef
-from bot.domain.text.sanitize import one_line, without_hidden
+from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import ThreadState
 
 MAX_REF = 60
@@ -34,9 +34,9 @@ def main(argv: list[str]) -> int:
     run = state.investigator_task_id
     ledger = RunRecorder(home / "runs", SystemClock()).ledger(run) if run else None
     repo = GitRepo(codebase)
-    sources = Sources(repo=repo, ledger=ledger, memory=home / "memory")
+    sources = CitationSources(repo=repo, ledger=ledger, memory=home / "memory")
     refs = state.investigator_return.evidence_refs if state.investigator_return else ()
-    proofs = [prove(ref, sources) for ref in refs]
+    proofs = [check_citation(ref, sources) for ref in refs]
     print(render(state, refs, proofs))
     if args.lines:
         reader = EvidenceReader(repo=repo, known_secrets=environment.secrets())
@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = Parser(prog="triage verify", description="Look every citation of a thread up again.")
+    found = CommandParser(prog="triage verify", description="Look every citation of a thread up again.")
     found.add_argument("thread", help="a thread id (T01.C01.1700000000.000100) or a Slack link to one of its messages")
     found.add_argument("--lines", action="store_true", help="also the cited lines, each with what is around them")
     found.add_argument("--codebase", type=Path, help="the git checkout (default: the config's)")
@@ -70,7 +70,7 @@ def render(state: ThreadState, refs: Sequence[EvidenceRef], proofs: Sequence[Pro
 def _shown(ref: EvidenceRef, reader: EvidenceReader) -> list[str]:
     """Return a citation's claim and what it points at, without what a terminal would obey."""
     found = reader.read(ref)
-    if isinstance(found, Passage):
+    if isinstance(found, ShownLines):
         lines = found.shown()
     elif isinstance(found, CommitFacts):
         lines = [found.subject, f"{found.author}, {found.date}"]
@@ -86,7 +86,7 @@ def _name(ref: EvidenceRef) -> str:
 
 def _plain(line: str) -> str:
     """Return foreign words as the one line they are, their own blanks kept."""
-    return without_hidden(line)[0].replace("\n", " ")
+    return strip_hidden(line)[0].replace("\n", " ")
 
 
 def _line(ref: EvidenceRef, proof: Proof, width: int) -> str:

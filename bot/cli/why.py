@@ -16,8 +16,8 @@ from bot.adapters.storage.files.atomic_write import list_files
 from bot.adapters.storage.files.thread_archive import find_thread, name_pattern
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.reports.journal_history import journal
-from bot.cli.output import Parser
-from bot.cli.timeline import LinkTo, render, render_unanswered
+from bot.cli.output import CommandParser
+from bot.cli.timeline import LinkTo, render_timeline, render_unanswered
 from bot.config.environment import read_environment
 from bot.config.settings import find_config, load_settings
 from bot.domain.citations.links import code_links
@@ -29,7 +29,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class ThreadLocation:
     """A message: its channel and its ts."""
 
     chat_id: str
@@ -46,14 +46,16 @@ def main(argv: list[str]) -> int:
     args = parser().parse_args(argv)
     home = args.home or read_environment(dotenv=Path(".env")).home
     try:
-        events, state, replies = look_up(home, args.thread)
+        events, state, replies = find_message(home, args.thread)
     except OSError as error:
         raise StoreError(f"cannot read {home}: {error.strerror}; run this as the user who runs triage") from error
     if args.json:
         thread = state.model_dump(mode="json") if state else None
         print(json.dumps({"events": events, "thread": thread, "replies": replies}, indent=1))
     else:
-        print(render(state, events, replies, _links(home, args.config)) if state else render_unanswered(events))
+        print(
+            render_timeline(state, events, replies, _links(home, args.config)) if state else render_unanswered(events)
+        )
     return 0
 
 
@@ -68,7 +70,7 @@ def _links(home: Path, config: Path | None) -> LinkTo:
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = Parser(prog="triage why", description="From the message to the reply, step by step.")
+    found = CommandParser(prog="triage why", description="From the message to the reply, step by step.")
     found.add_argument("thread", help="a Slack link to a message, or a thread id (T01.C01.1700000000.000100)")
     found.add_argument("--json", action="store_true", help="all that is on record, as one JSON object")
     found.add_argument("--config", type=Path, help="whose codebase is linked (default: ./triage.yml, then --home's)")
@@ -76,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
-def look_up(home: Path, asked: str) -> tuple[list[Record], ThreadState | None, list[Record]]:
+def find_message(home: Path, asked: str) -> tuple[list[Record], ThreadState | None, list[Record]]:
     """Return the thread's messages as classified, its state if it has one, and its lines of the reply log.
 
     Raises:
@@ -86,7 +88,9 @@ def look_up(home: Path, asked: str) -> tuple[list[Record], ThreadState | None, l
     place = _place(home, asked)
     said = _said(home, place)
     if said and said[0].get("thread_id") and all(record.get("message_id") != record["thread_id"] for record in said):
-        root = Place(chat_id=place.chat_id, ts=str(said[0]["thread_id"]))  # a link to a reply that names no thread
+        root = ThreadLocation(
+            chat_id=place.chat_id, ts=str(said[0]["thread_id"])
+        )  # a link to a reply that names no thread
         said = _said(home, root) if root != place else said
         place = root
     state = _state(home, asked, place, said)
@@ -97,15 +101,15 @@ def look_up(home: Path, asked: str) -> tuple[list[Record], ThreadState | None, l
     return said, state, replies
 
 
-def _place(home: Path, asked: str) -> Place:
+def _place(home: Path, asked: str) -> ThreadLocation:
     try:
         _, chat_id, ts = name_pattern(asked).split(".", 2)
     except InputError as error:
         raise InputError(f"{error}, or is a link copied from Slack{_near(home, None)}") from error
-    return Place(chat_id=chat_id, ts=ts)
+    return ThreadLocation(chat_id=chat_id, ts=ts)
 
 
-def _said(home: Path, place: Place) -> list[Record]:
+def _said(home: Path, place: ThreadLocation) -> list[Record]:
     """Return every message of a thread as the rules saw it, each once."""
     found = {}
     for record in journal(home / "events-classified.ndjson"):
@@ -114,7 +118,7 @@ def _said(home: Path, place: Place) -> list[Record]:
     return list(found.values())
 
 
-def _state(home: Path, asked: str, place: Place, said: list[Record]) -> ThreadState | None:
+def _state(home: Path, asked: str, place: ThreadLocation, said: list[Record]) -> ThreadState | None:
     team = next((record.get("team_id") for record in said), None)
     for name in (asked, f"{team}.{place.chat_id}.{place.ts}"):
         try:
@@ -124,7 +128,7 @@ def _state(home: Path, asked: str, place: Place, said: list[Record]) -> ThreadSt
     return None
 
 
-def _near(home: Path, place: Place | None) -> str:
+def _near(home: Path, place: ThreadLocation | None) -> str:
     """Return the threads nearest in place and time, else the latest, for whoever mistyped."""
     known = list(dict.fromkeys(_thread_ids(home)))
 

@@ -11,42 +11,42 @@ from dataclasses import dataclass
 from bot.adapters.process.system_clock import local_zone
 from bot.adapters.process.tmux import choose_terminal
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.agent.budget import Spending
+from bot.agent.budget import Budget
 from bot.casework.decisions import Decisions
 from bot.casework.escalate.escalation_watch import EscalationWatch
 from bot.casework.escalate.escalations import Escalations, LongRuns
 from bot.casework.escalate.long_run import run_environment
 from bot.casework.freshness import quotes_at_head
 from bot.casework.memory.lesson_notes import FILE as LESSONS
-from bot.casework.memory.lesson_notes import Lessons
+from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.memory.note_rechecks import FILE as RECHECKS
-from bot.casework.memory.note_rechecks import Rechecks
+from bot.casework.memory.note_rechecks import NoteRechecks
 from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
-from bot.casework.recovery.crash_recovery import Recovery
+from bot.casework.recovery.crash_recovery import CrashRecovery
 from bot.casework.recovery.failed_jobs import GivingUp
-from bot.casework.recovery.thread_rebuild import Rebuilding
-from bot.casework.reminders import Waiting
+from bot.casework.recovery.thread_rebuild import ThreadRebuild
+from bot.casework.reminders import DraftReminders
 from bot.casework.replies import Replies
 from bot.casework.reports.brief_schedule import FILE as BRIEF
-from bot.casework.reports.brief_schedule import Briefs
+from bot.casework.reports.brief_schedule import BriefSchedule
 from bot.casework.rounds import Rounds
-from bot.composition.investigators import Sources, Staff, staff
+from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
 from bot.composition.model_access import thread_allowance, uses_models
-from bot.composition.shared_services import Foundation
+from bot.composition.shared_services import SharedServices
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
-from bot.intake.classifier.classification import asks, classify
+from bot.intake.classifier.classification import asks_question, classify
 from bot.intake.watcher import Watcher
 from handlers.buttons.lesson_buttons import LessonButtons
-from handlers.cards.messenger import whisper
-from handlers.cards.recheck_cards import SlackRechecks
+from handlers.cards.messenger import ephemeral_reply
+from handlers.cards.recheck_cards import RecheckCards
 from handlers.commands.casework_commands import CaseworkCommands
-from handlers.ops_channel import Bulletin
+from handlers.ops_channel import OpsChannelPosts
 
 
-def long_runs(settings: Settings, environment: Environment, spending: Spending | None) -> LongRuns:
+def build_long_runs(settings: Settings, environment: Environment, spending: Budget | None) -> LongRuns:
     """Return what long runs need; `spending` is the models' budget, None where none is used here."""
     return LongRuns(
         terminal=choose_terminal(environment.home),
@@ -67,33 +67,33 @@ def long_runs(settings: Settings, environment: Environment, spending: Spending |
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Casework:
+class CaseworkServices:
     """The part of the bot that answers questions."""
 
-    staff: Staff
-    waiting: Waiting
-    briefs: Briefs
-    recovery: Recovery
+    staff: CaseworkModels
+    waiting: DraftReminders
+    briefs: BriefSchedule
+    recovery: CrashRecovery
     escalation_watch: EscalationWatch
     orchestrator: Orchestrator
     mentions: Mentions
-    rebuilding: Rebuilding
+    rebuilding: ThreadRebuild
     giving_up: GivingUp
     watcher: Watcher
     decisions: Decisions
-    lessons: Lessons
-    rechecks: Rechecks
+    lessons: LessonNotes
+    rechecks: NoteRechecks
     lesson_buttons: LessonButtons
     commands: CaseworkCommands
 
 
-def wire_casework(on: Foundation) -> Casework:
+def build_casework(on: SharedServices) -> CaseworkServices:
     """Return casework over the foundation; nothing runs yet."""
     still_stands = quotes_at_head(on.settings.codebase)
     hired, replies = _hire(on), Replies(on.desk, still_stands)
-    bulletin = Bulletin(on.poster, ops_channel=on.ops_channel, expire_after=on.settings.expire_after)
+    bulletin = OpsChannelPosts(on.poster, ops_channel=on.ops_channel, expire_after=on.settings.expire_after)
     briefs = _briefs(on, bulletin)
-    runs = long_runs(on.settings, on.environment, hired.models.spending if hired.models else None)
+    runs = build_long_runs(on.settings, on.environment, hired.models.spending if hired.models else None)
     escalations = Escalations(on.desk, runs)
     lost = frozenset(damage.thread_id for damage in on.store.damage())
     orchestrator = Orchestrator(
@@ -104,12 +104,12 @@ def wire_casework(on: Foundation) -> Casework:
         is_paused=lambda: on.pausing.is_paused,
     )
     decisions = Decisions(on.desk, replies, still_stands, escalations)
-    lessons, rechecks = Lessons(on.desk, on.shelf, on.slate(LESSONS)), _rechecks(on)
-    return Casework(
+    lessons, rechecks = LessonNotes(on.desk, on.shelf, on.slate(LESSONS)), _rechecks(on)
+    return CaseworkServices(
         staff=hired,
         waiting=_waiting(on, bulletin),
         briefs=briefs,
-        recovery=Recovery(on.desk, replies),
+        recovery=CrashRecovery(on.desk, replies),
         escalation_watch=EscalationWatch(on.desk, runs, hired.runs, secrets=on.environment.secrets()),
         orchestrator=orchestrator,
         mentions=_mentions(on, orchestrator, decisions),
@@ -132,22 +132,22 @@ def wire_casework(on: Foundation) -> Casework:
     )
 
 
-def _mentions(on: Foundation, orchestrator: Orchestrator, decisions: Decisions) -> Mentions:
+def _mentions(on: SharedServices, orchestrator: Orchestrator, decisions: Decisions) -> Mentions:
     rules = on.rules()
     return Mentions(
         desk=on.desk,
         decisions=decisions,
         approvers=on.approvers,
         bot_user_id=on.me.user_id,
-        tell=whisper(on.client),
-        is_question=lambda text: asks(text, rules),
+        tell=ephemeral_reply(on.client),
+        is_question=lambda text: asks_question(text, rules),
         work_on=orchestrator.handle,
     )
 
 
-def _hire(on: Foundation) -> Staff:
-    return staff(
-        Sources(
+def _hire(on: SharedServices) -> CaseworkModels:
+    return build_investigators(
+        InvestigationInputs(
             settings=on.settings,
             environment=on.environment,
             repo=on.repo,
@@ -158,34 +158,34 @@ def _hire(on: Foundation) -> Staff:
     )
 
 
-def _rechecks(on: Foundation) -> Rechecks:
-    cards = SlackRechecks(on.client, on.poster, ops_channel=on.ops_channel, link_to=on.link_to)
-    return Rechecks(on.desk, on.shelf, on.repo, on.standing, on.slate(RECHECKS), cards)
+def _rechecks(on: SharedServices) -> NoteRechecks:
+    cards = RecheckCards(on.client, on.poster, ops_channel=on.ops_channel, link_to=on.link_to)
+    return NoteRechecks(on.desk, on.shelf, on.repo, on.standing, on.slate(RECHECKS), cards)
 
 
-def _briefs(on: Foundation, bulletin: Bulletin) -> Briefs:
+def _briefs(on: SharedServices, bulletin: OpsChannelPosts) -> BriefSchedule:
     wanted = on.settings.brief
     zone = _zone(on, wanted.timezone)
     slate = on.slate(BRIEF)
     hours = _working_hours(on)
-    return Briefs(on.desk, on.home, wanted, slate, bulletin, say=bulletin.say, zone=zone, hours=hours)
+    return BriefSchedule(on.desk, on.home, wanted, slate, bulletin, say=bulletin.say, zone=zone, hours=hours)
 
 
-def _waiting(on: Foundation, bulletin: Bulletin) -> Waiting:
+def _waiting(on: SharedServices, bulletin: OpsChannelPosts) -> DraftReminders:
     journal = NdjsonJournal(on.home / "reminders.ndjson")
-    return Waiting(on.desk, journal, bulletin.remind, hours=_working_hours(on))
+    return DraftReminders(on.desk, journal, bulletin.remind, hours=_working_hours(on))
 
 
-def _working_hours(on: Foundation) -> ActiveHours | None:
+def _working_hours(on: SharedServices) -> ActiveHours | None:
     wanted = on.settings.working_hours
     return None if wanted is None else wanted.in_zone(_zone(on, wanted.timezone))
 
 
-def _zone(on: Foundation, name: str) -> str:
+def _zone(on: SharedServices, name: str) -> str:
     return local_zone(on.environment.variables) if name == "local" else name
 
 
-def _watcher(on: Foundation, orchestrator: Orchestrator) -> Watcher:
+def _watcher(on: SharedServices, orchestrator: Orchestrator) -> Watcher:
     return Watcher(
         on.settings,
         on.me,
@@ -200,9 +200,9 @@ def _watcher(on: Foundation, orchestrator: Orchestrator) -> Watcher:
     )
 
 
-def _rebuilding(on: Foundation, orchestrator: Orchestrator) -> Rebuilding:
+def _rebuilding(on: SharedServices, orchestrator: Orchestrator) -> ThreadRebuild:
     rules = on.rules()
-    return Rebuilding(
+    return ThreadRebuild(
         on.desk,
         orchestrator,
         on.journals.events,

@@ -14,7 +14,7 @@ from pathlib import Path
 from bot.adapters.notify.telegram import TelegramSurface
 from bot.adapters.notify.webhook import WebhookSurface
 from bot.adapters.process.system_clock import local_zone
-from bot.adapters.storage.files.decision_log import DecisionFile
+from bot.adapters.storage.files.decision_log import DecisionLogFile
 from bot.adapters.storage.files.json_file import JsonFile
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.override_file import OverrideFile
@@ -22,43 +22,43 @@ from bot.adapters.storage.files.session_files import SessionFiles
 from bot.adapters.storage.files.suggestion_files import SuggestionFiles
 from bot.adapters.storage.files.wake_files import WakeFiles
 from bot.agent.budget import Allowance
-from bot.agent.model_run import Limits
+from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
 from bot.agent.specialist import Specialist
-from bot.composition.model_access import Models, stall_limit_s
+from bot.composition.model_access import ModelAccess, stall_limit_s
 from bot.config.environment import Environment
 from bot.config.session_settings import refuse_unreachable
 from bot.config.settings import Settings
-from bot.heartbeat.alerts.alert_routing import Delivery, owner_or_ops
-from bot.heartbeat.alerts.finding_responses import Findings
+from bot.heartbeat.alerts.alert_routing import AlertRouter, owner_or_ops
+from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.page_reminders import Rings
 from bot.heartbeat.playbooks.removed_checks import Removals
-from bot.heartbeat.run.beat_record import Record
+from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_tools import BeatTools
 from bot.heartbeat.run.beat_view import FullRun
-from bot.heartbeat.run.beat_worker import Beats, Room
+from bot.heartbeat.run.beat_worker import BeatDependencies, BeatWorker
 from bot.heartbeat.run.command_pool import CommandPool
-from bot.heartbeat.run.full_run import BeatAnswer, ModelRun
-from bot.heartbeat.run.inputs import Look
-from bot.heartbeat.run.offline_run import OfflineRun
-from bot.heartbeat.run.pipeline import Course
-from bot.heartbeat.run.prescreen_step import LIMITS, PreScreen, PrescreenAnswer, said
+from bot.heartbeat.run.full_run import BeatAnswer, ModelFullRun
+from bot.heartbeat.run.inputs import InputCollector
+from bot.heartbeat.run.offline_run import OfflineFullRun
+from bot.heartbeat.run.pipeline import BeatPipeline
+from bot.heartbeat.run.prescreen_step import LIMITS, PrescreenAnswer, PrescreenStep, parse_reply
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.schedule.missed_beats import Silence
+from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.schedule.tracked_playbooks import TrackedPlaybooks
 from bot.heartbeat.sessions.assignments import Assigning
 from bot.heartbeat.sessions.folder_notices import Folders
-from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_inbox import Mail
-from bot.heartbeat.sessions.session_registry import Session, Sessions
-from bot.heartbeat.sharing.peer_sessions import Neighbours
+from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.sharing_tools import ExchangeTools
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDesk
+from bot.heartbeat.sharing.sharing_tools import SharingTools
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.ports import Clock, JobQueue, Surface, Workspace
 
 log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class Surroundings:
     jobs: JobQueue
     workspace: Workspace
     surfaces: Mapping[str, Surface]
-    models: Models | None
+    models: ModelAccess | None
     secrets: frozenset[str]
     on_damage: Callable[[Path], None]
     say: Callable[[str], None]
@@ -90,22 +90,22 @@ class Surroundings:
 class Heartbeats:
     """Everything heartbeats are made of, as the composition root and the handlers need it."""
 
-    sessions: Sessions
+    sessions: SessionRegistry
     owners: Owners
     store: SessionFiles
     overrides: OverrideFile
-    zones: Zones
+    zones: OwnerZones
     scheduler: Scheduler
-    beats: Beats
-    findings: Findings
+    beats: BeatWorker
+    findings: FindingResponses
     rings: Rings
     log: BeatLog
-    delivery: Delivery
-    mail: Mail
+    delivery: AlertRouter
+    mail: SessionInbox
     assigning: Assigning
     suggestions: SuggestionFiles
     pollination: Pollination
-    desk: SuggestionDesk
+    desk: SuggestionDecisions
     removals: Removals
     pool: CommandPool
     folders: Folders
@@ -116,7 +116,7 @@ class Heartbeats:
         self.zones.refresh(self.sessions.all())
 
 
-def heartbeats(around: Surroundings) -> Heartbeats:
+def build_heartbeats(around: Surroundings) -> Heartbeats:
     """Return the heartbeats of a data directory; nothing runs until the scheduler is ticked.
 
     Raises:
@@ -126,11 +126,11 @@ def heartbeats(around: Surroundings) -> Heartbeats:
     refuse_unreachable(around.settings.sessions, has_telegram="telegram" in around.surfaces)
     store = SessionFiles(home, on_damage=around.on_damage)
     overrides = OverrideFile(home, on_damage=around.on_damage)
-    sessions = Sessions(around.settings.sessions, overrides)
-    zones = Zones(around.workspace, clock, local=local_zone(around.environment.variables))
+    sessions = SessionRegistry(around.settings.sessions, overrides)
+    zones = OwnerZones(around.workspace, clock, local=local_zone(around.environment.variables))
     log = BeatLog(NdjsonJournal(home / "heartbeats.ndjson"))
     owners = Owners(around.workspace, clock)
-    delivery = Delivery(around.surfaces, store, on_duty=owners.on_duty, zone_of=zones.name)
+    delivery = AlertRouter(around.surfaces, store, on_duty=owners.on_duty, zone_of=zones.name)
     admission = Admission(store, zones, clock, route=delivery.route, halted=around.halted)
     alert_owner = owner_or_ops(delivery, clock, around.say)
     scheduler = Scheduler(
@@ -138,34 +138,34 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         store,
         around.jobs,
         admission,
-        Silence(store, zones, alert_owner),
+        MissedBeatAlerts(store, zones, alert_owner),
         log,
         WakeFiles(home),
         clock,
     )
     suggestions = SuggestionFiles(home, on_damage=around.on_damage)
-    mail = Mail(sessions, store, scheduler.wake)
+    mail = SessionInbox(sessions, store, scheduler.wake)
     pollination = Pollination(sessions, store, suggestions, mail, clock=clock, known_secrets=around.secrets)
-    desk = SuggestionDesk(sessions, suggestions, DecisionFile(home), clock)
-    neighbours = Neighbours(sessions, store, suggestions, pollination, mail)
+    desk = SuggestionDecisions(sessions, suggestions, DecisionLogFile(home), clock)
+    neighbours = PeerSessions(sessions, store, suggestions, pollination, mail)
     removals = removals_of(home)
     probes = Probes(around.environment.variables, secrets=around.secrets)
     tracked = TrackedPlaybooks(sessions, store, clock, alert_owner)
     tracked.name()
-    prescreen, full = _minds(
-        around, BeatTools(probes, around.clock, ExchangeTools(pollination, desk).of, known_secrets=around.secrets)
+    prescreen, full = _build_models(
+        around, BeatTools(probes, around.clock, SharingTools(pollination, desk).of, known_secrets=around.secrets)
     )
-    look = Look(probes, store, neighbours.around, removals.of)
+    look = InputCollector(probes, store, neighbours.around, removals.of)
     pool = CommandPool(lambda name: look.ahead(sessions.get(name), clock.now()), around.jobs.look_again)
-    room = Room(
+    room = BeatDependencies(
         sessions=sessions,
         store=store,
         admission=admission,
         retry=scheduler.retry,
         look=look,
-        course=Course(prescreen, full, delivery, store),
+        course=BeatPipeline(prescreen, full, delivery, store),
         alert_owner=alert_owner,
-        record=Record(home / "runs", store, log, around.secrets),
+        record=BeatRecorder(home / "runs", store, log, around.secrets),
         clock=clock,
         after=neighbours.after,
         ready=pool.take,
@@ -177,8 +177,8 @@ def heartbeats(around: Surroundings) -> Heartbeats:
         overrides=overrides,
         zones=zones,
         scheduler=scheduler,
-        beats=Beats(room),
-        findings=Findings(store, clock),
+        beats=BeatWorker(room),
+        findings=FindingResponses(store, clock),
         rings=Rings(sessions, store, delivery, around.workspace, clock, zone_of=zones.name, say=around.say),
         log=log,
         delivery=delivery,
@@ -207,15 +207,17 @@ def other_surfaces(environment: Environment) -> dict[str, Surface]:
     return surfaces
 
 
-def _minds(around: Surroundings, tools: BeatTools) -> tuple[PreScreen | None, FullRun]:
+def _build_models(around: Surroundings, tools: BeatTools) -> tuple[PrescreenStep | None, FullRun]:
     """Return who screens and who works the due tasks."""
     models = around.models
     if models is None:
-        return None, OfflineRun()
-    return PreScreen(_screener(models), tools.small), ModelRun(partial(_worker, models, around), tools.all)
+        return None, OfflineFullRun()
+    return PrescreenStep(_screener(models), tools.small), ModelFullRun(
+        partial(_build_full_run, models, around), tools.all
+    )
 
 
-def _screener(models: Models) -> Callable[[Session], Specialist]:
+def _screener(models: ModelAccess) -> Callable[[Session], Specialist]:
     def of(session: Session) -> Specialist:
         answer = models.specialist(
             session.beat.heartbeat_model,
@@ -224,21 +226,21 @@ def _screener(models: Models) -> Callable[[Session], Specialist]:
             limits=LIMITS,
             allowance=_allowance(session),
         )
-        return replace(answer, read=said)
+        return replace(answer, read=parse_reply)
 
     return of
 
 
-def _worker(models: Models, around: Surroundings, session: Session) -> Specialist:
-    limits = Limits(
+def _build_full_run(models: ModelAccess, around: Surroundings, session: Session) -> Specialist:
+    limits = RunLimits(
         total_s=BEAT_LIMIT_S, stall_s=stall_limit_s(around.settings, around.environment), max_tokens=ANSWER_TOKENS
     )
     return models.specialist(
-        session.beat.model, _duties(session), BeatAnswer, limits=limits, allowance=_allowance(session)
+        session.beat.model, _allowed_tools(session), BeatAnswer, limits=limits, allowance=_allowance(session)
     )
 
 
-def _duties(session: Session) -> str:
+def _allowed_tools(session: Session) -> str:
     """Return the job description; the master's begins with every session's words, so that they share the cache."""
     return "\n\n".join(map(prompt, ("heartbeat", "master") if session.is_master else ("heartbeat",)))
 

@@ -7,45 +7,45 @@ from functools import partial
 from pathlib import Path
 
 from bot.adapters.storage.files.proposal_files import ProposalFiles
-from bot.composition.heartbeat_services import Heartbeats, Surroundings, heartbeats, other_surfaces
-from bot.composition.model_access import Models
-from bot.composition.shared_services import Foundation
-from bot.heartbeat.playbooks.proposal_matching import Proposing
-from bot.heartbeat.playbooks.proposal_service import Proposals, commands_not_allowed
-from bot.heartbeat.playbooks.task_commands import TaskDesk
-from bot.heartbeat.schedule.session_controls import Controls
-from handlers.buttons.alert_buttons import AlertButtons, AlertDesk
+from bot.composition.heartbeat_services import Heartbeats, Surroundings, build_heartbeats, other_surfaces
+from bot.composition.model_access import ModelAccess
+from bot.composition.shared_services import SharedServices
+from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
+from bot.heartbeat.playbooks.proposal_service import ProposalService, commands_not_allowed
+from bot.heartbeat.playbooks.task_commands import TaskCommands
+from bot.heartbeat.schedule.session_controls import SessionControls
+from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.proposal_buttons import ProposalButtons
-from handlers.buttons.suggestion_buttons import SuggestionButtons, SuggestionOffice
+from handlers.buttons.suggestion_buttons import SuggestionActions, SuggestionButtons
 from handlers.cards.alert_cards import SlackAlerts
-from handlers.cards.proposal_cards import SlackProposals
+from handlers.cards.proposal_cards import ProposalCards
 from handlers.cards.suggestion_cards import SuggestionCards
 from handlers.commands.heartbeat_command import HeartbeatCommand
 from handlers.commands.pollinate_command import PollinateCommand
-from handlers.commands.tiers_command import Tiers, view_opener, view_updater
+from handlers.commands.tiers_command import TiersCommand, view_opener, view_updater
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Beats:
+class HeartbeatSlack:
     """The part of the bot that looks after sessions."""
 
     heartbeats: Heartbeats
     alerts: AlertButtons
-    suggestion_office: SuggestionOffice
+    suggestion_office: SuggestionActions
     suggestions: SuggestionButtons
-    proposals: Proposals
+    proposals: ProposalService
     proposal_buttons: ProposalButtons
     heartbeat: HeartbeatCommand
-    tiers: Tiers
+    tiers: TiersCommand
     pollinate: PollinateCommand
 
 
-def wire_beats(on: Foundation, models: Models | None) -> Beats:
+def build_heartbeat_slack(on: SharedServices, models: ModelAccess | None) -> HeartbeatSlack:
     """Return heartbeats over the foundation; nothing runs until the scheduler is ticked."""
     surface = SlackAlerts(on.client, on.poster, members=on.desk.workspace.members)
     beats = _heartbeats(on, models, surface)
     office, proposals = _suggestion_office(on, beats), _proposals(on, beats)
-    return Beats(
+    return HeartbeatSlack(
         heartbeats=beats,
         alerts=_alert_buttons(on, beats, surface),
         suggestion_office=office,
@@ -65,8 +65,8 @@ def wire_beats(on: Foundation, models: Models | None) -> Beats:
     )
 
 
-def _heartbeats(on: Foundation, models: Models | None, surface: SlackAlerts) -> Heartbeats:
-    return heartbeats(
+def _heartbeats(on: SharedServices, models: ModelAccess | None, surface: SlackAlerts) -> Heartbeats:
+    return build_heartbeats(
         Surroundings(
             settings=on.settings,
             environment=on.environment,
@@ -83,12 +83,12 @@ def _heartbeats(on: Foundation, models: Models | None, surface: SlackAlerts) -> 
     )
 
 
-def _tell_of_damage(on: Foundation, path: Path) -> None:
+def _tell_of_damage(on: SharedServices, path: Path) -> None:
     on.ops.say(f"{path} was set aside: what it held could not be read.")
 
 
-def _alert_buttons(on: Foundation, beats: Heartbeats, surface: SlackAlerts) -> AlertButtons:
-    desk = AlertDesk(
+def _alert_buttons(on: SharedServices, beats: Heartbeats, surface: SlackAlerts) -> AlertButtons:
+    desk = AlertActions(
         sessions=beats.sessions,
         owners=beats.owners,
         findings=beats.findings,
@@ -101,8 +101,8 @@ def _alert_buttons(on: Foundation, beats: Heartbeats, surface: SlackAlerts) -> A
     return AlertButtons(desk, on.approvers, tell=on.tell())
 
 
-def _suggestion_office(on: Foundation, beats: Heartbeats) -> SuggestionOffice:
-    return SuggestionOffice(
+def _suggestion_office(on: SharedServices, beats: Heartbeats) -> SuggestionActions:
+    return SuggestionActions(
         sessions=beats.sessions,
         owners=beats.owners,
         store=beats.suggestions,
@@ -112,8 +112,8 @@ def _suggestion_office(on: Foundation, beats: Heartbeats) -> SuggestionOffice:
     )
 
 
-def _proposals(on: Foundation, beats: Heartbeats) -> Proposals:
-    proposing = Proposing(
+def _proposals(on: SharedServices, beats: Heartbeats) -> ProposalService:
+    proposing = ProposalMatcher(
         sessions=beats.sessions,
         workspace=on.desk.workspace,
         clock=on.clock,
@@ -121,7 +121,7 @@ def _proposals(on: Foundation, beats: Heartbeats) -> Proposals:
         allow_external=on.settings.watcher.allow_external,
         say=on.ops.say,
     )
-    cards = SlackProposals(
+    cards = ProposalCards(
         on.client,
         on.poster,
         ops_channel=on.ops_channel,
@@ -129,17 +129,17 @@ def _proposals(on: Foundation, beats: Heartbeats) -> Proposals:
         not_allowed=partial(commands_not_allowed, beats.sessions),
     )
     files = ProposalFiles(on.home, on_damage=partial(_tell_of_damage, on))
-    return Proposals(
+    return ProposalService(
         proposing, files, cards, on.clock, require_private=on.desk.privacy.require, removals=beats.removals
     )
 
 
-def _heartbeat_command(on: Foundation, beats: Heartbeats) -> HeartbeatCommand:
+def _heartbeat_command(on: SharedServices, beats: Heartbeats) -> HeartbeatCommand:
     return HeartbeatCommand(
         sessions=beats.sessions,
         owners=beats.owners,
         store=beats.store,
-        controls=Controls(beats.sessions, beats.overrides, beats.scheduler.wake, beats.beats.cancel),
+        controls=SessionControls(beats.sessions, beats.overrides, beats.scheduler.wake, beats.beats.cancel),
         assigning=beats.assigning,
         record=beats.log,
         zones=beats.zones,
@@ -148,12 +148,12 @@ def _heartbeat_command(on: Foundation, beats: Heartbeats) -> HeartbeatCommand:
     )
 
 
-def _tiers(on: Foundation, beats: Heartbeats) -> Tiers:
+def _tiers(on: SharedServices, beats: Heartbeats) -> TiersCommand:
     listed = on.slate("listed.json")
-    return Tiers(
+    return TiersCommand(
         sessions=beats.sessions,
         owners=beats.owners,
-        desk=TaskDesk(beats.sessions, beats.store, beats.zones, on.clock, listed, beats.removals),
+        desk=TaskCommands(beats.sessions, beats.store, beats.zones, on.clock, listed, beats.removals),
         approvers=on.approvers,
         open_view=view_opener(on.posting),
         update_view=view_updater(on.client),

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.adapters.search.note_index import MemoryNotes
-from bot.adapters.search.passage_index import CodePassages
+from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
-from bot.agent.model_run import Limits
+from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
@@ -27,7 +27,7 @@ from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.validate.code_validator import CodeValidator
 from bot.casework.validate.model_validator import ModelValidator
 from bot.casework.validate.validation import Validator
-from bot.composition.model_access import Models, open_models, stall_limit_s, thread_allowance, uses_models
+from bot.composition.model_access import ModelAccess, open_model_access, stall_limit_s, thread_allowance, uses_models
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.ports import Clock
@@ -40,14 +40,14 @@ LONG_RUN_TURNS = 150
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sources:
+class InvestigationInputs:
     """What both kinds of staff work with; `is_long` gives the investigator the time of an escalation."""
 
     settings: Settings
     environment: Environment
     repo: GitRepo
-    index: CodePassages
-    memory: MemoryNotes
+    index: SqlitePassageIndex
+    memory: FileNoteIndex
     clock: Clock
     is_long: bool = False
 
@@ -58,7 +58,7 @@ class Sources:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Staff:
+class CaseworkModels:
     """Who investigates, who validates, where that is recorded, and how they are called to an operator.
 
     `models` is what they share with the beats; None offline.
@@ -68,11 +68,11 @@ class Staff:
     validator: Validator
     runs: RunRecorder
     described: str
-    models: Models | None
+    models: ModelAccess | None
     close: Callable[[], None]
 
 
-def staff(sources: Sources) -> Staff:
+def build_investigators(sources: InvestigationInputs) -> CaseworkModels:
     """Return models where they can be used, else the offline pair.
 
     Raises:
@@ -82,36 +82,38 @@ def staff(sources: Sources) -> Staff:
         return _models(sources)
     runs, code = _records(sources, sources.environment.secrets(), None)  # a search speaks English to everybody
     offline = OfflineInvestigator(sources.repo, sources.index)
-    return Staff(
-        investigator=offline, validator=code, runs=runs, described="offline, no API key", models=None, close=_nothing
+    return CaseworkModels(
+        investigator=offline, validator=code, runs=runs, described="offline, no API key", models=None, close=_no_tools
     )
 
 
-def _records(sources: Sources, secrets: frozenset[str], team_language: str | None) -> tuple[RunRecorder, CodeValidator]:
+def _records(
+    sources: InvestigationInputs, secrets: frozenset[str], team_language: str | None
+) -> tuple[RunRecorder, CodeValidator]:
     runs = RunRecorder(sources.home / "runs", sources.clock, secrets)
     codebase, memory = sources.settings.codebase, sources.home / "memory"
     code = CodeValidator(codebase, memory, runs, sources.clock, secrets=secrets, team_language=team_language)
     return runs, code
 
 
-def _models(sources: Sources) -> Staff:
+def _models(sources: InvestigationInputs) -> CaseworkModels:
     servers = _servers(sources)
     secrets = sources.environment.secrets() | (servers.secrets() if servers else frozenset())
     runs, code = _records(sources, secrets, sources.settings.team_language)
-    models = open_models(sources.settings, sources.environment, sources.clock, secrets=secrets)
+    models = open_model_access(sources.settings, sources.environment, sources.clock, secrets=secrets)
     drafts, judges = _specialists(sources, models)
     tools = _toolbox(sources, servers, secrets)
-    return Staff(
+    return CaseworkModels(
         investigator=ModelInvestigator(drafts, tools, sources.repo, secrets=secrets),
         validator=ModelValidator(code, judges, _reader(sources, secrets), sources.clock),
         runs=runs,
         described=drafts.model if drafts.model == judges.model else f"{drafts.model}, checked by {judges.model}",
         models=models,
-        close=servers.close if servers else _nothing,
+        close=servers.close if servers else _no_tools,
     )
 
 
-def _specialists(sources: Sources, models: Models) -> tuple[Specialist, Specialist]:
+def _specialists(sources: InvestigationInputs, models: ModelAccess) -> tuple[Specialist, Specialist]:
     """Return the investigator's and the validator's: one runner, one budget, other words and another answer."""
     settings = sources.settings
     drafts = models.specialist(
@@ -125,9 +127,9 @@ def _specialists(sources: Sources, models: Models) -> tuple[Specialist, Speciali
     return drafts, replace(drafts, model=judge, system=prompt("validator"), answer=ValidatorAnswer)
 
 
-def _limits(sources: Sources) -> Limits:
+def _limits(sources: InvestigationInputs) -> RunLimits:
     settings = sources.settings
-    limits = Limits(
+    limits = RunLimits(
         total_s=settings.investigator.hard_cap_runtime_min * 60,
         stall_s=stall_limit_s(settings, sources.environment),
         max_tokens=ANSWER_TOKENS,
@@ -137,11 +139,11 @@ def _limits(sources: Sources) -> Limits:
     return replace(limits, total_s=settings.escalation.time_limit_min * 60, max_turns=LONG_RUN_TURNS)
 
 
-def _reader(sources: Sources, secrets: frozenset[str]) -> ToolsFor:
+def _reader(sources: InvestigationInputs, secrets: frozenset[str]) -> ToolsFor:
     return lambda ledger: reading_tools(sources.repo, ledger, known_secrets=secrets)
 
 
-def _toolbox(sources: Sources, servers: McpServers | None, secrets: frozenset[str]) -> ToolsFor:
+def _toolbox(sources: InvestigationInputs, servers: McpServers | None, secrets: frozenset[str]) -> ToolsFor:
     def tools(ledger: Ledger) -> Sequence[Tool]:
         own = code_tools(
             sources.repo,
@@ -156,7 +158,7 @@ def _toolbox(sources: Sources, servers: McpServers | None, secrets: frozenset[st
     return tools
 
 
-def _servers(sources: Sources) -> McpServers | None:
+def _servers(sources: InvestigationInputs) -> McpServers | None:
     settings, environment = sources.settings, sources.environment
     if not settings.mcp_servers:
         return None
@@ -165,5 +167,5 @@ def _servers(sources: Sources) -> McpServers | None:
     return McpServers(settings.mcp_servers, environment.variables, known_secrets=environment.secrets())
 
 
-def _nothing() -> None:
+def _no_tools() -> None:
     """Close nothing: nothing is open."""

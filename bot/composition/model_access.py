@@ -13,9 +13,9 @@ from pathlib import Path
 from pydantic import BaseModel, SecretStr
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.agent.budget import Allowance, Spending
+from bot.agent.budget import Allowance, Budget
 from bot.agent.cost import Price, Prices, price_of, with_overrides
-from bot.agent.model_run import Limits, Runner
+from bot.agent.model_run import RunLimits, Runner
 from bot.agent.specialist import Specialist
 from bot.config.environment import Environment
 from bot.config.model_settings import BudgetSettings, PriceSettings, Provider
@@ -24,11 +24,11 @@ from bot.ports import Clock
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Models:
+class ModelAccess:
     """What makes a model run; `secrets` are cut out of what leaves it."""
 
     runner: Runner
-    spending: Spending
+    spending: Budget
     runs: Path
     stop: threading.Event
     """Set, it ends every run with RunStopped: the process is about to end."""
@@ -39,7 +39,7 @@ class Models:
         system: str,
         answer: type[BaseModel],
         *,
-        limits: Limits,
+        limits: RunLimits,
         allowance: Allowance | None = None,
     ) -> Specialist:
         """Return a model with a job description."""
@@ -55,14 +55,16 @@ class Models:
         )
 
 
-def open_models(settings: Settings, environment: Environment, clock: Clock, *, secrets: frozenset[str]) -> Models:
+def open_model_access(
+    settings: Settings, environment: Environment, clock: Clock, *, secrets: frozenset[str]
+) -> ModelAccess:
     """Return access to the models that the settings name.
 
     Raises:
         ConfigError: a cloud's settings cannot be used.
     """
     stop = threading.Event()
-    return Models(
+    return ModelAccess(
         runner=_runner(settings, environment, clock, secrets, stop),
         spending=_spending(settings, environment.home, clock),
         runs=environment.home / "runs",
@@ -133,8 +135,8 @@ def unpriced(settings: Settings) -> dict[str, list[str]]:
     return found
 
 
-def _spending(settings: Settings, home: Path, clock: Clock) -> Spending:
-    return Spending(
+def _spending(settings: Settings, home: Path, clock: Clock) -> Budget:
+    return Budget(
         NdjsonJournal(home / "spend.ndjson"),
         clock,
         per_day_usd=_budget(settings).per_day_usd,

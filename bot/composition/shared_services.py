@@ -12,22 +12,22 @@ from slack_sdk import WebClient
 
 from blocks.cards.draft_card import LinkTo
 from bot.adapters.process.chat_clock import ChatClock
-from bot.adapters.search.note_index import MemoryNotes
-from bot.adapters.search.passage_index import CodePassages
+from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.atomic_write import set_aside_non_files
 from bot.adapters.storage.files.json_file import JsonFile
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.note_files import MemoryFiles
+from bot.adapters.storage.files.note_files import NoteFiles
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.approvers import Approvers
-from bot.casework.checks.citation_staleness import Standing
-from bot.casework.memory.lesson_notes import lesson_marks
-from bot.casework.ops_outbox import MAX_WAITING, OpsLines
+from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.casework.memory.lesson_notes import lesson_offers
+from bot.casework.ops_outbox import MAX_WAITING, OpsOutbox
 from bot.casework.pause import FILE as PAUSE
-from bot.casework.pause import Pausing
-from bot.casework.thread_service import Desk
+from bot.casework.pause import PauseSwitch
+from bot.casework.thread_service import ThreadService
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.citations.links import code_links
@@ -38,8 +38,8 @@ from bot.ports import Clock
 from handlers.cards.messenger import SlackMessenger, ephemeral
 from handlers.ops_channel import Ask, ops_questions
 from handlers.transport.poster import Poster
-from handlers.transport.rate_limits import Pacer, Pacing
-from handlers.transport.slack_clients import date_of, posting_client, repeatable_client, translated
+from handlers.transport.rate_limits import RateLimiter, RateLimits
+from handlers.transport.slack_clients import date_of, posting_client, repeatable_client, translate_slack_errors
 from handlers.transport.startup_retry import patiently
 from handlers.transport.workspace import SlackWorkspace
 
@@ -65,7 +65,7 @@ class Journals:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Foundation:
+class SharedServices:
     """The ground floor; `client` may repeat itself, `posting` may not, `poster` keeps the pace as well."""
 
     settings: Settings
@@ -73,22 +73,22 @@ class Foundation:
     clock: Clock
     chat_clock: ChatClock
     repo: GitRepo
-    index: CodePassages
+    index: SqlitePassageIndex
     me: Identity
     client: WebClient
     posting: WebClient
     poster: Poster
     link_to: LinkTo
-    pausing: Pausing
+    pausing: PauseSwitch
     jobs: SpoolQueue
-    store: TinyThreadStore
+    store: TinyDocuments
     journals: Journals
-    memory: MemoryNotes
-    shelf: MemoryFiles
-    standing: Standing
-    desk: Desk
+    memory: FileNoteIndex
+    shelf: NoteFiles
+    standing: CitationStaleness
+    desk: ThreadService
     approvers: Approvers
-    ops: OpsLines
+    ops: OpsOutbox
 
     def slate(self, name: Path | str) -> JsonFile:
         """Return a small document of the data directory; one that cannot be read is set aside and told of."""
@@ -117,7 +117,7 @@ class Foundation:
         return ops_questions(self.poster, self.jobs, team_id=self.me.team_id, ops_channel=self.ops_channel)
 
 
-def lay_foundation(settings: Settings, environment: Environment, bot_token: str, clock: Clock) -> Foundation:
+def open_shared_services(settings: Settings, environment: Environment, bot_token: str, clock: Clock) -> SharedServices:
     """Open the stores and reach the workspace.
 
     Raises:
@@ -133,18 +133,18 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str,
     client, posting = (make(bot_token, environment.slack_api_url) for make in (repeatable_client, posting_client))
     chat_clock = ChatClock(clock, noted.append)
     me = patiently(lambda: _identify(client, chat_clock))
-    pacing = Pacing(posts_per_second=settings.slack.posts_per_second)
+    pacing = RateLimits(posts_per_second=settings.slack.posts_per_second)
     poster = Poster(posting, pacing.posts, reader=client, clock=clock)
     pause = JsonFile(home / PAUSE, on_damage=lambda path: noted.append(_set_aside(path)))
-    pausing = Pausing(home, pause, clock)
-    shelf, standing = MemoryFiles(home / "memory"), Standing(repo)
+    pausing = PauseSwitch(home, pause, clock)
+    shelf, standing = NoteFiles(home / "memory"), CitationStaleness(repo)
     link_to = code_links(repo.remote_url(), settings.code_host)
     messenger = _messenger(settings, client, poster, pacing.updates, me, link_to, pausing, shelf)
     jobs = SpoolQueue(home / "queue", clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S)
-    store = TinyThreadStore(home)
-    memory = MemoryNotes(shelf, journals.replies, standing.changed)
+    store = TinyDocuments(home)
+    memory = FileNoteIndex(shelf, journals.replies, standing.changed)
     workspace = SlackWorkspace(client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id)
-    desk = Desk(
+    desk = ThreadService(
         settings=settings,
         store=store,
         jobs=jobs,
@@ -157,13 +157,13 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str,
         chat_ahead=chat_clock.ahead,
     )
     patiently(lambda: _refuse_public_ops_channel(desk))
-    return Foundation(
+    return SharedServices(
         settings=settings,
         environment=environment,
         clock=clock,
         chat_clock=chat_clock,
         repo=repo,
-        index=CodePassages(repo, home / "index" / "passages.sqlite", environment.secrets()),
+        index=SqlitePassageIndex(repo, home / "index" / "passages.sqlite", environment.secrets()),
         me=me,
         client=client,
         posting=posting,
@@ -180,7 +180,7 @@ def lay_foundation(settings: Settings, environment: Environment, bot_token: str,
         approvers=Approvers(
             settings.approvers, ops_channel=settings.ops_channel, team_id=me.team_id, workspace=workspace
         ),
-        ops=OpsLines(messenger, noted),
+        ops=OpsOutbox(messenger, noted),
     )
 
 
@@ -188,11 +188,11 @@ def _messenger(
     settings: Settings,
     client: WebClient,
     poster: Poster,
-    updates: Pacer,
+    updates: RateLimiter,
     me: Identity,
     link_to: LinkTo,
-    pausing: Pausing,
-    shelf: MemoryFiles,
+    pausing: PauseSwitch,
+    shelf: NoteFiles,
 ) -> SlackMessenger:
     return SlackMessenger(
         client,
@@ -204,7 +204,7 @@ def _messenger(
         team_language=settings.team_language,
         offers_notes=settings.save_notes == "ask",
         paused=pausing.words,
-        lesson=lesson_marks(shelf, switched_on=settings.save_notes != "never"),
+        lesson=lesson_offers(shelf, switched_on=settings.save_notes != "never"),
         pages=settings.approvers or ("channel",),
     )
 
@@ -222,14 +222,14 @@ def _set_aside(path: Path) -> str:
     return f"{path} was set aside: what it held could not be read. The rest works as before."
 
 
-def _refuse_public_ops_channel(desk: Desk) -> None:
+def _refuse_public_ops_channel(desk: ThreadService) -> None:
     channel = desk.settings.ops_channel
     if not desk.workspace.channel(channel).is_private:
         raise ConfigError(f"ops_channel: {channel} is not private; drafts would be read by all. Name a private one")
 
 
 def _identify(client: WebClient, chat_clock: ChatClock) -> Identity:
-    with translated("recognise the bot's token"):
+    with translate_slack_errors("recognise the bot's token"):
         said = client.auth_test()
         chat_clock.note(date_of(said.headers))
         answer: dict[str, Any] = dict(said.data)  # type: ignore[arg-type]  # bytes for files only

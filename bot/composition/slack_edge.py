@@ -13,32 +13,32 @@ from slack_sdk import WebClient
 from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import card_blocks
-from blocks.views.home_view import Home
+from blocks.views.home_view import HomeData
 from bot.casework.checks.evidence_reader import EvidenceReader
-from bot.casework.reports.status_overview import overview, today
-from bot.composition.casework_services import Casework
-from bot.composition.heartbeat_slack import Beats
-from bot.composition.shared_services import Foundation
-from bot.domain.threads import Status, ThreadState
+from bot.casework.reports.status_overview import count_today, overview
+from bot.composition.casework_services import CaseworkServices
+from bot.composition.heartbeat_slack import HeartbeatSlack
+from bot.composition.shared_services import SharedServices
+from bot.domain.threads import ThreadState, ThreadStatus
 from bot.heartbeat.schedule.session_overview import rows
 from bot.intake.backfill.chat_backfill import Backfill
 from bot.intake.backfill.gaps import Gaps
 from bot.intake.presence import FILE as PRESENCE
-from handlers.buttons.draft_buttons import Answers, Approvals, EvidenceDialogue
-from handlers.commands.dispatcher import Commands
+from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
+from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.report_commands import metrics_command, status_command
 from handlers.home import HomeTab
 from handlers.routes import Listeners, bolt_app
 from handlers.shortcuts import Shortcuts
 from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
-from handlers.transport.slack_clients import date_of, translated, unhurried_client
+from handlers.transport.slack_clients import date_of, patient_client, translate_slack_errors
 from handlers.transport.socket_connection import SlackConnection, others_line
 from handlers.transport.workspace import SlackHistory
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Edge:
+class SlackEdge:
     """Where Slack is heard."""
 
     connection: SlackConnection | HttpConnection
@@ -46,9 +46,15 @@ class Edge:
     home: HomeTab
 
 
-def wire_edge(
-    on: Foundation, casework: Casework, beats: Beats, executor: Executor, *, bot_token: str, ear_secret: str
-) -> Edge:
+def build_slack_edge(
+    on: SharedServices,
+    casework: CaseworkServices,
+    beats: HeartbeatSlack,
+    executor: Executor,
+    *,
+    bot_token: str,
+    ear_secret: str,
+) -> SlackEdge:
     """Return the line to Slack, opened by its connection; `ear_secret` is the app token, or the signing secret."""
     home = _home(on, beats)
     listeners = Listeners(
@@ -71,12 +77,12 @@ def wire_edge(
     bolt = bolt_app(bot_token, on.environment.slack_api_url, on.me, listeners, executor)
     backfill = _backfill(on, casework, bot_token)
     connect = _over_http if on.settings.slack.mode == "http" else _over_socket
-    return Edge(connection=connect(on, bolt, ear_secret, backfill), backfill=backfill, home=home)
+    return SlackEdge(connection=connect(on, bolt, ear_secret, backfill), backfill=backfill, home=home)
 
 
-def _commands(on: Foundation, casework: Casework, beats: Beats) -> Commands:
+def _commands(on: SharedServices, casework: CaseworkServices, beats: HeartbeatSlack) -> CommandDispatcher:
     measured = metrics_command(on.home, on.clock, baseline_reply_s=on.settings.baseline_reply_s)
-    return Commands(
+    return CommandDispatcher(
         {
             "status": status_command(on.home, on.approvers, on.clock),
             "metrics": measured,
@@ -90,18 +96,18 @@ def _commands(on: Foundation, casework: Casework, beats: Beats) -> Commands:
     )
 
 
-def _approvals(on: Foundation, casework: Casework, home: HomeTab) -> Approvals:
+def _approvals(on: SharedServices, casework: CaseworkServices, home: HomeTab) -> DraftButtons:
     reader = EvidenceReader(repo=on.repo, known_secrets=on.environment.secrets())
-    return Approvals(
+    return DraftButtons(
         casework.decisions,
         on.approvers,
         on.store,
         evidence=EvidenceDialogue(on.store, reader, on.link_to),
-        answers=Answers(on.tell(), home, ops_channel=on.ops_channel),
+        answers=ClickReplies(on.tell(), home, ops_channel=on.ops_channel),
     )
 
 
-def _home(on: Foundation, beats: Beats) -> HomeTab:
+def _home(on: SharedServices, beats: HeartbeatSlack) -> HomeTab:
     of = beats.heartbeats
     card = partial(
         card_blocks,
@@ -110,12 +116,12 @@ def _home(on: Foundation, beats: Beats) -> HomeTab:
         offers_notes=on.settings.save_notes == "ask",
     )
 
-    def look() -> Home:
+    def look() -> HomeData:
         now = on.clock.now()
-        waiting = {state.thread_id: state for state in on.store.threads() if state.status is Status.PENDING_USER}
-        return Home(
+        waiting = {state.thread_id: state for state in on.store.threads() if state.status is ThreadStatus.PENDING_USER}
+        return HomeData(
             overview=overview(on.home, now),
-            today=today(on.home, now),
+            today=count_today(on.home, now),
             sessions=rows(of.sessions, of.store, of.zones, of.log, now),
             now=now,
             drafts=waiting,
@@ -137,11 +143,11 @@ def _once(card: Callable[[ThreadState], list[Block]]) -> Callable[[ThreadState],
     return make
 
 
-def _backfill(on: Foundation, casework: Casework, bot_token: str) -> Backfill:
-    client = unhurried_client(bot_token, on.environment.slack_api_url)
+def _backfill(on: SharedServices, casework: CaseworkServices, bot_token: str) -> Backfill:
+    client = patient_client(bot_token, on.environment.slack_api_url)
 
     def set_clock() -> None:
-        with translated("tell its time"):
+        with translate_slack_errors("tell its time"):
             on.chat_clock.note(date_of(client.auth_test().headers))
 
     return Backfill(
@@ -157,7 +163,7 @@ def _backfill(on: Foundation, casework: Casework, bot_token: str) -> Backfill:
     )
 
 
-def _over_socket(on: Foundation, bolt: App, app_token: str, backfill: Backfill) -> SlackConnection:
+def _over_socket(on: SharedServices, bolt: App, app_token: str, backfill: Backfill) -> SlackConnection:
     return SlackConnection(
         bolt,
         app_token,
@@ -170,7 +176,7 @@ def _over_socket(on: Foundation, bolt: App, app_token: str, backfill: Backfill) 
     )
 
 
-def _over_http(on: Foundation, bolt: App, signing_secret: str, backfill: Backfill) -> HttpConnection:
+def _over_http(on: SharedServices, bolt: App, signing_secret: str, backfill: Backfill) -> HttpConnection:
     return HttpConnection(
         bolt,
         Signatures(signing_secret, on.clock),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from bot.casework.recovery.failed_jobs import GivingUp
-from bot.casework.recovery.thread_rebuild import Rebuilding
-from bot.composition.shared_services import Foundation
+from bot.casework.recovery.thread_rebuild import ThreadRebuild
+from bot.composition.shared_services import SharedServices
 from bot.domain.jobs import Job
-from bot.intake.enqueue import queue_lost
+from bot.intake.enqueue import requeue_lost_jobs
 
 
-class StartReport:
+class StartupReport:
     """Says what was found, and sees to it that what was lost is taken up."""
 
-    def __init__(self, on: Foundation, rebuilding: Rebuilding, giving_up: GivingUp) -> None:
+    def __init__(self, on: SharedServices, rebuilding: ThreadRebuild, giving_up: GivingUp) -> None:
         self._on, self._rebuilding, self._giving_up = on, rebuilding, giving_up
 
     def say(self) -> None:
@@ -46,6 +46,6 @@ class StartReport:
         since_ms = on.jobs.lost_since_ms()
         if since_ms is None:
             return
-        count = queue_lost(on.journals.classified, on.store, on.jobs, on.rules(), since_ms=since_ms)
+        count = requeue_lost_jobs(on.journals.classified, on.store, on.jobs, on.rules(), since_ms=since_ms)
         if count:
             on.ops.say(f"{count} question{'s' * (count > 1)} of that time had no job and no record: queued again.")

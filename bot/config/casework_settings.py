@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from bot.config.field_types import INTERVAL_FORM, reads
+from bot.config.field_types import INTERVAL_FORM, described_as
 from bot.config.hours_settings import LocalZone
 from bot.domain.hours import ActiveHours
 from bot.domain.intervals import parse_interval
@@ -37,7 +37,7 @@ def _clock_time(value: object) -> object:
 ClockTime = Annotated[
     time | None,
     BeforeValidator(_clock_time),
-    reads('time in quotes such as "08:30", or null', "^([01][0-9]|2[0-3]):[0-5][0-9]$", null=True),
+    described_as('time in quotes such as "08:30", or null', "^([01][0-9]|2[0-3]):[0-5][0-9]$", null=True),
 ]
 
 
@@ -68,7 +68,7 @@ def _interval(value: object) -> object:
 Patience = Annotated[
     timedelta | None,
     BeforeValidator(_interval),
-    reads("duration such as 45m or 3d, or null", INTERVAL_FORM, null=True),
+    described_as("duration such as 45m or 3d, or null", INTERVAL_FORM, null=True),
 ]
 """How long something may wait; None for ever."""
 

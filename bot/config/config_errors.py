@@ -34,7 +34,7 @@ _IN_OUR_WORDS: Final = {
 """What is said instead of pydantic's message, by its type of error; the rest of pydantic's are plain enough."""
 
 
-def explain(detail: ErrorDetails, model: type[BaseModel], *inside: str) -> str:
+def explain_validation_error(detail: ErrorDetails, model: type[BaseModel], *inside: str) -> str:
     """Return one problem as `key: what is wrong and what would be right`; `inside` leads to the block it lies in."""
     location = tuple(part for part in (*inside, *detail["loc"]) if not _is_a_kind(part))
     key = ".".join(str(part) for part in location) or "triage.yml"

@@ -16,7 +16,7 @@ from dotenv import dotenv_values
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from bot.config.config_errors import message_of
-from bot.config.field_types import reads
+from bot.config.field_types import described_as
 from bot.config.model_settings import StallSeconds, WebAddress
 from bot.errors import ConfigError
 
@@ -36,7 +36,7 @@ class Environment(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    home: Annotated[Path, reads("path of a folder"), Field(json_schema_extra={"default": HOME})]
+    home: Annotated[Path, described_as("path of a folder"), Field(json_schema_extra={"default": HOME})]
     """The data directory: journals, state, the index. One process at a time works on it."""
     slack_bot_token: SecretStr | None = None
     """The `xoxb-` token of the installed app; needed by `triage run`."""
@@ -44,7 +44,7 @@ class Environment(BaseModel):
     """The `xapp-` token with the scope connections:write; needed in Socket Mode only."""
     slack_signing_secret: SecretStr | None = None
     """Proves that a request comes from Slack; needed in HTTP mode only."""
-    slack_api_url: Annotated[str, reads("web address")] = SLACK_API_URL
+    slack_api_url: Annotated[str, described_as("web address")] = SLACK_API_URL
     """Another address for Slack's Web API; the bot token goes there."""
     telegram_bot_token: SecretStr | None = None
     """Needed where a session delivers to Telegram."""

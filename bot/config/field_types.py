@@ -1,7 +1,7 @@
 """Kinds of value that several blocks of triage.yml hold: Slack ids, folders, durations. Only folders are looked up.
 
 Each raises ValueError in words that say what would be right; bot/config/config_errors.py puts the key before them. Each
-says with `reads` what it is in plain words, for docs/configuration.md and for editors (docs/triage.schema.json).
+says with `described_as` what it is in plain words, for docs/configuration.md and for editors (docs/triage.schema.json).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from bot.domain.intervals import parse_interval
 from bot.errors import ConfigError
 
 
-class TakenOver:
+class InheritedValue:
     """Marks a key of triage.yml that a running bot takes over at SIGHUP; all others wait for a restart."""
 
 
-def reads(words: str, pattern: str | None = None, *, null: bool = False) -> WithJsonSchema:
+def described_as(words: str, pattern: str | None = None, *, null: bool = False) -> WithJsonSchema:
     """Return what a kind of text is called, and the form that JSON Schema can express of it."""
     form = {"type": "string"} if pattern is None else {"type": "string", "pattern": pattern}
     return WithJsonSchema({"title": words, **({"anyOf": [form, {"type": "null"}]} if null else form)})
@@ -42,18 +42,20 @@ _PROFILE = "copy it from the profile's menu in Slack"
 _DETAILS = "copy it from the foot of the channel's details in Slack"
 
 ChannelId = Annotated[
-    str, _slack_id("CG", "channel id", _DETAILS), reads("channel id such as C0123OPS", "^[CG][A-Z0-9]{2,}$")
+    str, _slack_id("CG", "channel id", _DETAILS), described_as("channel id such as C0123OPS", "^[CG][A-Z0-9]{2,}$")
 ]
-UserId = Annotated[str, _slack_id("UW", "user id", _PROFILE), reads("user id such as U0123ANN", "^[UW][A-Z0-9]{2,}$")]
+UserId = Annotated[
+    str, _slack_id("UW", "user id", _PROFILE), described_as("user id such as U0123ANN", "^[UW][A-Z0-9]{2,}$")
+]
 ApproverId = Annotated[
     str,
     _slack_id("UWS", "user or user-group id", _PROFILE),
-    reads("user or user-group id such as U0123ANN or S0123ONCALL", "^[UWS][A-Z0-9]{2,}$"),
+    described_as("user or user-group id such as U0123ANN or S0123ONCALL", "^[UWS][A-Z0-9]{2,}$"),
 ]
 EscalationId = Annotated[
     str,
     _slack_id("UWSCG", "user, user-group or channel id", _PROFILE),
-    reads("user, user-group or channel id such as U0123ANN, S0123ONCALL or C0123WAR", "^[UWSCG][A-Z0-9]{2,}$"),
+    described_as("user, user-group or channel id such as U0123ANN, S0123ONCALL or C0123WAR", "^[UWSCG][A-Z0-9]{2,}$"),
 ]
 
 
@@ -92,7 +94,7 @@ Folder = Annotated[
     Path,
     BeforeValidator(_no_problem),
     AfterValidator(_existing_folder),
-    reads("path of an existing folder; a relative one is meant from the file's own"),
+    described_as("path of an existing folder; a relative one is meant from the file's own"),
 ]
 
 
@@ -104,7 +106,7 @@ PerhapsFolder = Annotated[
     Path,
     BeforeValidator(_no_problem),
     AfterValidator(_looked_up),
-    reads("path of a folder; a relative one is meant from the file's own"),
+    described_as("path of a folder; a relative one is meant from the file's own"),
 ]
 """A folder that may be gone for a while; whoever uses it looks."""
 
@@ -122,5 +124,5 @@ INTERVAL_FORM: Final = "^(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?$"
 Interval = Annotated[
     timedelta,
     BeforeValidator(_interval),
-    reads("duration such as 45s, 30m, 1h30m or 2d", INTERVAL_FORM),
+    described_as("duration such as 45s, 30m, 1h30m or 2d", INTERVAL_FORM),
 ]

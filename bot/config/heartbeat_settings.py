@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from bot.config.config_errors import EXAMPLE
-from bot.config.field_types import INTERVAL_FORM, EscalationId, Interval, reads
+from bot.config.field_types import INTERVAL_FORM, EscalationId, Interval, described_as
 from bot.config.hours_settings import WindowEnd, WindowStart, zone_or
 from bot.config.model_settings import DEFAULT_MODEL, MODEL_ID, Usd
 from bot.domain.heartbeats.command_templates import DEFAULT_COMMANDS, parse_template
@@ -45,7 +45,7 @@ class HoursSettings(_Block):
     end: WindowEnd = "22:00"
     """The first minute outside; before `start`, the window goes over midnight. Not the same as `start`."""
     timezone: Annotated[
-        str, zone_or(*ZONES_OF_THE_OWNER), reads("user, local, or an IANA name such as Europe/Berlin")
+        str, zone_or(*ZONES_OF_THE_OWNER), described_as("user, local, or an IANA name such as Europe/Berlin")
     ] = "user"
     """Whose clock: `user` is the zone in the owner's Slack profile, `local` the machine's."""
 
@@ -174,7 +174,7 @@ class BeatSettings(BaseModel):
     every: Annotated[
         Interval,
         AfterValidator(_not_for_ever),
-        reads(f"duration up to {LONGEST_INTERVAL.days}d, such as 15m or 2h", INTERVAL_FORM),
+        described_as(f"duration up to {LONGEST_INTERVAL.days}d, such as 15m or 2h", INTERVAL_FORM),
     ] = timedelta(minutes=30)
     """How often a beat is due. `/triage heartbeat every` goes over it."""
     active_hours: HoursSettings = HoursSettings()
@@ -183,7 +183,7 @@ class BeatSettings(BaseModel):
     ack_token: Annotated[
         str,
         AfterValidator(_token),
-        reads("one word of 2 to 40 letters, digits, - and _", "^[A-Za-z][A-Za-z0-9_-]{1,39}$"),
+        described_as("one word of 2 to 40 letters, digits, - and _", "^[A-Za-z][A-Za-z0-9_-]{1,39}$"),
     ] = "HEARTBEAT_OK"  # noqa: S105 - a word
     """What the model says when all is well."""
     ack_max_chars: Annotated[int, Field(ge=0, le=10_000)] = 300
@@ -200,9 +200,9 @@ class BeatSettings(BaseModel):
     """Who is told, once, of a page nobody acknowledged for twice as long: a user, a user group, a private channel."""
     dedupe_window: Interval = timedelta(hours=24)
     """The same finding is not sent to the same place again within it."""
-    heartbeat_model: Annotated[str, AfterValidator(_model_or_none), reads('model id, or ""')] = ""
+    heartbeat_model: Annotated[str, AfterValidator(_model_or_none), described_as('model id, or ""')] = ""
     """The cheap model that looks first; "" switches that look off, in a session even where the global block has one."""
-    model: Annotated[str, AfterValidator(_model), reads("model id")] = DEFAULT_MODEL
+    model: Annotated[str, AfterValidator(_model), described_as("model id")] = DEFAULT_MODEL
     """The model of full runs; without a key or cloud (see `provider`) code compares what the commands print."""
     deliver: DeliverSettings = DeliverSettings()
     visibility: VisibilitySettings = VisibilitySettings()

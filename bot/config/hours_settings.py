@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from bot.config.field_types import reads
+from bot.config.field_types import described_as
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
 
@@ -47,14 +47,14 @@ def zone_or(*words: str) -> BeforeValidator:
 
 
 WindowStart = Annotated[
-    str, _clock("start"), reads('time in quotes such as "08:00"', "^([01][0-9]|2[0-3]):[0-5][0-9]$")
+    str, _clock("start"), described_as('time in quotes such as "08:00"', "^([01][0-9]|2[0-3]):[0-5][0-9]$")
 ]
 WindowEnd = Annotated[
     str,
     _clock("end"),
-    reads('time in quotes such as "22:00", up to "24:00"', "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"),
+    described_as('time in quotes such as "22:00", up to "24:00"', "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"),
 ]
-LocalZone = Annotated[str, zone_or("local"), reads("local, or an IANA name such as Europe/Berlin")]
+LocalZone = Annotated[str, zone_or("local"), described_as("local, or an IANA name such as Europe/Berlin")]
 
 
 class WorkingHoursSettings(BaseModel):

@@ -16,7 +16,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from bot.config.field_types import reads
+from bot.config.field_types import described_as
 
 DEFAULT_MODEL: Final = "claude-opus-5-5"
 DEFAULT_STALL_S: Final = 60.0
@@ -24,7 +24,7 @@ DEFAULT_STALL_S: Final = 60.0
 Provider = Literal["anthropic", "bedrock", "vertex", "foundry"]
 
 MODEL_ID: Final = re.compile("[A-Za-z0-9][A-Za-z0-9._:/@-]{2,199}")
-ModelId = Annotated[str, Field(pattern=f"^{MODEL_ID.pattern}$"), reads("model id", f"^{MODEL_ID.pattern}$")]
+ModelId = Annotated[str, Field(pattern=f"^{MODEL_ID.pattern}$"), described_as("model id", f"^{MODEL_ID.pattern}$")]
 StallSeconds = Annotated[float, Field(ge=1, le=600)]
 Usd = Annotated[float, Field(gt=0, le=100_000)]
 UsdPerMillionTokens = Annotated[float, Field(ge=0, le=10_000)]
@@ -38,7 +38,7 @@ def _web_address(value: object) -> object:
 
 
 WebAddress = Annotated[
-    str, BeforeValidator(_web_address), reads("web address without credentials", "^https?://[^ @?#]*$")
+    str, BeforeValidator(_web_address), described_as("web address without credentials", "^https?://[^ @?#]*$")
 ]
 
 

@@ -26,8 +26,8 @@ from bot.config.casework_settings import (
     Patience,
     SaveNotes,
 )
-from bot.config.config_errors import explain
-from bot.config.field_types import ApproverId, ChannelId, Folder, Interval, TakenOver, Word, reads
+from bot.config.config_errors import explain_validation_error
+from bot.config.field_types import ApproverId, ChannelId, Folder, InheritedValue, Interval, Word, described_as
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.hours_settings import WorkingHoursSettings
 from bot.config.model_settings import (
@@ -86,7 +86,7 @@ def _regular_expression(pattern: str) -> str:
     return pattern
 
 
-Pattern = Annotated[Word, AfterValidator(_regular_expression), reads("regular expression")]
+Pattern = Annotated[Word, AfterValidator(_regular_expression), described_as("regular expression")]
 
 
 class WatchedChat(_Block):
@@ -161,8 +161,8 @@ class Settings(_Block):
     budget: BudgetSettings = BudgetSettings()
     max_concurrent_sessions: Annotated[int, Field(ge=1, le=16)] = 2
     """Jobs worked off at once, at most one of them a heartbeat."""
-    heartbeat: Annotated[BeatSettings, TakenOver()] = BeatSettings()
-    sessions: Annotated[dict[SessionId, SessionSettings], TakenOver()] = {}
+    heartbeat: Annotated[BeatSettings, InheritedValue()] = BeatSettings()
+    sessions: Annotated[dict[SessionId, SessionSettings], InheritedValue()] = {}
     """The watched workspace folders; none: no heartbeats. What a session's block leaves out is `heartbeat`'s."""
     remind_after: Patience = REMIND_AFTER
     """How long a card may wait before the ops channel is reminded of it, once; null: never."""
@@ -182,7 +182,9 @@ class Settings(_Block):
 
 
 TAKEN_OVER: Final = frozenset(
-    name for name, field in Settings.model_fields.items() if any(isinstance(mark, TakenOver) for mark in field.metadata)
+    name
+    for name, field in Settings.model_fields.items()
+    if any(isinstance(mark, InheritedValue) for mark in field.metadata)
 )
 """The top-level keys that a running bot takes over at SIGHUP."""
 
@@ -227,7 +229,7 @@ def _said_once(details: Sequence[ErrorDetails]) -> Iterator[str]:
     for detail in details:
         inherited = detail["loc"][:1] == ("sessions",) and (*detail["loc"][3:], detail["msg"]) in shared
         if not inherited:
-            yield explain(detail, Settings)
+            yield explain_validation_error(detail, Settings)
 
 
 def load_classifier(path: Path) -> ClassifierSettings:
@@ -236,7 +238,9 @@ def load_classifier(path: Path) -> ClassifierSettings:
     try:
         return ClassifierSettings() if block is None else ClassifierSettings.model_validate(block)
     except ValidationError as error:
-        raise ConfigError(*[explain(detail, Settings, "classifier") for detail in error.errors()]) from error
+        raise ConfigError(
+            *[explain_validation_error(detail, Settings, "classifier") for detail in error.errors()]
+        ) from error
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Final, Self
 
-from bot.domain.playbooks.markdown_lines import ITEM, Kind, Line, scan
-from bot.domain.playbooks.playbook_entries import Entry, Section, entries, sections
+from bot.domain.playbooks.markdown_lines import ITEM, LineKind, MarkdownLine, scan_lines
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, PlaybookSection, entries, sections
 from bot.domain.tiers import Stamps, Tier
 
 _STAMP: Final = re.compile(r"(.*?\blast\s+(quick|hourly|daily)\b[^:]*:[*_`]*)(.*)", re.IGNORECASE | re.DOTALL)
@@ -76,7 +76,7 @@ def _after_time(text: str) -> str:
 _BOM: Final = "\ufeff"
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _MARKDOWN_FENCE: Final = re.compile(r"\s{0,99}(?:`{3,99}|~{3,99})[ \t]{0,99}(?:markdown|md)\s{0,99}", re.IGNORECASE)
-_TIERS: Final = frozenset(Section(tier) for tier in Tier)
+_TIERS: Final = frozenset(PlaybookSection(tier) for tier in Tier)
 
 
 def parse(text: str) -> Playbook:
@@ -105,23 +105,23 @@ class Playbook:
         return self.render().encode("utf-8", "replace").decode()
 
     @cached_property
-    def scanned(self) -> tuple[Line, ...]:
+    def scanned(self) -> tuple[MarkdownLine, ...]:
         """What each line is; what stands for a byte that is no UTF-8 is a question mark there, for no file takes it."""
         readable = (line.encode("utf-8", "replace").decode() for line in self.lines)
-        return scan([line.removeprefix(_BOM).rstrip("\r\n") for line in readable])
+        return scan_lines([line.removeprefix(_BOM).rstrip("\r\n") for line in readable])
 
     @cached_property
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[PlaybookSection, ...]:
         """The section each line is in."""
         return sections(self.scanned)
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[PlaybookEntry, ...]:
         """Every task, flag, note and anything else that says something, in order."""
         found = entries(self.scanned)
         bare = self._without_markdown_fences()
         if len(bare) < len(self.lines) and type(self)(bare).is_effectively_empty:
-            return tuple(entry for entry in found if self.scanned[entry.start].kind is not Kind.FENCE)
+            return tuple(entry for entry in found if self.scanned[entry.start].kind is not LineKind.FENCE)
         return found
 
     @property
@@ -140,29 +140,31 @@ class Playbook:
         >>> parse("# Quick\n- [ ]\n<!-- later -->\n```\n```\n").is_effectively_empty
         True
         """
-        return all(entry.section is Section.TIMESTAMPS and self._is_stamp(entry.start) for entry in self.entries)
+        return all(
+            entry.section is PlaybookSection.TIMESTAMPS and self._is_stamp(entry.start) for entry in self.entries
+        )
 
-    def tasks(self, tier: Tier) -> tuple[Entry, ...]:
+    def tasks(self, tier: Tier) -> tuple[PlaybookEntry, ...]:
         """Return the tasks of one tier (not of the lower ones), in order."""
         if self.is_freeform:
-            return self._in(Section.OTHER) if tier is Tier.QUICK else ()
-        found = self._in(Section(tier))
+            return self._in(PlaybookSection.OTHER) if tier is Tier.QUICK else ()
+        found = self._in(PlaybookSection(tier))
         return tuple(entry for entry in found if entry.is_item) or found
 
     @property
-    def flags(self) -> tuple[Entry, ...]:
+    def flags(self) -> tuple[PlaybookEntry, ...]:
         """The urgent flags that are up: whatever stands there and is not ticked off."""
-        return tuple(entry for entry in self._in(Section.FLAGS) if not entry.checked)
+        return tuple(entry for entry in self._in(PlaybookSection.FLAGS) if not entry.checked)
 
     @property
-    def notes(self) -> tuple[Entry, ...]:
+    def notes(self) -> tuple[PlaybookEntry, ...]:
         """What the session keeps in mind."""
-        return self._in(Section.NOTES)
+        return self._in(PlaybookSection.NOTES)
 
     @property
     def has_timestamps(self) -> bool:
         """Whether the stamps stand in this file; if not, heartbeat_state.json holds the only copy."""
-        return Section.TIMESTAMPS in self.sections
+        return PlaybookSection.TIMESTAMPS in self.sections
 
     @property
     def stamps(self) -> Stamps:
@@ -187,14 +189,14 @@ class Playbook:
         stamped = type(self)(tuple(lines))
         if not (missing and self.has_timestamps):
             return stamped
-        last = max([*self._stamp_lines(), self.sections.index(Section.TIMESTAMPS)])
+        last = max([*self._stamp_lines(), self.sections.index(PlaybookSection.TIMESTAMPS)])
         return stamped.with_lines(self.after(last), [stamp_line(tier, at) for tier in missing])
 
-    def with_checked(self, task: Entry, ok: bool) -> Self:
+    def with_checked(self, task: PlaybookEntry, ok: bool) -> Self:
         """Return the playbook with the boxes of this task saying whether it went well, as `with_boxes` does."""
         return self.with_boxes([(task, ok)])
 
-    def with_boxes(self, boxes: Collection[tuple[Entry, bool]]) -> Self:
+    def with_boxes(self, boxes: Collection[tuple[PlaybookEntry, bool]]) -> Self:
         """Return the playbook with the boxes of these tasks (same section, same id) saying whether each went well.
 
         A task that is no longer there, or has no box at the start of its line, changes nothing: a human's edit wins.
@@ -228,23 +230,23 @@ class Playbook:
         kept: list[str] = []
         is_open = False
         for line, scanned in zip(self.lines, self.scanned, strict=True):
-            is_marker = scanned.kind is Kind.FENCE
+            is_marker = scanned.kind is LineKind.FENCE
             if is_marker and (is_open or _MARKDOWN_FENCE.fullmatch(scanned.shown)):
                 is_open = not is_open
             else:
                 kept.append(line)
         return tuple(kept)
 
-    def _in(self, section: Section) -> tuple[Entry, ...]:
+    def _in(self, section: PlaybookSection) -> tuple[PlaybookEntry, ...]:
         return tuple(entry for entry in self.entries if entry.section is section)
 
     def _stamp_lines(self) -> list[int]:
-        spans = (range(entry.start, entry.end) for entry in self._in(Section.TIMESTAMPS))
+        spans = (range(entry.start, entry.end) for entry in self._in(PlaybookSection.TIMESTAMPS))
         return [number for span in spans for number in span if self._is_stamp(number)]
 
     def _is_stamp(self, number: int) -> bool:
         line = self.scanned[number]
-        return line.kind in (Kind.ITEM, Kind.TEXT) and read_stamp(line.shown) is not None
+        return line.kind in (LineKind.ITEM, LineKind.TEXT) and read_stamp(line.shown) is not None
 
 
 def line_end(line: str) -> str:

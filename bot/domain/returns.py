@@ -130,12 +130,12 @@ class Usage(_Value):
     cost_usd: float | None = 0.0
 
 
-def total(*usages: Usage | None) -> Usage:
+def total_usage(*usages: Usage | None) -> Usage:
     """Return the sum; its cost is None (unknown) as soon as one of the costs is.
 
-    >>> total(Usage(input_tokens=3, cost_usd=0.5), None, Usage(output_tokens=2, cost_usd=0.25)).cost_usd
+    >>> total_usage(Usage(input_tokens=3, cost_usd=0.5), None, Usage(output_tokens=2, cost_usd=0.25)).cost_usd
     0.75
-    >>> total(Usage(cost_usd=0.5), Usage(input_tokens=3, cost_usd=None)).cost_usd is None
+    >>> total_usage(Usage(cost_usd=0.5), Usage(input_tokens=3, cost_usd=None)).cost_usd is None
     True
     """
     known = [usage for usage in usages if usage is not None]

@@ -31,7 +31,7 @@ REPLY_MARK: Final = "triage_reply:"
 """How the id of the first block of every reply begins."""
 
 
-class Status(StrEnum):
+class ThreadStatus(StrEnum):
     """Where a thread is in its life; `escalated` means a long headless run is under way."""
 
     INVESTIGATING = "investigating"
@@ -76,36 +76,36 @@ class QuestionType(StrEnum):
 _NO_REASON: frozenset[PendingReason | None] = frozenset({None})
 _P = PendingReason
 
-TRANSITIONS: Mapping[Status, Mapping[Status, frozenset[PendingReason | None]]] = MappingProxyType(
+TRANSITIONS: Mapping[ThreadStatus, Mapping[ThreadStatus, frozenset[PendingReason | None]]] = MappingProxyType(
     {
-        Status.INVESTIGATING: {
-            Status.AWAITING_VALIDATION: _NO_REASON,
-            Status.ESCALATED: _NO_REASON,
-            Status.PENDING_USER: frozenset({_P.FAILED, _P.CONTEXT}),
-            Status.CLOSED: _NO_REASON,
+        ThreadStatus.INVESTIGATING: {
+            ThreadStatus.AWAITING_VALIDATION: _NO_REASON,
+            ThreadStatus.ESCALATED: _NO_REASON,
+            ThreadStatus.PENDING_USER: frozenset({_P.FAILED, _P.CONTEXT}),
+            ThreadStatus.CLOSED: _NO_REASON,
         },
-        Status.AWAITING_VALIDATION: {
-            Status.PENDING_USER: frozenset({_P.APPROVAL, _P.DISAGREEMENT, _P.FAILED}),
-            Status.BOUNCED: _NO_REASON,
-            Status.CLOSED: _NO_REASON,
+        ThreadStatus.AWAITING_VALIDATION: {
+            ThreadStatus.PENDING_USER: frozenset({_P.APPROVAL, _P.DISAGREEMENT, _P.FAILED}),
+            ThreadStatus.BOUNCED: _NO_REASON,
+            ThreadStatus.CLOSED: _NO_REASON,
         },
-        Status.BOUNCED: {
-            Status.AWAITING_VALIDATION: _NO_REASON,
-            Status.ESCALATED: _NO_REASON,
-            Status.PENDING_USER: frozenset({_P.FAILED}),
-            Status.CLOSED: _NO_REASON,
+        ThreadStatus.BOUNCED: {
+            ThreadStatus.AWAITING_VALIDATION: _NO_REASON,
+            ThreadStatus.ESCALATED: _NO_REASON,
+            ThreadStatus.PENDING_USER: frozenset({_P.FAILED}),
+            ThreadStatus.CLOSED: _NO_REASON,
         },
-        Status.ESCALATED: {
-            Status.AWAITING_VALIDATION: _NO_REASON,
-            Status.PENDING_USER: frozenset({_P.FAILED}),
-            Status.CLOSED: _NO_REASON,
+        ThreadStatus.ESCALATED: {
+            ThreadStatus.AWAITING_VALIDATION: _NO_REASON,
+            ThreadStatus.PENDING_USER: frozenset({_P.FAILED}),
+            ThreadStatus.CLOSED: _NO_REASON,
         },
-        Status.PENDING_USER: {
-            Status.INVESTIGATING: _NO_REASON,
-            Status.ESCALATED: _NO_REASON,
-            Status.CLOSED: _NO_REASON,
+        ThreadStatus.PENDING_USER: {
+            ThreadStatus.INVESTIGATING: _NO_REASON,
+            ThreadStatus.ESCALATED: _NO_REASON,
+            ThreadStatus.CLOSED: _NO_REASON,
         },
-        Status.CLOSED: {},
+        ThreadStatus.CLOSED: {},
     }
 )
 
@@ -114,12 +114,12 @@ class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Step(_Value):
+class Transition(_Value):
     """One line of a thread's history."""
 
     at: AwareDatetime
-    from_: Status
-    to: Status
+    from_: ThreadStatus
+    to: ThreadStatus
     why: str
 
     model_config = WITHOUT_UNDERSCORE
@@ -177,8 +177,8 @@ class ThreadState(_Value):
     question_type: QuestionType = QuestionType.OTHER
     severity: Severity = Severity.ACT
     """`page` where the rules heard an alarm ("prod is down!!")."""
-    status: Status = Status.INVESTIGATING
-    status_history: tuple[Step, ...] = ()
+    status: ThreadStatus = ThreadStatus.INVESTIGATING
+    status_history: tuple[Transition, ...] = ()
     pending_reason: PendingReason | None = None
     resolution: Resolution | None = None
     rubric: str | None = None
@@ -222,7 +222,7 @@ class ThreadState(_Value):
     @property
     def is_open(self) -> bool:
         """Whether work on the thread may still happen."""
-        return self.status is not Status.CLOSED
+        return self.status is not ThreadStatus.CLOSED
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -243,7 +243,7 @@ class ThreadState(_Value):
         )
 
     def transition(
-        self, to: Status, *, at: datetime, why: str, reason: PendingReason | None = None, **changes: Any
+        self, to: ThreadStatus, *, at: datetime, why: str, reason: PendingReason | None = None, **changes: Any
     ) -> Self:
         """Return the thread one step further.
 
@@ -254,7 +254,7 @@ class ThreadState(_Value):
         if allowed is None or reason not in allowed:
             suffix = f" ({reason})" if reason else ""
             raise IllegalTransition(f"{self.thread_id}: no step {self.status} -> {to}{suffix}")
-        step = Step(at=at, from_=self.status, to=to, why=why)
+        step = Transition(at=at, from_=self.status, to=to, why=why)
         return self.model_copy(
             update={
                 **changes,
@@ -266,7 +266,7 @@ class ThreadState(_Value):
 
     def close(self, resolution: Resolution, *, at: datetime, why: str, **changes: Any) -> Self:
         """Return the thread closed, with how and when; raises IllegalTransition if it is closed already."""
-        return self.transition(Status.CLOSED, at=at, why=why, resolution=resolution, closed_at=at, **changes)
+        return self.transition(ThreadStatus.CLOSED, at=at, why=why, resolution=resolution, closed_at=at, **changes)
 
 
 def reply_mark(state: ThreadState) -> str:

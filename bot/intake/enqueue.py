@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from bot.domain.events import Classification, Event, MessageType
 from bot.domain.jobs import JobKind
 from bot.domain.threads import thread_key
-from bot.intake.classifier.classification import classify, settles
+from bot.intake.classifier.classification import classify, says_settled
 from bot.intake.classifier.rules import Rules
 from bot.ports import JobQueue, Journal, ThreadStore
 
@@ -26,11 +26,11 @@ _SHOWS: Final = frozenset({MessageType.IMAGE, MessageType.FILE})
 """Whoever sends a picture with an "ok" may answer with the picture."""
 
 
-def job_payload(event: Event, found: Classification, rules: Rules) -> dict[str, Any]:
+def build_job(event: Event, found: Classification, rules: Rules) -> dict[str, Any]:
     """Return the queue's job for a message: the event, and what the rules say that casework needs to know.
 
     `opens`: it deserves a thread of its own, should the one it was written in be closed by then. `is_ack`: it is
-    nobody's answer, whoever it names. `is_alarm`: it pages. `settles`: from the asker, it ends the matter.
+    nobody's answer, whoever it names. `is_alarm`: it pages. `says_settled`: from the asker, it ends the matter.
     """
     alone = classify(event, rules, inflight=False)
     return {
@@ -38,7 +38,7 @@ def job_payload(event: Event, found: Classification, rules: Rules) -> dict[str, 
         "opens": alone.classification == "actionable",
         "is_ack": found.is_ack_or_emoji and event.msg_type not in _SHOWS,
         "is_alarm": found.is_alarm,
-        "settles": not found.is_question and settles(event.content, rules),
+        "settles": not found.is_question and says_settled(event.content, rules),
     }
 
 
@@ -47,7 +47,7 @@ BEFORE: Final = timedelta(minutes=5)
 """How much earlier than its job an event may have been sorted; a clock that was set back makes them differ."""
 
 
-def queue_lost(classified: Journal, store: ThreadStore, jobs: JobQueue, rules: Rules, *, since_ms: int) -> int:
+def requeue_lost_jobs(classified: Journal, store: ThreadStore, jobs: JobQueue, rules: Rules, *, since_ms: int) -> int:
     """Queue every question sorted since then of which nothing is known; returns how many.
 
     Raises:
@@ -57,7 +57,7 @@ def queue_lost(classified: Journal, store: ThreadStore, jobs: JobQueue, rules: R
     count = 0
     for event, found in _questions(classified, since):
         if not _is_known(event, store, jobs):
-            jobs.put(JobKind.USER, thread_key(event), job_payload(event, found, rules))
+            jobs.put(JobKind.USER, thread_key(event), build_job(event, found, rules))
             count += 1
     return count
 

@@ -32,13 +32,13 @@ _ONE_LINE: Final = frozenset({"rich_text_section", "rich_text_preformatted", "ri
 _MAX_DEPTH: Final = 8
 
 
-def words_of(message: Mapping[str, Any]) -> str:
+def extract_text(message: Mapping[str, Any]) -> str:
     """Return what a message says, without credentials; half characters are replaced, which no file can hold.
 
     Raises:
         ValueError: its text is no text.
 
-    >>> words_of({"bot_id": "B1", "text": "", "attachments": [{"title": "HighLatency", "text": "p99 over 2 s"}]})
+    >>> extract_text({"bot_id": "B1", "text": "", "attachments": [{"title": "HighLatency", "text": "p99 over 2 s"}]})
     'HighLatency\\np99 over 2 s'
     """
     text = message.get("text")
@@ -52,14 +52,14 @@ def words_of(message: Mapping[str, Any]) -> str:
     return redact(words.encode("utf-8", "replace").decode())
 
 
-def is_edited(message: Mapping[str, Any], before: str | None) -> bool:
+def is_edited_message(message: Mapping[str, Any], before: str | None) -> bool:
     """Whether its words are no longer those of `before` because its author changed them.
 
     Slack marks what was edited, but not where a bot changed its blocks; then the words have to be known from before.
     Source: https://docs.slack.dev/reference/methods/chat.update (`blocks`)
     """
     is_marked = bool(message.get("edited")) or (bool(message.get("bot_id")) and before is not None)
-    return is_marked and words_of(message) != before
+    return is_marked and extract_text(message) != before
 
 
 def _attached(message: Mapping[str, Any]) -> Iterator[str]:
@@ -168,7 +168,7 @@ def _incoming(body: Body, event: Body, message: Body, kind: MessageType, me: Ide
     user, bot, app = _matching(message, "user", _USER), _id(message, "bot_id"), _id(message, "app_id")
     if user is None and bot is None and kind is not MessageType.DELETE:
         raise ValueError("event without a usable sender")
-    text = words_of(message)
+    text = extract_text(message)
     sender_team = _id(message, "user_team") or _id(message, "team") or me.team_id
     return Incoming(
         event=Event(
@@ -204,8 +204,8 @@ def _change(event: Body) -> tuple[MessageType | None, Body]:
         previous = event.get("previous_message")
         return MessageType.DELETE, {**(previous if isinstance(previous, Mapping) else {}), "ts": message.get("ts")}
     previous = event.get("previous_message")
-    before = words_of(previous) if isinstance(previous, Mapping) else None
-    return (MessageType.EDIT if is_edited(message, before) else None), message
+    before = extract_text(previous) if isinstance(previous, Mapping) else None
+    return (MessageType.EDIT if is_edited_message(message, before) else None), message
 
 
 def _kind_of(event: Body) -> MessageType:

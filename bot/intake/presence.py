@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from bot.domain.text.humanize import ago, span, utc_text
+from bot.domain.text.humanize import duration, time_ago, utc_text
 from bot.errors import ConfigError
 
 FILE = Path("slack", "connection.json")
@@ -68,7 +68,7 @@ def read_presence(home: Path) -> Presence | None:
         raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
 
 
-def state_of(seen: Presence | None, now: datetime) -> State:
+def connection_state(seen: Presence | None, now: datetime) -> State:
     """Return how things stand: connected, without connection, a process that is stuck, none, or never any."""
     if seen is None:
         return "never"
@@ -79,23 +79,23 @@ def state_of(seen: Presence | None, now: datetime) -> State:
     return "up" if seen.down_since is None and seen.connected_since is not None else "down"
 
 
-def describe(seen: Presence | None, now: datetime, *, heard_at: datetime | None = None) -> str:
+def describe_presence(seen: Presence | None, now: datetime, *, heard_at: datetime | None = None) -> str:
     """Return one line that is true; `heard_at` is when the latest message on record was written, None if none is.
 
     What is on record may be some seconds ahead of what the process last wrote about itself.
     """
-    state = state_of(seen, now)
+    state = connection_state(seen, now)
     if seen is None or state == "never":
         return "triage has not run on this data directory yet"
     if state == "dead":
-        return f"triage is not running (last seen {ago(now, seen.stopped_at or seen.at)})"
+        return f"triage is not running (last seen {time_ago(now, seen.stopped_at or seen.at)})"
     if state == "stuck":
-        return f"triage (process {seen.pid}) has given no sign of life for {span(now - seen.at)}; restart it"
+        return f"triage (process {seen.pid}) has given no sign of life for {duration(now - seen.at)}; restart it"
     events = [at for at in (seen.last_event_at, heard_at) if at is not None and at >= seen.started_at]
-    event = f"last event {ago(now, max(events))}" if events else "no event yet"
+    event = f"last event {time_ago(now, max(events))}" if events else "no event yet"
     if state == "down":
         why = f": {seen.problem}" if seen.problem else ""
-        return f"no connection for {span(now - (seen.down_since or seen.started_at))} ({event}){why}"
+        return f"no connection for {duration(now - (seen.down_since or seen.started_at))} ({event}){why}"
     assert seen.connected_since is not None
     times = {0: "", 1: " · 1 reconnect today"}.get(
         seen.reconnects_today, f" · {seen.reconnects_today} reconnects today"

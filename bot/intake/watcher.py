@@ -22,7 +22,7 @@ from bot.domain.jobs import JobKind
 from bot.domain.threads import thread_key
 from bot.errors import StoreError
 from bot.intake.classifier.classification import Rules, classify
-from bot.intake.enqueue import job_payload
+from bot.intake.enqueue import build_job
 from bot.intake.normalise import Body, Identity, Incoming, normalise
 from bot.ports import Clock, JobQueue, Journal, ThreadStore
 
@@ -35,7 +35,7 @@ _FOLDERS = re.compile(r"/[^:;\n]*/")
 _CHANGES = frozenset({MessageType.EDIT, MessageType.DELETE})
 
 
-class Insisted(StrEnum):
+class ForcedEnqueue(StrEnum):
     """What became of a message that somebody wants worked on."""
 
     QUEUED = "queued"
@@ -116,7 +116,7 @@ class Watcher:
             self._inbox.put(event)
         return True
 
-    def insist(self, body: Body) -> Insisted:
+    def insist(self, body: Body) -> ForcedEnqueue:
         """Queue a message that somebody wants worked on, whatever the rules say of it; journaled first unless it was.
 
         Raises:
@@ -125,18 +125,18 @@ class Watcher:
         try:
             incoming = normalise(body, self._me)
         except ValueError:
-            return Insisted.NOTHING
+            return ForcedEnqueue.NOTHING
         if incoming is None or incoming.event.msg_type in _CHANGES:
-            return Insisted.NOTHING
+            return ForcedEnqueue.NOTHING
         event = incoming.event.model_copy(update={"chat_name": self._names.get(incoming.event.chat_id)})
         if self._in_flight(event):
-            return Insisted.UNDER_WAY
+            return ForcedEnqueue.UNDER_WAY
         closed = self._store.last_closed(thread_key(event))
         if closed is not None and closed.original_message_id == event.message_id:
-            return Insisted.CLOSED
+            return ForcedEnqueue.CLOSED
         self._journal_once(event)
         self._jobs.put(JobKind.USER, thread_key(event), {"event": event.model_dump(mode="json")})
-        return Insisted.QUEUED
+        return ForcedEnqueue.QUEUED
 
     def last_seen(self, chat_id: str) -> datetime | None:
         """Return when the newest journaled message of a chat was written, by the chat's clock; None if none is known.
@@ -205,7 +205,7 @@ class Watcher:
         found = classify(event, self._rules, inflight=inflight)
         found = found.model_copy(update={"classified_at": self._clock.now()})
         if (found.classification == "actionable" or inflight) and event is not self._queued:
-            job = job_payload(event, found, self._rules)
+            job = build_job(event, found, self._rules)
             self._jobs.put(JobKind.USER, thread_key(event), job)
             self._queued = event
             self._on_queued(job)

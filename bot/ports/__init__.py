@@ -5,42 +5,41 @@ Nothing here does anything. The docstrings are the contract that tests/contracts
 
 from bot.ports.chat import (
     Channel,
+    ChatHistory,
     ChatMessage,
-    History,
     Message,
     Messenger,
     Page,
     Person,
-    Pictures,
     ProposalChat,
     RecheckChat,
     Surface,
+    WeekPictures,
     Workspace,
     is_stranger,
 )
-from bot.ports.search import MemoryIndex, NoteShelf, PassageIndex
+from bot.ports.search import NoteIndex, NoteStore, PassageIndex
 from bot.ports.session_stores import DecisionLog, OverrideStore, ProposalStore, SessionStore, SuggestionStore, WakeBox
 from bot.ports.storage import Damage, JobQueue, Journal, Slate, ThreadStore, any_job
 from bot.ports.system import Clock, Terminal
 
 __all__ = [
     "Channel",
+    "ChatHistory",
     "ChatMessage",
     "Clock",
     "Damage",
     "DecisionLog",
-    "History",
     "JobQueue",
     "Journal",
-    "MemoryIndex",
     "Message",
     "Messenger",
-    "NoteShelf",
+    "NoteIndex",
+    "NoteStore",
     "OverrideStore",
     "Page",
     "PassageIndex",
     "Person",
-    "Pictures",
     "ProposalChat",
     "ProposalStore",
     "RecheckChat",
@@ -51,6 +50,7 @@ __all__ = [
     "Terminal",
     "ThreadStore",
     "WakeBox",
+    "WeekPictures",
     "Workspace",
     "any_job",
     "is_stranger",

@@ -13,19 +13,19 @@ from typing import Any, Final, Protocol
 from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.memory.rechecks import Recheck
 from bot.domain.playbooks.proposals import Proposal
-from bot.domain.questions.week_summary import Week
+from bot.domain.questions.week_summary import WeekSummary
 from bot.domain.threads import ThreadState
 
 IN_FLIGHT: Final = timedelta(seconds=10)
 """How long after it was sent a post may still reach its channel, though whoever sent it cannot tell."""
 
 
-def may_still_come(sent_at: datetime, now: datetime) -> bool:
+def may_still_arrive(sent_at: datetime, now: datetime) -> bool:
     """Whether a post that is not to be found may yet come; a time in the future, a wrong clock's, says nothing.
 
     >>> from datetime import UTC
     >>> now = datetime(2026, 3, 1, tzinfo=UTC)
-    >>> [may_still_come(now - timedelta(seconds=s), now) for s in (-1, 0, 9, 10)]
+    >>> [may_still_arrive(now - timedelta(seconds=s), now) for s in (-1, 0, 9, 10)]
     [False, True, True, False]
     """
     return timedelta() <= now - sent_at < IN_FLIGHT
@@ -110,7 +110,7 @@ class Page:
     cursor: str | None = None
 
 
-class History(Protocol):
+class ChatHistory(Protocol):
     """What was said while nobody listened; every call is one network request.
 
     Raises Unavailable when the chat is down or asks for patience (`retry_after_s`), ProviderError when it refuses.
@@ -164,10 +164,10 @@ class Messenger(Protocol):
         ...
 
 
-class Pictures(Protocol):
+class WeekPictures(Protocol):
     """Where the picture of a week is shown to those who watch over the bot."""
 
-    def show(self, week: Week) -> None:
+    def show(self, week: WeekSummary) -> None:
         """Draw a week and post it in the ops channel, its numbers in words beside it for who cannot see it.
 
         Raises ProviderError if the chat refused it (nothing was posted), Unconfirmed if nobody can tell.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from bot.domain.memory.notes import Cite, KeptNote
+from bot.domain.memory.notes import KeptNote, NoteCitation
 from bot.domain.search.passages import IndexReport, MemoryHit, Passage
 
 
@@ -21,7 +21,7 @@ class PassageIndex(Protocol):
         ...
 
 
-class MemoryIndex(Protocol):
+class NoteIndex(Protocol):
     """Earlier answers: approved notes in memory/ and posted replies."""
 
     def search(self, question: str, *, limit: int = 3) -> list[MemoryHit]:
@@ -36,7 +36,7 @@ class MemoryIndex(Protocol):
         ...
 
 
-class NoteShelf(Protocol):
+class NoteStore(Protocol):
     """The notes of memory/ as files: kept, found by name, given other citations, put away; none is ever deleted."""
 
     def all(self) -> Sequence[KeptNote]:
@@ -54,7 +54,7 @@ class NoteShelf(Protocol):
         """Return the ref of the note that was kept under a name, a retired one too."""
         ...
 
-    def repin(self, ref: str, cites: Sequence[Cite]) -> bool:
+    def repin(self, ref: str, cites: Sequence[NoteCitation]) -> bool:
         """Have a note cite other lines, its words untouched; False if it is not there any more."""
         ...
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import InboxMessage, Override, SessionState
+from bot.domain.heartbeats.session_state import InboxMessage, SessionOverride, SessionState
 from bot.domain.playbooks.proposals import Proposal
 from bot.domain.sharing.suggestions import Suggestion
 
@@ -53,11 +53,11 @@ class WakeBox(Protocol):
 class OverrideStore(Protocol):
     """What people have switched by command, over triage.yml; it survives restarts."""
 
-    def overrides(self) -> Mapping[str, Override]:
+    def overrides(self) -> Mapping[str, SessionOverride]:
         """Return every session's overrides, those of other processes included."""
         ...
 
-    def change(self, session_id: str, change: Callable[[Override], Override]) -> Override:
+    def change(self, session_id: str, change: Callable[[SessionOverride], SessionOverride]) -> SessionOverride:
         """Store what `change` makes of a session's overrides and return it; raises StoreError when the disk refuses."""
         ...
 

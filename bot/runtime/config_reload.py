@@ -11,17 +11,17 @@ from bot.config.environment import Environment
 from bot.config.session_settings import refuse_unreachable
 from bot.config.settings import TAKEN_OVER, Settings
 from bot.errors import ConfigError
-from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 
 
-class Reload:
+class ConfigReload:
     """Takes over what may change under way; `learn` is called when it has."""
 
     def __init__(
         self,
         settings: Settings,
         environment: Environment,
-        sessions: Sessions,
+        sessions: SessionRegistry,
         *,
         say: Callable[[str], None],
         learn: Callable[[], None],

@@ -21,15 +21,15 @@ from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import OpenFinding, check_session_id
 from bot.errors import Conflict, InputError, TriageError
-from bot.heartbeat.alerts.finding_responses import Findings
+from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports import Clock
 from handlers.cards.messenger import Ephemeral, answer
-from handlers.clicks import who
+from handlers.clicks import clicking_person
 from handlers.ops_channel import Ask
-from handlers.transport.slack_clients import translated
+from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -43,12 +43,12 @@ Show = Callable[[Posted, Alert], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AlertDesk:
+class AlertActions:
     """What the buttons act on."""
 
-    sessions: Sessions
+    sessions: SessionRegistry
     owners: Owners
-    findings: Findings
+    findings: FindingResponses
     show: Show
     wake: WakeUp
     ask: Ask
@@ -59,7 +59,7 @@ class AlertDesk:
 class AlertButtons:
     """The listeners of an alert; every answer goes to the one who clicked, and to nobody else."""
 
-    def __init__(self, desk: AlertDesk, approvers: Approvers, *, tell: Ephemeral) -> None:
+    def __init__(self, desk: AlertActions, approvers: Approvers, *, tell: Ephemeral) -> None:
         self._desk, self._approvers, self._tell = desk, approvers, tell
 
     def acknowledge(self, ack: Ack, body: Body, action: Body) -> None:
@@ -106,7 +106,7 @@ class AlertButtons:
         def asked() -> str:
             session_id, digest = ids.decode_finding(action.get("value"))
             session = self._permitted(body, session_id)
-            by = who(body)[0]
+            by = clicking_person(body)[0]
             return self._desk.findings.investigate(
                 session_id,
                 digest,
@@ -122,11 +122,11 @@ class AlertButtons:
         try:
             session_id, _ = ids.decode_finding(action.get("value"))
             session = self._session(session_id)
-            self._approvers.require_probably(*who(body), NOT_YOURS, owner=self._claim(body, session))
+            self._approvers.require_probably(*clicking_person(body), NOT_YOURS, owner=self._claim(body, session))
             playbook = playbook_of(session).peek()
             if playbook is None:
                 raise InputError("There is no HEARTBEAT.md; the next beat creates it.")
-            with translated("open the playbook"):
+            with translate_slack_errors("open the playbook"):
                 client.views_open(trigger_id=body["trigger_id"], view=playbook_modal(session.name, playbook.shown))
         except TriageError as error:
             self._answer(body, str(error))
@@ -135,7 +135,7 @@ class AlertButtons:
         def changed() -> str:
             session_id, digest = ids.decode_finding(action.get("value"))
             session = self._permitted(body, session_id)
-            self._carry_out(body, session, digest, lambda: change(session_id, digest, who(body)[0]))
+            self._carry_out(body, session, digest, lambda: change(session_id, digest, clicking_person(body)[0]))
             return ""
 
         self._answer_with(body, changed)
@@ -172,21 +172,21 @@ class AlertButtons:
 
     def _permitted(self, body: Body, session_id: str) -> Session:
         session = self._session(session_id)
-        self._approvers.require(*who(body), NOT_YOURS, owner=self._claim(body, session))
+        self._approvers.require(*clicking_person(body), NOT_YOURS, owner=self._claim(body, session))
         return session
 
     def _claim(self, body: Body, session: Session) -> str:
         """Return whoever clicked if the session is theirs, or a page of it was escalated to them; else ""."""
-        user, owners = who(body)[0], self._desk.owners
+        user, owners = clicking_person(body)[0], self._desk.owners
         return user if owners.was_told(session, user, _channel(body)) else owners.claim(session, user)
 
     def _note_place(self, body: Body, session: Session) -> None:
         """Note that the owner acted in private, for alerts that go where they acted last."""
         if self._is_owner(body, session) and _channel(body).startswith("D"):
-            self._desk.findings.owner_acted(session.id, who(body)[0])
+            self._desk.findings.owner_acted(session.id, clicking_person(body)[0])
 
     def _is_owner(self, body: Body, session: Session) -> bool:
-        return self._desk.owners.includes(session, who(body)[0])
+        return self._desk.owners.includes(session, clicking_person(body)[0])
 
     def _session(self, session_id: str) -> Session:
         return self._desk.sessions.get(session_id)
@@ -201,7 +201,7 @@ class AlertButtons:
             self._answer(body, said)
 
     def _answer(self, body: Body, text: str) -> None:
-        answer(self._tell, _channel(body), who(body)[0], text)
+        answer(self._tell, _channel(body), clicking_person(body)[0], text)
 
 
 def question_about(session_name: str, text: str) -> str:

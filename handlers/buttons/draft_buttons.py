@@ -25,25 +25,25 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.cards.draft_card import LinkTo
 from blocks.modals.draft_modals import context_modal, dismiss_modal, edit_modal, prefill
-from blocks.modals.evidence_modal import MAX_CITATIONS, evidence_modal, looking_up, refusal
+from blocks.modals.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal, unavailable_modal
 from bot.casework.approvers import Approvers
 from bot.casework.checks.evidence_reader import EvidenceReader
-from bot.casework.decisions import Click, Decisions, check_context
+from bot.casework.decisions import Decisions, DraftClick, check_context
 from bot.domain.text.sanitize import check_whole
 from bot.errors import InputError, ProviderError, TriageError, Unconfirmed
 from bot.ports import ThreadStore
 from handlers.cards.messenger import Ephemeral
-from handlers.clicks import who
+from handlers.clicks import clicking_person
 from handlers.dialogues import errors_in, field_of, give_back, text_of
 from handlers.home import HomeTab
-from handlers.transport.slack_clients import translated
+from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
 
 
-class Answers:
+class ClickReplies:
     """Speaks to one person at a time; since a click may have changed what waits, all open pages follow at once."""
 
     def __init__(self, tell: Ephemeral, home: HomeTab, *, ops_channel: str) -> None:
@@ -55,7 +55,7 @@ class Answers:
         `about` is the question it is about, for who may approve; beside the card nobody has to be told. `typed` is what
         was submitted in vain: it is given back in the ops channel, or in private to who is not there.
         """
-        user, team = who(body)
+        user, team = clicking_person(body)
         at_home = ids.is_from_home(body)
         if at_home:
             self._home.say(user, team, text, about)
@@ -76,8 +76,8 @@ class EvidenceDialogue:
 
     def open(self, client: WebClient, trigger_id: str) -> str:
         """Open the dialogue, still empty, and return its id; raises ProviderError."""
-        with translated("open the evidence"):
-            answer: Any = client.views_open(trigger_id=trigger_id, view=looking_up())
+        with translate_slack_errors("open the evidence"):
+            answer: Any = client.views_open(trigger_id=trigger_id, view=loading_modal())
         return str(answer["view"]["id"])
 
     def fill(self, client: WebClient, view_id: str, thread_id: str) -> None:
@@ -100,11 +100,11 @@ class EvidenceDialogue:
 
     def refuse(self, client: WebClient, view_id: str, why: str) -> None:
         """Say why there is nothing to see."""
-        self._update(client, view_id, refusal(why))
+        self._update(client, view_id, unavailable_modal(why))
 
     def _update(self, client: WebClient, view_id: str, view: View) -> None:
         try:
-            with translated("show the evidence"):
+            with translate_slack_errors("show the evidence"):
                 client.views_update(view_id=view_id, view=view)
         except ProviderError:  # it was closed meanwhile, as a rule
             log.info("a dialogue was not filled", extra={"action": "dialogue_unfilled"}, exc_info=True)
@@ -113,7 +113,7 @@ class EvidenceDialogue:
 NOT_YOURS = "Only approvers may do this. Ask somebody in the ops channel, or have yourself added to `approvers`."
 
 
-class Approvals:
+class DraftButtons:
     """The listeners of a draft's buttons; every answer goes to the one who clicked, and to nobody else."""
 
     def __init__(
@@ -123,7 +123,7 @@ class Approvals:
         store: ThreadStore,
         *,
         evidence: EvidenceDialogue,
-        answers: Answers,
+        answers: ClickReplies,
     ) -> None:
         self._decisions, self._approvers, self._store = decisions, approvers, store
         self._evidence, self._answers = evidence, answers
@@ -219,7 +219,7 @@ class Approvals:
         view: Body,
         block: str,
         check: Callable[[str], object],
-        decide: Callable[[Click, str], str],
+        decide: Callable[[DraftClick, str], str],
     ) -> None:
         """Close the dialogue unless its words alone are refused; then ask who may, and decide."""
         typed = text_of(view, block)
@@ -232,7 +232,7 @@ class Approvals:
         ack()
         self._decide(body, lambda by: decide(click, by), typed=typed)
 
-    def _edit(self, body: Body, click: Click, words: str, *, only_save: bool) -> None:
+    def _edit(self, body: Body, click: DraftClick, words: str, *, only_save: bool) -> None:
         """Keep the words if whoever submitted them may, else give them back; then show or post what was kept."""
         try:
             by = self._permitted(body)
@@ -242,7 +242,7 @@ class Approvals:
             return
         self._carry_out(body, lambda: self._decisions.show(edited) if only_save else self._post_edited(edited, by))
 
-    def _post_edited(self, edited: Click, by: str) -> str:
+    def _post_edited(self, edited: DraftClick, by: str) -> str:
         """Post the edited draft; where that fails the card shows it, so that the words are not lost from sight."""
         try:
             return self._decisions.approve(edited, by=by)
@@ -253,8 +253,8 @@ class Approvals:
 
     def _permitted(self, body: Body) -> str:
         """Return who clicked or submitted, if they may, asked of Slack now; raises InputError."""
-        self._approvers.require(*who(body), NOT_YOURS)
-        return who(body)[0]
+        self._approvers.require(*clicking_person(body), NOT_YOURS)
+        return clicking_person(body)[0]
 
     def _decide(self, body: Body, decide: Callable[[str], str], *, typed: str | None = None) -> None:
         """Ask who may, then do what they decided; `typed` goes back to them where it is refused."""
@@ -277,7 +277,7 @@ class Approvals:
         try:
             self._require_probably(body)
             view = build(ids.decode_click(value), from_home=ids.is_from_home(body))
-            with translated("open the dialogue"):
+            with translate_slack_errors("open the dialogue"):
                 client.views_open(trigger_id=body["trigger_id"], view=view)
         except TriageError as error:
             log.info("a dialogue did not open: %s", error, extra={"action": "dialogue_refused"})
@@ -285,9 +285,9 @@ class Approvals:
 
     def _require_probably(self, body: Body) -> None:
         """Refuse, without a request, whoever did not seem allowed when last asked."""
-        self._approvers.require_probably(*who(body), NOT_YOURS)
+        self._approvers.require_probably(*clicking_person(body), NOT_YOURS)
 
-    def _show_evidence(self, body: Body, client: WebClient, click: Click) -> None:
+    def _show_evidence(self, body: Body, client: WebClient, click: DraftClick) -> None:
         """Show the citations; there is no submit to check permission at, so it is asked in full before any is shown."""
         try:
             self._require_probably(body)
@@ -303,16 +303,16 @@ class Approvals:
         else:
             self._evidence.fill(client, view_id, click.thread_id)
 
-    def _editor(self, click: Click, *, from_home: bool) -> View:
+    def _editor(self, click: DraftClick, *, from_home: bool) -> View:
         return edit_modal(click, self._draft_of(click), from_home=from_home)
 
-    def _words(self, click: Click, typed: str | None) -> str:
+    def _words(self, click: DraftClick, typed: str | None) -> str:
         """Return what was typed; the whole draft where the editor came back as it was shown."""
         state = self._store.get(click.thread_id)
         draft = (state.draft_pending if state else None) or ""
         return draft if typed is None or typed == prefill(draft) else typed
 
-    def _draft_of(self, click: Click) -> str:
+    def _draft_of(self, click: DraftClick) -> str:
         state = self._store.get(click.thread_id)
         if state is None or not state.is_open:
             raise InputError("This thread is closed; there is nothing left to edit.")
@@ -324,7 +324,7 @@ class Approvals:
     def _question_of(self, body: Body) -> str:
         """Return the question that a click is about; nothing to who may not read it."""
         thread_id = ids.clicked_thread(body)
-        if thread_id is None or not self._approvers.probably(*who(body)):
+        if thread_id is None or not self._approvers.probably(*clicking_person(body)):
             return ""
         state = self._store.get(thread_id) or self._store.last_closed(thread_id)
         return state.question if state else ""

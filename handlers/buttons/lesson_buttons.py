@@ -15,15 +15,15 @@ from slack_sdk import WebClient
 from blocks import ids
 from blocks.cards.lesson_card import remember_modal
 from bot.casework.approvers import Approvers
-from bot.casework.memory.lesson_notes import Lessons
-from bot.casework.memory.note_rechecks import Rechecks
-from bot.domain.memory.rechecks import Outcome
+from bot.casework.memory.lesson_notes import LessonNotes
+from bot.casework.memory.note_rechecks import NoteRechecks
+from bot.domain.memory.rechecks import RecheckOutcome
 from bot.errors import TriageError
 from handlers.buttons.draft_buttons import NOT_YOURS
 from handlers.cards.messenger import Ephemeral, answer
-from handlers.clicks import who
+from handlers.clicks import clicking_person
 from handlers.dialogues import errors_in, give_back, text_of
-from handlers.transport.slack_clients import translated
+from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class LessonButtons:
     """The listeners; every answer goes to the one who clicked, and to nobody else."""
 
     def __init__(
-        self, lessons: Lessons, rechecks: Rechecks, approvers: Approvers, *, ops_channel: str, tell: Ephemeral
+        self, lessons: LessonNotes, rechecks: NoteRechecks, approvers: Approvers, *, ops_channel: str, tell: Ephemeral
     ) -> None:
         self._lessons, self._rechecks, self._approvers = lessons, rechecks, approvers
         self._ops_channel, self._tell = ops_channel, tell
@@ -43,10 +43,10 @@ class LessonButtons:
         """Show what would be kept, to be changed."""
         ack()
         try:
-            self._approvers.require_probably(*who(body), NOT_YOURS)
+            self._approvers.require_probably(*clicking_person(body), NOT_YOURS)
             click = ids.decode_click(action.get("value"))
             view = remember_modal(click, *self._lessons.proposed(click))
-            with translated("open the dialogue"):
+            with translate_slack_errors("open the dialogue"):
                 client.views_open(trigger_id=body["trigger_id"], view=view)
         except TriageError as error:
             log.info("a dialogue did not open: %s", error, extra={"action": "dialogue_refused"})
@@ -65,30 +65,30 @@ class LessonButtons:
             return
         ack()
         try:
-            self._approvers.require(*who(body), NOT_YOURS)
-            self._lessons.remember(click, typed, by=who(body)[0])
+            self._approvers.require(*clicking_person(body), NOT_YOURS)
+            self._lessons.remember(click, typed, by=clicking_person(body)[0])
         except TriageError as error:
             log.info("a lesson was refused: %s", error, extra={"action": "click_refused"})
-            give_back(self._tell, self._ops_channel, who(body)[0], str(error), typed)
+            give_back(self._tell, self._ops_channel, clicking_person(body)[0], str(error), typed)
         self._lessons.tick()
 
     def still_true(self, ack: Ack, body: Body, action: Body) -> None:
         """Have the note cite its lines as the card shows them."""
         ack()
-        self._decide(body, action, Outcome.KEPT)
+        self._decide(body, action, RecheckOutcome.KEPT)
 
     def retire(self, ack: Ack, body: Body, action: Body) -> None:
         """Put the note where no search looks."""
         ack()
-        self._decide(body, action, Outcome.RETIRED)
+        self._decide(body, action, RecheckOutcome.RETIRED)
 
-    def _decide(self, body: Body, action: Body, outcome: Outcome) -> None:
+    def _decide(self, body: Body, action: Body, outcome: RecheckOutcome) -> None:
         try:
-            self._approvers.require(*who(body), NOT_YOURS)
-            self._rechecks.decide(ids.decode_recheck(action.get("value")), outcome, by=who(body)[0])
+            self._approvers.require(*clicking_person(body), NOT_YOURS)
+            self._rechecks.decide(ids.decode_recheck(action.get("value")), outcome, by=clicking_person(body)[0])
         except TriageError as error:
             log.info("a click was refused: %s", error, extra={"action": "click_refused"})
             self._answer(body, str(error))
 
     def _answer(self, body: Body, text: str) -> None:
-        answer(self._tell, self._ops_channel, who(body)[0], text)
+        answer(self._tell, self._ops_channel, clicking_person(body)[0], text)

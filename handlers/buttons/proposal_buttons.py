@@ -11,11 +11,11 @@ from slack_bolt import Ack
 from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.errors import TriageError
-from bot.heartbeat.playbooks.proposal_service import Proposals
+from bot.heartbeat.playbooks.proposal_service import ProposalService
 from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 from handlers.cards.messenger import Ephemeral, answer
-from handlers.clicks import who
+from handlers.clicks import clicking_person
 
 log = logging.getLogger(__name__)
 
@@ -28,8 +28,8 @@ class ProposalButtons:
 
     def __init__(
         self,
-        proposals: Proposals,
-        sessions: Sessions,
+        proposals: ProposalService,
+        sessions: SessionRegistry,
         owners: Owners,
         approvers: Approvers,
         *,
@@ -75,16 +75,16 @@ class ProposalButtons:
 
     def _require(self, body: Body, session_id: str | None) -> None:
         """Refuse whoever is neither the owner of the proposal's session nor an approver."""
-        user, team = who(body)
+        user, team = clicking_person(body)
         owner = self._owners.claim(self._sessions.get(session_id), user) if session_id else ""
         self._approvers.require(user, team, NOT_YOURS, owner=owner)
 
     def _answer_with(self, body: Body, work: Callable[[str], str]) -> None:
         try:
-            said = work(who(body)[0])
+            said = work(clicking_person(body)[0])
         except TriageError as error:
             log.info("a click was refused: %s", error, extra={"action": "click_refused"})
             said = str(error)
         if not said:
             return
-        answer(self._tell, self._ops_channel, who(body)[0], said[:1_900])
+        answer(self._tell, self._ops_channel, clicking_person(body)[0], said[:1_900])

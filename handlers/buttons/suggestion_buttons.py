@@ -18,18 +18,18 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.cards.suggestion_card import read_modal, reject_modal
 from bot.casework.approvers import Approvers
-from bot.domain.sharing.suggestions import By, Suggestion
+from bot.domain.sharing.suggestions import DecidedBy, Suggestion
 from bot.domain.text.sanitize import check_whole
 from bot.errors import InputError, ProviderError, TriageError
 from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_registry import Sessions
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDesk
+from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.ports import SuggestionStore
 from handlers.cards.messenger import Ephemeral, answer
 from handlers.cards.suggestion_cards import SuggestionCards
-from handlers.clicks import who
+from handlers.clicks import clicking_person
 from handlers.dialogues import errors_in, give_back, text_of
-from handlers.transport.slack_clients import translated
+from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -38,13 +38,13 @@ NOT_YOURS = "Only approvers and the owner of the session it is for may decide on
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SuggestionOffice:
+class SuggestionActions:
     """What the buttons and the command act on, and who may."""
 
-    sessions: Sessions
+    sessions: SessionRegistry
     owners: Owners
     store: SuggestionStore
-    desk: SuggestionDesk
+    desk: SuggestionDecisions
     cards: SuggestionCards
     approvers: Approvers
 
@@ -68,7 +68,7 @@ class SuggestionOffice:
 class SuggestionButtons:
     """The listeners of the card; every answer goes to the one who clicked, and to nobody else."""
 
-    def __init__(self, office: SuggestionOffice, *, ops_channel: str, tell: Ephemeral) -> None:
+    def __init__(self, office: SuggestionActions, *, ops_channel: str, tell: Ephemeral) -> None:
         self._office, self._ops_channel, self._tell = office, ops_channel, tell
 
     def accept(self, ack: Ack, body: Body, action: Body) -> None:
@@ -104,32 +104,32 @@ class SuggestionButtons:
         self._decide(body, view.get("private_metadata"), lambda one, by: self._office.desk.reject(one, by, said), said)
 
     def _decide(
-        self, body: Body, value: object, decide: Callable[[str, By], Suggestion], typed: str | None = None
+        self, body: Body, value: object, decide: Callable[[str, DecidedBy], Suggestion], typed: str | None = None
     ) -> None:
-        user, team = who(body)
+        user, team = clicking_person(body)
         try:
             suggestion = self._office.store.get(ids.decode_suggestion(value))
             self._office.require(user, team, suggestion, asks=True)
-            self._office.show(decide(suggestion.id, By(user, _name(body))))
+            self._office.show(decide(suggestion.id, DecidedBy(user, _name(body))))
         except TriageError as error:
             log.info("a click was refused: %s", error, extra={"action": "click_refused"})
             give_back(self._tell, self._ops_channel, user, str(error), typed)
 
     def _open(self, body: Body, client: WebClient, value: object, build: Callable[[Suggestion], View]) -> None:
         """Open a dialogue without a request before it; the submit asks for good who may."""
-        user, team = who(body)
+        user, team = clicking_person(body)
         try:
             suggestion = self._office.store.get(ids.decode_suggestion(value))
             self._office.require(user, team, suggestion, asks=False)
             if not suggestion.is_waiting:
                 raise InputError(f"{suggestion.decided_by_name} {suggestion.status} {suggestion.id} already.")
-            with translated("open the dialogue"):
+            with translate_slack_errors("open the dialogue"):
                 client.views_open(trigger_id=body["trigger_id"], view=build(suggestion))
         except TriageError as error:
             self._answer(body, str(error))
 
     def _answer(self, body: Body, text: str) -> None:
-        answer(self._tell, self._ops_channel, who(body)[0], text)
+        answer(self._tell, self._ops_channel, clicking_person(body)[0], text)
 
 
 def _name(body: Body) -> str:

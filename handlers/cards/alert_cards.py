@@ -17,9 +17,9 @@ from blocks.cards.alert_card import alert_blocks, alert_text, closed_text, mark_
 from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.errors import ProviderError
-from handlers.transport.poster import InFlight, Poster, slack_time, update_message
+from handlers.transport.poster import Poster, PostInFlight, slack_time, update_message
 from handlers.transport.rate_limits import CARD, LINE
-from handlers.transport.slack_clients import translated
+from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -109,7 +109,7 @@ class SlackAlerts:
         copies = [copy for copy in finding.copies if copy[0] in told]
         for place, reference in ((finding.place, finding.reference), *copies):
             try:
-                with translated("retire an alert"):
+                with translate_slack_errors("retire an alert"):
                     self._client.chat_update(
                         channel=place, ts=reference, text=alert_text(alert), blocks=retired_blocks(alert)
                     )
@@ -119,13 +119,13 @@ class SlackAlerts:
     def _channel(self, to: str) -> str:
         if to[:1] not in ("U", "W"):
             return to
-        with translated("open a direct message"):
+        with translate_slack_errors("open a direct message"):
             return str(self._client.conversations_open(users=to)["channel"]["id"])
 
     def _find_patiently(self, channel: str, alert: Alert) -> str | None:
         try:
             return self._find(channel, alert)
-        except InFlight as error:
+        except PostInFlight as error:
             self._wait(error.left_s)
             return self._find(channel, alert)
 

@@ -30,12 +30,12 @@ from blocks.text.message_size import REFUSED_CONTENT
 from blocks.text.outgoing_text import escape
 from blocks.text.times import with_local_times
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
-from bot.domain.threads import Status, ThreadState, hash_draft, reply_mark
+from bot.domain.threads import ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.transport.message_series import Part, post_series
 from handlers.transport.poster import Poster, slack_time, update_message
-from handlers.transport.rate_limits import CARD, LINE, REPLY, UPDATE_BURST, Pacer, paced
-from handlers.transport.slack_clients import translated
+from handlers.transport.rate_limits import CARD, LINE, REPLY, UPDATE_BURST, RateLimiter, rate_limited
+from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class SlackMessenger:
         self,
         client: WebClient,
         poster: Poster,
-        updates: Pacer,
+        updates: RateLimiter,
         *,
         ops_channel: str,
         bot_user_id: str,
@@ -144,7 +144,7 @@ class SlackMessenger:
             if refused is not None:  # shorter still where even that is refused
                 update_message(self._client, channel, ts, card_text(state), blocks, what="update the card")
                 return
-            with translated("update the card"):
+            with translate_slack_errors("update the card"):
                 self._client.chat_update(channel=channel, ts=ts, text=card_text(state), blocks=blocks)
 
     def _whole_at(self, state: ThreadState, place: tuple[str, str], refused: str | None) -> str | None:
@@ -152,7 +152,7 @@ class SlackMessenger:
 
         None where the card shows it, or where Slack does not take it: then the card offers no approval.
         """
-        if state.status is not Status.PENDING_USER or not state.draft_pending:
+        if state.status is not ThreadStatus.PENDING_USER or not state.draft_pending:
             return None
         if draft_fits(state, is_short=refused is not None):
             return None
@@ -176,7 +176,7 @@ class SlackMessenger:
     def _first_card(self, state: ThreadState, posted: str, text: str, blocks: Sequence[Block]) -> str:
         """Return the ts of the one card: where another process posted one in the same moment, the older one stays."""
         try:
-            with translated("look for a second card"):
+            with translate_slack_errors("look for a second card"):
                 first = self._poster.first(
                     self._ops_channel, ids.card_block_id(state.thread_id), since=_asked_at(state)
                 )
@@ -255,7 +255,7 @@ class SlackMessenger:
     def find_reply(self, state: ThreadState, text: str) -> str | None:
         """Return the ts of our reply, if it stands in the thread; a thread that is gone holds none."""
         try:
-            with translated("look for the reply"):
+            with translate_slack_errors("look for the reply"):
                 pages = self._client.conversations_replies(
                     channel=state.chat_id, ts=state.thread_ts, include_all_metadata=True, limit=200
                 )
@@ -268,7 +268,7 @@ class SlackMessenger:
 
     def delete_reply(self, state: ThreadState, ts: str) -> None:
         """Delete a reply that was posted beside another one; raises ProviderError where Slack refuses."""
-        with translated("delete the second reply"):
+        with translate_slack_errors("delete the second reply"):
             self._client.chat_delete(channel=state.chat_id, ts=ts)
 
     def tell_ops(self, text: str) -> None:
@@ -277,7 +277,7 @@ class SlackMessenger:
 
     def _paced_update(self, state: ThreadState, *, is_progress: bool) -> AbstractContextManager[None]:
         """Pace an update: a state is put off rather than waited for, and progress leaves half of the room to states."""
-        return paced(
+        return rate_limited(
             self._updates,
             _ALL_CARDS,
             "update the card",
@@ -329,11 +329,11 @@ Ephemeral = Callable[[str, str, str], None]
 Whisper = Callable[[str, str, str, str | None], None]
 
 
-def whisper(client: WebClient) -> Whisper:
+def ephemeral_reply(client: WebClient) -> Whisper:
     """Return a way to tell one user something only they see, in a channel or in one of its threads."""
 
     def tell(channel: str, user: str, text: str, thread_ts: str | None) -> None:
-        with translated("answer you"):
+        with translate_slack_errors("answer you"):
             client.chat_postEphemeral(channel=channel, user=user, text=with_local_times(text), thread_ts=thread_ts)
 
     return tell
@@ -341,7 +341,7 @@ def whisper(client: WebClient) -> Whisper:
 
 def ephemeral(client: WebClient, poster: Poster) -> Ephemeral:
     """Return a way to tell one user something only they see: in a channel, or in private if they are not there."""
-    whispered = whisper(client)
+    whispered = ephemeral_reply(client)
 
     def tell(channel: str, user: str, text: str) -> None:
         try:
@@ -356,7 +356,7 @@ def ephemeral(client: WebClient, poster: Poster) -> Ephemeral:
 
 
 def _in_private(client: WebClient, poster: Poster, user: str, text: str) -> None:
-    with translated("open a direct message"):
+    with translate_slack_errors("open a direct message"):
         channel = str(client.conversations_open(users=user)["channel"]["id"])
     poster.post(channel, with_local_times(text), what="answer you", rank=LINE)
 

@@ -13,12 +13,12 @@ from bot.domain.playbooks.proposals import Proposal
 from bot.errors import ProviderError
 from handlers.transport.poster import Poster, slack_time, update_message
 from handlers.transport.rate_limits import CARD, REPLY
-from handlers.transport.slack_clients import translated
+from handlers.transport.slack_clients import translate_slack_errors
 
 DONE_EVENT: Final = "triage_proposal"
 
 
-class SlackProposals:
+class ProposalCards:
     """Speaks in one ops channel and in the threads proposals came from.
 
     `not_allowed` returns the commands of a proposal's task that may not run.
@@ -78,7 +78,7 @@ class SlackProposals:
 
     def find_said(self, proposal: Proposal) -> str | None:
         """Return the ts of the line, if it stands in the thread; metadata decides, the text where there is none."""
-        with translated("look for what was said"):
+        with translate_slack_errors("look for what was said"):
             pages = self._client.conversations_replies(
                 channel=proposal.chat_id, ts=proposal.thread_ts, include_all_metadata=True, limit=200
             )

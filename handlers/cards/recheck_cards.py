@@ -12,7 +12,7 @@ from handlers.transport.poster import Poster, slack_time, update_message
 from handlers.transport.rate_limits import CARD
 
 
-class SlackRechecks:
+class RecheckCards:
     """Speaks in one ops channel; links citations where the code host is known."""
 
     def __init__(self, client: WebClient, poster: Poster, *, ops_channel: str, link_to: LinkTo) -> None:

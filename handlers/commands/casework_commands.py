@@ -13,17 +13,17 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.views.brief_view import brief_blocks, open_blocks
-from blocks.views.heartbeat_view import said_blocks
+from blocks.views.heartbeat_view import message_blocks
 from blocks.views.report_views import approver_blocks
 from bot.casework.approvers import Approvers
-from bot.casework.pause import Pausing
-from bot.casework.reports.daily_brief import WINDOW, gather
+from bot.casework.pause import PauseSwitch
+from bot.casework.reports.daily_brief import WINDOW, build_brief
 from bot.casework.reports.status_overview import overview
 from bot.errors import InputError
 from bot.intake.classifier.message_text import is_only_emoji
 from bot.ports import Clock
-from handlers.commands.dispatcher import Command, Promise
-from handlers.commands.typed_command import Typed, refuse_more
+from handlers.commands.dispatcher import Command, DeferredAnswer
+from handlers.commands.typed_command import TypedCommand, reject_extra_words
 from handlers.ops_channel import Ask
 
 MAX_QUESTION_CHARS: Final = 4_000
@@ -40,7 +40,7 @@ class CaseworkCommands:
 
     home: Path
     approvers: Approvers
-    pausing: Pausing
+    pausing: PauseSwitch
     show_cards: Callable[[], object]
     show_week: Callable[[], object]
     ask: Ask
@@ -57,43 +57,43 @@ class CaseworkCommands:
             "approve-list": self.approve_list,
         }
 
-    def open(self, typed: Typed) -> list[Block]:
+    def open(self, typed: TypedCommand) -> list[Block]:
         """List the drafts that wait."""
         now = self.clock.now()
         return open_blocks(overview(self.home, now), now, may_see_drafts=self._may(typed))
 
-    def brief(self, typed: Typed) -> list[Block] | Promise:
+    def brief(self, typed: TypedCommand) -> list[Block] | DeferredAnswer:
         """Sum up the last 24 hours, or post the week as a picture: no answer for one pair of eyes can hold a file."""
         if typed.line.word(1) == "picture":
             self._require(typed)
-            refuse_more("brief picture", typed.line.words[2:])
-            coming = said_blocks("The picture of the week is on its way to the ops channel.")
-            return Promise(blocks=coming, work=self.show_week)
+            reject_extra_words("brief picture", typed.line.words[2:])
+            coming = message_blocks("The picture of the week is on its way to the ops channel.")
+            return DeferredAnswer(blocks=coming, work=self.show_week)
         now = self.clock.now()
-        return brief_blocks(gather(self.home, now - WINDOW, now), "Brief", may_see_drafts=self._may(typed))
+        return brief_blocks(build_brief(self.home, now - WINDOW, now), "Brief", may_see_drafts=self._may(typed))
 
-    def pause(self, typed: Typed) -> list[Block]:
+    def pause(self, typed: TypedCommand) -> list[Block]:
         """Stop what costs money; what runs already ends."""
         self._require(typed)
         is_new = self.pausing.pause(by=typed.user_id, name=typed.user_name)
         self.show_cards()
         words = f"Triage is {self.pausing.words()}." if is_new else f"It was already {self.pausing.words()}."
-        return said_blocks(
+        return message_blocks(
             f"{words}\nMessages are heard and get their cards; investigations and heartbeats wait, what runs already "
             "ends.\nTo go on: /triage resume"
         )
 
-    def resume(self, typed: Typed) -> list[Block]:
+    def resume(self, typed: TypedCommand) -> list[Block]:
         """Take up what waited."""
         self._require(typed)
         words = self.pausing.words()
         if not self.pausing.resume(by=typed.user_id):
-            return said_blocks("Nothing is paused. Next: /triage status")
+            return message_blocks("Nothing is paused. Next: /triage status")
         self.show_cards()
         waiting = overview(self.home, self.clock.now()).queued
-        return said_blocks(f"Triage goes on; it was {words}. {waiting} in the queue. Next: /triage status")
+        return message_blocks(f"Triage goes on; it was {words}. {waiting} in the queue. Next: /triage status")
 
-    def investigate(self, typed: Typed) -> list[Block] | Promise:
+    def investigate(self, typed: TypedCommand) -> list[Block] | DeferredAnswer:
         """Ask in the ops channel, in the name of whoever typed."""
         self._require(typed)
         question = typed.line.after(1)
@@ -106,15 +106,15 @@ class CaseworkCommands:
             )
         paused = self.pausing.words()
         waits = f" Triage is {paused}: its card waits until somebody types /triage resume" if paused else ""
-        told = said_blocks(f"Asked in the ops channel; the card there will show the draft.{waits}")
-        return Promise(blocks=told, work=lambda: self.ask(question, typed.user_id))
+        told = message_blocks(f"Asked in the ops channel; the card there will show the draft.{waits}")
+        return DeferredAnswer(blocks=told, work=lambda: self.ask(question, typed.user_id))
 
-    def approve_list(self, typed: Typed) -> list[Block]:
+    def approve_list(self, typed: TypedCommand) -> list[Block]:
         """Say who may approve."""
         return approver_blocks(self.approvers.roll(), is_one=self._may(typed))
 
-    def _require(self, typed: Typed) -> None:
+    def _require(self, typed: TypedCommand) -> None:
         self.approvers.require(*typed.who, ONLY_APPROVERS)
 
-    def _may(self, typed: Typed) -> bool:
+    def _may(self, typed: TypedCommand) -> bool:
         return self.approvers.allow(*typed.who)

@@ -13,13 +13,13 @@ from slack_bolt import Ack, Respond
 from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_message
-from blocks.views.heartbeat_view import said_blocks
+from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import WORD_CHARS, entry_blocks, help_blocks, typed_blocks, unknown_text
-from bot.domain.commands.command_specs import MANUAL, near_commands, subcommands, verbs
+from bot.domain.commands.command_specs import MANUAL, command_names, near_commands, subcommands
 from bot.domain.text.did_you_mean import near_ones
 from bot.errors import Conflict, InputError, TriageError
-from handlers.commands.typed_command import Typed
-from handlers.transport.slack_clients import translated
+from handlers.commands.typed_command import TypedCommand
+from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ OTHER_TEAM: Final = "Only members of this workspace can use /triage. To ask, wri
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Promise:
+class DeferredAnswer:
     """An answer for now, and what is done after it: Slack waits 3 s for the answer, and may itself take longer.
 
     `work` returns nothing; what it raises the one who typed is told.
@@ -43,10 +43,10 @@ class Promise:
     work: Callable[[], object]
 
 
-Command = Callable[[Typed], list[Block] | Promise]
+Command = Callable[[TypedCommand], list[Block] | DeferredAnswer]
 
 
-class Commands:
+class CommandDispatcher:
     """Answers `/triage <word> …` with an ephemeral message; `table` maps the first word to its function.
 
     What it says of a command stands in bot/domain/commands/command_specs.py. Members of other workspaces are answered
@@ -68,9 +68,9 @@ class Commands:
 
     def __call__(self, ack: Ack, body: Body, respond: Respond) -> None:
         """Answer at once, or say that it takes longer and answer then; then keep what was promised."""
-        typed = Typed.of(body)
+        typed = TypedCommand.of(body)
         word = typed.line.word(0)[:WORD_CHARS] or "help"
-        acknowledged = _Once(lambda **said: ack(response_type="ephemeral", **said))
+        acknowledged = _AnswerOnce(lambda **said: ack(response_type="ephemeral", **said))
         looking = threading.Timer(self._patience_s, acknowledged, kwargs={"text": f"Looking … (/triage {word})"})
         looking.daemon = True
         looking.start()
@@ -78,16 +78,16 @@ class Commands:
             answer = self._answer(typed)
         finally:
             looking.cancel()
-        blocks = fit_message(answer.blocks if isinstance(answer, Promise) else answer)
+        blocks = fit_message(answer.blocks if isinstance(answer, DeferredAnswer) else answer)
         said = {"text": f"/triage {word}", "blocks": [block.to_dict() for block in blocks]}
         if not acknowledged(**said):
             _respond(respond, **said)
-        if isinstance(answer, Promise):
+        if isinstance(answer, DeferredAnswer):
             _keep(answer, respond)
 
-    def _answer(self, typed: Typed) -> list[Block] | Promise:
+    def _answer(self, typed: TypedCommand) -> list[Block] | DeferredAnswer:
         if not self._knows(*typed.who):
-            return said_blocks(OTHER_TEAM)
+            return message_blocks(OTHER_TEAM)
         word = typed.line.word(0) or "help"
         command = self._table.get(word)
         if command is None:
@@ -96,20 +96,20 @@ class Commands:
             _refuse_more(typed, word)
             return self._help_on(typed, word) or command(typed)
         except TriageError as error:
-            return [*said_blocks(_refusal(error, typed)), *typed_blocks(typed.line.text)]
+            return [*message_blocks(_refusal(error, typed)), *typed_blocks(typed.line.text)]
 
-    def _help_on(self, typed: Typed, word: str) -> list[Block] | None:
+    def _help_on(self, typed: TypedCommand, word: str) -> list[Block] | None:
         """Return help where it was asked for at the end: `pause help`, `tiers help`, `tiers help add`."""
         if word == "help" or typed.line.word(1) not in ("help", "-h", "--help"):
             return None
         return _about([word, *([typed.line.word(2)] if subcommands(word) else [])]) if _is_plain(typed, word) else None
 
-    def _help(self, typed: Typed) -> list[Block]:
+    def _help(self, typed: TypedCommand) -> list[Block]:
         about = [word.lower() for word in typed.line.words[1:]]
         return _about(about[1:] if about[:1] == ["triage"] else about)
 
 
-class _Once:
+class _AnswerOnce:
     """Says one thing, the first; True to the caller whose it was. Timer and listener may come at the same moment."""
 
     def __init__(self, say: Callable[..., object]) -> None:
@@ -135,28 +135,28 @@ def _about(words: list[str]) -> list[Block]:
         if (found := MANUAL.get(f"{command} {word}")) is not None:
             return entry_blocks(found)
     if verb and subcommands(command):
-        near = [f"help {command} {one}" for one in near_ones(verb, verbs(command))]
+        near = [f"help {command} {one}" for one in near_ones(verb, command_names(command))]
         return entry_blocks(MANUAL[command], unknown_text(verb, near, after=f"{command} …") if near else "")
     return entry_blocks(MANUAL[command])
 
 
-def _refusal(error: TriageError, typed: Typed) -> str:
+def _refusal(error: TriageError, typed: TypedCommand) -> str:
     """Return an error as a sentence that ends with what to type next; a conflict begins with somebody's name."""
     said = str(error)
     sentence = said if isinstance(error, Conflict) else f"{said[:1].upper()}{said[1:]}"
     if "/triage" in said:
         return sentence
     word = typed.line.word(0)
-    path = next((f"{word} {one}" for one in verbs(word) if one in typed.line.words[1:3]), word)
+    path = next((f"{word} {one}" for one in command_names(word) if one in typed.line.words[1:3]), word)
     return f"{sentence.rstrip('.')}. More: /triage help {path}"
 
 
-def _is_plain(typed: Typed, word: str) -> bool:
+def _is_plain(typed: TypedCommand, word: str) -> bool:
     """Whether `help` is no part of what is said: `investigate help …` is a question."""
     return word != "investigate" or len(typed.line.words) == 2
 
 
-def _refuse_more(typed: Typed, word: str) -> None:
+def _refuse_more(typed: TypedCommand, word: str) -> None:
     """Refuse what changes something and takes no more words: `pause shop` is not `pause`."""
     more = typed.line.words[1:]
     if word not in ("pause", "resume") or not more or typed.line.word(1) == "help":
@@ -170,7 +170,7 @@ def _refuse_more(typed: Typed, word: str) -> None:
 def _respond(respond: Respond, **said: Any) -> None:
     """Say something more to the one who typed; Slack may take it no longer, and then only the log hears."""
     try:
-        with translated("answer you"):
+        with translate_slack_errors("answer you"):
             answer = respond(response_type="ephemeral", replace_original=False, **said)
     except TriageError:
         log.warning("an answer could not be given", extra={"action": "answer_failed"}, exc_info=True)
@@ -180,7 +180,7 @@ def _respond(respond: Respond, **said: Any) -> None:
             log.warning("an answer was refused with status %s", status, extra={"action": "answer_failed"})
 
 
-def _keep(promise: Promise, respond: Respond) -> None:
+def _keep(promise: DeferredAnswer, respond: Respond) -> None:
     try:
         promise.work()
     except TriageError as error:

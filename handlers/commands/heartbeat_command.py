@@ -11,23 +11,23 @@ from typing import Final
 
 from slack_sdk.models.blocks import Block
 
-from blocks.views.heartbeat_view import list_blocks, log_blocks, said_blocks, why_blocks
+from blocks.views.heartbeat_view import list_blocks, log_blocks, message_blocks, why_blocks
 from blocks.views.help_view import unknown_text, usage_blocks
 from bot.casework.approvers import Approvers
-from bot.domain.commands.command_specs import verbs
-from bot.domain.heartbeats.session_state import Setter
+from bot.domain.commands.command_specs import command_names
+from bot.domain.heartbeats.session_state import ChangedBy
 from bot.domain.text.did_you_mean import near_ones
 from bot.errors import InputError
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.schedule.session_controls import Controls
+from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.schedule.session_overview import rows
 from bot.heartbeat.schedule.session_wording import beside_ok_lines, midnight_in
 from bot.heartbeat.sessions.assignments import Assigning
-from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports import Clock, SessionStore
-from handlers.commands.typed_command import Typed, refuse_more
+from handlers.commands.typed_command import TypedCommand, reject_extra_words
 
 NAME: Final = "heartbeat"
 LOG_LINES: Final = 15
@@ -38,38 +38,38 @@ WHY_BEATS: Final = 5
 class HeartbeatCommand:
     """Answers `/triage heartbeat …`; a Command of handlers/commands."""
 
-    sessions: Sessions
+    sessions: SessionRegistry
     owners: Owners
     store: SessionStore
-    controls: Controls
+    controls: SessionControls
     assigning: Assigning
     record: BeatLog
-    zones: Zones
+    zones: OwnerZones
     approvers: Approvers
     clock: Clock
 
-    def __call__(self, typed: Typed) -> list[Block]:
+    def __call__(self, typed: TypedCommand) -> list[Block]:
         """Return the answer; raises InputError and StoreError."""
         verb = typed.line.word(1) or "list"
         if verb == "list":
             found = rows(self.sessions, self.store, self.zones, self.record, self.clock.now())
             return list_blocks(found, self.clock.now())
-        if verb not in verbs(NAME):
+        if verb not in command_names(NAME):
             return usage_blocks(NAME, self._unknown(verb))
         session = self.sessions.get(typed.line.word(2))
         if verb in ("log", "why"):
             return self._told(verb, session, may_read=self._may(session, typed))
         refusal = f"Only approvers and the owner of {session.id} may do that. See /triage heartbeat list"
         self.approvers.require(*typed.who, refusal, owner=self.owners.claim(session, typed.user_id))
-        refuse_more(f"{NAME} {verb}", typed.line.words[2:])
-        return said_blocks(self._done(verb, session, "".join(typed.line.words[3:]), typed))
+        reject_extra_words(f"{NAME} {verb}", typed.line.words[2:])
+        return message_blocks(self._done(verb, session, "".join(typed.line.words[3:]), typed))
 
     def _unknown(self, verb: str) -> str:
         """Say what may have been meant: `heartbeat shop off` has its words in the wrong order."""
         if any(session.id == verb for session in self.sessions.all()):
             near = [f"{NAME} {one} {verb}" for one in ("why", "run")]
         else:
-            near = [f"{NAME} {one}" for one in near_ones(verb, verbs(NAME))]
+            near = [f"{NAME} {one}" for one in near_ones(verb, command_names(NAME))]
         return unknown_text(verb, near, after=NAME)
 
     def _told(self, verb: str, session: Session, *, may_read: bool) -> list[Block]:
@@ -81,8 +81,8 @@ class HeartbeatCommand:
         latest = self.record.recent(session.id, WHY_BEATS)
         return why_blocks(session.id, latest, may_read=may_read, beside_ok=remarks)
 
-    def _done(self, verb: str, session: Session, interval: str, typed: Typed) -> str:
-        by = Setter(id=typed.user_id, name=typed.user_name, at=self.clock.now())
+    def _done(self, verb: str, session: Session, interval: str, typed: TypedCommand) -> str:
+        by = ChangedBy(id=typed.user_id, name=typed.user_name, at=self.clock.now())
         if verb == "every":
             if not interval:
                 raise InputError(f"How often? Type /triage heartbeat every {session.id} 15m")
@@ -93,5 +93,5 @@ class HeartbeatCommand:
             return self.controls.run(session.id)
         return self.controls.switch(session.id, by, on=verb == "on")
 
-    def _may(self, session: Session, typed: Typed) -> bool:
+    def _may(self, session: Session, typed: TypedCommand) -> bool:
         return self.approvers.allow(*typed.who, owner=self.owners.claim(session, typed.user_id))

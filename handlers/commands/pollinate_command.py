@@ -12,16 +12,16 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.cards.suggestion_card import suggestion_list, unread_blocks
-from blocks.views.heartbeat_view import said_blocks
+from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import unknown_text, usage_blocks
-from bot.domain.commands.command_specs import verbs
+from bot.domain.commands.command_specs import command_names
 from bot.domain.sharing.suggestion_wording import accepted, ran, rejected
-from bot.domain.sharing.suggestions import By
+from bot.domain.sharing.suggestions import DecidedBy
 from bot.domain.text.did_you_mean import near_ones
 from bot.errors import InputError
 from bot.heartbeat.sharing.pollination import Pollination
-from handlers.buttons.suggestion_buttons import NOT_YOURS, SuggestionOffice
-from handlers.commands.typed_command import Typed, refuse_more
+from handlers.buttons.suggestion_buttons import NOT_YOURS, SuggestionActions
+from handlers.commands.typed_command import TypedCommand, reject_extra_words
 
 NAME: Final = "pollinate"
 ANYWAY: Final = "anyway"
@@ -31,52 +31,52 @@ ANYWAY: Final = "anyway"
 class PollinateCommand:
     """Answers `/triage pollinate …`; a Command of handlers/commands."""
 
-    office: SuggestionOffice
+    office: SuggestionActions
     pollination: Pollination
 
-    def __call__(self, typed: Typed) -> list[Block]:
+    def __call__(self, typed: TypedCommand) -> list[Block]:
         """Return the answer; raises InputError and StoreError."""
         verb = typed.line.word(1) or "list"
-        if verb not in verbs(NAME):
-            near = [f"{NAME} {one}" for one in near_ones(verb, verbs(NAME))]
+        if verb not in command_names(NAME):
+            near = [f"{NAME} {one}" for one in near_ones(verb, command_names(NAME))]
             return usage_blocks(NAME, unknown_text(verb, near, after=NAME))
-        refuse_more(f"{NAME} {verb}", typed.line.words[2:])
+        reject_extra_words(f"{NAME} {verb}", typed.line.words[2:])
         if verb == "list":
             return self._list(typed)
         if verb == "run":
             self.office.approvers.require(
                 *typed.who, "Only approvers may send suggestions. Who they are: /triage approve-list"
             )
-            return said_blocks(ran(self.pollination.run()))
+            return message_blocks(ran(self.pollination.run()))
         return self._decided(verb, typed)
 
-    def _list(self, typed: Typed) -> list[Block]:
+    def _list(self, typed: TypedCommand) -> list[Block]:
         """List what this person may decide on; for anybody else the list is not empty but closed."""
         known = self.office.store.all()
         owned = self._owned(typed)
         theirs = known if self.office.approvers.allow(*typed.who) else [one for one in known if one.to in owned]
         if known and not theirs:
-            return said_blocks(f"{NOT_YOURS} Who they are: /triage approve-list")
+            return message_blocks(f"{NOT_YOURS} Who they are: /triage approve-list")
         return suggestion_list(theirs)
 
-    def _decided(self, verb: str, typed: Typed) -> list[Block]:
+    def _decided(self, verb: str, typed: TypedCommand) -> list[Block]:
         desk, line = self.office.desk, typed.line
         if not self._owned(typed):  # before any id is named: the near ones are not for everybody
             self.office.approvers.require(*typed.who, NOT_YOURS)
         found = desk.find(line.word(2))
         self.office.require(*typed.who, found, asks=True)
-        by = By(typed.user_id, typed.user_name)
+        by = DecidedBy(typed.user_id, typed.user_name)
         if verb == "reject":
-            return said_blocks(rejected(desk.reject(found.id, by, line.after(3) or None)))
+            return message_blocks(rejected(desk.reject(found.id, by, line.after(3) or None)))
         if line.words[3:] and line.word(3) != ANYWAY:
             raise InputError(
                 f"Nothing was changed: accept takes the id and no more. /triage pollinate accept {found.id}"
             )
         if found.quarantine and found.is_waiting and line.word(3) != ANYWAY:
             return unread_blocks(found)
-        return said_blocks(accepted(desk.accept(found.id, by, has_read=bool(found.quarantine))))
+        return message_blocks(accepted(desk.accept(found.id, by, has_read=bool(found.quarantine))))
 
-    def _owned(self, typed: Typed) -> frozenset[str]:
+    def _owned(self, typed: TypedCommand) -> frozenset[str]:
         """Return the sessions that belong to whoever typed; none to an owner who has become a guest, say."""
         user, owners = typed.user_id, self.office.owners
         mine = frozenset(one.id for one in self.office.sessions.all() if owners.includes(one, user))

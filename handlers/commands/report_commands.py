@@ -11,18 +11,18 @@ from typing import Final
 
 from slack_sdk.models.blocks import Block
 
-from blocks.views.heartbeat_view import said_blocks
+from blocks.views.heartbeat_view import message_blocks
 from blocks.views.report_views import metrics_blocks, status_blocks
 from bot.casework.approvers import Approvers
 from bot.casework.reports.autonomy_metrics import WEEKS
 from bot.casework.reports.journal_history import read_past
 from bot.casework.reports.measures import Window
-from bot.casework.reports.metrics_report import report
+from bot.casework.reports.metrics_report import build_metrics
 from bot.casework.reports.status_overview import overview
 from bot.errors import ConfigError
 from bot.ports import Clock
 from handlers.commands.dispatcher import Command
-from handlers.commands.typed_command import Typed
+from handlers.commands.typed_command import TypedCommand
 
 DAYS: Final = 7
 READ_BYTES: Final = 32 * 1024 * 1024
@@ -32,13 +32,13 @@ READ_BYTES: Final = 32 * 1024 * 1024
 def metrics_command(home: Path, clock: Clock, *, baseline_reply_s: float | None) -> Command:
     """Return the command; it shows counts and no words of anybody, so everybody may ask."""
 
-    def metrics(_: Typed) -> list[Block]:
+    def metrics(_: TypedCommand) -> list[Block]:
         now = clock.now()
         try:
             past = read_past(home, now - timedelta(days=7 * WEEKS + 1), last_bytes=READ_BYTES)
         except ConfigError as error:
-            return said_blocks(str(error))
-        return metrics_blocks(report(past, Window.last(DAYS, now), baseline_reply_s=baseline_reply_s))
+            return message_blocks(str(error))
+        return metrics_blocks(build_metrics(past, Window.last(DAYS, now), baseline_reply_s=baseline_reply_s))
 
     return metrics
 
@@ -46,7 +46,7 @@ def metrics_command(home: Path, clock: Clock, *, baseline_reply_s: float | None)
 def status_command(home: Path, approvers: Approvers, clock: Clock) -> Command:
     """Return the command; questions are listed for approvers only."""
 
-    def status(typed: Typed) -> list[Block]:
+    def status(typed: TypedCommand) -> list[Block]:
         return status_blocks(overview(home, clock.now()), may_see_drafts=approvers.allow(*typed.who))
 
     return status

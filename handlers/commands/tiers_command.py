@@ -17,7 +17,7 @@ from slack_sdk.models.blocks import Block
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.views.heartbeat_view import said_blocks
+from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import unknown_text, usage_blocks
 from blocks.views.tiers_view import (
     EDITOR_CHARS,
@@ -30,21 +30,21 @@ from blocks.views.tiers_view import (
     tier_modal,
 )
 from bot.casework.approvers import Approvers
-from bot.domain.commands.command_specs import verbs
+from bot.domain.commands.command_specs import command_names
 from bot.domain.playbooks.playbook_edits import ListChanged
 from bot.domain.text.did_you_mean import near_ones
 from bot.domain.text.sanitize import check_whole
 from bot.domain.tiers import Tier
 from bot.errors import InputError, ProviderError, TriageError
-from bot.heartbeat.playbooks.task_commands import Answer, TaskDesk, TextChanged
+from bot.heartbeat.playbooks.task_commands import TaskAnswer, TaskCommands, TextChanged
 from bot.heartbeat.playbooks.task_list import parse_number, parse_tier
 from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from handlers.cards.messenger import Ephemeral, answer
-from handlers.clicks import who
-from handlers.commands.typed_command import Typed, refuse_more
+from handlers.clicks import clicking_person
+from handlers.commands.typed_command import TypedCommand, reject_extra_words
 from handlers.dialogues import errors_in, give_back
-from handlers.transport.slack_clients import translated
+from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ def view_opener(client: WebClient) -> OpenView:
     """Return what opens a dialogue for a trigger; it raises ProviderError where Slack refuses."""
 
     def open_view(trigger_id: str, view: View) -> None:
-        with translated("open the dialogue"):
+        with translate_slack_errors("open the dialogue"):
             client.views_open(trigger_id=trigger_id, view=view)
 
     return open_view
@@ -71,7 +71,7 @@ def view_updater(client: WebClient) -> UpdateView:
     """Return what changes an open dialogue by its id; it raises ProviderError where Slack refuses."""
 
     def update_view(view_id: str, view: View) -> None:
-        with translated("update the dialogue"):
+        with translate_slack_errors("update the dialogue"):
             client.views_update(view_id=view_id, view=view)
 
     return update_view
@@ -86,32 +86,32 @@ class Edit(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Tiers:
+class TiersCommand:
     """Answers `/triage tiers …` (a Command of handlers/commands) and listens to its buttons and its dialogue."""
 
-    sessions: Sessions
+    sessions: SessionRegistry
     owners: Owners
-    desk: TaskDesk
+    desk: TaskCommands
     approvers: Approvers
     open_view: OpenView
     update_view: UpdateView
     tell: Ephemeral
     ops_channel: str
 
-    def __call__(self, typed: Typed) -> list[Block]:
+    def __call__(self, typed: TypedCommand) -> list[Block]:
         """Return the answer; raises TriageError for what cannot be done."""
         line = typed.line
         if not line.word(1):
             return usage_blocks(NAME, self._which_session())
         known = [session.id for session in self.sessions.all()]
-        if line.word(1) in verbs(NAME) and line.word(1) not in known:
+        if line.word(1) in command_names(NAME) and line.word(1) not in known:
             near = [f"{NAME} {one} {line.word(1)}" for one in known[:MAX_NAMED]]
             return usage_blocks(NAME, unknown_text(line.word(1), near, after=NAME))
         session, verb = self.sessions.get(line.word(1)), line.word(2)
         if verb == "due":
             return due_blocks(self.desk.look(session.id))
-        if verb and verb not in verbs(NAME):
-            near = [f"{NAME} {session.id} {one}" for one in near_ones(verb, verbs(NAME))]
+        if verb and verb not in command_names(NAME):
+            near = [f"{NAME} {session.id} {one}" for one in near_ones(verb, command_names(NAME))]
             return usage_blocks(NAME, unknown_text(verb, near, after=f"{NAME} {session.id}"))
         refusal = f"{NOT_YOURS} What is due: /triage tiers {session.id} due"
         self.approvers.require(*typed.who, refusal, owner=self.owners.claim(session, typed.user_id))
@@ -137,7 +137,9 @@ class Tiers:
             session_id, tier, base = ids.decode_tier(view.get("private_metadata"))
             session = self.sessions.get(session_id)
             check_whole(text)
-            if self.approvers.probably(*who(body), owner=self.owners.claim_unasked(session, who(body)[0])):
+            if self.approvers.probably(
+                *clicking_person(body), owner=self.owners.claim_unasked(session, clicking_person(body)[0])
+            ):
                 self.desk.check_edit(session.id, tier, text, base)
         except TextChanged as changed:
             self._show_both(ack, changed, block, text)
@@ -150,12 +152,14 @@ class Tiers:
     def _save(self, body: Body, view: Body, session: Session, edit: Edit) -> None:
         """Change the playbook if whoever submitted may; the text goes back to them if not."""
         try:
-            self.approvers.require(*who(body), NOT_YOURS, owner=self.owners.claim(session, who(body)[0]))
-            changes = self.desk.edit(session.id, edit.tier, edit.text, edit.base, who(body)[0])
+            self.approvers.require(
+                *clicking_person(body), NOT_YOURS, owner=self.owners.claim(session, clicking_person(body)[0])
+            )
+            changes = self.desk.edit(session.id, edit.tier, edit.text, edit.base, clicking_person(body)[0])
         except TriageError as error:
             log.info("an edited tier was refused: %s", error, extra={"action": "click_refused"})
             self._turn(view, refused_modal(session.id, edit.tier, str(error), edit.text))
-            give_back(self.tell, self.ops_channel, who(body)[0], str(error), edit.text)
+            give_back(self.tell, self.ops_channel, clicking_person(body)[0], str(error), edit.text)
         else:
             log.info("a tier was edited", extra={"action": "tier_edited", "session": session.id, "tier": edit.tier})
             self._turn(view, saved_modal(session.id, edit.tier, changes))
@@ -174,21 +178,21 @@ class Tiers:
         more = f" and {len(known) - MAX_NAMED} more: `/triage heartbeat list`" if len(known) > MAX_NAMED else ""
         return f"Which session? {', '.join(f'`/triage tiers {one}`' for one in known[:MAX_NAMED])}{more}"
 
-    def _answer(self, session: Session, verb: str, typed: Typed) -> list[Block]:
+    def _answer(self, session: Session, verb: str, typed: TypedCommand) -> list[Block]:
         if not verb:
             return tasks_blocks(self.desk.listed(session.id, typed.user_id), may_edit=True)
-        refuse_more(f"{NAME} {verb}", typed.line.words[3:])
+        reject_extra_words(f"{NAME} {verb}", typed.line.words[3:])
         if verb == "edit":
             tier = parse_tier(typed.line.word(3), session.id)
             self._show_editor(session, tier, typed.trigger_id)
-            return said_blocks(f"The {tier} tasks of {session.id} are open in a dialogue.")
+            return message_blocks(f"The {tier} tasks of {session.id} are open in a dialogue.")
         try:
             return answer_blocks(self._done(verb, session, typed))
         except ListChanged as changed:
             now = self.desk.listed(session.id, typed.user_id)
-            return [*said_blocks(str(changed)), *tasks_blocks(now, may_edit=True)]
+            return [*message_blocks(str(changed)), *tasks_blocks(now, may_edit=True)]
 
-    def _done(self, verb: str, session: Session, typed: Typed) -> Answer:
+    def _done(self, verb: str, session: Session, typed: TypedCommand) -> TaskAnswer:
         by, first = typed.user_id, typed.line.word(3)
         if verb == "add":
             tier = parse_tier(first, session.id)
@@ -199,9 +203,9 @@ class Tiers:
         return self.desk.move(session.id, number, parse_tier(typed.line.word(4), session.id), by)
 
     def _open(self, session: Session, tier: Tier, body: Body) -> None:
-        user = who(body)[0]
-        if not self.approvers.probably(*who(body), owner=self.owners.claim_unasked(session, user)):
-            self.approvers.require(*who(body), NOT_YOURS, owner=self.owners.claim(session, user))
+        user = clicking_person(body)[0]
+        if not self.approvers.probably(*clicking_person(body), owner=self.owners.claim_unasked(session, user)):
+            self.approvers.require(*clicking_person(body), NOT_YOURS, owner=self.owners.claim(session, user))
         self._show_editor(session, tier, str(body.get("trigger_id")))
 
     def _show_editor(self, session: Session, tier: Tier, trigger_id: str) -> None:
@@ -222,7 +226,7 @@ class Tiers:
 
     def _tell(self, body: Body, text: str) -> None:
         channel = str((body.get("channel") or {}).get("id") or (body.get("container") or {}).get("channel_id") or "")
-        answer(self.tell, channel, who(body)[0], text)
+        answer(self.tell, channel, clicking_person(body)[0], text)
 
 
 def _typed(view: Body) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.domain.commands.command_line import Line, read_line
+from bot.domain.commands.command_line import CommandLine, read_line
 from bot.domain.commands.command_specs import MANUAL
 from bot.domain.text.sanitize import storable
 from bot.errors import InputError
@@ -18,10 +18,10 @@ NAME_CHARS: Final = 80
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Typed:
+class TypedCommand:
     """A typed command; `channel_id` is where, which may be a channel the bot is not in."""
 
-    line: Line
+    line: CommandLine
     user_id: str
     team_id: str
     user_name: str
@@ -29,7 +29,7 @@ class Typed:
     trigger_id: str
 
     @classmethod
-    def of(cls, body: dict[str, Any]) -> Typed:
+    def of(cls, body: dict[str, Any]) -> TypedCommand:
         """Return what a slash command's body says."""
         user = _text(body, "user_id")
         return cls(
@@ -55,13 +55,13 @@ def _text(body: dict[str, Any], key: str) -> str:
 SHOWN_CHARS = 80
 
 
-def refuse_more(path: str, given: Sequence[str]) -> None:
+def reject_extra_words(path: str, given: Sequence[str]) -> None:
     """Refuse words that a command which changes something takes no notice of; `given` is what follows its path.
 
     Raises:
         InputError: there are more words than the manual names.
 
-    >>> refuse_more("heartbeat off", ["shop"])
+    >>> reject_extra_words("heartbeat off", ["shop"])
     """
     entry = MANUAL[path]
     if entry.extra_words is None or len(given) <= entry.extra_words:

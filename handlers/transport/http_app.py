@@ -114,7 +114,7 @@ _NOT_STORED: Final[Answer] = ("503 Service Unavailable", _TEXT, "not stored\n")
 _UNREADABLE: Final[Answer] = ("400 Bad Request", _TEXT, "unreadable\n")
 
 
-class Ear(Protocol):
+class RequestReceiver(Protocol):
     """Who wants to know what was heard."""
 
     def heard(self) -> None:
@@ -126,10 +126,10 @@ class Ear(Protocol):
         ...
 
 
-class Door:
+class HttpApp:
     """The WSGI application: `/slack/events` for what Slack signed, `/healthz` for whoever watches, nothing else."""
 
-    def __init__(self, app: App, signatures: Signatures, ear: Ear) -> None:
+    def __init__(self, app: App, signatures: Signatures, ear: RequestReceiver) -> None:
         self._app, self._signatures, self._ear = app, signatures, ear
         self._turned_away = 0
 

@@ -26,8 +26,8 @@ from waitress.server import create_server
 from bot.errors import ConfigError, StoreError
 from bot.intake.presence import WRITE_EVERY, Presence, this_process
 from bot.ports import Clock, Slate
-from handlers.transport.http_app import Door, Ear, Signatures
-from handlers.transport.socket_connection import last_life
+from handlers.transport.http_app import HttpApp, RequestReceiver, Signatures
+from handlers.transport.socket_connection import last_connected
 
 MAX_BODY: Final = 1024 * 1024
 MAX_HEADERS: Final = 16 * 1024
@@ -44,12 +44,12 @@ class HttpServer:
         ConfigError: the address cannot be listened on.
     """
 
-    def __init__(self, app: App, signatures: Signatures, ear: Ear, *, host: str, port: int) -> None:
+    def __init__(self, app: App, signatures: Signatures, ear: RequestReceiver, *, host: str, port: int) -> None:
         self._map: dict[int, Any] = {}
         listening = _bound(host, port)
         self.address = "{}:{}".format(*listening.getsockname()[:2])
         self._server: Any = create_server(  # its stubs know half of it
-            Door(app, signatures, ear),
+            HttpApp(app, signatures, ear),
             map=self._map,
             _start=False,
             sockets=[listening],
@@ -138,7 +138,7 @@ class HttpConnection:
         self._slate, self._clock, self._on_session = slate, clock, on_session
         self._lock = threading.Lock()
         self._is_closed = False
-        self._before, now = last_life(slate), clock.now()
+        self._before, now = last_connected(slate), clock.now()
         self._now = Presence(**this_process(), at=now, started_at=now, down_since=now)
         self._server = HttpServer(app, signatures, self, host=host, port=port)
         self.address = self._server.address

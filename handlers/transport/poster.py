@@ -22,9 +22,9 @@ from slack_sdk.models.blocks import Block
 from blocks.text.message_size import REFUSED_CONTENT, shortened_blocks
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports import Clock
-from bot.ports.chat import IN_FLIGHT, may_still_come
-from handlers.transport.rate_limits import Pacer, paced
-from handlers.transport.slack_clients import translated
+from bot.ports.chat import IN_FLIGHT, may_still_arrive
+from handlers.transport.rate_limits import RateLimiter, rate_limited
+from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ REMEMBERED: Final = 1_000
 """Marks of this process's own posts; where they stand is on file by the time they are forgotten."""
 
 
-class InFlight(Unavailable):
+class PostInFlight(Unavailable):
     """A post stands nowhere, and may yet come for so many seconds."""
 
     def __init__(self, message: str, *, left_s: float) -> None:
@@ -49,7 +49,7 @@ class InFlight(Unavailable):
 class Poster:
     """Posts with a client that repeats nothing but what Slack says it refused, and looks with `reader`."""
 
-    def __init__(self, client: WebClient, pacer: Pacer, *, reader: WebClient, clock: Clock) -> None:
+    def __init__(self, client: WebClient, pacer: RateLimiter, *, reader: WebClient, clock: Clock) -> None:
         self._client, self._pacer, self._reader, self._clock = client, pacer, reader, clock
         self._began_at = clock.now()
         self._sent: dict[tuple[str, str], datetime] = {}
@@ -79,8 +79,8 @@ class Poster:
         def send(shown: Sequence[Block] | None) -> dict[str, Any]:
             with (
                 self._noted(channel, mark),
-                paced(self._pacer, channel, what, rank=rank, patience_s=PATIENCE_S),
-                translated(what, posting=True),
+                rate_limited(self._pacer, channel, what, rank=rank, patience_s=PATIENCE_S),
+                translate_slack_errors(what, posting=True),
             ):
                 answer = self._client.chat_postMessage(
                     channel=channel, text=text, blocks=shown, unfurl_links=False, unfurl_media=False, **more
@@ -97,7 +97,10 @@ class Poster:
         Three requests (where to, the bytes, done), and nothing is seen in the channel before the third.
         Source: slack_sdk 3.47, WebClient.files_upload_v2 (read); its middle request has no retry and sends no token.
         """
-        with paced(self._pacer, channel, what, rank=rank, patience_s=PATIENCE_S), translated(what, posting=True):
+        with (
+            rate_limited(self._pacer, channel, what, rank=rank, patience_s=PATIENCE_S),
+            translate_slack_errors(what, posting=True),
+        ):
             try:
                 self._client.files_upload_v2(
                     channel=channel, filename=filename, content=content, title=title, alt_txt=alt_text
@@ -108,7 +111,7 @@ class Poster:
     def standing(self, channel: str, thread_ts: str, marks: Collection[str], *, what: str) -> dict[str, str]:
         """Return the ts of each message of a thread that carries one of these marks; raises ProviderError."""
         found = {}
-        with translated(what):
+        with translate_slack_errors(what):
             pages = self._reader.conversations_replies(channel=channel, ts=thread_ts, limit=PAGE)
             for message in (message for page in pages for message in page.get("messages") or []):
                 for block in message.get("blocks") or []:
@@ -120,7 +123,7 @@ class Poster:
         """Whether a post with this mark, found nowhere, may have been sent so lately that it may yet come."""
         with self._lock:
             sent = [at for (_, noted), at in self._sent.items() if noted == mark]
-        return may_still_come(max(sent, default=self._began_at), self._clock.now())
+        return may_still_arrive(max(sent, default=self._began_at), self._clock.now())
 
     def find(
         self, channel: str, mark: str, *, what: str, recorded_at: datetime, since: float, by_others: bool = False
@@ -141,9 +144,9 @@ class Poster:
             return None
         found = self._found(channel, mark, what, since)
         now = self._clock.now()
-        if found is None and sent_at is not None and may_still_come(sent_at, now):
+        if found is None and sent_at is not None and may_still_arrive(sent_at, now):
             left_s = (IN_FLIGHT - (now - sent_at)).total_seconds()
-            raise InFlight(f"What was posted last may still be on its way; went to {what} in vain.", left_s=left_s)
+            raise PostInFlight(f"What was posted last may still be on its way; went to {what} in vain.", left_s=left_s)
         return found
 
     def first(self, channel: str, mark: str, *, since: float) -> str | None:
@@ -151,7 +154,7 @@ class Poster:
         return min(self._marked(channel, mark, since), key=float, default=None)
 
     def _found(self, channel: str, mark: str, what: str, since: float) -> str | None:
-        with translated(what):
+        with translate_slack_errors(what):
             return next(self._marked(channel, mark, since), None)
 
     def _marked(self, channel: str, mark: str, since: float) -> Iterator[str]:
@@ -190,7 +193,7 @@ def update_message(client: WebClient, channel: str, ts: str, text: str, blocks: 
     """
 
     def send(shown: Sequence[Block]) -> None:
-        with translated(what):
+        with translate_slack_errors(what):
             client.chat_update(channel=channel, ts=ts, text=text, blocks=shown)
 
     shorter_if_refused(send, blocks)

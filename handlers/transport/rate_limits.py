@@ -29,10 +29,10 @@ MAX_KEPT: Final = 1_000
 Ticket = tuple[int, int]
 
 
-class Pace:
+class RateLimit:
     """The arithmetic of one rate: `burst` at once, then one every `1 / per_second` s; the times are given, in seconds.
 
-    >>> pace = Pace(per_second=1, burst=2)
+    >>> pace = RateLimit(per_second=1, burst=2)
     >>> [pace.wait_s(0.0), pace.take(0.0), pace.wait_s(0.0), pace.take(0.0), pace.wait_s(0.25)]
     [0.0, None, 0.0, None, 0.75]
     """
@@ -61,7 +61,7 @@ class Pace:
         return max(self._full_at, self._held_until) <= now
 
 
-class Pacer:
+class RateLimiter:
     """One pace for each channel, whoever asks from whatever thread; first by rank, then by arrival."""
 
     def __init__(
@@ -76,7 +76,7 @@ class Pacer:
         self._monotonic, self._wait = monotonic, wait
         self._lock = threading.Lock()
         self._numbers = itertools.count()
-        self._paces: dict[str, Pace] = {}
+        self._paces: dict[str, RateLimit] = {}
         self._waiting: defaultdict[str, list[Ticket]] = defaultdict(list)
 
     def wait_turn(self, key: str, *, rank: int = 0, patience_s: float = 0.0, spare: int = 0) -> None:
@@ -121,23 +121,25 @@ class Pacer:
             if not self._waiting[key]:
                 del self._waiting[key]
 
-    def _pace(self, key: str) -> Pace:
+    def _pace(self, key: str) -> RateLimit:
         if key not in self._paces and len(self._paces) >= MAX_KEPT:
             now = self._monotonic()
             self._paces = {known: pace for known, pace in self._paces.items() if not pace.is_idle(now)}
-        return self._paces.setdefault(key, Pace(per_second=self._per_second, burst=self._burst))
+        return self._paces.setdefault(key, RateLimit(per_second=self._per_second, burst=self._burst))
 
 
-class Pacing:
+class RateLimits:
     """The two rates the bot keeps."""
 
     def __init__(self, *, posts_per_second: float) -> None:
-        self.posts = Pacer(per_second=posts_per_second, burst=POST_BURST)
-        self.updates = Pacer(per_second=UPDATES_PER_SECOND, burst=UPDATE_BURST)
+        self.posts = RateLimiter(per_second=posts_per_second, burst=POST_BURST)
+        self.updates = RateLimiter(per_second=UPDATES_PER_SECOND, burst=UPDATE_BURST)
 
 
 @contextmanager
-def paced(pacer: Pacer, key: str, what: str, *, rank: int = 0, patience_s: float, spare: int = 0) -> Iterator[None]:
+def rate_limited(
+    pacer: RateLimiter, key: str, what: str, *, rank: int = 0, patience_s: float, spare: int = 0
+) -> Iterator[None]:
     """Enter when the pace allows it; where Slack refuses all the same, hold back whoever comes next."""
     try:
         pacer.wait_turn(key, rank=rank, patience_s=patience_s, spare=spare)

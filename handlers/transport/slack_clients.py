@@ -68,7 +68,7 @@ def _never_left(error: Exception) -> bool:
     return isinstance(getattr(error, "reason", error), ConnectionRefusedError | gaierror)
 
 
-class RateLimitPatience(RetryHandler):
+class RateLimitRetry(RetryHandler):
     """Waits as long as a 429 asks and lets the call be made again, unless that would take more than a few seconds.
 
     The SDK's own handler sleeps whatever Retry-After says, an hour included (slack_sdk 3.47, read). What is not waited
@@ -128,16 +128,16 @@ def _waited_s(state: RetryState) -> float:
 
 def repeatable_client(token: str, api_url: str) -> WebClient:
     """Return a client for reads and updates."""
-    handlers: list[RetryHandler] = [ConnectionErrorRetryHandler(max_retry_count=2), RateLimitPatience()]
+    handlers: list[RetryHandler] = [ConnectionErrorRetryHandler(max_retry_count=2), RateLimitRetry()]
     return WebClient(token=token, base_url=api_url, timeout=TIMEOUT_S, retry_handlers=handlers)
 
 
 def posting_client(token: str, api_url: str) -> WebClient:
     """Return a client for calls that must not happen twice."""
-    return WebClient(token=token, base_url=api_url, timeout=TIMEOUT_S, retry_handlers=[RateLimitPatience()])
+    return WebClient(token=token, base_url=api_url, timeout=TIMEOUT_S, retry_handlers=[RateLimitRetry()])
 
 
-def unhurried_client(token: str, api_url: str) -> WebClient:
+def patient_client(token: str, api_url: str) -> WebClient:
     """Return a client for long readings, which leaves the waiting for a rate limit to its user."""
     return WebClient(
         token=token,
@@ -153,7 +153,7 @@ def brief_client(token: str, api_url: str, *, timeout_s: int) -> WebClient:
 
 
 @contextmanager
-def translated(what: str, *, posting: bool = False) -> Iterator[None]:
+def translate_slack_errors(what: str, *, posting: bool = False) -> Iterator[None]:
     """Turn Slack's errors into ours; `what` completes "Slack could not …".
 
     Raises:

@@ -35,12 +35,12 @@ from bot.errors import StoreError
 from bot.intake.presence import WRITE_EVERY, Presence, this_process
 from bot.ports import Clock, Slate
 from handlers.transport.payload_shapes import is_well_shaped
-from handlers.transport.socket_supervisor import PING_INTERVAL_S, Client, Lifeline
+from handlers.transport.socket_supervisor import PING_INTERVAL_S, SocketClient, SocketSupervisor
 
 log = logging.getLogger(__name__)
 
 
-def answer(app: App, request: SocketModeRequest) -> BoltResponse:
+def acknowledge_envelope(app: App, request: SocketModeRequest) -> BoltResponse:
     """Return Bolt's answer to an envelope; a payload of the wrong shape is answered for Bolt."""
     if is_well_shaped(request.payload):
         answered: BoltResponse = run_bolt_app(app, request)
@@ -52,7 +52,7 @@ def answer(app: App, request: SocketModeRequest) -> BoltResponse:
 REMEMBERED = 2_000
 
 
-class Once:
+class Deduplicator:
     """Remembers what people did by its trigger id, else by its envelope."""
 
     def __init__(self) -> None:
@@ -104,8 +104,8 @@ class SlackConnection:
     ) -> None:
         self._app, self._slate, self._clock, self._on_session = app, slate, clock, on_session
         self._on_others, self._hellos = on_others, list[datetime]()
-        self._once, self._lock = Once(), threading.Lock()
-        self._before = last_life(slate)
+        self._once, self._lock = Deduplicator(), threading.Lock()
+        self._before = last_connected(slate)
         self._sessions, self._greeted, self._complained = 0, 0, False
         self._refused_since: datetime | None = None
         self._day_reconnects: tuple[str, int] = ("", 0)
@@ -144,8 +144,8 @@ class SlackConnection:
             self._now = self._now.model_copy(update={"stopped_at": now})
             self._write(now)
 
-    def _lifeline(self, app_token: str, web_client: WebClient, monotonic: Callable[[], float]) -> Lifeline:
-        client = Client(
+    def _lifeline(self, app_token: str, web_client: WebClient, monotonic: Callable[[], float]) -> SocketSupervisor:
+        client = SocketClient(
             app_token,
             logger=self._app.logger,
             web_client=web_client,
@@ -153,7 +153,7 @@ class SlackConnection:
             ping_interval=PING_INTERVAL_S,
             concurrency=HANDLERS,
         )
-        line = Lifeline(client, monotonic=monotonic, on_session=self._new_session)
+        line = SocketSupervisor(client, monotonic=monotonic, on_session=self._new_session)
 
         def take(client: BaseSocketModeClient, request: SocketModeRequest) -> None:
             self._take(line, client, request)
@@ -179,7 +179,7 @@ class SlackConnection:
         if is_news:
             self._on_others(others)
 
-    def _take(self, line: Lifeline, client: BaseSocketModeClient, request: SocketModeRequest) -> None:
+    def _take(self, line: SocketSupervisor, client: BaseSocketModeClient, request: SocketModeRequest) -> None:
         """Give one envelope to Bolt and answer; what is not answered Slack delivers again."""
         started = time.time()
         try:
@@ -192,7 +192,7 @@ class SlackConnection:
             self._now = self._now.model_copy(update={"last_event_at": self._clock.now()})
         if not self._once.is_new(request.type, request.envelope_id, request.payload):
             return
-        answered = answer(self._app, request)
+        answered = acknowledge_envelope(self._app, request)
         if answered.status != HTTPStatus.OK:
             with self._lock:
                 self._refused_since = self._refused_since or self._clock.now()
@@ -271,7 +271,7 @@ def others_line(count: int) -> str:
     )
 
 
-def last_life(slate: Slate) -> datetime | None:
+def last_connected(slate: Slate) -> datetime | None:
     """Return when the process before this one last heard Slack; None if there was none."""
     document = slate.read()
     for key in ("down_since", "stopped_at", "at"):

@@ -21,7 +21,7 @@ from slack_sdk.socket_mode.builtin import SocketModeClient
 from slack_sdk.socket_mode.builtin.connection import Connection as Session
 
 from bot.errors import ProviderError, StoreError, Unavailable
-from handlers.transport.slack_clients import translated
+from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -32,12 +32,12 @@ MAX_PAUSE_S = 60.0
 _HANG_UP: Final[int] = getattr(select, "POLLRDHUP", 0)  # Linux; elsewhere the silence tells
 
 
-class Client(SocketModeClient):
+class SocketClient(SocketModeClient):
     """The SDK's client, but it neither waits nor insists when Slack refuses an address, and closes at once."""
 
     def issue_new_wss_url(self) -> str:
         """Ask once where to connect; raises ProviderError, or Unavailable with Slack's Retry-After."""
-        with translated("open the Socket Mode connection"):
+        with translate_slack_errors("open the Socket Mode connection"):
             url: Any = self.web_client.apps_connections_open(app_token=self.app_token)["url"]
             if not isinstance(url, str):
                 raise TypeError("no address")
@@ -55,7 +55,7 @@ class Client(SocketModeClient):
             super().disconnect()
 
 
-class Lifeline:
+class SocketSupervisor:
     """Keeps one client connected.
 
     `on_session` is called before anything is heard on a new session, by whoever notices it first; if it raises

@@ -17,9 +17,9 @@ from slack_sdk.web import SlackResponse
 from bot.domain.text.sanitize import storable
 from bot.domain.threads import REPLY_MARK
 from bot.errors import ProviderError
-from bot.intake.normalise import words_of
+from bot.intake.normalise import extract_text
 from bot.ports import Channel, ChatMessage, Page, Person
-from handlers.transport.slack_clients import translated
+from handlers.transport.slack_clients import translate_slack_errors
 
 PAGE = 200
 
@@ -32,7 +32,7 @@ class SlackHistory:
 
     def messages(self, chat_id: str, *, oldest: str, cursor: str | None = None) -> Page:
         """Return a page of a channel's root messages; raises ProviderError, Unavailable with Slack's Retry-After."""
-        with translated(f"read the history of {chat_id}"):
+        with translate_slack_errors(f"read the history of {chat_id}"):
             return _page(
                 self._client.conversations_history(channel=chat_id, oldest=oldest, limit=PAGE, **_from(cursor))
             )
@@ -40,7 +40,7 @@ class SlackHistory:
     def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0", cursor: str | None = None) -> Page:
         """Return a page of a thread, empty when its root is gone; raises as `messages` does."""
         try:
-            with translated(f"read a thread in {chat_id}"):
+            with translate_slack_errors(f"read a thread in {chat_id}"):
                 return _page(
                     self._client.conversations_replies(
                         channel=chat_id, ts=thread_ts, oldest=oldest, limit=PAGE, **_from(cursor)
@@ -92,7 +92,7 @@ class SlackWorkspace:
     def permalink(self, chat_id: str, message_id: str) -> str | None:
         """Return a link to a message, or None if there is none to be had."""
         try:
-            with translated("link to a message"):
+            with translate_slack_errors("link to a message"):
                 return str(self._client.chat_getPermalink(channel=chat_id, message_ts=message_id)["permalink"])
         except ProviderError:
             return None
@@ -101,7 +101,7 @@ class SlackWorkspace:
         """Return the messages of a thread, its parent first; empty when the parent is gone."""
         messages: list[dict[str, Any]] = []
         try:
-            with translated("read the thread"):
+            with translate_slack_errors("read the thread"):
                 for page in self._client.conversations_replies(channel=chat_id, ts=thread_ts, limit=MEMBERS_PAGE):
                     messages += page.get("messages") or []
         except ProviderError as error:
@@ -113,7 +113,7 @@ class SlackWorkspace:
 
     def channel(self, chat_id: str) -> Channel:
         """Return how a channel stands; raises ProviderError if Slack cannot say."""
-        with translated("look at the channel"):
+        with translate_slack_errors("look at the channel"):
             channel = dict(self._client.conversations_info(channel=chat_id)["channel"])
         return Channel(
             is_private=bool(channel.get("is_private")) and not channel.get("is_ext_shared"),
@@ -122,7 +122,7 @@ class SlackWorkspace:
 
     def members(self, place_id: str) -> frozenset[str]:
         """Return the user ids in a channel or a user group (S…); raises ProviderError if Slack cannot say."""
-        with translated("list who may approve"):
+        with translate_slack_errors("list who may approve"):
             if place_id.startswith("S"):
                 return frozenset(self._client.usergroups_users_list(usergroup=place_id)["users"])
             pages = self._client.conversations_members(channel=place_id, limit=MEMBERS_PAGE)
@@ -133,14 +133,14 @@ class SlackWorkspace:
         return ChatMessage(
             message_id=message["ts"],
             sender_id=str(message.get("user") or message.get("bot_id") or ""),
-            text=words_of(message),
+            text=extract_text(message),
             is_bot=bool(message.get("bot_id")),
             edited=bool(message.get("edited")),
             reply_mark=_reply_mark(message) if is_ours else None,
         )
 
     def _person(self, user_id: str) -> Person:
-        with translated("look up a user"):
+        with translate_slack_errors("look up a user"):
             user = dict(self._client.users_info(user=user_id)["user"])
         profile = user.get("profile") or {}
         team = user.get("team_id") or self._team_id

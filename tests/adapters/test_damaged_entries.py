@@ -15,7 +15,7 @@ from bot.adapters.storage.files.proposal_files import ProposalFiles
 from bot.adapters.storage.files.session_files import SessionFiles
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.adapters.storage.files.suggestion_files import SuggestionFiles
-from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.errors import StoreError
 from tests.fakes import FakeClock
 
@@ -62,7 +62,7 @@ def test_one_thread_one_job_one_proposal_cost_themselves_alone(tmp_path: Path, d
     damaged(tmp_path, "queue/running/user_1700000000000_000001.json", damage)
     damaged(tmp_path, "proposals/0011223344556677.json", damage)
     damaged(tmp_path, "suggestions/0011223344556677.json", damage)
-    assert [one.thread_id for one in TinyThreadStore(tmp_path).damage()] == ["T1.C1.1.2"]
+    assert [one.thread_id for one in TinyDocuments(tmp_path).damage()] == ["T1.C1.1.2"]
     assert len(SpoolQueue(tmp_path / "queue", FakeClock()).corrupt) == 1
     assert list(ProposalFiles(tmp_path, on_damage=told.append).unsettled()) == []
     SuggestionFiles(tmp_path, on_damage=told.append).all()

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from bot.adapters.process.system_clock import SystemClock
 from bot.agent.loop import AnthropicRunner
-from bot.agent.model_run import Limits, Progress, Request, Result, RunFailed
+from bot.agent.model_run import RunFailed, RunLimits, RunProgress, RunRequest, RunResult
 from bot.agent.tools.base import Tool
 from tests.model_server import ModelServer, Turn
 from tests.model_server.script import Call, Script, single
@@ -55,14 +55,14 @@ class Bench:
     runner: AnthropicRunner
     calls: list[str] = field(default_factory=list)
 
-    def request(self, *, tool: Callable[[Query], str] | None = None, **changes: Any) -> Request:
+    def request(self, *, tool: Callable[[Query], str] | None = None, **changes: Any) -> RunRequest:
         """Return a request with limits of a few seconds, changed as told (`limits` as a mapping)."""
-        limits = Limits(**{"total_s": 20.0, "stall_s": 10.0, **changes.pop("limits", {})})
+        limits = RunLimits(**{"total_s": 20.0, "stall_s": 10.0, **changes.pop("limits", {})})
         tools = (Tool(name="look", description="Looks.", call=tool or self._look, arguments=Query),)
         given: dict[str, Any] = {"model": MODEL, "system": "You test.", "prompt": "why?", "answer": Answer}
-        return Request(**{**given, "tools": tools, "limits": limits, **changes})
+        return RunRequest(**{**given, "tools": tools, "limits": limits, **changes})
 
-    def run(self, **changes: Any) -> Result:
+    def run(self, **changes: Any) -> RunResult:
         """Make one run."""
         return self.runner.run(self.request(**changes))
 
@@ -95,4 +95,4 @@ def playing(*turns: Turn) -> ModelServer:
     return ModelServer(single(*turns))
 
 
-__all__ = ["FINAL", "KEY", "MODEL", "Answer", "Bench", "Progress", "Query", "Script", "bench", "look", "playing"]
+__all__ = ["FINAL", "KEY", "MODEL", "Answer", "Bench", "Query", "RunProgress", "Script", "bench", "look", "playing"]

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.agent.budget import Allowance, Spending
-from bot.agent.model_run import Request, Result, RunFailed, SpendLimitReached
+from bot.agent.budget import Allowance, Budget
+from bot.agent.model_run import RunFailed, RunRequest, RunResult, SpendLimitReached
 from bot.casework.investigate.model_investigator import InvestigatorAnswer
 from bot.domain.returns import Usage
 from tests.casework.runner import ScriptedRunner, answered
 from tests.fakes import FakeClock, MemoryJournal
 
-REQUEST = Request(model="m", system="s", prompt="p", answer=InvestigatorAnswer)
+REQUEST = RunRequest(model="m", system="s", prompt="p", answer=InvestigatorAnswer)
 
 
 def costing(usd: float | None) -> Usage:
@@ -30,9 +30,9 @@ class Purse:
         self.clock = FakeClock()
         self.limits = limits
         self.allowance = None if per_thread_usd is None else Allowance(usd=per_thread_usd, whose="this thread")
-        self.spending = Spending(self.journal, self.clock, **limits)
+        self.spending = Budget(self.journal, self.clock, **limits)
 
-    def run(self, runner: Any = None, *, spent: float = 0.0, usd: float | None = 0.5) -> Result:
+    def run(self, runner: Any = None, *, spent: float = 0.0, usd: float | None = 0.5) -> RunResult:
         self.runner = runner or ScriptedRunner(answered(), usage=costing(usd))
         return self.spending.run(self.runner, REQUEST, run_id="r1", spent_usd=spent, allowance=self.allowance)
 
@@ -108,7 +108,7 @@ def test_runs_at_the_same_time_share_no_dollar() -> None:
     purse = Purse(per_day_usd=4.0, at_once=2)
     grants: list[float | None] = []
 
-    def outer(request: Request) -> Any:
+    def outer(request: RunRequest) -> Any:
         grants.append(request.limits.spend_usd)
         inner = ScriptedRunner(answered(), usage=costing(0.0))
         purse.spending.run(inner, REQUEST, run_id="r2", spent_usd=0.0)

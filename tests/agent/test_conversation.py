@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.conversation import Repeats, signature
+from bot.agent.conversation import LoopDetector, signature
 
 
 def noted(queries: str) -> list[bool]:
     """Return, for a string of one-letter calls, after which of them a circle is seen."""
-    repeats = Repeats()
+    repeats = LoopDetector()
     return [repeats.note([("look", {"query": query})]) is not None for query in queries]
 
 
@@ -29,7 +29,7 @@ def test_a_second_look_is_no_circle(queries: str) -> None:
 
 def test_several_calls_of_one_turn_count_together_in_any_order() -> None:
     """The same two files, asked for the other way round."""
-    repeats, one, two = Repeats(), ("read", {"path": "a"}), ("read", {"path": "b"})
+    repeats, one, two = LoopDetector(), ("read", {"path": "a"}), ("read", {"path": "b"})
     assert [repeats.note(calls) is not None for calls in ([one, two], [two, one], [one, two])] == [False, False, True]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.cost import DEFAULT_PRICES, Meter, Price, estimate_tokens, price_of, with_overrides
+from bot.agent.cost import DEFAULT_PRICES, CostMeter, Price, estimate_tokens, price_of, with_overrides
 from bot.agent.model_run import SpendLimitReached
 from bot.domain.returns import Usage
 from tests.agent.modelrun import FINAL, MODEL, bench, look, playing
@@ -112,7 +112,7 @@ class _Reported:
 )
 def test_no_sequence_of_calls_exceeds_a_limit(calls: list[tuple[str, int]], limit: float) -> None:
     """As long as an answer keeps to its token limit and a text is no more tokens than the estimate."""
-    meter = Meter(MODEL, DEFAULT_PRICES[MODEL], limit_usd=limit, max_tokens=500)
+    meter = CostMeter(MODEL, DEFAULT_PRICES[MODEL], limit_usd=limit, max_tokens=500)
     for text, output in calls:
         try:
             meter.reserve(text)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.model_run import Progress
+from bot.agent.model_run import RunProgress
 from bot.agent.tools.base import ToolProblem
 from bot.errors import ProviderError
 from tests.agent.modelrun import FINAL, KEY, Answer, Query, bench, look, playing
@@ -123,7 +123,7 @@ def test_progress_is_no_circle() -> None:
 def test_progress_is_shown_at_most_every_three_seconds(tmp_path: Path) -> None:
     """By the clock that is handed in: here each look at it is half a second later."""
     ticks = iter(number / 2 for number in range(10_000))
-    seen: list[Progress] = []
+    seen: list[RunProgress] = []
     with playing(look(thinking="one two three " * 40), Turn(answer={"text": "x" * 700})) as server:
         limits = {"total_s": None, "stall_s": None}
         bench(server, monotonic=lambda: next(ticks)).run(folder=tmp_path, on_progress=seen.append, limits=limits)
@@ -137,7 +137,7 @@ def test_progress_is_shown_at_most_every_three_seconds(tmp_path: Path) -> None:
 def test_a_watcher_that_fails_does_not_end_the_run() -> None:
     """Slack may be down; the investigation is not."""
 
-    def down(progress: Progress) -> None:
+    def down(progress: RunProgress) -> None:
         raise ProviderError("Slack is down")
 
     with playing(look(thinking="well"), FINAL) as server:
@@ -147,7 +147,7 @@ def test_a_watcher_that_fails_does_not_end_the_run() -> None:
 def test_the_record_is_written_as_it_happens_and_holds_no_secret(tmp_path: Path) -> None:
     """The key of the client, values handed in, and what looks like a credential are cut out of every file."""
     talk = Turn(thinking=f"I saw {KEY} and hunter2hunter2.", calls=(Call(name="look", input={"query": KEY}),))
-    seen: list[Progress] = []
+    seen: list[RunProgress] = []
     with playing(talk, FINAL) as server:
         place = bench(server, secrets=["hunter2hunter2"])
         place.run(folder=tmp_path, tool=lambda _: f"key={KEY}", on_progress=seen.append)

@@ -13,7 +13,7 @@ from blocks.cards.draft_card import card_blocks
 from blocks.cards.draft_status import status_line
 from blocks.text.times import local_time
 from bot.domain.returns import CODE_CHECKS, Check, Usage, Verdict
-from bot.domain.threads import PendingReason, Round, Status, Step, ThreadState
+from bot.domain.threads import PendingReason, Round, ThreadState, ThreadStatus, Transition
 from tests.builders import NOW, REF, a_return, a_verdict, in_status
 
 MODEL = "claude-opus-5-5"
@@ -28,7 +28,7 @@ def text_of(state: ThreadState, **more: Any) -> str:
 
 
 def waiting(reason: PendingReason = PendingReason.APPROVAL, **changes: Any) -> ThreadState:
-    return in_status(Status.PENDING_USER, reason, **changes)
+    return in_status(ThreadStatus.PENDING_USER, reason, **changes)
 
 
 def disagreed() -> ThreadState:
@@ -120,7 +120,9 @@ def test_a_draft_nobody_could_judge_is_shown_but_not_offered() -> None:
 
 def test_progress_stands_in_the_status_line_as_plain_text() -> None:
     """Thinking repeats what somebody wrote: it notifies nobody and links nowhere."""
-    shown = text_of(in_status(Status.INVESTIGATING), progress="2 tool calls · thinking: <!channel> <https://x|y> @here")
+    shown = text_of(
+        in_status(ThreadStatus.INVESTIGATING), progress="2 tool calls · thinking: <!channel> <https://x|y> @here"
+    )
     assert "Investigating · 2 tool calls" in shown
     assert "&lt;!channel&gt;" in shown
     assert "<https://x|y>" not in shown
@@ -130,7 +132,7 @@ def test_progress_stands_in_the_status_line_as_plain_text() -> None:
 @given(st.text(max_size=400))
 def test_any_thinking_fits_the_card(progress: str) -> None:
     """Slack refuses a whole message for one object over its limit."""
-    text_of(in_status(Status.INVESTIGATING), progress=progress)
+    text_of(in_status(ThreadStatus.INVESTIGATING), progress=progress)
 
 
 def test_a_foreign_question_has_its_gloss_under_it() -> None:
@@ -145,10 +147,13 @@ def test_a_foreign_question_has_its_gloss_under_it() -> None:
 def test_a_long_run_says_since_when_why_and_how_to_watch_it() -> None:
     """One line to paste, by tmux or without; a reason in anybody's words notifies nobody."""
     path = "/home/t/.triage/escalations/T1.C1.1.2/transcript.log"
-    step = Step(
-        at=NOW, from_=Status.INVESTIGATING, to=Status.ESCALATED, why="the investigator asked: <!channel> & more"
+    step = Transition(
+        at=NOW,
+        from_=ThreadStatus.INVESTIGATING,
+        to=ThreadStatus.ESCALATED,
+        why="the investigator asked: <!channel> & more",
     )
-    state = in_status(Status.ESCALATED, status_history=(step,), escalation_transcript_path=path)
+    state = in_status(ThreadStatus.ESCALATED, status_history=(step,), escalation_transcript_path=path)
     shown = text_of(state.evolve(escalation_tmux_session="investigator-T1_C1_1_2"))
     assert f"since {local_time(NOW)} · the investigator asked: &lt;!channel&gt; &amp; more" in shown
     assert "`tmux -S /home/t/.triage/tmux.sock attach -t investigator-T1_C1_1_2`" in shown

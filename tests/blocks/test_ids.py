@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks import ids
-from bot.casework.decisions import Click
+from bot.casework.decisions import DraftClick
 from bot.errors import InputError
 
 _SLACK_ID = st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", min_size=1, max_size=14)
 _CLICKS = st.builds(
-    Click,
+    DraftClick,
     thread_id=st.builds("{}.{}.{}.{}".format, _SLACK_ID, _SLACK_ID, st.integers(0, 10**10), st.integers(0, 999_999)),
     version=st.integers(0, 999_999),
     draft_hash=st.just("") | st.text("0123456789abcdef", min_size=16, max_size=16),
@@ -24,13 +24,13 @@ GOOD = "T1.C1.1795165200.000100|3|00112233aabbccdd|1"
 
 
 @given(_CLICKS)
-def test_every_click_comes_back(click: Click) -> None:
+def test_every_click_comes_back(click: DraftClick) -> None:
     """Property: decode is the inverse of encode."""
     assert ids.decode_click(ids.encode_click(click)) == click
 
 
 @given(_CLICKS, st.booleans())
-def test_every_dialogue_comes_back(click: Click, from_home: bool) -> None:
+def test_every_dialogue_comes_back(click: DraftClick, from_home: bool) -> None:
     """Property: its metadata names the click and the place, and is no button value if the place is App Home."""
     value = ids.encode_dialogue(click, from_home=from_home)
     assert ids.decode_dialogue(value) == click
@@ -74,7 +74,7 @@ def test_a_click_names_its_thread(body: dict[str, object], thread_id: str | None
 
 
 @given(_ACTIONS, _CLICKS)
-def test_every_option_comes_back_and_fits_the_menu(action: str, click: Click) -> None:
+def test_every_option_comes_back_and_fits_the_menu(action: str, click: DraftClick) -> None:
     """Property: an overflow option holds 150 characters, and that is enough for every click."""
     value = ids.encode_option(action, click)
     assert len(value) <= 150

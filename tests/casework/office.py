@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from blocks.cards.draft_card import click_of
-from bot.adapters.storage.files.note_files import MemoryFiles
+from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.model_run import OnProgress
-from bot.casework.decisions import Click, Decisions
+from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.escalate.escalation_watch import EscalationWatch
 from bot.casework.escalate.escalations import Escalations, LongRuns
 from bot.casework.investigate.run_records import RunRecorder
-from bot.casework.memory.lesson_notes import Lessons
+from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.orchestrator import Orchestrator
-from bot.casework.pause import Pausing
-from bot.casework.recovery.crash_recovery import Recovery
-from bot.casework.recovery.thread_rebuild import Rebuilding
+from bot.casework.pause import PauseSwitch
+from bot.casework.recovery.crash_recovery import CrashRecovery
+from bot.casework.recovery.thread_rebuild import ThreadRebuild
 from bot.casework.replies import Replies
 from bot.casework.rounds import Rounds
-from bot.casework.thread_service import Desk
+from bot.casework.thread_service import ThreadService
 from bot.casework.validate.validation import Validation
 from bot.config.settings import Settings
 from bot.domain.events import Event
@@ -28,7 +28,7 @@ from bot.domain.jobs import JobKind
 from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, Verdict
 from bot.domain.threads import ThreadState, thread_key
 from bot.intake.classifier.classification import Rules, classify
-from bot.intake.enqueue import job_payload
+from bot.intake.enqueue import build_job
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_verdict, an_event
@@ -105,13 +105,13 @@ class Office:
         self.messenger = RecordingMessenger(faults=self.faults)
         self.workspace = FakeWorkspace()
         self.memory = FixedMemoryIndex()
-        self.shelf, self.lesson_slate = MemoryFiles(folder / "memory"), MemorySlate()
+        self.shelf, self.lesson_slate = NoteFiles(folder / "memory"), MemorySlate()
         self.log = MemoryJournal(faults=self.faults, name="replies")
         self.investigator = ScriptedInvestigator(*(script or (a_return(),)), faults=self.faults)
         self.validator = ScriptedValidator(*verdicts)
         self.events = MemoryJournal()
         self.lost: set[str] = set()
-        self.pausing = Pausing(folder, MemorySlate(), self.clock)
+        self.pausing = PauseSwitch(folder, MemorySlate(), self.clock)
         self.changed_refs: set[str] = set()
         self.terminal = MemoryTerminal(faults=self.faults)
         self.long_runs = LongRuns(
@@ -124,7 +124,7 @@ class Office:
         self._furnish()
 
     def _furnish(self) -> None:
-        self.desk = Desk(
+        self.desk = ThreadService(
             settings=self.settings,
             store=self.store,
             jobs=self.jobs,
@@ -146,8 +146,8 @@ class Office:
         self.orchestrator = Orchestrator(
             self.desk, rounds, bot_user_id="U0BOT", lost=self.lost, is_paused=lambda: self.pausing.is_paused
         )
-        self.rebuilding = Rebuilding(self.desk, self.orchestrator, self.events, _opens, bot_user_id="U0BOT")
-        self.lessons = Lessons(self.desk, self.shelf, self.lesson_slate)
+        self.rebuilding = ThreadRebuild(self.desk, self.orchestrator, self.events, _opens, bot_user_id="U0BOT")
+        self.lessons = LessonNotes(self.desk, self.shelf, self.lesson_slate)
         self.decisions = Decisions(self.desk, self.replies, self._still_stands, self.escalations)
 
     def _still_stands(self, ref: EvidenceRef) -> bool:
@@ -167,7 +167,7 @@ class Office:
         """Put an event into the queue, as the watcher does."""
         state = self.store.get(thread_key(event))
         found = classify(event, RULES, inflight=state is not None and state.is_open)
-        payload = job_payload(event, found, RULES)
+        payload = build_job(event, found, RULES)
         self.jobs.put(JobKind.USER, thread_key(event), payload)
         self.orchestrator.hear(payload)
 
@@ -181,7 +181,7 @@ class Office:
         """Start again after a crash: what is in memory is gone, what is stored is settled; returns the problems."""
         self.jobs = self.jobs.reopened()
         self._furnish()
-        recovery = Recovery(self.desk, self.replies)
+        recovery = CrashRecovery(self.desk, self.replies)
         problems = recovery.recover()
         self.clock.advance(IN_FLIGHT.total_seconds())
         problems += recovery.settle_late()
@@ -231,7 +231,7 @@ class Office:
         """The state that the newest card shows."""
         return self.messenger.cards[-1].shown[-1]
 
-    def click(self) -> Click:
+    def click(self) -> DraftClick:
         """Return what a click on the card, as it stands in the ops channel, carries."""
         return click_of(self.shown)
 

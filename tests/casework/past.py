@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 from bot.casework.reports.classifier_samples import Judgement
-from bot.casework.reports.journal_history import Heard, Reply
+from bot.casework.reports.journal_history import EventRecord, ReplyRecord
 from bot.domain.returns import Check, Verdict
-from bot.domain.threads import Resolution, Round, Status, Step, ThreadState
+from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus, Transition
 from tests.builders import NOW, a_return, a_thread, a_verdict
 
 HOUR = timedelta(hours=1)
@@ -17,8 +17,10 @@ FALSE = Check(name="ref[0].quote", ok=False, reason="the quote is not there")
 TONE = Check(name="tone", ok=False, reason="hedging")
 
 
-def heard(number: int, classification: str = "ambient", *, mention: bool = False, days_ago: float = 1) -> Heard:
-    return Heard(NOW - timedelta(days=days_ago), "C1", f"{1_700_000_000 + number}.000100", classification, mention)
+def heard(number: int, classification: str = "ambient", *, mention: bool = False, days_ago: float = 1) -> EventRecord:
+    return EventRecord(
+        NOW - timedelta(days=days_ago), "C1", f"{1_700_000_000 + number}.000100", classification, mention
+    )
 
 
 def a_round(
@@ -48,17 +50,19 @@ def decided(number: int, resolution: Resolution, *rounds: Round, waited_s: float
     one = thread(number, *rounds)
     shown = one.started_at + timedelta(minutes=1)
     clicked = shown + timedelta(seconds=waited_s)
-    steps = (Step(at=shown, from_=Status.AWAITING_VALIDATION, to=Status.PENDING_USER, why="validated"),)
-    known: dict[str, Any] = {"status": Status.CLOSED, "status_history": steps, "closed_at": clicked}
+    steps = (
+        Transition(at=shown, from_=ThreadStatus.AWAITING_VALIDATION, to=ThreadStatus.PENDING_USER, why="validated"),
+    )
+    known: dict[str, Any] = {"status": ThreadStatus.CLOSED, "status_history": steps, "closed_at": clicked}
     approved = {"user_approved_at": clicked} if resolution is not Resolution.DISMISSED else {}
     return one.model_copy(update={**known, **approved, "resolution": resolution, **changes})
 
 
-def reply(number: int, *, after_s: float = 90, **changes: Any) -> Reply:
+def reply(number: int, *, after_s: float = 90, **changes: Any) -> ReplyRecord:
     """Return the reply to thread `number`, which took `after_s`."""
     ts = f"{1_700_000_000 + number}.000100"
     at = NOW - timedelta(days=1)
-    known = Reply(
+    known = ReplyRecord(
         at=at,
         thread_id=f"T1.C1.{ts}",
         chat_id="C1",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.citation_staleness import Standing
-from bot.casework.memory.note_rechecks import Rechecks
-from bot.domain.memory.notes import Cite, note_text
+from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.casework.memory.note_rechecks import NoteRechecks
+from bot.domain.memory.notes import NoteCitation, note_text
 from bot.domain.memory.rechecks import Recheck
 from bot.errors import ProviderError
 from tests.casework.office import Office
@@ -70,7 +70,7 @@ class Room:
         self.office = Office(folder)
         self.memory, self.shelf = folder / "memory", self.office.shelf
         self.cards, self.slate = Cards(self.faults), Slate(self.faults)
-        self.cite = Cite(path="app/retry.py", lines="3", commit=GitRepo(self.code).head(), quote="LIMIT = 5")
+        self.cite = NoteCitation(path="app/retry.py", lines="3", commit=GitRepo(self.code).head(), quote="LIMIT = 5")
         facts = {"kind": "note", "saved_by": "U2", "saved_at": "2026-11-20T09:00:00+00:00"}
         self.shelf.create("retries", note_text(WORDS, {**facts, "cites": [self.cite.model_dump()]}))
         self.start()
@@ -78,7 +78,9 @@ class Room:
     def start(self) -> None:
         """Be a process that has just begun."""
         repo = GitRepo(self.code)
-        self.rechecks = Rechecks(self.office.desk, self.shelf, repo, Standing(repo), self.slate, self.cards)
+        self.rechecks = NoteRechecks(
+            self.office.desk, self.shelf, repo, CitationStaleness(repo), self.slate, self.cards
+        )
 
     def commit(self, text: str | None) -> str:
         """Move HEAD on, the file with this text or without it, and tick; returns the commit."""
@@ -90,7 +92,7 @@ class Room:
         return head
 
     @property
-    def cited(self) -> tuple[Cite, ...]:
+    def cited(self) -> tuple[NoteCitation, ...]:
         """What the note cites now."""
         [note] = self.shelf.all()
         return note.facts.cites

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bot.agent.budget import Spending
+from bot.agent.budget import Budget
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
-from bot.agent.model_run import Limits, Progress, Request, Result
+from bot.agent.model_run import RunLimits, RunProgress, RunRequest, RunResult
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
 from bot.casework.investigate.model_investigator import InvestigatorAnswer, ValidatorAnswer
@@ -19,7 +19,7 @@ from tests.fakes import FakeClock, MemoryJournal
 MODEL = "claude-opus-5-5"
 COST = Usage(input_tokens=1_000, output_tokens=100, cost_usd=0.01)
 
-Step = Mapping[str, Any] | BaseException | Callable[[Request], Mapping[str, Any]]
+Step = Mapping[str, Any] | BaseException | Callable[[RunRequest], Mapping[str, Any]]
 
 
 class ScriptedRunner:
@@ -27,17 +27,17 @@ class ScriptedRunner:
 
     def __init__(self, *script: Step, usage: Usage = COST) -> None:
         self.script, self.usage = list(script), usage
-        self.requests: list[Request] = []
+        self.requests: list[RunRequest] = []
 
-    def run(self, request: Request) -> Result:
+    def run(self, request: RunRequest) -> RunResult:
         self.requests.append(request)
         if request.on_progress:
-            request.on_progress(Progress(tool_calls=2, thinking="the limit <is> set"))
+            request.on_progress(RunProgress(tool_calls=2, thinking="the limit <is> set"))
         step = self.script[min(len(self.requests), len(self.script)) - 1]
         if isinstance(step, BaseException):
             raise step
         said = step(request) if callable(step) else step
-        return Result(answer=request.answer.model_validate(said), usage=self.usage, turns=1, tool_calls=0)
+        return RunResult(answer=request.answer.model_validate(said), usage=self.usage, turns=1, tool_calls=0)
 
 
 def answered(**changes: Any) -> dict[str, Any]:
@@ -70,10 +70,10 @@ def judged(**changes: Any) -> dict[str, Any]:
     return {**good, **changes}
 
 
-def reading(path: str, *lines: tuple[int, int], answer: Mapping[str, Any]) -> Callable[[Request], Mapping[str, Any]]:
+def reading(path: str, *lines: tuple[int, int], answer: Mapping[str, Any]) -> Callable[[RunRequest], Mapping[str, Any]]:
     """Return a step that reads lines with the tool it was given, then answers."""
 
-    def step(request: Request) -> Mapping[str, Any]:
+    def step(request: RunRequest) -> Mapping[str, Any]:
         read_file = next(tool for tool in request.tools if tool.name == "read_file")
         for start, end in lines:
             read_file.call({"path": path, "start": start, "end": end})
@@ -102,11 +102,11 @@ def a_specialist(runner: ScriptedRunner, folder: Path, *, validator: bool = Fals
     """Return a specialist with no limit of money and a token that never changes."""
     fields: dict[str, Any] = {
         "runner": runner,
-        "spending": Spending(MemoryJournal(), FakeClock()),
+        "spending": Budget(MemoryJournal(), FakeClock()),
         "model": MODEL,
         "system": "You break it." if validator else "You look into it.",
         "answer": ValidatorAnswer if validator else InvestigatorAnswer,
-        "limits": Limits(),
+        "limits": RunLimits(),
         "runs": folder,
         "token": lambda: "7f3a9c",
     }

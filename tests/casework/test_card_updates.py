@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from blocks.cards.draft_card import click_of
-from bot.casework.card_updates import LONGEST_S, RETRY_S, CardTurns
-from bot.domain.threads import Resolution, Status
+from bot.casework.card_updates import LONGEST_S, RETRY_S, CardUpdates
+from bot.domain.threads import Resolution, ThreadStatus
 from bot.errors import ProviderError, Unavailable
 from tests.builders import THREAD_ID
 from tests.casework.office import BEN, Office
@@ -27,7 +27,7 @@ class TestTurns:
 
     def test_one_card_is_shown_by_one_at_a_time(self) -> None:
         """Whoever comes meanwhile is told so; other cards are not concerned."""
-        turns = CardTurns()
+        turns = CardUpdates()
         with turns.turn("a") as first, turns.turn("a") as second, turns.turn("b") as other:
             assert (first, second, other) == (True, False, True)
         with turns.turn("a") as again:
@@ -35,7 +35,7 @@ class TestTurns:
 
     def test_a_turn_is_given_back_whatever_happens(self) -> None:
         """An error in it included."""
-        turns = CardTurns()
+        turns = CardUpdates()
         with pytest.raises(ProviderError), turns.turn("a"):
             raise ProviderError("refused")
         with turns.turn("a") as mine:
@@ -43,7 +43,7 @@ class TestTurns:
 
     def test_who_is_willing_to_wait_gets_the_turn_when_it_is_free(self) -> None:
         """And not before."""
-        turns, inside, free = CardTurns(), threading.Event(), threading.Event()
+        turns, inside, free = CardUpdates(), threading.Event(), threading.Event()
 
         def show() -> None:
             with turns.turn("a"):
@@ -63,7 +63,7 @@ class TestTurns:
     def test_a_card_is_behind_once_however_often_it_changed(self) -> None:
         """Only that it is behind is noted, and the last word on when to try."""
         now = [100.0]
-        turns = CardTurns(lambda: now[0])
+        turns = CardUpdates(lambda: now[0])
         for _ in range(50):
             turns.later("a", 2)
         turns.later("b")
@@ -76,7 +76,7 @@ class TestTurns:
     def test_no_card_waits_longer_than_a_minute(self) -> None:
         """Whatever Slack asks; and at the end none waits."""
         now = [100.0]
-        turns = CardTurns(lambda: now[0])
+        turns = CardUpdates(lambda: now[0])
         turns.later("a", 86_400)
         now[0] += LONGEST_S
         assert turns.next() == "a"
@@ -99,8 +99,8 @@ class TestDesk:
 
         office.messenger.show_card = show_card  # type: ignore[method-assign]
         office.asked()
-        assert office.state.status is Status.PENDING_USER
-        assert office.shown.status is Status.INVESTIGATING
+        assert office.state.status is ThreadStatus.PENDING_USER
+        assert office.shown.status is ThreadStatus.INVESTIGATING
         refuse_updates(office, None)
         office.messenger.show_card = first_card  # type: ignore[method-assign]
         office.desk.catch_up(at_once=True)
@@ -138,7 +138,7 @@ class TestDesk:
         refuse_updates(office, BUSY)
         assert office.decisions.approve(office.click(), by=BEN) == "Posted."
         assert len(office.messenger.posts) == 1
-        assert office.state.status is Status.CLOSED
+        assert office.state.status is ThreadStatus.CLOSED
         refuse_updates(office, None)
         office.desk.catch_up(at_once=True)
         assert office.ended.resolution is Resolution.APPROVED

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.casework.card_updates import BELIEVED_FOR
-from bot.domain.threads import Status
+from bot.domain.threads import ThreadStatus
 from bot.errors import InputError, ProviderError, Unavailable
 from tests.builders import an_event
 from tests.casework.office import Office
@@ -47,7 +47,7 @@ def test_no_new_card_is_posted_in_a_public_channel_and_work_goes_on_when_it_is_p
     office.workspace.private.add("C0OPS")
     office.work()
     assert len(office.messenger.cards) == 3
-    assert {state.status for state in office.store.threads()} == {Status.PENDING_USER}
+    assert {state.status for state in office.store.threads()} == {ThreadStatus.PENDING_USER}
     assert len(office.messenger.told) == 1
 
 
@@ -97,7 +97,7 @@ def test_cards_that_stand_are_still_updated(office: Office) -> None:
     office.workspace.private.clear()
     office.clock.advance(MINUTE_S)
     office.decisions.dismiss(office.click(), by="U2", reason=None)
-    assert office.shown.status is Status.CLOSED
+    assert office.shown.status is ThreadStatus.CLOSED
 
 
 def test_a_draft_that_comes_after_the_channel_went_public_waits_for_a_private_one(office: Office) -> None:
@@ -106,7 +106,7 @@ def test_a_draft_that_comes_after_the_channel_went_public_waits_for_a_private_on
     office.workspace.private.clear()
     office.clock.advance(MINUTE_S)
     office.work()
-    assert office.state.status is Status.PENDING_USER
+    assert office.state.status is ThreadStatus.PENDING_USER
     assert office.shown.draft_pending is None
     assert len(office.messenger.told) == 1
     office.workspace.private.add("C0OPS")

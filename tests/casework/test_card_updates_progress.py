@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from bot.agent.model_run import Progress
-from bot.casework.card_updates import progress_line, shown_progress
-from bot.domain.threads import PendingReason, Resolution, Status
+from bot.agent.model_run import RunProgress
+from bot.casework.card_updates import progress_line, report_progress
+from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.errors import ProviderError
 from tests.builders import THREAD_ID, in_status
 from tests.casework.office import Office
@@ -24,9 +24,9 @@ def test_only_the_latest_is_shown_and_only_once() -> None:
         shown.append(line)
         seen.set()
 
-    with shown_progress(show, every_s=0.05) as report:
+    with report_progress(show, every_s=0.05) as report:
         for calls in range(50):
-            report(Progress(tool_calls=calls, thinking="x"))
+            report(RunProgress(tool_calls=calls, thinking="x"))
         assert seen.wait(WAIT_S)
         threading.Event().wait(0.2)
     assert shown == ["49 tool calls · thinking: x"]
@@ -35,8 +35,8 @@ def test_only_the_latest_is_shown_and_only_once() -> None:
 def test_nothing_is_shown_after_the_run() -> None:
     """Leaving waits for an update under way and begins no other."""
     shown: list[str] = []
-    with shown_progress(shown.append, every_s=0.05) as report:
-        report(Progress(tool_calls=1, thinking=""))
+    with report_progress(shown.append, every_s=0.05) as report:
+        report(RunProgress(tool_calls=1, thinking=""))
     count = len(shown)
     threading.Event().wait(0.2)
     assert len(shown) == count
@@ -45,14 +45,14 @@ def test_nothing_is_shown_after_the_run() -> None:
 def test_a_short_run_shows_nothing() -> None:
     """At most once in 3 s."""
     shown: list[str] = []
-    with shown_progress(shown.append) as report:
-        report(Progress(tool_calls=1, thinking="x"))
+    with report_progress(shown.append) as report:
+        report(RunProgress(tool_calls=1, thinking="x"))
     assert shown == []
 
 
 def test_the_end_of_long_thinking_is_what_is_shown() -> None:
     """The latest words, on one line, about 120 characters of them."""
-    line = progress_line(Progress(tool_calls=2, thinking="a\n" * 400 + "the end"))
+    line = progress_line(RunProgress(tool_calls=2, thinking="a\n" * 400 + "the end"))
     assert line.startswith("2 tool calls · thinking: …")
     assert line.endswith("a the end")
     assert len(line) < 150
@@ -81,7 +81,7 @@ def test_a_thread_without_a_card_or_without_life_gets_none(tmp_path: Path) -> No
     """A card is opened by the orchestrator, and closed for good."""
     office = Office(tmp_path)
     office.desk.show_progress(THREAD_ID, "x")
-    office.store.put(in_status(Status.INVESTIGATING))
+    office.store.put(in_status(ThreadStatus.INVESTIGATING))
     office.desk.show_progress(THREAD_ID, "x")
     assert office.messenger.cards == []
 
@@ -102,5 +102,5 @@ def test_what_a_human_decided_meanwhile_is_shown_last(tmp_path: Path) -> None:
 
     office.messenger.show_card = slow  # type: ignore[method-assign]
     office.desk.show_progress(THREAD_ID, "x")
-    assert office.shown.status is Status.CLOSED
+    assert office.shown.status is ThreadStatus.CLOSED
     assert office.shown.pending_reason is not PendingReason.APPROVAL

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.casework.decisions import MAX_REPLY_CHARS, Click, check_outbound
+from bot.casework.decisions import MAX_REPLY_CHARS, DraftClick, check_outbound
 from bot.domain.returns import Verdict
-from bot.domain.threads import PendingReason, Resolution, Status
+from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
@@ -37,7 +37,7 @@ class TestApprove:
         assert len(list(office.log.records())) == 1
         assert (office.ended.resolution, office.ended.approved_by) == (Resolution.APPROVED, BEN)
         assert office.ended.posted_message_id == post.ts
-        assert office.shown.status is Status.CLOSED
+        assert office.shown.status is ThreadStatus.CLOSED
 
     def test_two_clicks_one_post_and_the_second_is_told_who(self, office: Office) -> None:
         """The loser reads who decided and when."""
@@ -277,7 +277,7 @@ class TestDismiss:
         """Archived, the card closed, nothing posted, nothing logged as a reply."""
         office.decisions.dismiss(office.click(), by=BEN, reason="answered by phone")
         assert (office.ended.resolution, office.ended.dismiss_reason) == (Resolution.DISMISSED, "answered by phone")
-        assert office.shown.status is Status.CLOSED
+        assert office.shown.status is ThreadStatus.CLOSED
         assert office.messenger.posts == []
         assert office.log.lines == []
 
@@ -288,7 +288,7 @@ class TestDismiss:
         office.asked()
         assert office.ended.resolution is Resolution.DISMISSED
         assert office.ended.draft_pending is None
-        assert office.shown.status is Status.CLOSED
+        assert office.shown.status is ThreadStatus.CLOSED
         assert (office.messenger.posts, office.jobs.waiting, office.jobs.running) == ([], {}, {})
 
     def test_a_question_that_still_waits_for_its_turn_can_be_dismissed(self, office: Office) -> None:
@@ -335,7 +335,7 @@ class TestAskAgain:
         """The old click no longer counts, not even for the same words."""
         old = office.click()
         assert office.decisions.reinvestigate(old, by=BEN) == "Investigating again."
-        assert office.shown.status is Status.INVESTIGATING
+        assert office.shown.status is ThreadStatus.INVESTIGATING
         office.work()
         assert office.state.draft_version == 2
         with pytest.raises(Conflict, match="out of date"):
@@ -354,7 +354,7 @@ class TestAskAgain:
         """Nothing to go on is nothing to start for."""
         with pytest.raises(InputError, match="empty"):
             office.decisions.add_context(office.click(), text, by=BEN)
-        assert office.state.status is Status.PENDING_USER
+        assert office.state.status is ThreadStatus.PENDING_USER
 
     def test_context_answers_open_questions(self, tmp_path: Path) -> None:
         """From `context` back to work and on to a draft."""
@@ -391,7 +391,7 @@ class TestWhatContextIsAbout:
         typed = replace(office.click(), version=office.state.draft_version - 1, draft_hash="")
         office.decisions.add_context(typed, "we mean v2", by=BEN)
         assert [note.text for note in office.state.human_context] == ["we mean v2"]
-        assert office.state.status is Status.INVESTIGATING
+        assert office.state.status is ThreadStatus.INVESTIGATING
 
     def test_context_for_an_earlier_question_of_the_thread_is_refused(self, tmp_path: Path) -> None:
         """The dialogue outlived its thread, and somebody asked again in the same place."""
@@ -409,7 +409,7 @@ class TestWhatContextIsAbout:
                 office.decisions.add_context(click, "we mean v2", by=BEN)
 
 
-def _refused(office: Office, clicks: list[Click]) -> list[Click]:
+def _refused(office: Office, clicks: list[DraftClick]) -> list[DraftClick]:
     """Return the clicks that are refused while the next question is being investigated."""
     refused = []
     for click in clicks:
@@ -480,7 +480,7 @@ def test_a_posted_reply_counts_although_its_card_cannot_be_updated(tmp_path: Pat
         office.decisions.approve(click, by=BEN)
     office.messenger.card_refused = None
     office.desk.tidy()
-    assert office.messenger.cards[0].shown[-1].status is Status.CLOSED
+    assert office.messenger.cards[0].shown[-1].status is ThreadStatus.CLOSED
     assert office.store.threads() == []
     assert len(office.messenger.posts) == 1
 

@@ -22,7 +22,7 @@ import bot
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.tools.snapshot import is_withheld
-from bot.casework.checks.citation_checks import Sources, prove
+from bot.casework.checks.citation_checks import CitationSources, check_citation
 from bot.casework.checks.draft_checks import check_return
 from bot.casework.validate.validation import verdict_of_checks
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Verdict
@@ -67,7 +67,7 @@ class Corpus:
     dangling: str
     branch: str
     files: dict[str, list[str]]
-    sources: Sources = field(repr=False)
+    sources: CitationSources = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     branch = commit_files(path, {}, "Raise the limit on a branch")
     git(path, "checkout", "--quiet", "main")
     files = {name: text.removesuffix("\n").split("\n") for name, text in texts.items()}
-    return Corpus(path, commit, dangling, branch, files, Sources(repo=GitRepo(path)))
+    return Corpus(path, commit, dangling, branch, files, CitationSources(repo=GitRepo(path)))
 
 
 def draw(corpus: Corpus, dice: random.Random) -> Iterator[Cited]:
@@ -299,7 +299,7 @@ def check(corpus: Corpus, *citations: Cited) -> Verdict:
 def test_no_true_citation_is_refused(corpus: Corpus) -> None:
     """Whole lines that really stand there are proved, whatever their language."""
     citations = [one for one, _ in zip(draw(corpus, random.Random(4)), range(TRUE_CITATIONS), strict=False)]
-    refused = [(one, prove(one.ref, corpus.sources)) for one in citations]
+    refused = [(one, check_citation(one.ref, corpus.sources)) for one in citations]
     assert [one for one, proof in refused if proof.ok is not True] == []
     for at in range(DRAFTS):
         assert check(corpus, *citations[at * 3 : at * 3 + 3]) is Verdict.PASS
@@ -321,7 +321,7 @@ def test_no_true_citation_is_refused(corpus: Corpus) -> None:
 )
 def test_true_citations_of_other_files_and_parts_of_lines(corpus: Corpus, path: str, line: int, quote: str) -> None:
     """Other encodings, parts of code lines between tokens, comments and list items without their marks."""
-    proof = prove(Cited(path, line, line, corpus.commit, quote).ref, corpus.sources)
+    proof = check_citation(Cited(path, line, line, corpus.commit, quote).ref, corpus.sources)
     assert proof.ok is True, proof
 
 
@@ -331,7 +331,7 @@ def test_no_fabricated_citation_is_proved(
 ) -> None:
     """Over 1,000 false citations: none has a ✓; and no draft passes that has one, even beside a true one."""
     false = mutants(corpus, operator, MUTANTS)
-    assert [one for one in false if prove(one.ref, corpus.sources).ok is True] == []
+    assert [one for one in false if check_citation(one.ref, corpus.sources).ok is True] == []
     truth = next(draw(corpus, random.Random(7)))
     assert check(corpus, truth) is Verdict.PASS
     assert check(corpus, truth, false[0]) is Verdict.BOUNCE or operator is no_text
@@ -340,8 +340,10 @@ def test_no_fabricated_citation_is_proved(
 def test_what_a_withheld_file_holds_cannot_be_told(corpus: Corpus) -> None:
     """A right quote, a wrong one, a line too many and a file that is not there have one answer."""
     tried = [("deploy/.env", 1, "RETRY_LIMIT=5 attempts"), ("deploy/.env", 1, "x"), ("deploy/.env", 99, "x")]
-    proofs = [prove(Cited(path, line, line, corpus.commit, quote).ref, corpus.sources) for path, line, quote in tried]
-    absent = prove(Cited("deploy/no.env", 1, 1, corpus.commit, "x").ref, corpus.sources)
+    proofs = [
+        check_citation(Cited(path, line, line, corpus.commit, quote).ref, corpus.sources) for path, line, quote in tried
+    ]
+    absent = check_citation(Cited("deploy/no.env", 1, 1, corpus.commit, "x").ref, corpus.sources)
     said = {re.sub(r"^\S+ ", "", proof.resolves.reason) for proof in (*proofs, absent)}
     assert len(said) == 1
     assert {(proof.ok, proof.quote and proof.quote.reason) for proof in (*proofs, absent)} == {

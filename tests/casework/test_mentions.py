@@ -13,8 +13,8 @@ from bot.domain.events import Sender
 from bot.domain.jobs import JobKind
 from bot.domain.threads import Resolution
 from bot.errors import ProviderError
-from bot.intake.classifier.classification import asks, classify
-from bot.intake.enqueue import job_payload
+from bot.intake.classifier.classification import asks_question, classify
+from bot.intake.enqueue import build_job
 from bot.ports import ChatMessage, Person
 from tests.builders import QUESTION_TS, THREAD_ID, an_event
 from tests.casework.office import ANN, BEN, RULES, Office
@@ -36,7 +36,7 @@ class Desk:
             approvers=Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=office.workspace),
             bot_user_id="U0BOT",
             tell=self._tell,
-            is_question=lambda text: asks(text, RULES),
+            is_question=lambda text: asks_question(text, RULES),
             work_on=office.orchestrator.handle,
         )
 
@@ -56,7 +56,7 @@ class Desk:
             content=f"<@U0BOT> {words}", message_id=at, sender=Sender(id=by), mentions=("U0BOT",),
             **{"thread_id": QUESTION_TS, "msg_type": "thread_reply", **changes},
         )  # fmt: skip
-        self.mentions.handle(job_payload(event, classify(event, RULES, inflight=False), RULES))
+        self.mentions.handle(build_job(event, classify(event, RULES, inflight=False), RULES))
 
     @property
     def words(self) -> list[str]:
@@ -194,7 +194,7 @@ def test_a_word_under_a_card_is_context_for_approvers_only(desk: Desk) -> None:
 def test_what_is_no_mention_goes_its_way(desk: Desk) -> None:
     """An ordinary question, and a thread to investigate again."""
     event = an_event()
-    desk.mentions.handle(job_payload(event, classify(event, RULES, inflight=False), RULES))
+    desk.mentions.handle(build_job(event, classify(event, RULES, inflight=False), RULES))
     assert desk.office.store.get(THREAD_ID) is not None
     desk.mentions.handle({"investigate": THREAD_ID})
     assert desk.told == []

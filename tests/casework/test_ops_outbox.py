@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.casework.ops_outbox import MAX_WAITING, OpsLines
+from bot.casework.ops_outbox import MAX_WAITING, OpsOutbox
 from bot.domain.threads import ThreadState
 from bot.errors import Unavailable
 from tests.fakes import RecordingMessenger
@@ -27,7 +27,7 @@ class MoodyMessenger(RecordingMessenger):
 def test_what_could_not_be_said_is_said_later_in_order() -> None:
     """Nothing is lost and nothing is said twice."""
     messenger = MoodyMessenger()
-    lines = OpsLines(messenger)
+    lines = OpsOutbox(messenger)
     messenger.down = True
     lines.say("one")
     lines.say("two")
@@ -42,7 +42,7 @@ def test_what_could_not_be_said_is_said_later_in_order() -> None:
 def test_a_long_outage_keeps_the_newest_lines() -> None:
     """The memory is bounded; the log has everything."""
     messenger = MoodyMessenger()
-    lines = OpsLines(messenger)
+    lines = OpsOutbox(messenger)
     messenger.down = True
     for number in range(MAX_WAITING + 5):
         lines.say(str(number))

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from blocks.cards.draft_card import click_of
-from bot.casework.decisions import Click
+from bot.casework.decisions import DraftClick
 from bot.casework.freshness import is_settled, question_edited
 from bot.domain.events import MessageType
 from bot.domain.jobs import JobKind
 from bot.domain.returns import InvestigatorReturn, Verdict
-from bot.domain.threads import HumanContext, PendingReason, PostIntent, Resolution, Status
+from bot.domain.threads import HumanContext, PendingReason, PostIntent, Resolution, ThreadStatus
 from bot.errors import Conflict
 from bot.ports import Person
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, an_event
@@ -30,8 +30,8 @@ def test_a_first_question_ends_as_a_draft_that_waits(office: Office) -> None:
     """Opened, shown, investigated, checked: the state, its history and one card."""
     office.asked()
     state = office.state
-    assert (state.status, state.pending_reason) == (Status.PENDING_USER, PendingReason.APPROVAL)
-    assert [step.to for step in state.status_history] == [Status.AWAITING_VALIDATION, Status.PENDING_USER]
+    assert (state.status, state.pending_reason) == (ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
+    assert [step.to for step in state.status_history] == [ThreadStatus.AWAITING_VALIDATION, ThreadStatus.PENDING_USER]
     assert state.draft_pending == a_return().draft_reply
     assert state.original_sender_name == f"name of {ANN}"
     assert state.permalink == f"https://acme.slack.com/archives/C1/p{QUESTION_TS.replace('.', '')}"
@@ -43,7 +43,7 @@ def test_the_card_stands_before_the_investigation_begins(office: Office) -> None
     """Humans see the question at once."""
     office.asked()
     first = office.messenger.cards[0].shown[0]
-    assert (first.status, first.question) == (Status.INVESTIGATING, "How often do we retry?")
+    assert (first.status, first.question) == (ThreadStatus.INVESTIGATING, "How often do we retry?")
 
 
 def test_the_card_ends_up_showing_the_stored_state(office: Office) -> None:
@@ -111,7 +111,7 @@ def test_a_mention_on_a_waiting_draft_investigates_again(office: Office) -> None
     office.says("<@U0BOT> and for refunds?", mention=True)
     assert len(office.investigator.assignments) == 2
     assert office.investigator.assignments[1].thread_context == ((ANN, "<@U0BOT> and for refunds?"),)
-    assert office.state.status is Status.PENDING_USER
+    assert office.state.status is ThreadStatus.PENDING_USER
     assert office.state.draft_version == 2
     assert office.state.stale_reasons == ()
 
@@ -143,7 +143,7 @@ def test_a_deletion_while_the_reply_is_being_posted_does_not_close_under_it(offi
     office.store.put(office.state.evolve(post_intent=PostIntent(at=office.clock.now(), draft_hash="0" * 16)))
     office.queue(an_event("", msg_type=MessageType.DELETE))
     office.work()
-    assert office.state.status is Status.PENDING_USER
+    assert office.state.status is ThreadStatus.PENDING_USER
 
 
 def test_an_event_for_a_thread_closed_but_not_archived_starts_afresh(office: Office) -> None:
@@ -218,7 +218,7 @@ def test_a_deleted_question_withdraws_the_thread(office: Office) -> None:
     office.queue(an_event("", msg_type=MessageType.DELETE))
     office.work()
     assert office.ended.resolution is Resolution.WITHDRAWN
-    assert office.shown.status is Status.CLOSED
+    assert office.shown.status is ThreadStatus.CLOSED
 
 
 def test_a_deletion_before_the_question_was_worked_on_withdraws_it(office: Office) -> None:
@@ -263,7 +263,7 @@ def test_a_button_of_an_earlier_ending_never_fits_the_fresh_thread(tmp_path: Pat
     old = office.click()
     office.decisions.dismiss(old, by=BEN, reason=None)
     office.says("How often do we retry?")
-    assert office.state.status is Status.PENDING_USER
+    assert office.state.status is ThreadStatus.PENDING_USER
     assert office.click() != old
     for decide in (
         lambda: office.decisions.approve(old, by=BEN),
@@ -284,7 +284,7 @@ def test_a_guest_is_ignored_unless_allowed(tmp_path: Path) -> None:
     allowed = Office(tmp_path, watcher={"allow_external": True})
     allowed.workspace.people[ANN] = guest
     allowed.asked()
-    assert allowed.state.status is Status.PENDING_USER
+    assert allowed.state.status is ThreadStatus.PENDING_USER
 
 
 def test_a_guest_who_mentions_the_bot_in_an_open_thread_starts_nothing(office: Office) -> None:
@@ -323,7 +323,7 @@ def test_two_threads_never_swap_their_drafts(tmp_path: Path) -> None:
     }
 
 
-def click_of_card(office: Office, thread_id: str) -> Click:
+def click_of_card(office: Office, thread_id: str) -> DraftClick:
     state = office.store.get(thread_id)
     assert state is not None
     return click_of(state)
@@ -358,9 +358,11 @@ def test_wherever_the_process_dies_the_question_ends_the_same(tmp_path: Path) ->
             office.queue(an_event())
         assert office.restart() == [], where
         state = office.state
-        assert (state.status, state.pending_reason) == (Status.PENDING_USER, PendingReason.APPROVAL), where
+        assert (state.status, state.pending_reason) == (ThreadStatus.PENDING_USER, PendingReason.APPROVAL), where
         assert state.draft_pending == a_return().draft_reply, where
-        assert [step.to for step in state.status_history if step.to is Status.PENDING_USER] == ["pending-user"], where
+        assert [step.to for step in state.status_history if step.to is ThreadStatus.PENDING_USER] == ["pending-user"], (
+            where
+        )
         assert len(office.messenger.cards) == 1, where
         assert office.shown.draft_hash == state.draft_hash, where
         assert not office.jobs.waiting, where
@@ -396,7 +398,7 @@ def test_an_asker_who_needs_no_answer_any_more_is_quoted_on_the_card(office: Off
     office.says(words, mention="U0BOT" in words)
     assert office.state.stale_reasons == (f"<@{ANN}> wrote: {words.removeprefix('<@U0BOT> ')}",)
     assert is_settled(office.shown)
-    assert office.state.status is Status.PENDING_USER
+    assert office.state.status is ThreadStatus.PENDING_USER
     assert len(office.investigator.assignments) == 1
 
 
@@ -414,7 +416,7 @@ def test_a_never_mind_during_the_investigation_is_on_the_card_before_the_run_end
     office.investigator.meanwhile = meanwhile
     office.asked()
     [during] = seen
-    assert during.status is Status.INVESTIGATING
+    assert during.status is ThreadStatus.INVESTIGATING
     assert is_settled(during)
     assert is_settled(office.shown)
     assert len(office.state.followups) == len(office.state.stale_reasons) == 1

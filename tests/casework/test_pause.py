@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.storage.files.json_file import JsonFile
-from bot.casework.pause import FILE, Pausing, read_pause
-from bot.domain.threads import Status
+from bot.casework.pause import FILE, PauseSwitch, read_pause
+from bot.domain.threads import ThreadStatus
 from bot.errors import StoreError
 from tests.builders import an_event
 from tests.casework.office import BEN, Office
@@ -16,25 +16,25 @@ from tests.fakes import FakeClock, MemorySlate
 
 
 @pytest.fixture
-def pausing(tmp_path: Path) -> Pausing:
+def pausing(tmp_path: Path) -> PauseSwitch:
     """The switch of a data directory."""
-    return Pausing(tmp_path, JsonFile(tmp_path / FILE), FakeClock())
+    return PauseSwitch(tmp_path, JsonFile(tmp_path / FILE), FakeClock())
 
 
-def test_a_pause_outlives_the_process_and_is_read_beside_it(pausing: Pausing, tmp_path: Path) -> None:
+def test_a_pause_outlives_the_process_and_is_read_beside_it(pausing: PauseSwitch, tmp_path: Path) -> None:
     """Who and since when, until somebody resumes."""
     assert read_pause(tmp_path) is None
     assert pausing.pause(by="U2", name="ana")
-    again = Pausing(tmp_path, JsonFile(tmp_path / FILE), FakeClock())
+    again = PauseSwitch(tmp_path, JsonFile(tmp_path / FILE), FakeClock())
     assert again.is_paused
     assert again.words() == pausing.words()
     assert str(again.words()).startswith("paused by @ana since")
     assert again.resume(by="U3")
     assert read_pause(tmp_path) is None
-    assert not Pausing(tmp_path, JsonFile(tmp_path / FILE), FakeClock()).is_paused
+    assert not PauseSwitch(tmp_path, JsonFile(tmp_path / FILE), FakeClock()).is_paused
 
 
-def test_the_first_pause_stands(pausing: Pausing) -> None:
+def test_the_first_pause_stands(pausing: PauseSwitch) -> None:
     """A second one changes no name; resuming twice does no harm."""
     pausing.pause(by="U2", name="ana")
     assert not pausing.pause(by="U3", name="ben")
@@ -57,7 +57,7 @@ def test_a_pause_that_cannot_be_read_is_a_pause(tmp_path: Path, content: bytes) 
 def test_a_full_disk_leaves_things_as_they_were(tmp_path: Path) -> None:
     """Neither a pause nor its end is claimed that a restart would forget."""
     slate = MemorySlate()
-    pausing = Pausing(tmp_path, slate, FakeClock())
+    pausing = PauseSwitch(tmp_path, slate, FakeClock())
     slate.full = True
     with pytest.raises(StoreError):
         pausing.pause(by="U2", name="ana")
@@ -75,13 +75,13 @@ def test_a_question_asked_meanwhile_gets_its_card_and_is_investigated_on_resume(
     office = Office(tmp_path)
     office.pausing.pause(by=BEN, name="ben")
     office.asked()
-    assert office.shown.status is Status.INVESTIGATING
+    assert office.shown.status is ThreadStatus.INVESTIGATING
     assert not office.investigator.assignments
     office.restart()
     assert not office.investigator.assignments
     office.pausing.resume(by=BEN)
     office.work()
-    assert office.state.status is Status.PENDING_USER
+    assert office.state.status is ThreadStatus.PENDING_USER
     assert len(office.investigator.assignments) == 1
     assert len(office.messenger.cards) == 1
 
@@ -106,7 +106,7 @@ def test_a_decision_is_no_expense(tmp_path: Path) -> None:
     office.pausing.pause(by=BEN, name="ben")
     office.decisions.reinvestigate(office.click(), by=BEN)
     office.work()
-    assert office.state.status is Status.INVESTIGATING
+    assert office.state.status is ThreadStatus.INVESTIGATING
     assert len(office.investigator.assignments) == 1
     office.pausing.resume(by=BEN)
     office.work()
@@ -114,7 +114,7 @@ def test_a_decision_is_no_expense(tmp_path: Path) -> None:
     assert office.decisions.approve(office.click(), by=BEN) == "Posted."
 
 
-def test_the_day_is_named_where_it_is_not_today(pausing: Pausing) -> None:
+def test_the_day_is_named_where_it_is_not_today(pausing: PauseSwitch) -> None:
     """A pause forgotten over night says so."""
     pausing.pause(by="U2", name="ana")
     pause = pausing._pause

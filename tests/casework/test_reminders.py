@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from bot.casework.reminders import Waiting
+from bot.casework.reminders import DraftReminders
 from bot.casework.reports.status_overview import ThreadLine
 from bot.domain.hours import ActiveHours
-from bot.domain.threads import PostIntent, Resolution, Status
+from bot.domain.threads import PostIntent, Resolution, ThreadStatus
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from tests.builders import an_event
 from tests.casework.office import BEN, Office
@@ -33,7 +33,7 @@ class Wait:
         self.restart()
 
     def restart(self, hours: ActiveHours | None = None) -> None:
-        self.waiting = Waiting(self.office.desk, MemoryJournal(self.lines), self.remind, hours=hours)
+        self.waiting = DraftReminders(self.office.desk, MemoryJournal(self.lines), self.remind, hours=hours)
 
     def remind(self, waiting: Sequence[ThreadLine], now: datetime) -> None:
         assert now == self.office.clock.now()
@@ -124,7 +124,7 @@ def test_a_card_nobody_touches_expires_and_says_so(wait: Wait) -> None:
     assert wait.office.state.is_open
     wait.after(1)
     assert wait.office.ended.resolution is Resolution.EXPIRED
-    assert wait.office.shown.status is Status.CLOSED
+    assert wait.office.shown.status is ThreadStatus.CLOSED
     assert "expired: nobody decided" in wait.office.shown.status_history[-1].why
     assert wait.office.messenger.posts == []
 
@@ -197,7 +197,7 @@ def test_a_card_that_cannot_be_updated_is_closed_all_the_same(wait: Wait) -> Non
     wait.office.messenger.card_refused = None
     wait.office.desk.tidy()
     assert wait.office.ended.resolution is Resolution.EXPIRED
-    assert wait.office.shown.status is Status.CLOSED
+    assert wait.office.shown.status is ThreadStatus.CLOSED
 
 
 def test_nothing_is_quoted_in_a_public_channel(wait: Wait) -> None:

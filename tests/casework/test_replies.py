@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.casework.recovery.crash_recovery import Recovery
+from bot.casework.recovery.crash_recovery import CrashRecovery
 from bot.casework.replies import Replies, reply_record
 from bot.domain.returns import Usage, Verdict
-from bot.domain.threads import PendingReason, PostIntent, Resolution, Status, ThreadState, hash_draft, reply_mark
+from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
@@ -47,7 +47,7 @@ def posted_once(office: Office) -> None:
     assert (office.ended.resolution, office.ended.approved_by) == (Resolution.APPROVED, BEN)
     assert len(office.store.closed[THREAD_ID]) == 1
     assert len(office.messenger.cards) == 1
-    assert office.shown.status is Status.CLOSED
+    assert office.shown.status is ThreadStatus.CLOSED
 
 
 def test_wherever_the_process_dies_the_reply_is_posted_once(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_refused_post_withdraws_the_claim(tmp_path: Path) -> None:
         approve(office)
     state = office.state
     assert (state.post_intent, state.approved_by, state.user_approved_at) == (None, None, None)
-    assert state.status is Status.PENDING_USER
+    assert state.status is ThreadStatus.PENDING_USER
     office.messenger.refuse = None
     approve(office)
     posted_once(office)
@@ -175,7 +175,7 @@ def test_a_reply_that_arrives_after_its_sender_died_is_not_posted_again(tmp_path
     office.messenger.meanwhile = die
     with pytest.raises(Crash):
         approve(office)
-    recovery = Recovery(office.desk, Replies(office.desk, office._still_stands))
+    recovery = CrashRecovery(office.desk, Replies(office.desk, office._still_stands))
     assert recovery.recover() == []
     assert recovery.settle_late() == []
     assert (office.messenger.posts, recovery.is_due()) == ([], False)
@@ -199,8 +199,8 @@ def test_each_start_counts_from_the_last_post_that_may_be_on_its_way(tmp_path: P
 
     office.messenger.meanwhile = die
     with pytest.raises(Crash):
-        Recovery(office.desk, Replies(office.desk, office._still_stands)).recover()
-    assert Recovery(office.desk, Replies(office.desk, office._still_stands)).recover() == []
+        CrashRecovery(office.desk, Replies(office.desk, office._still_stands)).recover()
+    assert CrashRecovery(office.desk, Replies(office.desk, office._still_stands)).recover() == []
     assert office.messenger.posts == []
 
 
@@ -209,7 +209,7 @@ def test_an_intent_from_the_future_is_given_back_at_once(tmp_path: Path) -> None
     office = Office(tmp_path).asked()
     intent = PostIntent(at=office.clock.now() + timedelta(hours=1), draft_hash=office.state.draft_hash or "")
     office.store.put(office.state.evolve(post_intent=intent, approved_by=BEN))
-    [line] = Recovery(office.desk, Replies(office.desk, office._still_stands)).recover()
+    [line] = CrashRecovery(office.desk, Replies(office.desk, office._still_stands)).recover()
     assert "Not posted" in line
     assert (office.messenger.posts, office.state.post_intent) == ([], None)
 
@@ -231,7 +231,7 @@ class TestLate:
     def settle(office: Office, *, after_s: float = IN_FLIGHT.total_seconds()) -> list[str]:
         """Let the running bot settle what is due after some time."""
         office.clock.advance(after_s)
-        recovery = Recovery(office.desk, office.replies)
+        recovery = CrashRecovery(office.desk, office.replies)
         return recovery.settle_late() if recovery.is_due() else []
 
     def test_the_running_bot_posts_it_within_a_minute(self, office: Office) -> None:
@@ -309,7 +309,7 @@ class TestLate:
     def test_while_the_chat_is_down_it_is_tried_every_ten_seconds(self, office: Office) -> None:
         """Kept as it is until the chat can say, and told once."""
         office.messenger.unreadable = True
-        recovery = Recovery(office.desk, office.replies)
+        recovery = CrashRecovery(office.desk, office.replies)
         office.clock.advance(IN_FLIGHT.total_seconds())
         assert len(recovery.settle_late()) == 1
         assert not recovery.is_due()
@@ -337,7 +337,7 @@ class TestAdopted:
         assert (office.messenger.posts, record["posted_message_id"]) == ([], "1795165300.000100")
         assert record["reply_text"] == text
         assert office.ended.posted_message_id == "1795165300.000100"
-        assert office.shown.status is Status.CLOSED
+        assert office.shown.status is ThreadStatus.CLOSED
 
     def test_a_restored_card_is_closed_before_it_is_shown_again(self, tmp_path: Path) -> None:
         """The backup was made while the card waited; its thread was answered since."""
@@ -382,7 +382,7 @@ class TestAdopted:
     def test_a_question_answered_before_it_was_known_is_not_investigated(self, tmp_path: Path) -> None:
         """The backup is older than the question, which is read back from the channel."""
         office = Office(tmp_path)
-        state = in_status(Status.INVESTIGATING)
+        state = in_status(ThreadStatus.INVESTIGATING)
         office.workspace.say("C1", QUESTION_TS, self.reply_of(state))
         office.asked()
         assert office.investigator.assignments == []
@@ -401,7 +401,7 @@ class TestAdopted:
 
     def test_a_mention_that_points_to_the_same_question_again_gets_a_reply(self) -> None:
         """What opened the state counts, not only what is asked."""
-        state = in_status(Status.INVESTIGATING)
+        state = in_status(ThreadStatus.INVESTIGATING)
         assert reply_mark(state.evolve(opened_by_message_id="1795169999.000100")) != reply_mark(state)
 
     def test_an_interrupted_post_is_recognised_in_other_words(self, tmp_path: Path) -> None:
@@ -437,13 +437,13 @@ class TestLogLine:
 
     def test_it_has_the_fields_of_the_spec_and_no_other(self) -> None:
         """Other programs read them by name."""
-        record = reply_record(in_status(Status.PENDING_USER, PendingReason.APPROVAL), at=NOW)
+        record = reply_record(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL), at=NOW)
         assert sorted(record) == sorted(FIELDS.split())
 
     def test_it_holds_what_was_posted_and_how_long_it_took(self) -> None:
         """Latency is counted from the question's arrival here, citations are kept whole."""
         state = in_status(
-            Status.PENDING_USER,
+            ThreadStatus.PENDING_USER,
             PendingReason.APPROVAL,
             posted_message_id="1.2",
             approved_by=BEN,

@@ -11,7 +11,7 @@ from bot.agent.model_run import RunFailed, RunStopped, RunTimedOut
 from bot.casework.validate.validation import Validation
 from bot.domain.returns import Check, Usage, Verdict
 from bot.domain.search.passages import MemoryHit
-from bot.domain.threads import PendingReason, Resolution, Status
+from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.errors import ProviderError, StoreError
 from bot.ports import ChatMessage, Person
 from tests.builders import QUESTION_TS, a_return, a_verdict, an_event
@@ -85,7 +85,7 @@ def test_questions_instead_of_a_draft_go_to_the_human(tmp_path: Path) -> None:
 def test_a_blank_draft_in_round_two_is_judged_and_shown(tmp_path: Path) -> None:
     """The table knows no way from a bounce to `context`; the human gets the thread all the same."""
     office = Office(tmp_path, a_return("It is 5."), a_return("  "), verdicts=[BOUNCE, BOUNCE]).asked()
-    assert office.state.status is Status.PENDING_USER
+    assert office.state.status is ThreadStatus.PENDING_USER
     assert office.state.pending_reason is PendingReason.DISAGREEMENT
 
 
@@ -189,8 +189,8 @@ def test_a_human_who_decides_during_the_run_wins(tmp_path: Path) -> None:
     office.asked()
     closed = office.store.get(office.messenger.cards[0].thread_id)
     assert closed is not None
-    assert (closed.status, closed.draft_pending) == (Status.CLOSED, None)
-    assert office.shown.status is Status.CLOSED
+    assert (closed.status, closed.draft_pending) == (ThreadStatus.CLOSED, None)
+    assert office.shown.status is ThreadStatus.CLOSED
 
 
 def test_context_added_during_the_run_is_kept_and_shown(tmp_path: Path) -> None:
@@ -315,7 +315,7 @@ def test_a_run_the_stop_interrupted_is_made_again_and_paid_for(tmp_path: Path) -
     office = Office(tmp_path, stopped, a_return())
     with pytest.raises(RunStopped):
         office.asked()
-    assert (office.state.status, office.state.investigator_round) == (Status.INVESTIGATING, 0)
+    assert (office.state.status, office.state.investigator_round) == (ThreadStatus.INVESTIGATING, 0)
     assert office.state.usage is not None
     assert office.state.usage.cost_usd == 0.5
     assert office.restart() == []

@@ -16,10 +16,10 @@ import responses
 import yaml
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.casework.reports.health_checks import Finding, classifier_check
+from bot.casework.reports.health_checks import HealthCheck, classifier_check
 from bot.cli.doctor import machine_checks, model_checks, slack_checks
-from bot.cli.doctor.command import examine
-from bot.cli.doctor.context import Patient
+from bot.cli.doctor.command import run_checks
+from bot.cli.doctor.context import DoctorContext
 from bot.config.environment import read_environment
 from tests.builders import NOW, an_event
 from tests.gitrepo import commit_files, git, make_repo
@@ -38,23 +38,23 @@ def slack() -> Iterator[SlackStub]:
 
 def patient(
     home: Path, url: str = "http://127.0.0.1:9/api/", environ: dict[str, str] | None = None, **more: Any
-) -> Patient:
+) -> DoctorContext:
     """Return a data directory whose triage.yml holds `more`."""
     if not (home / "code").exists():
         make_repo(home / "code", {"a.py": "A = 1\n"})
     (home / "triage.yml").write_text(yaml.safe_dump({"codebase": str(home / "code"), "ops_channel": "C0OPS", **more}))
     given = read_environment({**TOKENS, "SLACK_API_URL": url, **(environ or {})})
-    return Patient(home=home, config=home / "triage.yml", environment=given, now=NOW)
+    return DoctorContext(home=home, config=home / "triage.yml", environment=given, now=NOW)
 
 
 def test_tokens_are_those_of_the_workspace(tmp_path: Path, slack: SlackStub) -> None:
     """While no bot runs the app's token is tried too, for nothing else would."""
     slack.will("auth.test", Answer({"user": "triage", "team": "Acme"}))
-    assert slack_checks.tokens(patient(tmp_path, slack.url)) == Finding(
+    assert slack_checks.check_tokens(patient(tmp_path, slack.url)) == HealthCheck(
         ok=True, says="triage in Acme; Socket Mode is on"
     )
     slack.will("apps.connections.open", refusal("not_allowed_token_type"))
-    found = examine(patient(tmp_path, slack.url), {"tokens": slack_checks.tokens})["tokens"]
+    found = run_checks(patient(tmp_path, slack.url), {"tokens": slack_checks.check_tokens})["tokens"]
     assert (found.ok, "stand in each other's place" in found.says) == (False, True)
 
 
@@ -100,7 +100,7 @@ def test_a_chat_without_the_bot_is_named(tmp_path: Path, slack: SlackStub) -> No
 def test_bad_settings_are_said_once(tmp_path: Path) -> None:
     """By the check that is about them; what hangs on them was not looked at."""
     given = patient(tmp_path, nonsense=1)
-    found = examine(given, {"config": machine_checks.config, "git": machine_checks.git, "disk": machine_checks.disk})
+    found = run_checks(given, {"config": machine_checks.config, "git": machine_checks.git, "disk": machine_checks.disk})
     assert "nonsense" in found["config"].says
     assert found["git"].says == "not looked at: triage.yml cannot be used"
     assert found["disk"].ok
@@ -121,7 +121,7 @@ def test_the_codebase_must_be_a_checkout(tmp_path: Path) -> None:
     """With its commit named."""
     assert "stands at" in machine_checks.git(patient(tmp_path)).says
     (tmp_path / "plain").mkdir()
-    found = examine(patient(tmp_path, codebase=str(tmp_path / "plain")), {"git": machine_checks.git})["git"]
+    found = run_checks(patient(tmp_path, codebase=str(tmp_path / "plain")), {"git": machine_checks.git})["git"]
     assert not found.ok
 
 
@@ -182,12 +182,12 @@ def test_a_beats_model_without_a_price_is_named_with_what_to_write(tmp_path: Pat
     (tmp_path / "shop").mkdir()
     key = {"ANTHROPIC_API_KEY": "sk-1"}
 
-    def found(environ: dict[str, str] | None = key, *, pricing: Any = None, **beat: Any) -> Finding:
+    def found(environ: dict[str, str] | None = key, *, pricing: Any = None, **beat: Any) -> HealthCheck:
         session = {"cwd": str(tmp_path / "shop"), "heartbeat": {"heartbeat_model": "new-model-1", **beat}}
         more = {"sessions": {"shop": session}, "pricing": pricing or {}}
         return model_checks.prices(patient(tmp_path, environ=environ, **more))
 
-    assert found() == Finding(
+    assert found() == HealthCheck(
         ok=False,
         says="new-model-1 has none: pre-screen of shop cannot use it",
         fix="under `pricing` in triage.yml: new-model-1: {input: 1, output: 5, cache_read: 0.1, cache_write_5m: 1.25}"
@@ -216,7 +216,7 @@ def test_sessions_need_a_playbook_with_tasks(tmp_path: Path) -> None:
     (tmp_path / "code" / "HEARTBEAT.md").write_text("## Quick Tasks\n- [ ]\n")
     assert "holds no task" in machine_checks.sessions(given).says
     (tmp_path / "code" / "HEARTBEAT.md").write_text("## Quick Tasks\n- [ ] look at `git status --porcelain`\n")
-    assert machine_checks.sessions(given) == Finding(ok=True, says="1 session")
+    assert machine_checks.sessions(given) == HealthCheck(ok=True, says="1 session")
 
 
 def test_a_playbook_that_git_tracks_is_named(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_rules_that_take_everything_for_work_are_a_fault(tmp_path: Path) -> None
     event = an_event().model_dump(mode="json") | {"classified_at": NOW.isoformat(), "classifier_version": "7"}
     for number in range(99):
         journal.append({**event, "classification": "actionable" if number < 41 else "ambient"})
-    assert classifier_check(tmp_path, NOW) == Finding(ok=True, says="version 7, last sorted 0 s ago")
+    assert classifier_check(tmp_path, NOW) == HealthCheck(ok=True, says="version 7, last sorted 0 s ago")
     journal.append({**event, "classification": "ambient"})
     found = classifier_check(tmp_path, NOW)
     assert (found.ok, "41% of the last 100" in found.says) == (False, True)
@@ -291,13 +291,13 @@ def test_a_check_that_hangs_costs_its_line_and_no_more(tmp_path: Path) -> None:
     """The others run meanwhile."""
     release = threading.Event()
 
-    def hangs(_: Patient) -> Finding:
+    def hangs(_: DoctorContext) -> HealthCheck:
         release.wait(30)
-        return Finding(ok=True, says="late")
+        return HealthCheck(ok=True, says="late")
 
     began = time.monotonic()
-    checks = {"slow": hangs, "fast": lambda _: Finding(ok=True, says="fine")}
-    found = examine(patient(tmp_path), checks, limit_s=0.2)
+    checks = {"slow": hangs, "fast": lambda _: HealthCheck(ok=True, says="fine")}
+    found = run_checks(patient(tmp_path), checks, limit_s=0.2)
     release.set()
     assert time.monotonic() - began < 5
     assert (found["slow"].ok, found["slow"].says) == (False, "no answer within 0.2 s")

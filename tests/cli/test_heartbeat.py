@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.__main__ import main
-from bot.adapters.storage.files.file_leases import HomeLock
+from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.session_files import SessionFiles
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
@@ -80,7 +80,7 @@ def test_programs_get_json(home: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_a_wake_is_left_and_it_is_said_whether_a_bot_finds_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a bot it waits."""
     assert "No triage runs on" in typed(capsys, "wake", "shop-api")
-    lock = HomeLock(home)
+    lock = FileLeases(home)
     try:
         assert "starts it in a few seconds" in typed(capsys, "run", "shop-api")
         assert "starts it" in typed(capsys, "wake", "tooling", "--reason", "on_demand")

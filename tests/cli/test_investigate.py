@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.storage.files.file_leases import HomeLock
+from bot.adapters.storage.files.file_leases import FileLeases
 from bot.casework.escalate.escalation_folder import EscalationFolder, EscalationRequest
 from bot.casework.investigate.assignment import Assignment
 from bot.config.settings import Settings
@@ -150,7 +150,7 @@ def test_no_question_is_said(terminal: Terminal) -> None:
 def test_a_long_run_leaves_an_answer_its_record_and_its_cost(terminal: Terminal, server: ModelServer) -> None:
     """Beside a running bot, which holds the lock; `.done` says that it is over."""
     terminal.with_models(server.url)
-    lock, folder = HomeLock(terminal.home), terminal.request()
+    lock, folder = FileLeases(terminal.home), terminal.request()
     done = terminal.long_run(folder)
     lock.release()
     assert done.returncode == 0, done.stderr

@@ -13,10 +13,10 @@ import pytest
 
 from bot.__main__ import main
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
-from bot.casework.reports.classifier_samples import Specimen
-from bot.cli.metrics_samples import ask
-from bot.domain.threads import PendingReason, Status
+from bot.adapters.storage.files.tinydb_documents import TinyDocuments
+from bot.casework.reports.classifier_samples import Sample
+from bot.cli.metrics_samples import ask_judgement
+from bot.domain.threads import PendingReason, ThreadStatus
 from tests.builders import an_event, in_status
 
 
@@ -31,8 +31,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         at = now - timedelta(minutes=number + 1)
         event = an_event(f"note \x1b[31m{number}\u202e", ts=f"{at.timestamp():.6f}").model_dump(mode="json")
         journal.append({**event, "classification": "actionable" if number < 5 else "ambient"})
-    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, started_at=now, last_event_at=now)
-    TinyThreadStore(tmp_path).put(state)
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, started_at=now, last_event_at=now)
+    TinyDocuments(tmp_path).put(state)
     return tmp_path
 
 
@@ -116,8 +116,8 @@ def test_a_broken_file_records_nothing(home: Path, capsys: pytest.CaptureFixture
 
 def test_what_was_said_before_the_input_ended_counts() -> None:
     """Skipped ones do not, and nonsense is asked again."""
-    found = [Specimen("C1", f"{number}.1", "ambient", "7", "hello") for number in range(4)]
-    judged = ask(found, by="ana", stdin=io.StringIO("y\nperhaps\ns\nn\n"), say=lambda _: None)
+    found = [Sample("C1", f"{number}.1", "ambient", "7", "hello") for number in range(4)]
+    judged = ask_judgement(found, by="ana", stdin=io.StringIO("y\nperhaps\ns\nn\n"), say=lambda _: None)
     assert [(each.message_id, each.right) for each in judged] == [("0.1", True), ("2.1", False)]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.search.passage_index import CodePassages
+from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
 from demo.slack_server import LocalSlack
 from tests.gitrepo import git, make_repo
@@ -59,7 +59,7 @@ def test_a_stop_during_the_first_index_is_obeyed_at_once(
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     done = count_files(database)
     assert 0 < done < FILES / 2  # not waited for; counted in files, for a busy machine takes longer over each
-    report = CodePassages(GitRepo(large), database).refresh()
+    report = SqlitePassageIndex(GitRepo(large), database).refresh()
     assert (report.files, report.read) == (FILES, FILES - done)
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
-from bot.domain.threads import Status
+from bot.adapters.storage.files.tinydb_documents import TinyDocuments
+from bot.domain.threads import ThreadStatus
 from bot.intake.presence import FILE, Presence, this_process
 from tests.builders import THREAD_ID, in_status
 
@@ -31,7 +31,7 @@ def status(folder: Path, *args: str, home: str = "") -> subprocess.CompletedProc
 
 def test_what_waits_is_printed(tmp_path: Path) -> None:
     """Counts first, then a line for each open thread; damaged files are named last."""
-    TinyThreadStore(tmp_path).put(in_status(Status.BOUNCED, question="why is the night export late?"))
+    TinyDocuments(tmp_path).put(in_status(ThreadStatus.BOUNCED, question="why is the night export late?"))
     (tmp_path / "state" / "T1.C1.9.9.json.corrupt").write_text("{")
     done = status(tmp_path, "--home", str(tmp_path))
     assert done.returncode == 0
@@ -64,7 +64,7 @@ def test_a_home_no_bot_ever_ran_on_is_not_up(tmp_path: Path) -> None:
 def test_a_long_run_is_listed_with_the_line_that_shows_it(tmp_path: Path) -> None:
     """Ready to paste."""
     path = str(tmp_path / "escalations" / THREAD_ID / "transcript.log")
-    TinyThreadStore(tmp_path).put(in_status(Status.ESCALATED, escalation_transcript_path=path))
+    TinyDocuments(tmp_path).put(in_status(ThreadStatus.ESCALATED, escalation_transcript_path=path))
     done = status(tmp_path, "--home", str(tmp_path))
     assert f"\n    tail -f {path}\n" in done.stdout
 

@@ -10,13 +10,13 @@ import pytest
 from bot.__main__ import main
 from bot.adapters.process.system_clock import SystemClock
 from bot.adapters.storage.files.thread_archive import name_pattern
-from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.run_records import RunRecorder
 from bot.domain.returns import EvidenceKind, EvidenceRef, Usage
-from bot.domain.threads import PendingReason, QuestionType, Resolution, Status
+from bot.domain.threads import PendingReason, QuestionType, Resolution, ThreadStatus
 from bot.errors import InputError
 from tests.builders import NOW, THREAD_ID, a_return, in_status
 from tests.gitrepo import commit_files, make_repo
@@ -40,13 +40,13 @@ class Archive:
 
     def keep(self, *refs: EvidenceRef, closed: bool = False) -> None:
         ret = a_return(evidence_refs=refs)
-        store = TinyThreadStore(self.home)
+        store = TinyDocuments(self.home)
         ledger = Ledger().record_query("loki", "errors{app}")
         found = Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator="m")
         about = Assignment(question="?", question_type=QuestionType.OTHER, rubric="", round=1)
         RunRecorder(self.home / "runs", SystemClock()).record("r1", about, lambda: found)
         known = {"investigator_return": ret, "investigator_task_id": "r1"}
-        state = store.put(in_status(Status.PENDING_USER, PendingReason.APPROVAL, **known))
+        state = store.put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, **known))
         if closed:
             store.put(state.close(Resolution.APPROVED, at=NOW, why="approved by <@U2>"))
             store.archive(THREAD_ID)

@@ -13,10 +13,10 @@ import pytest
 
 from bot.__main__ import main
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.casework.replies import reply_record
 from bot.domain.returns import Check, Verdict
-from bot.domain.threads import Resolution, Round, Status, Step, ThreadState
+from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus, Transition
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, a_return, a_verdict, an_event, in_status
 from tests.gitrepo import git, make_repo
 
@@ -37,14 +37,16 @@ def answered() -> ThreadState:
     false = Check(name="ref[0].quote", ok=False, reason="the quote is not there")
     bounced = a_verdict(Verdict.BOUNCE, reasons=("the quote is not there",))
     ways = [
-        (Status.INVESTIGATING, Status.AWAITING_VALIDATION, "draft of round 1"),
-        (Status.AWAITING_VALIDATION, Status.BOUNCED, "- the quote is not there"),
-        (Status.BOUNCED, Status.AWAITING_VALIDATION, "draft of round 2"),
-        (Status.AWAITING_VALIDATION, Status.PENDING_USER, "validated"),
+        (ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, "draft of round 1"),
+        (ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED, "- the quote is not there"),
+        (ThreadStatus.BOUNCED, ThreadStatus.AWAITING_VALIDATION, "draft of round 2"),
+        (ThreadStatus.AWAITING_VALIDATION, ThreadStatus.PENDING_USER, "validated"),
     ]
-    steps = tuple(Step(at=NOW + timedelta(seconds=n), from_=a, to=b, why=why) for n, (a, b, why) in enumerate(ways))
+    steps = tuple(
+        Transition(at=NOW + timedelta(seconds=n), from_=a, to=b, why=why) for n, (a, b, why) in enumerate(ways)
+    )
     good = Check(name="ref[0].quote", ok=True, reason="the quote stands there")
-    state = in_status(Status.PENDING_USER, status_history=steps).evolve(
+    state = in_status(ThreadStatus.PENDING_USER, status_history=steps).evolve(
         rounds=(
             Round(round=1, investigator_return=a_return(), checks=(false,), validator_return=bounced),
             Round(round=2, investigator_return=a_return(), checks=(good,), validator_return=a_verdict()),
@@ -71,7 +73,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     other = an_event("lunch at noon", ts="1795169999.000100").model_dump(mode="json")
     journal.append(other | FOUND | {"is_question": False, "classification": "ambient"})
     state = answered()
-    store = TinyThreadStore(tmp_path)
+    store = TinyDocuments(tmp_path)
     store.put(state)
     store.archive(THREAD_ID)
     NdjsonJournal(tmp_path / "replies.ndjson").append(reply_record(state, at=NOW + timedelta(minutes=1)))
@@ -133,7 +135,7 @@ def test_links_to_code_card_and_reply_are_printed_whole(
     git(code, "remote", "add", "origin", f"https://me:token@{'code' if code_host else 'gitlab'}.acme.io/web/shop.git")
     (home / "triage.yml").write_text(f"codebase: {code}\nops_channel: C0OPS\n{code_host}")
     state = answered().evolve(permalink=LINK, card_channel="C0OPS", card_ts="1795165201.000300")
-    TinyThreadStore(home).put(state)
+    TinyDocuments(home).put(state)
     assert main(["why", THREAD_ID]) == 0
     lines = capsys.readouterr().out.splitlines()
     form = "code.acme.io/web/shop/src/commit/{}/app/retry.py#L10-L12"
@@ -179,11 +181,11 @@ def test_json_holds_all_that_is_on_record(home: Path, capsys: pytest.CaptureFixt
 def test_long_words_are_cut_and_many_steps_too(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever people and models wrote, one screen is enough."""
     long = "x" * 3_000 + " y" * 2_000
-    step = Step(at=NOW, from_=Status.INVESTIGATING, to=Status.INVESTIGATING, why=long)
+    step = Transition(at=NOW, from_=ThreadStatus.INVESTIGATING, to=ThreadStatus.INVESTIGATING, why=long)
     faults = tuple(Check(name=f"ref[{n}].quote", ok=False, reason=long) for n in range(20))
     rounds = tuple(Round(round=n, investigator_return=a_return(), checks=faults) for n in (1, 2))
-    open_one = in_status(Status.INVESTIGATING, question=long, status_history=(step,) * 200, rounds=rounds)
-    TinyThreadStore(home).put(open_one)
+    open_one = in_status(ThreadStatus.INVESTIGATING, question=long, status_history=(step,) * 200, rounds=rounds)
+    TinyDocuments(home).put(open_one)
     assert main(["why", THREAD_ID]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.search.note_index import MemoryNotes
-from bot.adapters.search.passage_index import CodePassages
-from bot.adapters.storage.files.note_files import MemoryFiles
+from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.search.passage_index import SqlitePassageIndex
+from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.model_investigator import ModelInvestigator
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.validate.code_validator import CodeValidator
 from bot.casework.validate.model_validator import ModelValidator
-from bot.composition.investigators import Sources, Staff, staff
+from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
 from bot.config.environment import read_environment
 from bot.config.settings import Settings
 from bot.errors import ConfigError
@@ -25,15 +25,15 @@ from tests.fakes import FakeClock, MemoryJournal, unchanged
 from tests.gitrepo import make_repo
 
 
-def hired(folder: Path, variables: dict[str, str], **settings: Any) -> Staff:
+def hired(folder: Path, variables: dict[str, str], **settings: Any) -> CaseworkModels:
     repo = GitRepo(make_repo(folder / "code", {"a.py": "A = 1\n"}))
-    return staff(
-        Sources(
+    return build_investigators(
+        InvestigationInputs(
             settings=Settings.model_validate({"codebase": str(repo.root), "ops_channel": "C0OPS", **settings}),
             environment=read_environment({"TRIAGE_HOME": str(folder), **variables}),
             repo=repo,
-            index=CodePassages(repo, folder / "index.sqlite"),
-            memory=MemoryNotes(MemoryFiles(folder / "memory"), MemoryJournal(), unchanged),
+            index=SqlitePassageIndex(repo, folder / "index.sqlite"),
+            memory=FileNoteIndex(NoteFiles(folder / "memory"), MemoryJournal(), unchanged),
             clock=FakeClock(),
         )
     )

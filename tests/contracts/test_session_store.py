@@ -17,22 +17,22 @@ from bot.adapters.storage.files.session_files import SessionFiles
 from bot.adapters.storage.files.wake_files import WakeFiles
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import (
+    ChangedBy,
+    EnabledOverride,
     InboxMessage,
+    IntervalOverride,
     MessageKind,
     OpenFinding,
-    Override,
-    Pace,
+    SessionOverride,
     SessionState,
-    Setter,
-    Switch,
 )
 from bot.errors import InputError, StoreError
 from bot.ports import OverrideStore, SessionStore, WakeBox
 from tests.fakes import MemoryOverrideStore, MemorySessionStore, MemoryWakeBox
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-ANA = Setter(id="U0ANA", name="ana", at=NOON)
-OFF = Override(enabled=Switch(value=False, by=ANA))
+ANA = ChangedBy(id="U0ANA", name="ana", at=NOON)
+OFF = SessionOverride(enabled=EnabledOverride(value=False, by=ANA))
 
 
 def undamaged(path: Path) -> None:
@@ -162,11 +162,11 @@ def test_wakes_stay_until_they_are_forgotten(wake_box: Callable[[], WakeBox]) ->
 def test_overrides_survive_a_restart(override_store: Callable[[], OverrideStore]) -> None:
     """Who set what, and when, too; what is taken back is gone."""
     assert override_store().overrides() == {}
-    slow = Override(every=Pace(value=timedelta(hours=2), by=ANA))
+    slow = SessionOverride(every=IntervalOverride(value=timedelta(hours=2), by=ANA))
     override_store().change("shop", lambda _: slow)
-    override_store().change("api", lambda o: o.model_copy(update={"enabled": Switch(value=False, by=ANA)}))
+    override_store().change("api", lambda o: o.model_copy(update={"enabled": EnabledOverride(value=False, by=ANA)}))
     assert override_store().overrides() == {"shop": slow, "api": OFF}
-    override_store().change("api", lambda _: Override())
+    override_store().change("api", lambda _: SessionOverride())
     assert override_store().overrides() == {"shop": slow}
 
 

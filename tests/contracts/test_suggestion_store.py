@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.decision_log import DecisionFile
+from bot.adapters.storage.files.decision_log import DecisionLogFile
 from bot.adapters.storage.files.suggestion_files import SuggestionFiles
-from bot.domain.sharing.suggestions import By, Status, Suggestion, suggestion_id
+from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, StoreError
 from bot.ports import DecisionLog, SuggestionStore
 from tests.fakes import MemoryDecisionLog, MemorySuggestionStore
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-ANA = By("U0ANA", "ana")
+ANA = DecidedBy("U0ANA", "ana")
 
 
 def undamaged(path: Path) -> None:
@@ -46,14 +46,16 @@ def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Sugge
 def log(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Callable[[], DecisionLog], Callable[[], str]]:
     """Open the same log again and again, and read it."""
     if request.param == "file":
-        return lambda: DecisionFile(tmp_path), (tmp_path / "decisions.md").read_text
+        return lambda: DecisionLogFile(tmp_path), (tmp_path / "decisions.md").read_text
     lines: list[str] = []
     return lambda: MemoryDecisionLog(lines), lambda: "\n".join(f"- {line}" for line in lines)
 
 
 def test_what_was_offered_survives_a_restart_in_order(reopen: Callable[[], SuggestionStore]) -> None:
     """Every field of it, the oldest first."""
-    late = a_suggestion(task="Later", at=NOON + timedelta(hours=1), quarantine="odd", status=Status.QUARANTINED)
+    late = a_suggestion(
+        task="Later", at=NOON + timedelta(hours=1), quarantine="odd", status=SuggestionStatus.QUARANTINED
+    )
     assert reopen().all() == () or reopen().all() == []
     assert reopen().add(late)
     assert reopen().add(a_suggestion())
@@ -75,7 +77,10 @@ def test_of_many_who_decide_at_once_one_does(reopen: Callable[[], SuggestionStor
 
     def decide(name: str) -> None:
         try:
-            store.change(a_suggestion().id, lambda now: now.decided(Status.ACCEPTED, By(f"U0{name}", name), NOON, None))
+            store.change(
+                a_suggestion().id,
+                lambda now: now.decided(SuggestionStatus.ACCEPTED, DecidedBy(f"U0{name}", name), NOON, None),
+            )
         except Conflict as error:
             losers.append(str(error))
 
@@ -160,18 +165,19 @@ class TestOnDisk:
         assert store.all()[0].is_waiting
         program = (
             "import sys; from pathlib import Path; from datetime import datetime, UTC\n"
-            "from bot.adapters.storage.files.suggestion_files import SuggestionFiles as F; from bot.domain.sharing.suggestions import *\n"
+            "from bot.adapters.storage.files.suggestion_files import SuggestionFiles as F;"
+            " from bot.domain.sharing.suggestions import *\n"
             "F(Path(sys.argv[1]), on_damage=print).change(sys.argv[2], lambda now: "
-            "now.decided(Status.REJECTED, By('terminal', 'ben'), datetime.now(UTC), 'noise'))"
+            "now.decided(SuggestionStatus.REJECTED, DecidedBy('terminal', 'ben'), datetime.now(UTC), 'noise'))"
         )
         subprocess.run([sys.executable, "-c", program, str(tmp_path), a_suggestion().id], check=True)
         assert store.all()[0].decision_reason == "noise"
         with pytest.raises(Conflict, match="ben rejected"):
-            store.change(a_suggestion().id, lambda now: now.decided(Status.ACCEPTED, ANA, NOON, None))
+            store.change(a_suggestion().id, lambda now: now.decided(SuggestionStatus.ACCEPTED, ANA, NOON, None))
 
     def test_a_torn_last_line_stays_alone(self, tmp_path: Path) -> None:
         """The next decision begins a line of its own; what stood there is kept."""
         path = tmp_path / "decisions.md"
         path.write_text("# Decisions\n\n- half a li")
-        DecisionFile(tmp_path).note("m", "m one")
+        DecisionLogFile(tmp_path).note("m", "m one")
         assert path.read_text() == "# Decisions\n\n- half a li\n- m one\n"

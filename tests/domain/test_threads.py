@@ -19,9 +19,9 @@ from bot.domain.threads import (
     PendingReason,
     PostIntent,
     Resolution,
-    Status,
-    Step,
     ThreadState,
+    ThreadStatus,
+    Transition,
     check_thread_id,
     hash_draft,
     thread_key,
@@ -30,7 +30,7 @@ from bot.errors import IllegalTransition, InputError
 from tests.builders import NOW, THREAD_ID, a_thread, an_event, in_status
 
 REASONS: list[PendingReason | None] = [None, *PendingReason]
-STEPS = list(itertools.product(Status, Status, REASONS))
+STEPS = list(itertools.product(ThreadStatus, ThreadStatus, REASONS))
 
 LEGAL = {
     ("investigating", "awaiting-validation", None),
@@ -69,19 +69,21 @@ triage_file_path usage started_at last_event_at closed_at version
 
 @pytest.mark.parametrize(("start", "to", "reason"), [step for step in STEPS if step in LEGAL])
 def test_a_legal_step_changes_status_reason_and_history_only(
-    start: Status, to: Status, reason: PendingReason | None
+    start: ThreadStatus, to: ThreadStatus, reason: PendingReason | None
 ) -> None:
     """Every step of the table is taken, and its line of history says when, whence, whither and why."""
     before = in_status(start)
     after = before.transition(to, at=NOW, why="because", reason=reason)
-    step = Step(at=NOW, from_=start, to=to, why="because")
+    step = Transition(at=NOW, from_=start, to=to, why="because")
     assert after == before.model_copy(
         update={"status": to, "pending_reason": reason, "status_history": (*before.status_history, step)}
     )
 
 
 @pytest.mark.parametrize(("start", "to", "reason"), [step for step in STEPS if step not in LEGAL])
-def test_an_illegal_step_raises_and_changes_nothing(start: Status, to: Status, reason: PendingReason | None) -> None:
+def test_an_illegal_step_raises_and_changes_nothing(
+    start: ThreadStatus, to: ThreadStatus, reason: PendingReason | None
+) -> None:
     """Everything outside the table raises IllegalTransition that names both ends; the thread is as it was."""
     before = in_status(start)
     copy = before.model_dump_json()
@@ -92,14 +94,14 @@ def test_an_illegal_step_raises_and_changes_nothing(start: Status, to: Status, r
 
 def test_closed_is_terminal() -> None:
     """The row of closed is empty, and closing twice is illegal."""
-    assert TRANSITIONS[Status.CLOSED] == {}
+    assert TRANSITIONS[ThreadStatus.CLOSED] == {}
     with pytest.raises(IllegalTransition):
-        in_status(Status.CLOSED).close(Resolution.DISMISSED, at=NOW, why="again")
+        in_status(ThreadStatus.CLOSED).close(Resolution.DISMISSED, at=NOW, why="again")
 
 
 def test_every_open_status_can_close() -> None:
     """A human may always end it."""
-    for status in set(Status) - {Status.CLOSED}:
+    for status in set(ThreadStatus) - {ThreadStatus.CLOSED}:
         ended = in_status(status).close(Resolution.WITHDRAWN, at=NOW, why="gone")
         assert (ended.is_open, ended.resolution, ended.closed_at) == (False, Resolution.WITHDRAWN, NOW)
 
@@ -107,13 +109,13 @@ def test_every_open_status_can_close() -> None:
 def test_the_status_cannot_be_changed_around_the_table() -> None:
     """evolve refuses a status, also the one the thread has."""
     with pytest.raises(IllegalTransition):
-        a_thread().evolve(status=Status.INVESTIGATING)
+        a_thread().evolve(status=ThreadStatus.INVESTIGATING)
 
 
 def test_the_table_cannot_be_changed() -> None:
     """Nobody adds a step at run time."""
     with pytest.raises(TypeError):
-        TRANSITIONS[Status.CLOSED] = {}  # type: ignore[index]
+        TRANSITIONS[ThreadStatus.CLOSED] = {}  # type: ignore[index]
 
 
 @given(seed=st.integers(), length=st.integers(1, 40))
@@ -122,7 +124,7 @@ def test_a_random_walk_leaves_a_connected_history(seed: int, length: int) -> Non
     chance = random.Random(seed)
     state, taken = a_thread(), []
     for number in range(length):
-        to, reason = chance.choice(list(Status)), chance.choice(REASONS)
+        to, reason = chance.choice(list(ThreadStatus)), chance.choice(REASONS)
         legal = (state.status, to, reason) in LEGAL
         try:
             state = state.transition(to, at=NOW + timedelta(seconds=number), why="walk", reason=reason)
@@ -131,17 +133,17 @@ def test_a_random_walk_leaves_a_connected_history(seed: int, length: int) -> Non
         else:
             assert legal
             taken.append(to)
-        assert (state.pending_reason is not None) == (state.status is Status.PENDING_USER)
+        assert (state.pending_reason is not None) == (state.status is ThreadStatus.PENDING_USER)
     assert [step.to for step in state.status_history] == taken
-    starts = [Status.INVESTIGATING, *taken[:-1]] if taken else []
+    starts = [ThreadStatus.INVESTIGATING, *taken[:-1]] if taken else []
     assert [step.from_ for step in state.status_history] == starts
 
 
 @pytest.mark.parametrize(
     ("status", "reason"),
-    [(start, None) for start in Status] + [(Status.PENDING_USER, reason) for reason in PendingReason],
+    [(start, None) for start in ThreadStatus] + [(ThreadStatus.PENDING_USER, reason) for reason in PendingReason],
 )
-def test_a_thread_survives_json(status: Status, reason: PendingReason | None) -> None:
+def test_a_thread_survives_json(status: ThreadStatus, reason: PendingReason | None) -> None:
     """What is written to disk is read back equal."""
     state = in_status(
         status,
@@ -165,7 +167,7 @@ def test_the_document_has_every_field_of_the_spec_and_no_other() -> None:
 
 def test_a_line_of_history_is_written_with_the_keys_at_from_to_why() -> None:
     """`from` is a word of Python and must still be the key on disk."""
-    state = a_thread().transition(Status.AWAITING_VALIDATION, at=NOW, why="draft of round 1")
+    state = a_thread().transition(ThreadStatus.AWAITING_VALIDATION, at=NOW, why="draft of round 1")
     assert state.model_dump(mode="json")["status_history"] == [
         {"at": "2026-11-20T09:00:00Z", "from": "investigating", "to": "awaiting-validation", "why": "draft of round 1"}
     ]

@@ -13,15 +13,15 @@ from blocks.cards.draft_card import card_blocks
 from blocks.views.brief_view import brief_blocks, open_blocks, reminder_blocks
 from blocks.views.heartbeat_view import list_blocks, log_blocks, why_blocks
 from blocks.views.help_view import entry_blocks, help_blocks
-from blocks.views.home_view import Home, Notice, home_view
+from blocks.views.home_view import HomeData, Notice, home_view
 from blocks.views.report_views import approver_blocks, metrics_blocks, status_blocks
 from blocks.views.tiers_view import due_blocks, tasks_blocks
-from bot.casework.approvers import Roll
-from bot.casework.reports.daily_brief import Brief
-from bot.casework.reports.journal_history import Past
+from bot.casework.approvers import ApproverList
+from bot.casework.reports.daily_brief import DailyBrief
+from bot.casework.reports.journal_history import JournalHistory
 from bot.casework.reports.measures import Window
-from bot.casework.reports.metrics_report import report
-from bot.casework.reports.status_overview import QUESTION_CHARS, Overview, ThreadLine, Today
+from bot.casework.reports.metrics_report import build_metrics
+from bot.casework.reports.status_overview import QUESTION_CHARS, DayCounts, Overview, ThreadLine
 from bot.config.heartbeat_settings import BeatSettings
 from bot.domain.citations.links import code_links
 from bot.domain.commands.command_specs import commands
@@ -33,7 +33,7 @@ from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution
 from bot.domain.tiers import Stamps, Tier
 from bot.heartbeat.playbooks.task_list import TaskList
-from bot.heartbeat.schedule.session_overview import Row, Standing
+from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
 from bot.heartbeat.sessions.session_registry import Session
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
 from tests.builders import NOW
@@ -115,13 +115,13 @@ _SENT = _beat(
 _BEATS = (_SENT, _QUIET, _NIGHT)
 
 
-def _row(session_id: str, name: str, **changes: Any) -> Row:
+def _row(session_id: str, name: str, **changes: Any) -> SessionRow:
     known: dict[str, Any] = {
         "id": session_id,
         "name": name,
         "owner": ANA.user_id,
         "is_master": False,
-        "standing": Standing.ON,
+        "standing": SessionStatus.ON,
         "indicator": Indicator.OK,
         "every": "every 30m",
         "hours": "08:00-22:00 UTC",
@@ -130,7 +130,7 @@ def _row(session_id: str, name: str, **changes: Any) -> Row:
         "open_findings": 0,
         "notes": (),
     }
-    return Row(**{**known, **changes})
+    return SessionRow(**{**known, **changes})
 
 
 _ROWS = (
@@ -139,13 +139,13 @@ _ROWS = (
     _row(
         "storefront",
         "Storefront",
-        standing=Standing.PAUSED,
+        standing=SessionStatus.PAUSED,
         indicator=Indicator.ERROR,
         last=_beat(90, BeatResult.FAILED, Indicator.ERROR, error="the model sent nothing for 60 s"),
         next_at=None,
         notes=("paused after 3 failures: the model sent nothing for 60 s",),
     ),
-    _row("docs", "docs", owner="", standing=Standing.OFF, last=None, next_at=None),
+    _row("docs", "docs", owner="", standing=SessionStatus.OFF, last=None, next_at=None),
 )
 
 
@@ -180,13 +180,13 @@ def _metrics() -> list[Block]:
     endings = (Resolution.APPROVED, Resolution.APPROVED, Resolution.EDITED, Resolution.DISMISSED)
     rounds = (Verdict.PASS, Verdict.PASS, Verdict.PASS, Verdict.BOUNCE)
     threads = [decided(n, endings[n % 4], a_round(verdict=rounds[n % 4], checks=(GOOD,))) for n in range(24)]
-    past = Past(
+    past = JournalHistory(
         heard=[heard(n, "actionable" if n % 4 == 0 else "ambient", days_ago=1 + n % 6) for n in range(400)],
         threads=threads,
         replies=[reply(n) for n in range(24) if endings[n % 4] is not Resolution.DISMISSED],
         recorded_since=NOW - timedelta(days=30),
     )
-    return metrics_blocks(report(past, Window.last(7, NOW), baseline_reply_s=2_400))
+    return metrics_blocks(build_metrics(past, Window.last(7, NOW), baseline_reply_s=2_400))
 
 
 def _brief(title: str, *, may_see_drafts: bool = True, **changes: Any) -> list[Block]:
@@ -203,12 +203,12 @@ def _brief(title: str, *, may_see_drafts: bool = True, **changes: Any) -> list[B
         "cost_usd": 3.42,
         "paused": None,
     }
-    return brief_blocks(Brief(**{**known, **changes}), title, may_see_drafts=may_see_drafts)
+    return brief_blocks(DailyBrief(**{**known, **changes}), title, may_see_drafts=may_see_drafts)
 
 
-_DAY = Today(messages=212, actionable=41, posted=5, model_runs=19, cost_usd=3.42)
+_DAY = DayCounts(messages=212, actionable=41, posted=5, model_runs=19, cost_usd=3.42)
 _WAITING = drafted().evolve(thread_id=_LINES[0].thread_id)
-_HOME = Home(
+_HOME = HomeData(
     overview=_overview(),
     today=_DAY,
     sessions=_ROWS,
@@ -219,7 +219,7 @@ _HOME = Home(
 _ANSWER = Notice(
     text=f"Already closed: approved by <@{BEN.user_id}> at 2026-11-20 08:59 UTC. Your click changed nothing.", at=NOW
 )
-_ROLL = Roll(people=frozenset({ANA.user_id, BEN.user_id}), configured=None, ops_channel=OPS.channel_id)
+_ROLL = ApproverList(people=frozenset({ANA.user_id, BEN.user_id}), configured=None, ops_channel=OPS.channel_id)
 
 _INVESTIGATE = next(entry for entry in commands() if entry.path == "investigate")
 

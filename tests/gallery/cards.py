@@ -22,7 +22,7 @@ from bot.domain.returns import (
     Usage,
     Verdict,
 )
-from bot.domain.threads import PendingReason, Resolution, Round, Status, Step, ThreadState
+from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS
 from tests.builders import NOW, a_return, a_thread, a_verdict
 from tests.gallery.scene import Chapter, Scene
@@ -70,9 +70,11 @@ COST = Usage(input_tokens=41_000, output_tokens=2_300, cost_usd=0.31)
 OFFLINE = Usage()
 
 
-def thread(status: Status = Status.INVESTIGATING, why: str = "a question came in", **changes: Any) -> ThreadState:
+def thread(
+    status: ThreadStatus = ThreadStatus.INVESTIGATING, why: str = "a question came in", **changes: Any
+) -> ThreadState:
     """Return Chloe's question in #help, in a status it got to at 09:00."""
-    step = Step(at=NOW, from_=Status.INVESTIGATING, to=status, why=why)
+    step = Transition(at=NOW, from_=ThreadStatus.INVESTIGATING, to=status, why=why)
     known: dict[str, Any] = {
         "thread_id": THREAD_ID,
         "team_id": DEMO.team_id,
@@ -112,7 +114,7 @@ def drafted(
         "rounds": rounds,
         "usage": COST,
     }
-    state = thread(Status.PENDING_USER, "checked by a second model", **known)
+    state = thread(ThreadStatus.PENDING_USER, "checked by a second model", **known)
     return (state.with_draft(ret.draft_reply) if ret.draft_reply else state).model_copy(update=changes)
 
 
@@ -250,7 +252,7 @@ CARDS = Chapter(
             meaning="No draft, and why; nothing was posted. *Re-investigate* tries again, *Write reply* does without.",
             shows=card(
                 thread(
-                    Status.PENDING_USER,
+                    ThreadStatus.PENDING_USER,
                     "the investigation failed: the model sent nothing for 60 s, three times in a row",
                     pending_reason=PendingReason.FAILED,
                     usage=COST,
@@ -265,7 +267,7 @@ CARDS = Chapter(
             "Type the line on the bot's machine to look over its shoulder.",
             shows=card(
                 thread(
-                    Status.ESCALATED,
+                    ThreadStatus.ESCALATED,
                     f"<@{ANA.user_id}> asked for a long investigation",
                     is_escalated=True,
                     escalation_tmux_session=session_name(THREAD_ID),

@@ -11,11 +11,11 @@ from blocks.cards.suggestion_card import read_modal, reject_modal
 from blocks.modals.draft_modals import context_modal, dismiss_modal, edit_modal
 from blocks.modals.evidence_modal import evidence_modal
 from blocks.views.tiers_view import saved_modal, tier_modal
-from bot.casework.checks.evidence_reader import Citation, CommitFacts, NothingToShow, NumberedLine, Passage
+from bot.casework.checks.evidence_reader import CommitFacts, EvidenceMissing, NumberedLine, ShownCitation, ShownLines
 from bot.domain.citations.links import code_links
-from bot.domain.memory.lessons import lesson_of
+from bot.domain.memory.lessons import build_lesson
 from bot.domain.playbook import parse
-from bot.domain.playbooks.tier_text import Changes
+from bot.domain.playbooks.tier_text import TierChanges
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.task_commands import Editing
@@ -56,32 +56,32 @@ _COMMIT = EvidenceRef(
     supports_claim="Since when, and who asked for it.",
 )
 _CITATIONS = (
-    Citation(
+    ShownCitation(
         FILE,
         True,
         "",
         FILE.quote,
-        Passage(tuple(NumberedLine(n, line, quoted=3 <= n <= 7) for n, line in enumerate(_WAREHOUSE, 1))),
+        ShownLines(tuple(NumberedLine(n, line, quoted=3 <= n <= 7) for n, line in enumerate(_WAREHOUSE, 1))),
     ),
-    Citation(
+    ShownCitation(
         _COMMIT,
         True,
         "",
         _COMMIT.quote,
         CommitFacts(sha=_COMMIT.ref, subject="Wait longer for pick lists", author="Ana Silva", date="2026-03-02"),
     ),
-    Citation(
+    ShownCitation(
         LOG,
         None,
         "code cannot compare this quote with its source",
         LOG.quote,
-        NothingToShow("it lies outside the codebase"),
+        EvidenceMissing("it lies outside the codebase"),
     ),
 )
 
 
 def _remember() -> View:
-    lesson = lesson_of(DISMISSED)
+    lesson = build_lesson(DISMISSED)
     assert lesson is not None
     return remember_modal(click_of(DISMISSED), DISMISSED, lesson)
 
@@ -150,7 +150,7 @@ DIALOGUES = Chapter(
             shows=saved_modal(
                 "shop",
                 Tier.HOURLY,
-                Changes(playbook=parse(PLAYBOOK), added=("- Certificates",), removed=("- Disk: `df -h`",)),
+                TierChanges(playbook=parse(PLAYBOOK), added=("- Certificates",), removed=("- Disk: `df -h`",)),
             ),
         ),
         Scene(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from blocks.cards.recheck_card import recheck_blocks
 from bot.domain.citations.links import code_links
-from bot.domain.memory.notes import Cite
-from bot.domain.memory.rechecks import ChangedLines, Outcome, Recheck
+from bot.domain.memory.notes import NoteCitation
+from bot.domain.memory.rechecks import ChangedLines, Recheck, RecheckOutcome
 from demo.workspace import ANA, BEN
 from tests.builders import NOW
 from tests.gallery.scene import Chapter, Scene
 
 _LINKS = code_links("git@github.com:acme/shop.git")
-_OLD = Cite(
+_OLD = NoteCitation(
     path="config/warehouse.toml", lines="3-5", commit="4f1c2d9e" * 5, quote="[timeouts]\nconnect = 2\nread = 10"
 )
 _NEW = _OLD.model_copy(update={"commit": "9b0d7e1c" * 5, "quote": "[timeouts]\nconnect = 2\nread = 30"})
@@ -43,13 +43,13 @@ NOTES = Chapter(
             name="recheck-kept",
             title="Still true",
             meaning="Somebody read it; it cites today's lines from now on.",
-            shows=recheck_blocks(_RECHECK.decided(Outcome.KEPT, ANA.user_id, NOW), link_to=_LINKS),
+            shows=recheck_blocks(_RECHECK.decided(RecheckOutcome.KEPT, ANA.user_id, NOW), link_to=_LINKS),
         ),
         Scene(
             name="recheck-retired",
             title="Retired",
             meaning="It is searched no more; the file is still there.",
-            shows=recheck_blocks(_RECHECK.decided(Outcome.RETIRED, ANA.user_id, NOW), link_to=_LINKS),
+            shows=recheck_blocks(_RECHECK.decided(RecheckOutcome.RETIRED, ANA.user_id, NOW), link_to=_LINKS),
         ),
     ),
 )

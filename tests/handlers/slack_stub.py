@@ -15,7 +15,7 @@ from slack_sdk import WebClient
 
 from bot.ports import Clock
 from handlers.transport.poster import Poster
-from handlers.transport.rate_limits import Pacing
+from handlers.transport.rate_limits import RateLimits
 from handlers.transport.slack_clients import posting_client
 from tests.fakes import FakeClock
 
@@ -111,6 +111,6 @@ def slack_stub() -> Iterator[SlackStub]:
 
 def a_poster(url: str, *, posts_per_second: float = 1.0, clock: Clock | None = None) -> Poster:
     """Return the door for posts, over the stub."""
-    pacing = Pacing(posts_per_second=posts_per_second)
+    pacing = RateLimits(posts_per_second=posts_per_second)
     reader = WebClient(token="xoxb-1", base_url=url)
     return Poster(posting_client("xoxb-1", url), pacing.posts, reader=reader, clock=clock or FakeClock())

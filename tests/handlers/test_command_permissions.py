@@ -11,24 +11,24 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.adapters.storage.files.json_file import JsonFile
-from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.casework.approvers import Approvers
 from bot.casework.pause import FILE as PAUSE
-from bot.casework.pause import Pausing
+from bot.casework.pause import PauseSwitch
 from bot.domain.commands.command_specs import APPROVERS, APPROVERS_OR_OWNER, MANUAL, NOTHING
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
-from bot.domain.threads import PendingReason, Status
-from bot.heartbeat.playbooks.task_commands import TaskDesk
-from bot.heartbeat.schedule.session_controls import Controls
+from bot.domain.threads import PendingReason, ThreadStatus
+from bot.heartbeat.playbooks.task_commands import TaskCommands
+from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.sessions.assignments import Assigning
 from bot.ports import Person
-from handlers.buttons.suggestion_buttons import SuggestionOffice
+from handlers.buttons.suggestion_buttons import SuggestionActions
 from handlers.commands.casework_commands import CaseworkCommands
-from handlers.commands.dispatcher import OTHER_TEAM, Commands
+from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
 from handlers.commands.heartbeat_command import HeartbeatCommand
 from handlers.commands.pollinate_command import PollinateCommand
 from handlers.commands.report_commands import metrics_command, status_command
-from handlers.commands.tiers_command import Tiers
+from handlers.commands.tiers_command import TiersCommand
 from tests.blocks.limits import texts
 from tests.builders import in_status
 from tests.fakes import MemorySlate
@@ -56,9 +56,9 @@ class Everything:
         )
         (self.suggestion, *_) = self.garden.pollination.run()
         self.home = folder / "threads"
-        TinyThreadStore(self.home).put(
+        TinyDocuments(self.home).put(
             in_status(
-                Status.PENDING_USER,
+                ThreadStatus.PENDING_USER,
                 PendingReason.APPROVAL,
                 question=f"why {SECRET}?",
                 permalink=f"https://acme.slack.com/{SECRET}",
@@ -73,10 +73,10 @@ class Everything:
         works.workspace.people[GUEST] = Person(user_id=GUEST, name="guest", is_guest=True)
         self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=works.workspace)
         self.approvers.refresh()
-        self.pausing = Pausing(self.home, JsonFile(self.home / PAUSE), works.clock)
+        self.pausing = PauseSwitch(self.home, JsonFile(self.home / PAUSE), works.clock)
         self.asked: list[str] = []
         self.opened: list[object] = []
-        self.commands = Commands(self._table(), team_id="T1", patience_s=60)
+        self.commands = CommandDispatcher(self._table(), team_id="T1", patience_s=60)
 
     def _table(self) -> dict[str, Any]:
         works, garden = self.works, self.garden
@@ -93,24 +93,24 @@ class Everything:
             owners=OWNERS,
             sessions=works.sessions,
             store=works.store,
-            controls=Controls(works.sessions, works.overrides, works.scheduler.wake, lambda _: False),
+            controls=SessionControls(works.sessions, works.overrides, works.scheduler.wake, lambda _: False),
             assigning=Assigning(works.sessions, works.mail),
             record=works.record,
             zones=works.zones,
             approvers=self.approvers,
             clock=works.clock,
         )
-        tiers = Tiers(
+        tiers = TiersCommand(
             owners=OWNERS,
             sessions=works.sessions,
-            desk=TaskDesk(works.sessions, works.store, works.zones, works.clock, MemorySlate()),
+            desk=TaskCommands(works.sessions, works.store, works.zones, works.clock, MemorySlate()),
             approvers=self.approvers,
             open_view=lambda _, view: self.opened.append(view),
             update_view=lambda *_: None,
             ops_channel="C0OPS",
             tell=lambda *_: None,
         )
-        office = SuggestionOffice(
+        office = SuggestionActions(
             owners=OWNERS,
             sessions=garden.sessions,
             store=garden.suggestions,

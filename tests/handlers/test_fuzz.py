@@ -21,39 +21,39 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 
 from blocks import ids
 from blocks.cards.draft_card import card_blocks
-from blocks.views.home_view import Home
+from blocks.views.home_view import HomeData
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.proposal_files import ProposalFiles
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.approvers import Approvers
 from bot.casework.checks.evidence_reader import EvidenceReader
-from bot.casework.memory.note_rechecks import Rechecks
-from bot.casework.reports.status_overview import overview, today
-from bot.heartbeat.alerts.finding_responses import Findings
-from bot.heartbeat.playbooks.proposal_matching import Proposing
-from bot.heartbeat.playbooks.proposal_service import Proposals
-from bot.heartbeat.playbooks.task_commands import TaskDesk
-from bot.heartbeat.sessions.owner_zones import Zones
-from bot.heartbeat.sessions.session_registry import Sessions
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDesk
+from bot.casework.memory.note_rechecks import NoteRechecks
+from bot.casework.reports.status_overview import count_today, overview
+from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
+from bot.heartbeat.playbooks.proposal_service import ProposalService
+from bot.heartbeat.playbooks.task_commands import TaskCommands
+from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.intake.classifier.classification import Rules
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
-from handlers.buttons.alert_buttons import AlertButtons, AlertDesk
-from handlers.buttons.draft_buttons import Answers, Approvals, EvidenceDialogue
+from handlers.buttons.alert_buttons import AlertActions, AlertButtons
+from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
 from handlers.buttons.lesson_buttons import LessonButtons
 from handlers.buttons.proposal_buttons import ProposalButtons
-from handlers.buttons.suggestion_buttons import SuggestionButtons, SuggestionOffice
-from handlers.commands.dispatcher import Commands
+from handlers.buttons.suggestion_buttons import SuggestionActions, SuggestionButtons
+from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.report_commands import status_command
-from handlers.commands.tiers_command import Tiers
+from handlers.commands.tiers_command import TiersCommand
 from handlers.home import HomeTab
 from handlers.routes import Listeners, bolt_app
 from handlers.shortcuts import Shortcuts
 from handlers.transport.payload_shapes import is_well_shaped
-from handlers.transport.socket_connection import answer
+from handlers.transport.socket_connection import acknowledge_envelope
 from tests import payloads
 from tests.builders import an_event
 from tests.casework.office import BEN, Office
@@ -87,7 +87,7 @@ class OfficeOnDisk(Office):
     """The office of the casework tests, its state, queue and replies in files."""
 
     def _furnish(self) -> None:
-        self.store = TinyThreadStore(self.folder)  # type: ignore[assignment]
+        self.store = TinyDocuments(self.folder)  # type: ignore[assignment]
         self.jobs = SpoolQueue(self.folder / "queue", self.clock)  # type: ignore[assignment]
         self.log = NdjsonJournal(self.folder / "replies.ndjson")  # type: ignore[assignment]
         super()._furnish()
@@ -135,15 +135,15 @@ class World:
         alerts = AlertButtons(self._alert_desk(), approvers, tell=lambda *words: self.told.append(words))
         home = HomeTab(client, self._page, approvers, self.office.clock, team_id="T1", run_session=alerts.run_session)
         reader = EvidenceReader(repo=self.code)
-        card = Approvals(
+        card = DraftButtons(
             self.office.decisions,
             approvers,
             self.office.store,
             evidence=EvidenceDialogue(self.office.store, reader, lambda _: None),
-            answers=Answers(lambda *words: self.told.append(words), home, ops_channel="C0OPS"),
+            answers=ClickReplies(lambda *words: self.told.append(words), home, ops_channel="C0OPS"),
         )
         status = status_command(self.folder, approvers, self.office.clock)
-        commands = Commands({"status": status}, team_id="T1")
+        commands = CommandDispatcher({"status": status}, team_id="T1")
         buttons = SuggestionButtons(
             self._suggestions(approvers), ops_channel="C0OPS", tell=lambda *words: self.told.append(words)
         )
@@ -158,7 +158,7 @@ class World:
             shortcuts=Shortcuts(self.watcher, self.office.workspace, team_id="T1"),
             lessons=LessonButtons(
                 self.office.lessons,
-                Rechecks(self.office.desk, self.office.shelf, None, None, MemorySlate(), None),  # type: ignore[arg-type]
+                NoteRechecks(self.office.desk, self.office.shelf, None, None, MemorySlate(), None),  # type: ignore[arg-type]
                 approvers,
                 ops_channel="C0OPS",
                 tell=lambda *words: self.told.append(words),
@@ -166,11 +166,11 @@ class World:
             home=home,
         )
 
-    def _page(self) -> Home:
+    def _page(self) -> HomeData:
         now = self.office.clock.now()
-        return Home(
+        return HomeData(
             overview=overview(self.folder, now),
-            today=today(self.folder, now),
+            today=count_today(self.folder, now),
             sessions=(),
             now=now,
             drafts={state.thread_id: state for state in self.office.store.threads()},
@@ -178,9 +178,9 @@ class World:
         )
 
     def _proposals(self, approvers: Approvers) -> ProposalButtons:
-        sessions = Sessions({}, MemoryOverrideStore())
+        sessions = SessionRegistry({}, MemoryOverrideStore())
         clock = self.office.clock
-        proposing = Proposing(
+        proposing = ProposalMatcher(
             sessions=sessions,
             workspace=self.office.workspace,
             clock=clock,
@@ -189,7 +189,7 @@ class World:
             say=pytest.fail,
         )
         store = ProposalFiles(self.folder, on_damage=pytest.fail)
-        proposals = Proposals(proposing, store, FakeChat(), clock, require_private=lambda: None)
+        proposals = ProposalService(proposing, store, FakeChat(), clock, require_private=lambda: None)
         return ProposalButtons(
             proposals,
             sessions,
@@ -199,24 +199,24 @@ class World:
             tell=lambda *words: self.told.append(words),
         )
 
-    def _suggestions(self, approvers: Approvers) -> SuggestionOffice:
-        sessions, store = Sessions({}, MemoryOverrideStore()), MemorySuggestionStore()
-        return SuggestionOffice(
+    def _suggestions(self, approvers: Approvers) -> SuggestionActions:
+        sessions, store = SessionRegistry({}, MemoryOverrideStore()), MemorySuggestionStore()
+        return SuggestionActions(
             owners=OWNERS,
             sessions=sessions,
             store=store,
-            desk=SuggestionDesk(sessions, store, MemoryDecisionLog(), self.office.clock),
+            desk=SuggestionDecisions(sessions, store, MemoryDecisionLog(), self.office.clock),
             cards=None,  # type: ignore[arg-type]  # there is no suggestion to show
             approvers=approvers,
         )
 
-    def _tiers(self, approvers: Approvers) -> Tiers:
-        sessions, store, clock = Sessions({}, MemoryOverrideStore()), MemorySessionStore(), self.office.clock
-        zones = Zones(self.office.workspace, clock, local="UTC")
-        return Tiers(
+    def _tiers(self, approvers: Approvers) -> TiersCommand:
+        sessions, store, clock = SessionRegistry({}, MemoryOverrideStore()), MemorySessionStore(), self.office.clock
+        zones = OwnerZones(self.office.workspace, clock, local="UTC")
+        return TiersCommand(
             owners=OWNERS,
             sessions=sessions,
-            desk=TaskDesk(sessions, store, zones, clock, MemorySlate()),
+            desk=TaskCommands(sessions, store, zones, clock, MemorySlate()),
             approvers=approvers,
             open_view=lambda *_: None,
             update_view=lambda *_: None,
@@ -224,12 +224,12 @@ class World:
             tell=lambda *words: self.told.append(words),
         )
 
-    def _alert_desk(self) -> AlertDesk:
+    def _alert_desk(self) -> AlertActions:
         store = MemorySessionStore()
-        return AlertDesk(
+        return AlertActions(
             owners=OWNERS,
-            sessions=Sessions({}, MemoryOverrideStore()),
-            findings=Findings(store, self.office.clock),
+            sessions=SessionRegistry({}, MemoryOverrideStore()),
+            findings=FindingResponses(store, self.office.clock),
             show=lambda *_: None,
             wake=lambda session_id, _: session_id,
             ask=lambda question, _: question,
@@ -240,7 +240,7 @@ class World:
     def deliver(self, body: Any) -> bool:
         """Deliver a body in an envelope; whether it was acknowledged."""
         request = SocketModeRequest(type="any", envelope_id="1", payload=body)
-        return answer(self.app, request).status == 200
+        return acknowledge_envelope(self.app, request).status == 200
 
     def contents(self) -> dict[str, bytes]:
         """Return every file that decides what the bot does, and its bytes."""

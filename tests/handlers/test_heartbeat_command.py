@@ -11,9 +11,9 @@ import pytest
 from bot.casework.approvers import Approvers
 from bot.domain.heartbeats.beats import Assigned, BeatResult, Envelope, Indicator, Wake
 from bot.domain.heartbeats.session_state import Failures, OpenFinding
-from bot.heartbeat.schedule.session_controls import Controls
+from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.sessions.assignments import MAX_CHARS, Assigning
-from handlers.commands.dispatcher import OTHER_TEAM, Commands
+from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
 from handlers.commands.heartbeat_command import HeartbeatCommand
 from tests.blocks.limits import texts
 from tests.heartbeat.builders import OWNERS
@@ -42,7 +42,7 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1", ru
         owners=OWNERS,
         sessions=works.sessions,
         store=works.store,
-        controls=Controls(
+        controls=SessionControls(
             works.sessions, works.overrides, works.scheduler.wake, lambda session_id: session_id == running
         ),
         assigning=Assigning(works.sessions, works.mail, {"known-to-us"}),
@@ -53,7 +53,7 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1", ru
     )
     answers: list[dict[str, Any]] = []
     body = {**payload("slash_command"), "text": text, "user_id": by, "user_name": "ana", "team_id": team}
-    Commands({"heartbeat": command}, team_id="T1")(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
+    CommandDispatcher({"heartbeat": command}, team_id="T1")(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
     [given] = answers
     assert given["response_type"] == "ephemeral"
     said = list(texts(given["blocks"]))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from slack_sdk import WebClient
 
-from blocks.views.home_view import Home
+from blocks.views.home_view import HomeData
 from bot.casework.approvers import Approvers
 from bot.errors import ConfigError, InputError
 from bot.ports import Person
@@ -44,7 +44,7 @@ class Page:
         )
         self.on_look: Callable[[], None] = lambda: None
 
-    def _look(self) -> Home:
+    def _look(self) -> HomeData:
         self.on_look()
         return self.home
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
-from bot.domain.threads import PendingReason, Status
+from bot.adapters.storage.files.tinydb_documents import TinyDocuments
+from bot.domain.threads import PendingReason, ThreadStatus
 from handlers.commands.report_commands import metrics_command
-from handlers.commands.typed_command import Typed
+from handlers.commands.typed_command import TypedCommand
 from tests.blocks.limits import texts
 from tests.builders import in_status
 from tests.fakes import FakeClock
@@ -15,8 +15,8 @@ from tests.fakes import FakeClock
 
 def test_it_shows_counts_and_nobodys_words(tmp_path: Path) -> None:
     """Every criterion, within one section."""
-    TinyThreadStore(tmp_path).put(in_status(Status.PENDING_USER, PendingReason.APPROVAL, question="a secret plan?"))
-    blocks = metrics_command(tmp_path, FakeClock(), baseline_reply_s=None)(Typed.of({"text": "metrics"}))
+    TinyDocuments(tmp_path).put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, question="a secret plan?"))
+    blocks = metrics_command(tmp_path, FakeClock(), baseline_reply_s=None)(TypedCommand.of({"text": "metrics"}))
     said = "\n".join(texts([block.to_dict() for block in blocks]))
     assert all(f"AC-{number:02}" in said for number in range(1, 12))
     assert "threads 1" in said
@@ -27,5 +27,5 @@ def test_it_shows_counts_and_nobodys_words(tmp_path: Path) -> None:
 def test_a_home_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     """In words."""
     (tmp_path / "events-classified.ndjson").mkdir()
-    [block] = metrics_command(tmp_path, FakeClock(), baseline_reply_s=None)(Typed.of({"text": "metrics"}))
+    [block] = metrics_command(tmp_path, FakeClock(), baseline_reply_s=None)(TypedCommand.of({"text": "metrics"}))
     assert "cannot read" in "".join(texts([block.to_dict()]))

@@ -7,27 +7,27 @@ from datetime import UTC
 
 import pytest
 
-from bot.casework.reports.journal_history import Beats, Past
+from bot.casework.reports.journal_history import BeatHistory, JournalHistory
 from bot.casework.reports.measures import Window
-from bot.casework.reports.week_report import week
+from bot.casework.reports.week_report import build_week
 from bot.errors import ProviderError, Unavailable, Unconfirmed
-from handlers.ops_channel import Bulletin
+from handlers.ops_channel import OpsChannelPosts
 from tests.builders import NOW
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal
 
-WEEK = week(Past(), Beats(), Window.last(7, NOW), UTC)
+WEEK = build_week(JournalHistory(), BeatHistory(), Window.last(7, NOW), UTC)
 ASKED, SENT, DONE = "files.getUploadURLExternal", "bytes", "files.completeUploadExternal"
 
 
 @pytest.fixture
-def pictures(slack: SlackStub) -> Bulletin:
+def pictures(slack: SlackStub) -> OpsChannelPosts:
     """The real thing over the stub, which takes every file."""
     slack.will(ASKED, Answer({"upload_url": f"{slack.url}bytes", "file_id": "F1"}))
     slack.will(DONE, Answer({"files": [{"id": "F1"}]}))
-    return Bulletin(a_poster(slack.url), ops_channel="C0OPS", expire_after=None)
+    return OpsChannelPosts(a_poster(slack.url), ops_channel="C0OPS", expire_after=None)
 
 
-def test_a_picture_is_posted_once_with_its_numbers_in_words(slack: SlackStub, pictures: Bulletin) -> None:
+def test_a_picture_is_posted_once_with_its_numbers_in_words(slack: SlackStub, pictures: OpsChannelPosts) -> None:
     """In the ops channel, described for who cannot see it."""
     pictures.show(WEEK)
     assert [method for method, _ in slack.calls] == [ASKED, SENT, DONE]
@@ -37,7 +37,7 @@ def test_a_picture_is_posted_once_with_its_numbers_in_words(slack: SlackStub, pi
     assert json.loads(done["files"]) == [{"id": "F1", "title": f"The last 7 days, to {WEEK.until}"}]
 
 
-def test_a_missing_scope_says_what_to_do(slack: SlackStub, pictures: Bulletin) -> None:
+def test_a_missing_scope_says_what_to_do(slack: SlackStub, pictures: OpsChannelPosts) -> None:
     """An app from before there were pictures lacks files:write."""
     slack.will(ASKED, refusal("missing_scope"))
     with pytest.raises(ProviderError, match=r"post the picture of the week: missing_scope; .*manifest\.yml"):
@@ -58,7 +58,7 @@ def test_a_missing_scope_says_what_to_do(slack: SlackStub, pictures: Bulletin) -
     ],
 )
 def test_whatever_breaks_is_one_of_our_errors_and_nothing_is_sent_twice(
-    slack: SlackStub, pictures: Bulletin, step: str, answer: Answer | type[HangUp], error: type[ProviderError]
+    slack: SlackStub, pictures: OpsChannelPosts, step: str, answer: Answer | type[HangUp], error: type[ProviderError]
 ) -> None:
     """At any of the three requests."""
     slack.will(step, answer)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from bot.casework.approvers import Approvers
-from bot.domain.sharing.suggestions import Status
-from handlers.buttons.suggestion_buttons import SuggestionOffice
-from handlers.commands.dispatcher import OTHER_TEAM, Commands
+from bot.domain.sharing.suggestions import SuggestionStatus
+from handlers.buttons.suggestion_buttons import SuggestionActions
+from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
 from handlers.commands.pollinate_command import PollinateCommand
 from tests.blocks.limits import texts
 from tests.fakes import FakeWorkspace
@@ -34,7 +34,7 @@ def answer(garden: Garden, text: str, by: str = APPROVER, team: str = "T1") -> s
     workspace.groups["C0OPS"] = frozenset({APPROVER})
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
     approvers.refresh()
-    office = SuggestionOffice(
+    office = SuggestionActions(
         owners=OWNERS,
         sessions=garden.sessions,
         store=garden.suggestions,
@@ -45,7 +45,7 @@ def answer(garden: Garden, text: str, by: str = APPROVER, team: str = "T1") -> s
     command = PollinateCommand(office=office, pollination=garden.pollination)
     body = {**payload("slash_command"), "text": f"pollinate {text}", "user_id": by, "user_name": "ana", "team_id": team}
     answers: list[dict[str, Any]] = []
-    Commands({"pollinate": command}, team_id="T1")(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
+    CommandDispatcher({"pollinate": command}, team_id="T1")(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
     [given] = answers
     blocks = given["blocks"]
     said = list(texts(blocks))
@@ -86,7 +86,7 @@ def test_who_may_not_changes_nothing_and_reads_nothing(garden: Garden, verb: str
     refusal = "Only approvers" if team == "T1" else OTHER_TEAM
     assert refusal in answer(garden, verb.format(one.id), by, team)
     assert PLAIN not in answer(garden, "list", by, team)
-    assert garden.suggestions.get(one.id).status is Status.OPEN
+    assert garden.suggestions.get(one.id).status is SuggestionStatus.OPEN
 
 
 def test_what_is_mistyped_names_the_near(garden: Garden) -> None:
@@ -108,6 +108,6 @@ def test_a_quarantined_line_is_shown_before_it_is_added(tmp_path: Path) -> None:
     said = answer(garden, f"accept {held.id}")
     assert "<!channel>" not in said
     assert f"/triage pollinate accept {held.id} anyway" in said
-    assert garden.suggestions.get(held.id).status is Status.QUARANTINED
+    assert garden.suggestions.get(held.id).status is SuggestionStatus.QUARANTINED
     assert "accepted" in answer(garden, f"accept {held.id} anyway")
     assert garden.count("api", DISK) == 1

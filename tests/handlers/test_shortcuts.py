@@ -13,7 +13,7 @@ from slack_bolt import BoltRequest
 
 from blocks import ids
 from bot.config.settings import Settings
-from bot.domain.threads import Status
+from bot.domain.threads import ThreadStatus
 from bot.intake.classifier.classification import Rules
 from bot.intake.watcher import Watcher
 from bot.ports import ChatMessage, Person
@@ -105,14 +105,14 @@ def test_a_message_that_was_heard_is_not_journaled_again(edge: Edge) -> None:
 
 def test_an_open_thread_is_not_opened_again(edge: Edge) -> None:
     """The one who clicked hears that it has a card."""
-    edge.store.put(in_status(Status.INVESTIGATING, thread_id=THREAD, chat_id="C0HELP", original_message_id=TS))
+    edge.store.put(in_status(ThreadStatus.INVESTIGATING, thread_id=THREAD, chat_id="C0HELP", original_message_id=TS))
     assert "at it already" in edge.choose()
     assert edge.queued() == []
 
 
 def test_what_was_decided_stays_decided(edge: Edge) -> None:
     """A dismissed question comes back by a mention in its thread, with its words, and not by a click."""
-    state = edge.store.put(in_status(Status.CLOSED, thread_id=THREAD, chat_id="C0HELP", original_message_id=TS))
+    state = edge.store.put(in_status(ThreadStatus.CLOSED, thread_id=THREAD, chat_id="C0HELP", original_message_id=TS))
     edge.store.archive(state.thread_id)
     assert "dealt with already" in edge.choose()
     assert edge.queued() == []

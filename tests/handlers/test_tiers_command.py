@@ -12,10 +12,10 @@ from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError
-from bot.heartbeat.playbooks.task_commands import TaskDesk
+from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.ports import Person
-from handlers.commands.dispatcher import OTHER_TEAM, Commands
-from handlers.commands.tiers_command import NOT_YOURS, Tiers
+from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
+from handlers.commands.tiers_command import NOT_YOURS, TiersCommand
 from tests.blocks.limits import texts
 from tests.fakes import MemorySlate
 from tests.heartbeat.builders import OWNERS
@@ -61,10 +61,10 @@ class Edge:
     def start(self) -> None:
         """Start a process on what is on disk."""
         works = self.works
-        self.tiers = Tiers(
+        self.tiers = TiersCommand(
             owners=OWNERS,
             sessions=works.sessions,
-            desk=TaskDesk(works.sessions, works.store, works.zones, works.clock, self.slate),
+            desk=TaskCommands(works.sessions, works.store, works.zones, works.clock, self.slate),
             approvers=self.approvers,
             open_view=self._open,
             update_view=self._update,
@@ -87,7 +87,7 @@ class Edge:
         """Type a command and return what it says."""
         answers: list[dict[str, Any]] = []
         body = {**payload("slash_command"), "text": f"tiers {text}", "user_id": by, "team_id": team}
-        Commands({"tiers": self.tiers}, team_id="T1")(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
+        CommandDispatcher({"tiers": self.tiers}, team_id="T1")(lambda **given: answers.append(given), body, None)  # type: ignore[arg-type]
         [given] = answers
         assert given["response_type"] == "ephemeral"
         said = list(texts(given["blocks"]))

@@ -15,11 +15,11 @@ from bot.errors import ProviderError
 from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.schedule.missed_beats import Silence
+from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import Scheduler
-from bot.heartbeat.sessions.owner_zones import Zones
-from bot.heartbeat.sessions.session_inbox import Mail
-from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from tests.fakes import (
     FakeClock,
     FakeWorkspace,
@@ -63,8 +63,8 @@ class Clockwork:
         return cwd
 
     def _wire(self) -> None:
-        self.sessions = Sessions(self.settings, self.overrides)
-        self.zones = Zones(self.workspace, self.clock, local="UTC")
+        self.sessions = SessionRegistry(self.settings, self.overrides)
+        self.zones = OwnerZones(self.workspace, self.clock, local="UTC")
         self.record = BeatLog(self.journal)
         self.admission = Admission(self.store, self.zones, self.clock, route=self._route)
         self.scheduler = Scheduler(
@@ -72,12 +72,12 @@ class Clockwork:
             self.store,
             self.jobs,
             self.admission,
-            Silence(self.store, self.zones, self._alert),
+            MissedBeatAlerts(self.store, self.zones, self._alert),
             self.record,
             self.box,
             self.clock,
         )
-        self.mail = Mail(self.sessions, self.store, self.scheduler.wake)
+        self.mail = SessionInbox(self.sessions, self.store, self.scheduler.wake)
 
     def restarted(self) -> Clockwork:
         """Kill the process and start another on the same disk."""

@@ -9,12 +9,12 @@ from typing import Any
 from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import InboxMessage
-from bot.domain.sharing.suggestions import By
-from bot.heartbeat.sessions.session_inbox import Mail
-from bot.heartbeat.sessions.session_registry import Sessions
-from bot.heartbeat.sharing.peer_sessions import Neighbours
+from bot.domain.sharing.suggestions import DecidedBy
+from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDesk
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from tests.fakes import (
     FakeClock,
     Faults,
@@ -24,7 +24,7 @@ from tests.fakes import (
     MemorySuggestionStore,
 )
 
-ANA, BEN = By("U0ANA", "ana"), By("U0BEN", "ben")
+ANA, BEN = DecidedBy("U0ANA", "ana"), DecidedBy("U0BEN", "ben")
 COMMANDS = ["df -h", "budget left", "incidents open", "builds nightly", "check {number}", "show {word}"]
 """What every session of the garden allows."""
 BASICS = (Path(__file__).parents[2] / "bot" / "heartbeat" / "playbooks" / "templates" / "worker.md").read_text(
@@ -60,15 +60,15 @@ class Garden:
 
     def restart(self) -> None:
         """Begin a new process on what the last one left."""
-        self.sessions = Sessions(self.settings, MemoryOverrideStore())
+        self.sessions = SessionRegistry(self.settings, MemoryOverrideStore())
         self.store = MemorySessionStore(self.states, self.inboxes, self.faults)
         self.suggestions = MemorySuggestionStore(self.texts, self.faults)
-        self.mail = Mail(self.sessions, self.store, self._woken)
+        self.mail = SessionInbox(self.sessions, self.store, self._woken)
         self.pollination = Pollination(self.sessions, self.store, self.suggestions, self.mail, clock=self.clock)
-        self.desk = SuggestionDesk(
+        self.desk = SuggestionDecisions(
             self.sessions, self.suggestions, MemoryDecisionLog(self.lines, self.faults), self.clock
         )
-        self.neighbours = Neighbours(self.sessions, self.store, self.suggestions, self.pollination, self.mail)
+        self.neighbours = PeerSessions(self.sessions, self.store, self.suggestions, self.pollination, self.mail)
 
     def _woken(self, name: str, _: Wake) -> str:
         self.woken.append(name)

@@ -11,20 +11,20 @@ from bot.domain.heartbeats.beats import Action, Envelope, Receipt, Wake
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
-from bot.heartbeat.alerts.alert_routing import Delivery, owner_or_ops
+from bot.heartbeat.alerts.alert_routing import AlertRouter, owner_or_ops
 from bot.heartbeat.playbooks.removed_checks import Removals
-from bot.heartbeat.run.beat_record import Record
+from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_view import BeatReport, BeatView
-from bot.heartbeat.run.beat_worker import Beats, Room
-from bot.heartbeat.run.inputs import Look
-from bot.heartbeat.run.offline_run import OfflineRun
-from bot.heartbeat.run.pipeline import Course
+from bot.heartbeat.run.beat_worker import BeatDependencies, BeatWorker
+from bot.heartbeat.run.inputs import InputCollector
+from bot.heartbeat.run.offline_run import OfflineFullRun
+from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.prescreen_step import Screened
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.sessions.owner_zones import Zones
-from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 from tests.fakes import (
     FakeClock,
     FakeWorkspace,
@@ -93,7 +93,7 @@ class BeatRoom:
         self.clock = FakeClock(AT)
         self.store, self.journal = MemorySessionStore(faults=faults), MemoryJournal(faults=faults)
         self.surface, self.screen = FakeSurface(), screen
-        self.full = minds[0] if minds and isinstance(minds[0], OfflineRun) else Scripted(*(minds or (report(),)))
+        self.full = minds[0] if minds and isinstance(minds[0], OfflineFullRun) else Scripted(*(minds or (report(),)))
         self.removals = Removals(MemorySlate())
         self.retried: list[tuple[str, Wake]] = []
         self.ops: list[str] = []
@@ -101,20 +101,20 @@ class BeatRoom:
         self.runs = folder / "runs"
         self.write_playbook()
         settings = session_settings(self.cwd, **{"heartbeat_model": "claude-haiku-4-5" if screen else "", **beat})
-        self.sessions = sessions = Sessions({"shop": settings}, MemoryOverrideStore())
-        delivery = Delivery({"slack": self.surface}, self.store)
+        self.sessions = sessions = SessionRegistry({"shop": settings}, MemoryOverrideStore())
+        delivery = AlertRouter({"slack": self.surface}, self.store)
         self.log = BeatLog(self.journal)
-        zones = Zones(FakeWorkspace(), self.clock, local="UTC")
-        self.beats = Beats(
-            Room(
+        zones = OwnerZones(FakeWorkspace(), self.clock, local="UTC")
+        self.beats = BeatWorker(
+            BeatDependencies(
                 sessions=sessions,
                 store=self.store,
                 admission=Admission(self.store, zones, self.clock, route=delivery.route),
                 retry=lambda session_id, wake: self.retried.append((session_id, wake)),
-                look=Look(probes or Probes({"PATH": "/usr/bin:/bin"}), self.store, removals=self.removals.of),
-                course=Course(screen, self.full, delivery, self.store),  # type: ignore[arg-type]  # a screen that can decide() will do
+                look=InputCollector(probes or Probes({"PATH": "/usr/bin:/bin"}), self.store, removals=self.removals.of),
+                course=BeatPipeline(screen, self.full, delivery, self.store),  # type: ignore[arg-type]  # a screen that can decide() will do
                 alert_owner=owner_or_ops(delivery, self.clock, self.ops.append),
-                record=Record(self.runs, self.store, self.log),
+                record=BeatRecorder(self.runs, self.store, self.log),
                 clock=self.clock,
             )
         )

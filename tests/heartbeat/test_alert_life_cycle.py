@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from bot.domain.heartbeats.alerts import finding_digest
 from bot.domain.heartbeats.beats import BeatResult, Wake
-from bot.domain.heartbeats.finding_keys import Dedupe
+from bot.domain.heartbeats.finding_keys import DuplicateCheck
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import Entry
+from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.errors import Unavailable
-from bot.heartbeat.alerts.finding_responses import Findings
+from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.playbooks.allowed_commands import Argv, commands_in
-from bot.heartbeat.run.offline_run import OfflineRun
+from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.room import BeatRoom, Scripted, report, screened
 
@@ -40,7 +40,7 @@ class FakeProbes:
         problem = None if exit_code == 0 else f"`{' '.join(argv)}` failed: {output}"
         self.answers[argv] = ProbeResult(argv=argv, output=output, exit_code=exit_code, seconds=0.1, problem=problem)
 
-    def run(self, _: Path, tasks: Sequence[Entry], __: Any, *, known: Mapping[Argv, str]) -> ProbeReport:
+    def run(self, _: Path, tasks: Sequence[PlaybookEntry], __: Any, *, known: Mapping[Argv, str]) -> ProbeReport:
         wanted = [(task.id, argv) for task in tasks for argv in commands_in([task.text, *task.details])]
         named = list(dict.fromkeys(argv for _, argv in wanted))
         return ProbeReport(results=tuple(self.answers[argv] for argv in named), wanted=tuple(wanted))
@@ -52,8 +52,8 @@ class Watch:
     def __init__(self, folder: Path, *minds: Any, line: str = LINE, **beat: Any) -> None:
         self.probes = FakeProbes()
         self.probes.set(0, "fine")
-        self.room = BeatRoom(folder, *(minds or (OfflineRun(),)), probes=self.probes, **beat)
-        self.findings = Findings(self.room.store, self.room.clock)
+        self.room = BeatRoom(folder, *(minds or (OfflineFullRun(),)), probes=self.probes, **beat)
+        self.findings = FindingResponses(self.room.store, self.room.clock)
         self.says(line)
 
     def says(self, *lines: str) -> None:
@@ -107,7 +107,7 @@ def test_fixed_by_a_click_while_it_still_fails_rings_at_the_next_beat(watch: Wat
 def test_a_check_that_fails_as_it_did_at_the_last_good_beat_is_never_nothing_changed(watch: Watch) -> None:
     """Whatever became of its finding: the exit code of now decides."""
     watch.beat(1, "A")
-    watch.room.store.save("shop", lambda state: state.evolve(findings={}, sent=Dedupe()))
+    watch.room.store.save("shop", lambda state: state.evolve(findings={}, sent=DuplicateCheck()))
     assert len(watch.beat(1, "A")) == 1
 
 
@@ -265,7 +265,7 @@ def test_whatever_happens_a_failure_after_an_all_clear_rings_and_well_is_said_of
     """Over histories of results, fixes, removals, clock steps and refusals, with and without a model that says ok."""
     with tempfile.TemporaryDirectory() as folder:
         screen = Scripted(screened("none")) if mind == "screened" else None
-        watch = Watch(Path(folder), report() if mind != "offline" else OfflineRun(), screen=screen)
+        watch = Watch(Path(folder), report() if mind != "offline" else OfflineFullRun(), screen=screen)
         watch.probes.set(0, "", ("git", "status"))
         for step in steps:
             History(watch).take(step)

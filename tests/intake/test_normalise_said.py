@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.events import MessageType
-from bot.intake.normalise import MAX_CHARS, Identity, normalise, words_of
+from bot.intake.normalise import MAX_CHARS, Identity, extract_text, normalise
 from tests.payloads import payload
 
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
@@ -43,15 +43,15 @@ def test_without_text_blocks_are_read_and_buttons_are_not() -> None:
         },
         {"type": "actions", "elements": [{"type": "button", "text": {"type": "plain_text", "text": "Retry"}}]},
     ]
-    assert words_of(alert(blocks=blocks)) == "Build failed\nmain at `f00`\nby ana\nstep lint"
-    assert words_of(alert(text="Build failed", blocks=blocks)) == "Build failed"
+    assert extract_text(alert(blocks=blocks)) == "Build failed\nmain at `f00`\nby ana\nstep lint"
+    assert extract_text(alert(text="Build failed", blocks=blocks)) == "Build failed"
 
 
 def test_the_points_of_a_list_are_a_line_each() -> None:
     """The pieces of one point are one line."""
     points = [{"type": "rich_text_section", "elements": [{"text": word}, {"text": "!"}]} for word in ("one", "two")]
     blocks = [{"type": "rich_text", "elements": [{"type": "rich_text_list", "elements": points}]}]
-    assert words_of(alert(blocks=blocks)) == "one!\ntwo!"
+    assert extract_text(alert(blocks=blocks)) == "one!\ntwo!"
 
 
 def changed(before: dict[str, Any], after: dict[str, Any]) -> MessageType | None:
@@ -73,24 +73,27 @@ def test_an_alert_that_is_resolved_in_place_is_edited_without_slacks_mark() -> N
 
 def test_a_fallback_speaks_only_where_nothing_else_does() -> None:
     """It repeats what the attachment says."""
-    assert words_of(alert(attachments=[{"fallback": "disk 91 %"}])) == "disk 91 %"
-    assert words_of(alert(attachments=[{"fallback": "disk 91 %", "text": "disk at 91 %"}])) == "disk at 91 %"
+    assert extract_text(alert(attachments=[{"fallback": "disk 91 %"}])) == "disk 91 %"
+    assert extract_text(alert(attachments=[{"fallback": "disk 91 %", "text": "disk at 91 %"}])) == "disk at 91 %"
 
 
 @pytest.mark.parametrize("mark", ["from_url", "original_url", "is_msg_unfurl", "is_app_unfurl", "is_share"])
 def test_a_preview_is_no_word_of_the_bot(mark: str) -> None:
     """It is added after the message, and would look like an edit."""
-    assert words_of(alert(text="see the dashboard", attachments=[{mark: "x", "text": "a page"}])) == "see the dashboard"
+    assert (
+        extract_text(alert(text="see the dashboard", attachments=[{mark: "x", "text": "a page"}]))
+        == "see the dashboard"
+    )
 
 
 def test_of_a_person_the_text_alone_counts() -> None:
     """A forwarded message is somebody else's."""
-    assert words_of({"user": "U0ANN", "text": "", "attachments": [{"text": "is prod down?"}]}) == ""
+    assert extract_text({"user": "U0ANN", "text": "", "attachments": [{"text": "is prod down?"}]}) == ""
 
 
 def test_what_is_beside_the_text_is_bounded() -> None:
     """A bot's attachments do not fill the disk."""
-    assert len(words_of(alert(text="t", attachments=[{"text": "x" * 50_000}]))) == MAX_CHARS + 2
+    assert len(extract_text(alert(text="t", attachments=[{"text": "x" * 50_000}]))) == MAX_CHARS + 2
 
 
 _JSON = st.recursive(
@@ -104,7 +107,7 @@ _JSON = st.recursive(
 @given(blocks=_JSON, attachments=_JSON)
 def test_no_shape_of_blocks_or_attachments_breaks_it(blocks: object, attachments: object) -> None:
     """They are read as far as they are what Slack documents."""
-    assert isinstance(words_of(alert(blocks=blocks, attachments=attachments)), str)
+    assert isinstance(extract_text(alert(blocks=blocks, attachments=attachments)), str)
 
 
 TOKEN = "ghp" + "_" + "aB3dE5gH7jK9" * 3
@@ -120,7 +123,7 @@ TOKEN = "ghp" + "_" + "aB3dE5gH7jK9" * 3
 )
 def test_a_credential_in_a_message_goes_no_further(message: dict[str, Any], said: str) -> None:
     """It is blacked out where words are read, before anything is cut, and so are the ends of what is cut."""
-    words = words_of(message)
+    words = extract_text(message)
     assert words.startswith(said)
     assert TOKEN[:12] not in words
     assert "hunter2" not in words

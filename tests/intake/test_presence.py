@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bot.intake.presence import FILE, OUTDATED, Presence, describe, read_presence, state_of
+from bot.intake.presence import FILE, OUTDATED, Presence, connection_state, describe_presence, read_presence
 from tests.builders import NOW
 
 MINUTE = timedelta(minutes=1)
@@ -58,7 +58,7 @@ def gone() -> int:
 )
 def test_one_line_says_how_things_stand(changes: dict[str, Any], line: str) -> None:
     """Never only that it is connected."""
-    assert describe(seen(**changes), NOW) == line
+    assert describe_presence(seen(**changes), NOW) == line
 
 
 @pytest.mark.parametrize(
@@ -74,21 +74,24 @@ def test_a_message_on_record_counts_though_the_process_has_not_written_of_it(
     last_event_at: datetime | None, heard_at: datetime, event: str
 ) -> None:
     """It writes every 10 s; a message of an earlier run is none of this one's."""
-    assert describe(seen(last_event_at=last_event_at), NOW, heard_at=heard_at).startswith(event)
+    assert describe_presence(seen(last_event_at=last_event_at), NOW, heard_at=heard_at).startswith(event)
 
 
 def test_a_killed_bot_is_not_running_however_fresh_its_file() -> None:
     """The process is looked for, too."""
     killed = seen(pid=gone())
-    assert state_of(killed, NOW) == "dead"
-    assert describe(killed, NOW + MINUTE) == "triage is not running (last seen 1 min ago)"
+    assert connection_state(killed, NOW) == "dead"
+    assert describe_presence(killed, NOW + MINUTE) == "triage is not running (last seen 1 min ago)"
 
 
 def test_a_process_that_lives_and_writes_nothing_is_stuck() -> None:
     """It is named, so that somebody can end it."""
     later: datetime = NOW + OUTDATED + MINUTE
-    assert state_of(seen(), later) == "stuck"
-    assert describe(seen(), later) == f"triage (process {os.getpid()}) has given no sign of life for 1 min; restart it"
+    assert connection_state(seen(), later) == "stuck"
+    assert (
+        describe_presence(seen(), later)
+        == f"triage (process {os.getpid()}) has given no sign of life for 1 min; restart it"
+    )
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}'])
@@ -99,4 +102,4 @@ def test_a_missing_or_damaged_file_is_no_bot(tmp_path: Path, text: str) -> None:
     path.parent.mkdir()
     path.write_text(text)
     assert read_presence(tmp_path) is None
-    assert describe(None, NOW) == "triage has not run on this data directory yet"
+    assert describe_presence(None, NOW) == "triage has not run on this data directory yet"

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.app import Triage
+from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import Entry
+from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.tiers import Tier
 from demo.control import Control, Json
 from demo.headless import Element, find_element, find_option, find_replies, shown_text
@@ -40,7 +40,7 @@ class Watched:
         return (self.cwd / "HEARTBEAT.md").read_text()
 
     @property
-    def tasks(self) -> tuple[Entry, ...]:
+    def tasks(self) -> tuple[PlaybookEntry, ...]:
         """The quick tasks."""
         return parse(self.playbook).tasks(Tier.QUICK)
 
@@ -79,7 +79,7 @@ class BeatOffice(Office):
     ) -> None:
         self.control, self.home = control, home
         environment = {**environment_of(slack, home), **(variables or {})}
-        self.bot = Triage(load_settings(write_config(home, codebase, **more)), read_environment(environment))
+        self.bot = App(load_settings(write_config(home, codebase, **more)), read_environment(environment))
         self.replies = NdjsonJournal(home / "replies.ndjson")
         self.beats = self.bot.beats.heartbeats
 

@@ -10,7 +10,7 @@ import yaml
 from blocks import ids
 from bot.adapters.storage.files.atomic_write import list_files
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.app import Triage
+from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from bot.ports import Clock
@@ -55,7 +55,7 @@ class Office:
     ) -> None:
         self.control, self.home = control, home
         settings = load_settings(write_config(home, codebase, **more))
-        self.bot = Triage(settings, read_environment(environment_of(slack, home)), clock=clock)
+        self.bot = App(settings, read_environment(environment_of(slack, home)), clock=clock)
         self.replies = NdjsonJournal(home / "replies.ndjson")
 
     def ask(

@@ -17,7 +17,7 @@ import pytest
 from blocks import ids
 from bot.adapters.storage.files.atomic_write import list_files
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.app import Triage
+from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from bot.intake.presence import FILE
@@ -52,7 +52,7 @@ class RemoteOffice(Office):
     ) -> None:
         self.control, self.home, self.wire = control, home, over
         environment = {**environment_of(server, home), "SLACK_API_URL": over.url}
-        self.bot = Triage(load_settings(write_config(home, codebase, **more)), read_environment(environment))
+        self.bot = App(load_settings(write_config(home, codebase, **more)), read_environment(environment))
         self.replies = NdjsonJournal(home / "replies.ndjson")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from blocks import ids
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.app import Triage
+from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from demo.control import Control, Json
@@ -41,7 +41,7 @@ class HttpOffice(Office):
             "SLACK_SIGNING_SECRET": SECRET,
             "SLACK_API_URL": slack.api_url,
         }
-        self.bot = Triage(load_settings(config), read_environment(environment))
+        self.bot = App(load_settings(config), read_environment(environment))
         self.replies = NdjsonJournal(home / "replies.ndjson")
         self.events = NdjsonJournal(home / "events.ndjson")
         assert isinstance(self.bot.edge.connection, HttpConnection)

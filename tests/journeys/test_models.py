@@ -13,7 +13,7 @@ import yaml
 
 from blocks import ids
 from bot.adapters.storage.files.atomic_write import list_files
-from bot.app import Triage
+from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from demo.control import Control
@@ -35,7 +35,7 @@ class ModelOffice(Office):
     def __init__(self, slack: LocalSlack, control: Control, home: Path, codebase: Path, url: str, **more: Any) -> None:
         self.control, self.home = control, home
         environment = {**environment_of(slack, home), "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": url}
-        self.bot = Triage(load_settings(write_config(home, codebase, **more)), read_environment(environment))
+        self.bot = App(load_settings(write_config(home, codebase, **more)), read_environment(environment))
         self.journey = Journey(control, home, quiet=True)
 
     def state(self, ts: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 import requests
 from PIL import Image
 
-from bot.app import Triage
+from bot.app import App
 from bot.casework.reports.week_picture import HEIGHT, SCALE, WIDTH
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
@@ -22,11 +22,11 @@ from tests.journeys.office import environment_of, write_config
 
 
 @pytest.fixture
-def bot(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> Iterator[Triage]:
+def bot(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> Iterator[App]:
     """The ordinary bot, whose brief is due: it is some time after noon in the zone of its settings."""
     brief = {"morning": "12:00", "timezone": f"Etc/GMT{datetime.now(UTC).hour - 12:+d}"}
     config = write_config(tmp_path / "home", shop, brief=brief)
-    bot = Triage(load_settings(config), read_environment(environment_of(slack, tmp_path / "home")))
+    bot = App(load_settings(config), read_environment(environment_of(slack, tmp_path / "home")))
     bot.start()
     control.wait_for(control.modals.is_bot_connected, "the bot to connect")
     yield bot
@@ -46,7 +46,7 @@ def wait_for_pictures(control: Control, count: int) -> list[Json]:
     return control.wait_for(found, f"{count} pictures", channel=OPS.channel_id)
 
 
-def test_the_week_stands_under_the_brief_and_comes_when_it_is_asked_for(bot: Triage, control: Control) -> None:
+def test_the_week_stands_under_the_brief_and_comes_when_it_is_asked_for(bot: App, control: Control) -> None:
     """After the words, once, as a PNG that Slack serves."""
     bot.casework.briefs.tick()
     [message] = wait_for_pictures(control, 1)

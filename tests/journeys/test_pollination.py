@@ -19,7 +19,7 @@ from blocks import ids
 from bot.adapters.storage.files.session_files import SessionFiles
 from bot.adapters.storage.files.suggestion_files import SuggestionFiles
 from bot.domain.playbook import parse
-from bot.domain.sharing.suggestions import By, Status, Suggestion, suggestion_id
+from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
 from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, shown_text
@@ -230,7 +230,10 @@ def test_a_master_can_choose_and_nothing_else(open_office: Open, tmp_path: Path)
         assert [bool(result.get("is_error")) for result in results] == [True, True, True, True, False]
     assert (garden.api.playbook, garden.shop.playbook) == before
     waiting = SuggestionFiles(office.home, on_damage=print).all()
-    assert sorted((one.to, one.status) for one in waiting) == [("api", Status.OPEN), ("api", Status.QUARANTINED)]
+    assert sorted((one.to, one.status) for one in waiting) == [
+        ("api", SuggestionStatus.OPEN),
+        ("api", SuggestionStatus.QUARANTINED),
+    ]
 
 
 def test_a_line_that_gives_orders_is_read_by_a_human_first(open_office: Open, tmp_path: Path, control: Control) -> None:
@@ -279,7 +282,8 @@ def test_a_decision_that_a_crash_cut_short_is_carried_out_once(open_office: Open
     typed(office, "pollinate run", "1 suggestion sent.")
     card(office, offering=ids.ACCEPT_SUGGESTION)
     office.bot.beats.heartbeats.suggestions.change(
-        OFFER, lambda now: now.decided(Status.ACCEPTED, By(ANA.user_id, "ana"), datetime.now(UTC), None)
+        OFFER,
+        lambda now: now.decided(SuggestionStatus.ACCEPTED, DecidedBy(ANA.user_id, "ana"), datetime.now(UTC), None),
     )
     office = open_office(garden)
     card(office, f"accepted by <@{ANA.user_id}>")

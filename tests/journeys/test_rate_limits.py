@@ -10,7 +10,7 @@ import pytest
 from blocks import ids
 from bot.adapters.storage.files.atomic_write import list_files
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.app import Triage
+from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from demo.control import Control
@@ -30,7 +30,7 @@ class LimitedOffice(Office):
     def __init__(self, slack: LocalSlack, control: Control, home: Path, codebase: Path, proxy: LimitingProxy) -> None:
         self.control, self.home, self.proxy = control, home, proxy
         environment = {**environment_of(slack, home), "SLACK_API_URL": proxy.url}
-        self.bot = Triage(load_settings(write_config(home, codebase)), read_environment(environment))
+        self.bot = App(load_settings(write_config(home, codebase)), read_environment(environment))
         self.replies = NdjsonJournal(home / "replies.ndjson")
 
     def state_of(self, ts: str) -> str:

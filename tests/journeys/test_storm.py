@@ -26,7 +26,7 @@ import pytest
 from blocks import ids
 from bot.adapters.storage.files.atomic_write import list_files
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.app import Triage
+from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from bot.errors import ProviderError
@@ -186,7 +186,7 @@ class StormyOffice(Office):
         self.control, self.home = control, home
         config = write_config(home, codebase, slack={"posts_per_second": 20}, max_concurrent_sessions=4)
         environment = {**environment_of(slack, home), "SLACK_API_URL": proxy.url}
-        self.bot = Triage(load_settings(config), read_environment(environment))
+        self.bot = App(load_settings(config), read_environment(environment))
         self.replies = NdjsonJournal(home / "replies.ndjson")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from bot.app import Triage
+from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from demo.control import Control, Json
@@ -35,7 +35,7 @@ class Watched(Office):
 
     def start(self) -> None:
         """Start the bot on what is on disk."""
-        self.bot = Triage(load_settings(self.config), read_environment(environment_of(self.slack, self.home)))
+        self.bot = App(load_settings(self.config), read_environment(environment_of(self.slack, self.home)))
         self.bot.start()
         self.control.wait_for(self.control.modals.is_bot_connected, "the bot to connect")
 

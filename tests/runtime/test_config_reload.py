@@ -10,8 +10,8 @@ from bot.config.environment import read_environment
 from bot.config.session_settings import refuse_unreachable
 from bot.config.settings import load_settings
 from bot.errors import ConfigError
-from bot.heartbeat.sessions.session_registry import Sessions
-from bot.runtime.config_reload import Reload
+from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.runtime.config_reload import ConfigReload
 from tests.fakes import MemoryOverrideStore
 
 TELEGRAM = "heartbeat: {deliver: {mode: explicit, channel: telegram, to: 5}}"
@@ -26,11 +26,11 @@ class Bench:
         (folder / "api").mkdir()
         self.write("shop: {cwd: shop}")
         settings = load_settings(self.config)
-        self.sessions = Sessions(settings.sessions, MemoryOverrideStore())
+        self.sessions = SessionRegistry(settings.sessions, MemoryOverrideStore())
         self.said: list[str] = []
         self.learned: list[bool] = []
         environment = read_environment({"TRIAGE_HOME": str(folder)})
-        self.reload = Reload(
+        self.reload = ConfigReload(
             settings, environment, self.sessions, say=self.said.append, learn=lambda: self.learned.append(True)
         )
 

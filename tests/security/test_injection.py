@@ -11,17 +11,17 @@ import yaml
 from blocks.cards.draft_card import card_blocks, reply_sections
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
-from bot.agent.model_run import Request
+from bot.agent.model_run import RunRequest
 from bot.agent.prompts import prompt
-from bot.casework.investigate.assignment import Assignment, Said
+from bot.casework.investigate.assignment import Assignment, ThreadMessage
 from bot.casework.investigate.model_investigator import ModelInvestigator
 from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.validate.code_validator import CodeValidator
 from bot.casework.validate.model_validator import ModelValidator
 from bot.domain.returns import InvestigatorReturn, Verdict
 from bot.domain.search.passages import MemoryHit
-from bot.domain.text.sanitize import without_hidden
-from bot.domain.threads import PendingReason, QuestionType, Resolution, Status
+from bot.domain.text.sanitize import strip_hidden
+from bot.domain.threads import PendingReason, QuestionType, Resolution, ThreadStatus
 from bot.errors import InputError
 from tests.agent.reading import read_back
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, in_status
@@ -45,7 +45,7 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> GitRepo:
     return GitRepo(make_repo(tmp_path_factory.mktemp("code"), {"app/retry.py": "import time\n\nLIMIT = 5\n", **files}))
 
 
-def investigated(repo: GitRepo, folder: Path, *script: Any, **given: Any) -> tuple[InvestigatorReturn, Request]:
+def investigated(repo: GitRepo, folder: Path, *script: Any, **given: Any) -> tuple[InvestigatorReturn, RunRequest]:
     """Return what an investigation with this data comes to, and the request it made of the model."""
     runner = ScriptedRunner(*(script or (answered(),)))
     specialist = a_specialist(runner, folder, system=prompt("investigator"))
@@ -69,13 +69,13 @@ def test_it_stays_inside_its_section_wherever_it_comes_from(repo: GitRepo, tmp_p
         tmp_path,
         question=text,
         asked_by=text,
-        thread_context=(Said(text, text),),
-        human_context=(Said("U2", text),),
+        thread_context=(ThreadMessage(text, text),),
+        human_context=(ThreadMessage("U2", text),),
         memory_hits=(MemoryHit(ref="memory/x.md", title="Title", excerpt=text, score=0.9),),
         summaries=(text,),
         feedback=text,
     )
-    clean = without_hidden(text)[0]
+    clean = strip_hidden(text)[0]
     assert read_back(request.prompt) == [
         ("question", clean, clean),
         ("thread_message", clean, clean),
@@ -95,7 +95,7 @@ def test_a_draft_that_repeats_it_stays_inside_its_section_too(repo: GitRepo, tmp
     code = CodeValidator(repo.root, tmp_path / "memory", RunRecorder(tmp_path / "runs", clock), clock)
     specialist = a_specialist(runner, tmp_path, validator=True)
     ret = a_return(text, open_questions=(text,), research_notes=text)
-    state = in_status(Status.AWAITING_VALIDATION, question=text, investigator_return=ret)
+    state = in_status(ThreadStatus.AWAITING_VALIDATION, question=text, investigator_return=ret)
     done = ModelValidator(code, specialist, plain_tools(repo, *TOOLS), clock).validate(state, run_id="v1")
     [request] = runner.requests
     names = [name for name, _, _ in read_back(request.prompt)]
@@ -111,7 +111,7 @@ def test_a_model_that_obeys_posts_nothing_and_moves_nothing(tmp_path: Path, text
     office = Office(tmp_path, a_return(text), approvers=[f"{BEN}BOSS"]).asked(text, mention=True)
     state = office.state
     assert office.messenger.posts == []
-    assert (state.status, state.approved_by, state.post_intent) == (Status.PENDING_USER, None, None)
+    assert (state.status, state.approved_by, state.post_intent) == (ThreadStatus.PENDING_USER, None, None)
     assert office.settings.approvers == (f"{BEN}BOSS",)
     try:
         office.decisions.approve(office.click(), by=BEN)
@@ -127,7 +127,7 @@ def test_a_model_that_obeys_posts_nothing_and_moves_nothing(tmp_path: Path, text
 def test_what_it_says_notifies_nobody(text: str) -> None:
     """Neither on the card nor in the reply does a broadcast, a group or a hidden link survive."""
     state = in_status(
-        Status.PENDING_USER, PendingReason.DISAGREEMENT, question=text, investigator_return=a_return(text)
+        ThreadStatus.PENDING_USER, PendingReason.DISAGREEMENT, question=text, investigator_return=a_return(text)
     )
     shown = [*card_blocks(state, link_to=lambda _: None, progress=text), *reply_sections(text)]
     rendered = str([block.to_dict() for block in shown])

@@ -29,11 +29,11 @@ _EVENTS_S: Final = 300.0  # how long a stream of server events may be silent
 _T = TypeVar("_T")
 
 
-class LinkDown(ProviderError):
+class ConnectionLost(ProviderError):
     """The connection is gone, or was never made; a new one may work."""
 
 
-class LinkSlow(ProviderError):
+class ConnectionTimeout(ProviderError):
     """The server did not answer in time; the connection stands."""
 
 
@@ -41,7 +41,7 @@ class Refused(ProviderError):
     """The server answered that it will not; the message is the server's."""
 
 
-class Link:
+class McpConnection:
     """A connection to the server of `settings`; open it before use, close it when it is down or done with."""
 
     def __init__(self, portal: BlockingPortal, settings: McpServerSettings, environ: Mapping[str, str]) -> None:
@@ -61,7 +61,7 @@ class Link:
         wait(either, timeout=self._settings.timeout_s, return_when=FIRST_COMPLETED)
         if self.is_down or not self._client.done():
             self._held.cancel()
-            raise LinkDown("it cannot be started or reached" if self._held.done() else self._slow())
+            raise ConnectionLost("it cannot be started or reached" if self._held.done() else self._slow())
 
     @property
     def is_down(self) -> bool:
@@ -71,7 +71,7 @@ class Link:
     def ask(self, question: Callable[[Client], Awaitable[_T]]) -> _T:
         """Return the server's answer; raises LinkDown, LinkSlow or Refused."""
         if self.is_down:
-            raise LinkDown("the connection is gone")
+            raise ConnectionLost("the connection is gone")
         return self._portal.start_task_soon(self._ask, question).result()
 
     def close(self) -> None:
@@ -102,17 +102,17 @@ class Link:
             except MCPError as error:
                 raise self._translated(error) from error
             except (anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
-                raise LinkDown("the connection is gone") from error
+                raise ConnectionLost("the connection is gone") from error
             finally:
                 self._waiting.discard(scope)
         if self.is_down:
-            raise LinkDown("the connection broke off")
-        raise LinkSlow(self._slow())
+            raise ConnectionLost("the connection broke off")
+        raise ConnectionTimeout(self._slow())
 
     def _translated(self, error: MCPError) -> ProviderError:
         if error.code == CONNECTION_CLOSED:
-            return LinkDown("the connection broke off")
-        return LinkSlow(self._slow()) if error.code == REQUEST_TIMEOUT else Refused(error.message)
+            return ConnectionLost("the connection broke off")
+        return ConnectionTimeout(self._slow()) if error.code == REQUEST_TIMEOUT else Refused(error.message)
 
     def _slow(self) -> str:
         return f"no answer within {self._settings.timeout_s:g} s"

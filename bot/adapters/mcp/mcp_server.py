@@ -15,7 +15,7 @@ from mcp import Client
 from mcp_types import CallToolResult
 from mcp_types import Tool as Offered
 
-from bot.adapters.mcp.mcp_connection import Link, LinkDown
+from bot.adapters.mcp.mcp_connection import ConnectionLost, McpConnection
 from bot.config.model_settings import McpServerSettings
 
 REST_S: Final = 30.0
@@ -30,7 +30,7 @@ class McpServer:
         self,
         name: str,
         settings: McpServerSettings,
-        connect: Callable[[], Link],
+        connect: Callable[[], McpConnection],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
@@ -38,9 +38,9 @@ class McpServer:
         self._connect = connect
         self._now = monotonic
         self._lock = threading.Lock()
-        self._link: Link | None = None
+        self._link: McpConnection | None = None
         self._tools: list[Offered] | None = None
-        self._down: tuple[float, LinkDown] | None = None
+        self._down: tuple[float, ConnectionLost] | None = None
 
     def tools(self) -> list[Offered]:
         """Return the tools a model may use, by name; raises LinkDown, LinkSlow or Refused."""
@@ -69,29 +69,29 @@ class McpServer:
         link = self._current()
         try:
             return link.ask(question)
-        except LinkDown:
+        except ConnectionLost:
             self._drop(link)
             if not again:
-                raise LinkDown("the connection broke off; whether the call took effect is unknown") from None
+                raise ConnectionLost("the connection broke off; whether the call took effect is unknown") from None
         return self._current().ask(question)
 
-    def _current(self) -> Link:
+    def _current(self) -> McpConnection:
         """Return the open link, made anew if need be; raises LinkDown."""
         with self._lock:
             if self._link is not None and not self._link.is_down:
                 return self._link
             if self._down is not None and self._now() < self._down[0]:
-                raise LinkDown(str(self._down[1]))
+                raise ConnectionLost(str(self._down[1]))
             link = self._connect()
             try:
                 link.open()
-            except LinkDown as error:
+            except ConnectionLost as error:
                 self._down = (self._now() + REST_S, error)
                 raise
             self._link, self._down = link, None
             return link
 
-    def _drop(self, link: Link) -> None:
+    def _drop(self, link: McpConnection) -> None:
         with self._lock:
             if self._link is link:
                 self._link = None

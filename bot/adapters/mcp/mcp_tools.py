@@ -31,7 +31,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp_types import CallToolResult, ContentBlock, EmbeddedResource, ResourceLink, TextContent, TextResourceContents
 from mcp_types import Tool as Offered
 
-from bot.adapters.mcp.mcp_connection import Link, LinkDown, headers
+from bot.adapters.mcp.mcp_connection import ConnectionLost, McpConnection, headers
 from bot.adapters.mcp.mcp_server import McpServer
 from bot.agent.ledger import FAILED, Ledger
 from bot.agent.tools.base import Tool, ToolProblem
@@ -167,13 +167,13 @@ class McpServers:
             server.close()
         self._stack.close()
 
-    def _link(self, settings: McpServerSettings) -> Link:
+    def _link(self, settings: McpServerSettings) -> McpConnection:
         with self._lock:
             if self._is_closed:
-                raise LinkDown("the bot is shutting down")
+                raise ConnectionLost("the bot is shutting down")
             if self._portal is None:
                 self._portal = self._stack.enter_context(start_blocking_portal(name="mcp"))
-            return Link(self._portal, settings, self._environ)
+            return McpConnection(self._portal, settings, self._environ)
 
     def _tools_of(self, server: McpServer, ledger: Ledger) -> Iterator[Tool]:
         try:

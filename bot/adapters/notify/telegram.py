@@ -35,13 +35,13 @@ class TelegramSurface:
         Raises:
             ProviderError: Telegram refused it; Unavailable where trying again helps, Unconfirmed where nobody can tell.
         """
-        answer = self._call("sendMessage", chat_id=to, text=text_of(alert), disable_web_page_preview=True)
+        answer = self._call("sendMessage", chat_id=to, text=alert_text_plain(alert), disable_web_page_preview=True)
         return Posted(place=to, reference=str(answer.get("message_id", "")))
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:
         """Change an alert in place; raises as `send` does."""
         try:
-            self._call("editMessageText", chat_id=to, message_id=posted.reference, text=text_of(alert))
+            self._call("editMessageText", chat_id=to, message_id=posted.reference, text=alert_text_plain(alert))
         except ProviderError as error:
             if _SAME not in str(error):
                 raise
@@ -61,7 +61,7 @@ class TelegramSurface:
         raise _refusal(answer.status_code, body if isinstance(body, dict) else {})
 
 
-def text_of(alert: Alert) -> str:
+def alert_text_plain(alert: Alert) -> str:
     """Return an alert as plain text, at most 4,096 characters."""
     finding = alert.finding
     is_finding = finding is not None or bool(alert.listed)

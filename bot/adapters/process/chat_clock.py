@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from bot.domain.text.humanize import span
+from bot.domain.text.humanize import duration
 from bot.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -59,6 +59,6 @@ def skew_line(ahead: timedelta) -> str:
     """
     side = "ahead of" if ahead > timedelta() else "behind"
     return (
-        f"This machine's clock is {span(abs(ahead))} {side} Slack's. Set it (timedatectl set-ntp true): "
+        f"This machine's clock is {duration(abs(ahead))} {side} Slack's. Set it (timedatectl set-ntp true): "
         "times and schedules are wrong."
     )

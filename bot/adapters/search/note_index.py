@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.adapters.storage.files.atomic_write import create_file, make_folder
-from bot.adapters.storage.files.note_files import TITLE_CHARS, MemoryFiles
-from bot.domain.memory.notes import Cite, NoteFacts, caution, doubt, opening, paragraphs
+from bot.adapters.storage.files.note_files import TITLE_CHARS, NoteFiles
+from bot.domain.memory.notes import NoteCitation, NoteHeader, changed_lines_notice, lesson_notice, opening, paragraphs
 from bot.domain.search.passages import MemoryHit
 from bot.domain.search.ranking import rarity
 from bot.domain.search.tokens import question_stems, text_stems
@@ -31,7 +31,7 @@ CHANGED_WEIGHT = 0.5
 SPARE = 5
 """How many more hits are looked up than asked for, since some fall behind."""
 
-Changed = Callable[[Sequence[Cite]], Sequence[Cite]]
+Changed = Callable[[Sequence[NoteCitation]], Sequence[NoteCitation]]
 """Returns those citations whose lines no longer stand; raises TriageError where nobody can tell."""
 
 
@@ -43,13 +43,13 @@ class _Entry:
     title: str
     text: str
     stems: frozenset[str]
-    facts: NoteFacts
+    facts: NoteHeader
 
 
-class MemoryNotes:
+class FileNoteIndex:
     """Port MemoryIndex; a hit's score is the share of the question's words it holds, rare ones weighing more."""
 
-    def __init__(self, files: MemoryFiles, replies: Journal, changed: Changed) -> None:
+    def __init__(self, files: NoteFiles, replies: Journal, changed: Changed) -> None:
         self._files, self._replies, self._changed = files, replies, changed
         self._known: tuple[Sequence[object], list[_Entry]] = ((), [])
 
@@ -90,7 +90,7 @@ class MemoryNotes:
     def _checked(self, entry: _Entry, score: float, stems: frozenset[str]) -> MemoryHit:
         """Return a hit with what is to be said before anybody relies on it."""
         try:
-            changed: Sequence[Cite] | None = self._changed(entry.facts.cites)
+            changed: Sequence[NoteCitation] | None = self._changed(entry.facts.cites)
         except TriageError:
             changed = None
         hit = MemoryHit(
@@ -98,8 +98,8 @@ class MemoryNotes:
             title=entry.title,
             excerpt=_excerpt(entry, stems),
             score=round(score, 4),
-            doubt=doubt(changed),
-            caution=caution(entry.facts.kind, changed),
+            doubt=changed_lines_notice(changed),
+            caution=lesson_notice(entry.facts.kind, changed),
             is_lesson=entry.facts.kind.is_lesson,
             is_settled=not changed and not entry.facts.kind.is_lesson,
         )
@@ -119,7 +119,7 @@ class MemoryNotes:
             if reply and record.get("thread_id"):
                 title = _first_line(question) or _first_line(reply)
                 stems = text_stems(f"{question} {reply}")
-                yield _Entry(f"reply/{record['thread_id']}", title, reply, stems, NoteFacts())
+                yield _Entry(f"reply/{record['thread_id']}", title, reply, stems, NoteHeader())
 
 
 def _holds(path: Path, text: str) -> bool:

@@ -28,7 +28,7 @@ Progress = Callable[[int, int], None]
 _T = TypeVar("_T")
 
 
-class CodePassages:
+class SqlitePassageIndex:
     """The passages of `repo` at its last indexed commit, in the file `database`; safe to use from any thread.
 
     A file that holds one of `secrets`, the process's own, is skipped.

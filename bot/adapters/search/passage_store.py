@@ -25,7 +25,7 @@ from pathlib import Path
 from bot.agent.git.git_repo import TreeEntry, split_lines
 from bot.agent.tools.tool_output import redact_lines
 from bot.domain.credentials.secret_forms import VERSION as CREDENTIAL_FORMS
-from bot.domain.search.chunks import cut
+from bot.domain.search.chunks import split_into_chunks
 from bot.domain.search.file_kinds import is_indexed, is_prose
 from bot.domain.search.tokens import extra_words
 from bot.errors import ConfigError, DiskRefused, StoreError
@@ -71,7 +71,7 @@ def read_file(entry: TreeEntry, content: bytes | None) -> StoredFile:
     if not lines or max(map(len, lines)) > MAX_LINE_CHARS:
         return StoredFile(entry.path, entry.blob, skipped=content != b"")
     lines = redact_lines(lines)
-    chunks = cut(lines, prose=is_prose(entry.path))
+    chunks = split_into_chunks(lines, prose=is_prose(entry.path))
     return StoredFile(entry.path, entry.blob, False, [_stored(lines, one.start, one.end, one.names) for one in chunks])
 
 

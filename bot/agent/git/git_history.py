@@ -42,14 +42,14 @@ class Patch(NamedTuple):
     complete: bool
 
 
-class Hit(NamedTuple):
+class GitMatch(NamedTuple):
     """A line that holds a text."""
 
     path: str
     line: int
 
 
-class History:
+class GitHistory:
     """The history of `repo`; each method raises ProviderError when git fails or takes too long."""
 
     def __init__(self, repo: GitRepo) -> None:
@@ -89,7 +89,7 @@ class History:
         found = (_BLAMED.match(line.decode("utf-8", "replace")) for line in out.split(b"\n"))
         return {int(match[2]): match[1] for match in found if match}
 
-    def lines_with(self, commit: str, text: str, *, under: str | None = None) -> tuple[list[Hit], bool]:
+    def lines_with(self, commit: str, text: str, *, under: str | None = None) -> tuple[list[GitMatch], bool]:
         """Return the lines that hold `text`, and whether these are all; capitals count only where `text` has some."""
         case = [] if text != text.lower() else ["--ignore-case"]
         out, complete = self._git.run_capped(
@@ -108,10 +108,10 @@ def _commits(out: bytes) -> Iterator[Commit]:
         yield Commit(sha, date, author, tags, subject, message.strip("\n"))
 
 
-def _hits(out: bytes, prefix: int) -> Iterator[Hit]:
+def _hits(out: bytes, prefix: int) -> Iterator[GitMatch]:
     """Yield the hits of `git grep -z -n`: `commit:path NUL line NUL text newline`."""
     for record in out.split(b"\n"):
         name, _, rest = record.partition(b"\0")
         line, found, _ = rest.partition(b"\0")
         if found:
-            yield Hit(name[prefix:].decode("utf-8", "surrogateescape"), int(line))
+            yield GitMatch(name[prefix:].decode("utf-8", "surrogateescape"), int(line))

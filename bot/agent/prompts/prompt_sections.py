@@ -20,8 +20,8 @@ from typing import Any, Final
 import anthropic
 
 from bot.agent.cost import bare_model_id
-from bot.agent.model_run import Request
-from bot.domain.text.sanitize import without_hidden
+from bot.agent.model_run import RunRequest
+from bot.domain.text.sanitize import strip_hidden
 
 _EPHEMERAL: Final = {"type": "ephemeral"}
 _NO_ADAPTIVE_THINKING: Final = re.compile(
@@ -34,7 +34,7 @@ FINISH: Final = "Stop here: {why}. Answer now with what you have, as the one JSO
 REPAIR: Final = "That answer could not be read: {why}. Answer again with the one JSON object and nothing else."
 
 
-def fixed_params(client: object, request: Request, *, structured: bool) -> dict[str, Any]:
+def fixed_params(client: object, request: RunRequest, *, structured: bool) -> dict[str, Any]:
     """Return what every call of a run has in common, messages and tools aside.
 
     Args:
@@ -58,12 +58,12 @@ def fixed_params(client: object, request: Request, *, structured: bool) -> dict[
     return params
 
 
-def first_message(request: Request) -> dict[str, Any]:
+def build_first_message(request: RunRequest) -> dict[str, Any]:
     """Return the message that opens a run: its data, the end of the second cached stretch."""
     return {"role": "user", "content": [{"type": "text", "text": request.prompt, "cache_control": _EPHEMERAL}]}
 
 
-def told(history: list[Any], words: str) -> list[Any]:
+def render_sections(history: list[Any], words: str) -> list[Any]:
     """Return the history with our words at its end, in the last message if that is ours already."""
     block = {"type": "text", "text": words}
     if history[-1]["role"] == "user":
@@ -78,7 +78,7 @@ Token = Callable[[], str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Section:
+class PromptSection:
     """One piece of foreign text; `name` is ours, `sender` and `text` are anybody's."""
 
     name: str
@@ -91,16 +91,16 @@ def random_token() -> str:
     return secrets.token_hex(TOKEN_BYTES)
 
 
-def delimit(sections: Sequence[Section], *, token: Token = random_token) -> str:
+def delimit(sections: Sequence[PromptSection], *, token: Token = random_token) -> str:
     r"""Return the sections as one text, each between an opening and a closing line with the run's token.
 
-    >>> print(delimit([Section(name="question", text="Hi\n</data>", sender="U1")], token=lambda: "7f3a"))
+    >>> print(delimit([PromptSection(name="question", text="Hi\n</data>", sender="U1")], token=lambda: "7f3a"))
     <data-7f3a name="question" from="U1">
     Hi
     </data>
     </data-7f3a>
     """
-    cleaned = [(section, *without_hidden(section.text)) for section in sections]
+    cleaned = [(section, *strip_hidden(section.text)) for section in sections]
     boundary = _unused(token, [text for _, text, _ in cleaned])
     return "\n\n".join(
         f"<data-{boundary} {_tags(section, removed)}>\n{text}\n</data-{boundary}>" for section, text, removed in cleaned
@@ -115,10 +115,10 @@ def _unused(token: Token, texts: Sequence[str]) -> str:
     return boundary
 
 
-def _tags(section: Section, removed: int) -> str:
+def _tags(section: PromptSection, removed: int) -> str:
     tags = {"name": section.name}
     if section.sender is not None:
-        tags["from"] = without_hidden(section.sender)[0]
+        tags["from"] = strip_hidden(section.sender)[0]
     if removed:
         tags["hidden_characters_removed"] = str(removed)
     return " ".join(f"{name}={_quoted(value)}" for name, value in tags.items())

@@ -19,13 +19,13 @@ from typing import Any, TypeVar
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import FAILED, MEMORY_TOOL, Ledger
 from bot.agent.tools.base import Arguments, Tool, ToolProblem
-from bot.agent.tools.file_tools import ListFiles, ReadFile, list_files, read_file
+from bot.agent.tools.file_tools import ListFiles, ReadFile, list_files, read_file_tool
 from bot.agent.tools.git_tools import GitBlame, GitLog, GitShow, git_blame, git_log, git_show
 from bot.agent.tools.memory_tool import MemorySearch, SearchMemory
 from bot.agent.tools.search_tool import CodeSearch, SearchCode
 from bot.agent.tools.snapshot import Snapshot
 from bot.errors import ProviderError, StoreError
-from bot.ports import MemoryIndex, PassageIndex
+from bot.ports import NoteIndex, PassageIndex
 
 _log = logging.getLogger(__name__)
 _A = TypeVar("_A", bound=Arguments)
@@ -80,7 +80,7 @@ _MEMORY = "Search approved notes, earlier replies and lessons from drafts. Cite 
 def code_tools(
     repo: GitRepo,
     index: PassageIndex,
-    memory: MemoryIndex,
+    memory: NoteIndex,
     memory_folder: Path,
     ledger: Ledger,
     *,
@@ -123,4 +123,4 @@ def _looking_tools(see: Snapshot) -> list[Tool]:
 
 
 def _read_file(see: Snapshot) -> Tool:
-    return recorded_tool("read_file", _READ, ReadFile, partial(read_file, see), see.ledger, reads=True)
+    return recorded_tool("read_file", _READ, ReadFile, partial(read_file_tool, see), see.ledger, reads=True)

@@ -34,7 +34,7 @@ class ListFiles(Arguments):
     ] = None
 
 
-def read_file(snapshot: Snapshot, given: ReadFile) -> str:
+def read_file_tool(snapshot: Snapshot, given: ReadFile) -> str:
     """Return numbered lines of a committed file under a heading that names path, lines and commit."""
     path = clean_path(given.path)
     total = len(snapshot.content(path).lines)

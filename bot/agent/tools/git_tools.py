@@ -13,10 +13,10 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from bot.agent.git.git_history import Commit, History
+from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.tools.base import Arguments, Line, LineNumber, Path, ToolProblem
 from bot.agent.tools.snapshot import Snapshot, clean_path, folder_path, is_withheld
-from bot.agent.tools.tool_output import MAX_CHARS, fitting, path_text, quote, redact_lines, redact_patch, truncated
+from bot.agent.tools.tool_output import MAX_CHARS, fitting, path_text, quote_line, redact_lines, redact_patch, truncated
 
 MAX_LINES: Final = 150
 
@@ -39,7 +39,7 @@ def git_blame(snapshot: Snapshot, given: GitBlame) -> str:
     if _counted_by_git(snapshot, path) != total:
         raise ToolProblem(f"{path_text(path)} has line ends that git does not count; use git_log with its path")
     shown = snapshot.show(path, given.start, end, max_lines=MAX_LINES, max_chars=MAX_CHARS)
-    history = History(snapshot.repo)
+    history = GitHistory(snapshot.repo)
     blamed = history.blame(snapshot.commit, path, given.start, given.start + len(shown) - 1)
     lines = [f"{blamed.get(at, '')[:12]} {line}" for at, line in enumerate(shown, given.start)]
     commits = [_blame_row(history.commits(sha, limit=1)[0]) for sha in dict.fromkeys(blamed.values())]
@@ -84,7 +84,7 @@ class GitShow(Arguments):
 def git_log(snapshot: Snapshot, given: GitLog) -> str:
     """Return one line for each commit: id, date, author, tags, subject."""
     path = (folder_path(given.path) and clean_path(given.path)) if given.path else ""
-    history = History(snapshot.repo)
+    history = GitHistory(snapshot.repo)
     found = history.commits(
         snapshot.commit, limit=given.limit, path=path or None, message=given.message_contains, text=given.code_contains
     )
@@ -102,14 +102,14 @@ def git_show(snapshot: Snapshot, given: GitShow) -> str:
     sha = snapshot.repo.resolve_in(snapshot.commit, given.commit) if given.commit != "HEAD" else snapshot.commit
     if sha is None:
         raise ToolProblem(f"there is no commit {given.commit[:12]}; give an id that git_log shows")
-    history = History(snapshot.repo)
+    history = GitHistory(snapshot.repo)
     (commit,) = history.commits(sha, limit=1)
     changed = _below(history.changed_paths(sha), folder_path(given.path) if given.path else "")
     snapshot.ledger.record_query("git_show", sha)
     return "\n".join([*_message(snapshot, commit), *_names(changed), *_diff(snapshot, history, sha, changed)])
 
 
-def _shows_elsewhere(history: History, commit: Commit, text: str) -> bool:
+def _shows_elsewhere(history: GitHistory, commit: Commit, text: str) -> bool:
     """Whether a commit adds or removes `text` in a file that may be shown."""
     return any(not is_withheld(path) for path in history.changed_paths(commit.sha, text=text))
 
@@ -122,7 +122,7 @@ def _row(commit: Commit) -> str:
 def _message(snapshot: Snapshot, commit: Commit) -> list[str]:
     """Return a heading and the message, its lines marked, so that none can pass for a remark of ours."""
     lines = redact_lines(commit.message.split("\n"), snapshot.known_secrets)
-    kept = fitting([quote(line) for line in lines], max_lines=MAX_DIFF_LINES)
+    kept = fitting([quote_line(line) for line in lines], max_lines=MAX_DIFF_LINES)
     heading = f"commit {commit.sha}\ndate {commit.date}, author {path_text(commit.author)}\nmessage:"
     return [heading, *kept, *truncated(len(kept), len(lines), "lines", "path")]
 
@@ -137,7 +137,7 @@ def _below(changed: list[str], path: str) -> list[str]:
     return [one for one in changed if not path or one == path or one.startswith(f"{path}/")]
 
 
-def _diff(snapshot: Snapshot, history: History, sha: str, changed: list[str]) -> list[str]:
+def _diff(snapshot: Snapshot, history: GitHistory, sha: str, changed: list[str]) -> list[str]:
     """Return the lines of the diff of what may be shown."""
     withheld = [path for path in changed if is_withheld(path)]
     paths = [path for path in changed if path not in withheld and not _below(withheld, path)]
@@ -145,6 +145,6 @@ def _diff(snapshot: Snapshot, history: History, sha: str, changed: list[str]) ->
         return ["no diff to show"]
     patch = history.patch(sha, paths[:MAX_PATHS])
     lines = redact_patch(patch.text, snapshot.known_secrets).rstrip("\n").split("\n")
-    kept = fitting([quote(line) for line in lines], max_lines=MAX_DIFF_LINES, max_chars=MAX_CHARS)
+    kept = fitting([quote_line(line) for line in lines], max_lines=MAX_DIFF_LINES, max_chars=MAX_CHARS)
     complete = patch.complete and len(paths) <= MAX_PATHS
     return ["diff:", *kept, *truncated(len(kept), len(lines), "lines", "path", complete=complete)]

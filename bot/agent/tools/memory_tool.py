@@ -14,10 +14,10 @@ from pydantic import Field
 from bot.agent.ledger import MEMORY_TOOL
 from bot.agent.tools.base import Arguments, Text
 from bot.agent.tools.snapshot import Snapshot
-from bot.agent.tools.tool_output import path_text, quote, redact_lines, truncated
+from bot.agent.tools.tool_output import path_text, quote_line, redact_lines, truncated
 from bot.domain.memory.notes import note_words
 from bot.domain.search.passages import MemoryHit
-from bot.ports import MemoryIndex
+from bot.ports import NoteIndex
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class SearchMemory(Arguments):
 class MemorySearch:
     """Searches approved notes and earlier replies; what comes up stands in the ledger by its ref."""
 
-    def __init__(self, snapshot: Snapshot, memory: MemoryIndex, folder: Path) -> None:
+    def __init__(self, snapshot: Snapshot, memory: NoteIndex, folder: Path) -> None:
         self._snapshot = snapshot
         self._memory = memory
         self._folder = folder.resolve()
@@ -49,7 +49,7 @@ class MemorySearch:
 
     def _shown(self, hit: MemoryHit) -> list[str]:
         lines = redact_lines(self._text(hit).split("\n"), self._snapshot.known_secrets)
-        text = "\n".join(quote(line) for line in lines)
+        text = "\n".join(quote_line(line) for line in lines)
         more = (
             truncated(MAX_NOTE_CHARS, len(text), "characters", "a closer query") if len(text) > MAX_NOTE_CHARS else []
         )

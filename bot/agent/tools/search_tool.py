@@ -11,7 +11,7 @@ from typing import Annotated, Final, NamedTuple
 
 from pydantic import Field
 
-from bot.agent.git.git_history import History, Hit
+from bot.agent.git.git_history import GitHistory, GitMatch
 from bot.agent.tools.base import Arguments, Path, Text, ToolProblem
 from bot.agent.tools.snapshot import Snapshot, folder_path, is_withheld
 from bot.agent.tools.tool_output import truncated
@@ -33,7 +33,7 @@ class SearchCode(Arguments):
     path: Annotated[Path | None, Field(description="Only in this folder or file.")] = None
 
 
-class _Block(NamedTuple):
+class _MatchBlock(NamedTuple):
     """What is shown of one file, and how many hits that is."""
 
     lines: list[str]
@@ -66,7 +66,7 @@ class CodeSearch:
         return "\n".join([heading, *exact, *nearest])
 
     def _exact(self, query: str, under: str) -> list[str]:
-        found, complete = History(self._snapshot.repo).lines_with(self._snapshot.commit, query, under=under or None)
+        found, complete = GitHistory(self._snapshot.repo).lines_with(self._snapshot.commit, query, under=under or None)
         hits = [hit for hit in found if not is_withheld(hit.path) and hit.path.isprintable()]
         chosen = hits[:MAX_HITS]
         blocks = [self._of(path, group, query) for path, group in groupby(chosen, key=lambda hit: hit.path)]
@@ -77,7 +77,7 @@ class CodeSearch:
         more = truncated(shown, total, "matches", "path or a longer query", complete=complete)
         return [f"lines that hold the query: {total}", *(line for block in blocks for line in block.lines), *more]
 
-    def _of(self, path: str, hits: Iterable[Hit], query: str) -> _Block:
+    def _of(self, path: str, hits: Iterable[GitMatch], query: str) -> _MatchBlock:
         """Return the hits of one file, except where the query stands in what is blacked out.
 
         Which lines these are is looked up again: git knows only one kind of line end.
@@ -86,10 +86,10 @@ class CodeSearch:
         try:
             shown = self._snapshot.content(path).shown
         except ToolProblem as problem:
-            return _Block([str(problem)], count)
+            return _MatchBlock([str(problem)], count)
         places = [at for at, line in enumerate(shown, 1) if _holds(line, query)][:count]
         lines = [self._snapshot.show(path, at, at, max_lines=1, max_chars=MAX_PASSAGE_CHARS) for at in places]
-        return _Block([path, *(line for one in lines for line in one)] if lines else [], len(lines))
+        return _MatchBlock([path, *(line for one in lines for line in one)] if lines else [], len(lines))
 
     def _nearest(self, query: str, under: str) -> list[str]:
         if not self._is_fresh:

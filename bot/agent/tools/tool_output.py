@@ -30,10 +30,10 @@ def number(line: str, at: int) -> str:
     return f"{at}| {_cut(line)}"
 
 
-def quote(line: str) -> str:
+def quote_line(line: str) -> str:
     """Return one line of a message, a diff or a note as it is shown.
 
-    >>> quote("+ x = 1")
+    >>> quote_line("+ x = 1")
     '> + x = 1'
     """
     return f"> {_cut(line)}"

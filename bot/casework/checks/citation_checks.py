@@ -15,11 +15,11 @@ from typing import Final, NamedTuple
 from bot.agent.git.git_repo import EntryKind, GitRepo, split_lines
 from bot.agent.ledger import Ledger
 from bot.agent.tools.snapshot import MAX_FILE_BYTES, is_withheld
-from bot.casework.checks.citation_staleness import Standing
+from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.domain.citations.citation_lines import MAX_LINES, CitedLines, parse_lines
 from bot.domain.citations.prose_spans import Spans, prose_of, spans_of
 from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
-from bot.domain.memory.notes import RETIRED, NoteFacts, caution, note_words
+from bot.domain.memory.notes import RETIRED, NoteHeader, lesson_notice, note_words
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.text.file_text import file_lines
 from bot.domain.text.sanitize import one_line
@@ -29,7 +29,7 @@ MIN_CUT_CHARS: Final = 200
 _NOT_COMPARED: Final = "not compared, since the citation does not resolve"
 
 
-class Finding(NamedTuple):
+class CitationResult(NamedTuple):
     """What looking something up came to; `ok` is None where code cannot tell."""
 
     ok: bool | None
@@ -39,8 +39,8 @@ class Finding(NamedTuple):
 class Proof(NamedTuple):
     """Whether a citation resolves, and whether its quote is verbatim (None where there is nothing to compare)."""
 
-    resolves: Finding
-    quote: Finding | None
+    resolves: CitationResult
+    quote: CitationResult | None
 
     @property
     def ok(self) -> bool | None:
@@ -50,14 +50,14 @@ class Proof(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sources:
+class CitationSources:
     """Where citations are looked up; what was resolved once is kept, so it serves one draft."""
 
     repo: GitRepo
     ledger: Ledger | None = None
     memory: Path | None = None
     _commits: dict[str, str | None] = field(default_factory=dict)
-    _texts: dict[tuple[str, str], _Text | Finding] = field(default_factory=dict)
+    _texts: dict[tuple[str, str], _Text | CitationResult] = field(default_factory=dict)
 
     def commit(self, sha: str) -> str | None:
         """Return the full id of a commit that HEAD contains; None for any other, and for what is no id."""
@@ -65,7 +65,7 @@ class Sources:
             self._commits[sha] = self.repo.resolve_in("HEAD", sha) if sha != "HEAD" else None
         return self._commits[sha]
 
-    def text(self, commit: str, path: str) -> _Text | Finding:
+    def text(self, commit: str, path: str) -> _Text | CitationResult:
         """Return what can be quoted of a file; else why nothing can."""
         if (commit, path) not in self._texts:
             self._texts[commit, path] = _text_at(self.repo, commit, path)
@@ -80,7 +80,7 @@ class _Text(NamedTuple):
     name: str
 
 
-def prove(ref: EvidenceRef, sources: Sources) -> Proof:
+def check_citation(ref: EvidenceRef, sources: CitationSources) -> Proof:
     """Return what can be said of one citation."""
     if ref.kind is EvidenceKind.FILE:
         return _prove_file(ref, sources)
@@ -89,11 +89,11 @@ def prove(ref: EvidenceRef, sources: Sources) -> Proof:
     if ref.kind is EvidenceKind.LOG_QUERY:
         return _prove_query(ref, sources.ledger)
     if ref.kind is EvidenceKind.EXTERNAL_DOC:
-        return Proof(Finding(None, f"{ref.ref} lies outside; code cannot look it up"), _unchecked(ref))
+        return Proof(CitationResult(None, f"{ref.ref} lies outside; code cannot look it up"), _unchecked(ref))
     return _prove_note(ref, sources)
 
 
-def _prove_file(ref: EvidenceRef, sources: Sources) -> Proof:
+def _prove_file(ref: EvidenceRef, sources: CitationSources) -> Proof:
     cited = parse_lines(ref.ref)
     if cited is None:
         return _unresolved(f"{ref.ref!r} is no file citation; one reads path:start-end or path:line")
@@ -111,38 +111,38 @@ def _prove_file(ref: EvidenceRef, sources: Sources) -> Proof:
     return _prove_lines(ref, cited, commit, sources.text(commit, cited.path))
 
 
-def _prove_lines(ref: EvidenceRef, cited: CitedLines, commit: str, text: _Text | Finding) -> Proof:
-    if isinstance(text, Finding):
-        return Proof(text, None if text.ok is None else Finding(None, _NOT_COMPARED))
+def _prove_lines(ref: EvidenceRef, cited: CitedLines, commit: str, text: _Text | CitationResult) -> Proof:
+    if isinstance(text, CitationResult):
+        return Proof(text, None if text.ok is None else CitationResult(None, _NOT_COMPARED))
     if cited.end > len(text.lines):
         return _unresolved(f"{ref.ref}: the file has {len(text.lines)} lines at {commit[:12]}")
-    found = Finding(True, f"{ref.ref} exists at {commit[:12]}")
+    found = CitationResult(True, f"{ref.ref} exists at {commit[:12]}")
     return Proof(found, _compare(ref, text, start=cited.start, end=cited.end))
 
 
-def _text_at(repo: GitRepo, commit: str, path: str) -> _Text | Finding:
+def _text_at(repo: GitRepo, commit: str, path: str) -> _Text | CitationResult:
     entry = repo.entry_at(commit, path)
     if entry is None or entry.kind is not EntryKind.FILE:
-        return Finding(False, f"there is no file {path!r} at {commit[:12]}")
+        return CitationResult(False, f"there is no file {path!r} at {commit[:12]}")
     if entry.size > MAX_FILE_BYTES:
-        return Finding(None, f"{path} has {entry.size:,} bytes, too many to look into")
+        return CitationResult(None, f"{path} has {entry.size:,} bytes, too many to look into")
     _, content = next(iter(repo.blobs([entry.blob])))
     lines = file_lines(content)
     if lines is None:
-        return Finding(None, f"{path} is binary or in no known encoding, so it has no lines")
+        return CitationResult(None, f"{path} is binary or in no known encoding, so it has no lines")
     return _Text(lines, spans_of(path, plain_text(lines)), "the cited lines")
 
 
-def _prove_commit(ref: EvidenceRef, sources: Sources) -> Proof:
+def _prove_commit(ref: EvidenceRef, sources: CitationSources) -> Proof:
     commit = sources.commit(ref.ref)
     if commit is None:
         return _unresolved(f"there is no commit {ref.ref[:40]!r} in the history of HEAD")
     if ref.commit is not None and sources.commit(ref.commit) != commit:
         return _unresolved(f"{ref.ref[:12]} and {ref.commit[:12]!r} are not the same commit")
-    found = Finding(True, f"commit {commit[:12]} exists")
+    found = CitationResult(True, f"commit {commit[:12]} exists")
     if not ref.quote.strip():
         return Proof(
-            found, Finding(None, f"commit {commit[:12]} is cited without a quote; quote a line of its message")
+            found, CitationResult(None, f"commit {commit[:12]} is cited without a quote; quote a line of its message")
         )
     _, content = next(iter(sources.repo.blobs([commit])))
     message = split_lines(content.partition(b"\n\n")[2])
@@ -157,16 +157,18 @@ def _prove_query(ref: EvidenceRef, ledger: Ledger | None) -> Proof:
     asked = ledger.asked_servers(ref.ref)
     if not asked:
         return _unresolved(f"{ref.ref[:80]!r} was never asked of a log or data server in this run")
-    found = Finding(True, f"{ref.ref[:80]!r} was queried in this run")
+    found = CitationResult(True, f"{ref.ref[:80]!r} was queried in this run")
     results = [entry.result for entry in asked if entry.result is not None]
     if not ref.quote.strip() or not results:
-        return Proof(found, Finding(None, f"{ref.ref[:80]}: there is no quote that code can compare with the result"))
+        return Proof(
+            found, CitationResult(None, f"{ref.ref[:80]}: there is no quote that code can compare with the result")
+        )
     texts = [split_lines(result.encode("utf-8", "replace")) for result in results]
     compared = [_compare(ref, _Text(lines, Spans(()), "the result")) for lines in texts]
     return Proof(found, next((one for one in compared if one.ok), compared[-1]))
 
 
-def _prove_note(ref: EvidenceRef, sources: Sources) -> Proof:
+def _prove_note(ref: EvidenceRef, sources: CitationSources) -> Proof:
     """A note in memory/ is read; an earlier reply can only be seen to have come up in this run's search.
 
     A lesson from a draft proves nothing of the code, and neither does a note whose own lines have changed.
@@ -175,7 +177,7 @@ def _prove_note(ref: EvidenceRef, sources: Sources) -> Proof:
     if sources.memory is None or ref.ref.startswith("reply/"):
         came_up = sources.ledger is not None and sources.ledger.came_up(ref.ref)
         reason = f"{ref.ref} came up in this run" if came_up else f"{ref.ref} is not in this run's ledger"
-        return Proof(Finding(True if came_up else None, reason), _unchecked(ref))
+        return Proof(CitationResult(True if came_up else None, reason), _unchecked(ref))
     folder = sources.memory.resolve()
     try:
         path = (folder / name).resolve() if "\0" not in name else folder
@@ -186,10 +188,10 @@ def _prove_note(ref: EvidenceRef, sources: Sources) -> Proof:
         text = "\n".join([*split_lines(path.read_bytes()), ""])
     except (OSError, RuntimeError) as error:  # no name of a file, gone a moment ago, a link to itself
         return _unresolved(f"the note {ref.ref[:80]!r} cannot be read: {getattr(error, 'strerror', None) or error}")
-    facts = NoteFacts.read(text)
-    changed = Standing(sources.repo).changed(facts.cites)
-    warning = caution(facts.kind, changed)
-    found = Finding(None, f"{ref.ref}: {warning}") if warning else Finding(True, f"{ref.ref} exists")
+    facts = NoteHeader.read(text)
+    changed = CitationStaleness(sources.repo).changed(facts.cites)
+    warning = lesson_notice(facts.kind, changed)
+    found = CitationResult(None, f"{ref.ref}: {warning}") if warning else CitationResult(True, f"{ref.ref} exists")
     lines = note_words(text).split("\n")
     whole = ref.model_copy(update={"quote": _to_line_end(ref.quote, plain_text(lines))})
     return Proof(found, _compare(whole, _Text(lines, prose_of(plain_text(lines)), "that note")))
@@ -204,20 +206,22 @@ def _to_line_end(quote: str, text: str) -> str:
     return quote + text[end:].partition("\n")[0]
 
 
-def _compare(ref: EvidenceRef, text: _Text, *, start: int = 1, end: int | None = None) -> Finding:
+def _compare(ref: EvidenceRef, text: _Text, *, start: int = 1, end: int | None = None) -> CitationResult:
     if not ref.quote.strip():
-        return Finding(False, f"{ref.ref}: the quote is empty; quote at least a whole line")
+        return CitationResult(False, f"{ref.ref}: the quote is empty; quote at least a whole line")
     flaw = flaw_of(ref.quote, text.lines, text.spans, start=start, end=end)
     if flaw is None:
-        return Finding(True, f"{ref.ref}: the quote is verbatim")
-    return Finding(False, f"{ref.ref}: “{one_line(ref.quote, 60)}” in {text.name} {flaw}")
+        return CitationResult(True, f"{ref.ref}: the quote is verbatim")
+    return CitationResult(False, f"{ref.ref}: “{one_line(ref.quote, 60)}” in {text.name} {flaw}")
 
 
-def _unchecked(ref: EvidenceRef) -> Finding | None:
+def _unchecked(ref: EvidenceRef) -> CitationResult | None:
     return (
-        Finding(None, f"{ref.ref[:80]}: code cannot compare this quote with its source") if ref.quote.strip() else None
+        CitationResult(None, f"{ref.ref[:80]}: code cannot compare this quote with its source")
+        if ref.quote.strip()
+        else None
     )
 
 
 def _unresolved(reason: str) -> Proof:
-    return Proof(Finding(False, reason), Finding(None, _NOT_COMPARED))
+    return Proof(CitationResult(False, reason), CitationResult(None, _NOT_COMPARED))

@@ -13,18 +13,18 @@ from collections.abc import Mapping, Sequence
 
 from bot.agent.git.git_repo import GitRepo, split_lines
 from bot.agent.tools.snapshot import is_withheld
-from bot.domain.citations.citation_lines import stands_in
-from bot.domain.memory.notes import Cite
+from bot.domain.citations.citation_lines import is_verbatim
+from bot.domain.memory.notes import NoteCitation
 
 MAX_KEPT = 50_000
 
 
-def stands_at(repo: GitRepo, commit: str, path: str, quote: str) -> bool:
+def find_at_head(repo: GitRepo, commit: str, path: str, quote: str) -> bool:
     """Whether a quote stands in a file of a commit, wherever in it; raises ProviderError when git fails."""
-    return not is_withheld(path) and stands_in(quote, repo.lines_at(commit, path) or ())
+    return not is_withheld(path) and is_verbatim(quote, repo.lines_at(commit, path) or ())
 
 
-class Standing:
+class CitationStaleness:
     """Answers for one codebase; safe to ask from any thread."""
 
     def __init__(self, repo: GitRepo) -> None:
@@ -34,7 +34,7 @@ class Standing:
         self._blobs: dict[str, str] = {}
         self._known: dict[tuple[str, str], bool] = {}
 
-    def changed(self, cites: Sequence[Cite]) -> tuple[Cite, ...]:
+    def changed(self, cites: Sequence[NoteCitation]) -> tuple[NoteCitation, ...]:
         """Return those citations whose quote no longer stands at HEAD.
 
         Raises:
@@ -66,7 +66,7 @@ class Standing:
             if key in self._known:
                 return self._known[key]
         _, content = next(iter(self._repo.blobs([blob])))
-        stands = stands_in(quote, split_lines(content))
+        stands = is_verbatim(quote, split_lines(content))
         with self._lock:
             self._known = self._known if len(self._known) < MAX_KEPT else {}
             self._known[key] = stands

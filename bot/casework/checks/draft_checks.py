@@ -15,13 +15,13 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from bot.agent.git.git_history import History
+from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.tools.snapshot import is_withheld
-from bot.casework.checks.citation_checks import Finding, Proof, Sources, prove
+from bot.casework.checks.citation_checks import CitationResult, CitationSources, Proof, check_citation
 from bot.casework.checks.place_checks import Proved, places_check
-from bot.casework.checks.style_checks import speech_checks
+from bot.casework.checks.style_checks import style_checks
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.questions.draft_tone import sentences, word_count
 from bot.domain.questions.rubrics import Rubric, rubric_for
@@ -121,8 +121,8 @@ def check_return(
         ProviderError: git cannot read it.
     """
     rubric = rubric or rubric_for(QuestionType.OTHER)
-    sources = Sources(repo=GitRepo(repo), ledger=ledger, memory=memory)
-    proofs = [prove(ref, sources) for ref in ret.evidence_refs]
+    sources = CitationSources(repo=GitRepo(repo), ledger=ledger, memory=memory)
+    proofs = [check_citation(ref, sources) for ref in ret.evidence_refs]
     marks = [proof.ok for proof in proofs]
     return [
         *shape_checks(ret),
@@ -131,7 +131,7 @@ def check_return(
         _check(GROUNDED, _grounded(marks)),
         _check("confidence.read", _was_read(ret, sources)),
         _check("draft.places", places_check(ret, _proved(ret, marks, sources))),
-        *speech_checks(ret, rubric, known_secrets),
+        *style_checks(ret, rubric, known_secrets),
     ]
 
 
@@ -149,7 +149,7 @@ def ref_marks(checks: Sequence[Check], refs: int) -> list[bool | None]:
     return [False if False in oks else True if oks and None not in oks else None for oks in found]
 
 
-def _check(name: str, finding: Finding) -> Check:
+def _check(name: str, finding: CitationResult) -> Check:
     return Check(name=name, ok=finding.ok, reason=finding.reason)
 
 
@@ -160,48 +160,50 @@ def _ref_checks(proofs: Sequence[Proof]) -> Iterator[Check]:
             yield _check(f"ref[{index}].quote", proof.quote)
 
 
-def _required(refs: Sequence[EvidenceRef], rubric: Rubric) -> Finding:
+def _required(refs: Sequence[EvidenceRef], rubric: Rubric) -> CitationResult:
     kinds = ", ".join(sorted(rubric.required_kinds))
     if rubric.required_kinds and not any(ref.kind in rubric.required_kinds for ref in refs):
-        return Finding(False, f"a {rubric.question_type} answer needs a citation of kind {kinds}")
-    return Finding(True, f"a citation of kind {kinds} is there" if kinds else "any kind of citation will do")
+        return CitationResult(False, f"a {rubric.question_type} answer needs a citation of kind {kinds}")
+    return CitationResult(True, f"a citation of kind {kinds} is there" if kinds else "any kind of citation will do")
 
 
-def _grounded(marks: Sequence[bool | None]) -> Finding:
+def _grounded(marks: Sequence[bool | None]) -> CitationResult:
     proved = marks.count(True)
     if not proved:
-        return Finding(False, "no citation could be proved; cite lines of a file, verbatim")
-    return Finding(True, f"{proved} of {len(marks)} citations proved")
+        return CitationResult(False, "no citation could be proved; cite lines of a file, verbatim")
+    return CitationResult(True, f"{proved} of {len(marks)} citations proved")
 
 
-def _proved(ret: InvestigatorReturn, marks: Sequence[bool | None], sources: Sources) -> Proved:
+def _proved(ret: InvestigatorReturn, marks: Sequence[bool | None], sources: CitationSources) -> Proved:
     """Return what the draft may name: what its proved citations hold, were read at, and which files commits changed."""
     proved = [ref for ref, mark in zip(ret.evidence_refs, marks, strict=True) if mark]
     cited = {sources.commit(ref.ref) for ref in proved if ref.kind is EvidenceKind.GIT_COMMIT} - {None}
     read_at = {sources.commit(ref.commit) for ref in proved if ref.commit} - {None}
-    history = History(sources.repo)
+    history = GitHistory(sources.repo)
     changed = {path for commit in cited if commit for path in history.changed_paths(commit) if not is_withheld(path)}
     return Proved.of(ret.evidence_refs, marks, {commit for commit in cited | read_at if commit}, changed)
 
 
-def _was_read(ret: InvestigatorReturn, sources: Sources) -> Finding:
+def _was_read(ret: InvestigatorReturn, sources: CitationSources) -> CitationResult:
     """`high` and `medium` are for what this run has seen with its own eyes."""
     if ret.confidence == "low":
-        return Finding(True, "confidence low asks for no proof of reading")
+        return CitationResult(True, "confidence low asks for no proof of reading")
     if sources.ledger is None:
         is_high = ret.confidence == "high"
-        return Finding(False if is_high else None, f"{ret.confidence} confidence without a record of what was read")
+        return CitationResult(
+            False if is_high else None, f"{ret.confidence} confidence without a record of what was read"
+        )
     to_read = [ref for ref in ret.evidence_refs if ref.kind in _READABLE]
     unread = [ref.ref[:80] for ref in to_read if not was_read(ref, sources.ledger, sources)]
     if unread or (ret.confidence == "high" and not to_read):
         named = ", ".join(unread) or "anything it rests on"
-        return Finding(
+        return CitationResult(
             False, f"{ret.confidence} confidence, but not read in this run: {named}; read the lines, or say low"
         )
-    return Finding(True, f"all that {ret.confidence} confidence rests on was read in this run")
+    return CitationResult(True, f"all that {ret.confidence} confidence rests on was read in this run")
 
 
-def was_read(ref: EvidenceRef, ledger: Ledger, sources: Sources) -> bool:
+def was_read(ref: EvidenceRef, ledger: Ledger, sources: CitationSources) -> bool:
     """Whether a run opened what a citation points at: the file at those lines, the commit, the query."""
     if ref.kind is EvidenceKind.FILE:
         cited = parse_lines(ref.ref)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from bot.agent.git.git_history import History
+from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import EntryKind, GitRepo
 from bot.agent.tools.snapshot import is_withheld
 from bot.agent.tools.tool_output import redact_lines
@@ -19,7 +19,7 @@ from bot.domain.citations.citation_lines import CitedLines, parse_lines, quoted_
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.secrets import redact
 from bot.domain.text.file_text import file_lines
-from bot.domain.text.sanitize import without_hidden
+from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import ThreadState
 from bot.errors import ProviderError
 
@@ -41,13 +41,13 @@ class NumberedLine(NamedTuple):
 
         It stays one line and in its order, whatever separators and overrides of direction the file holds.
         """
-        clean = without_hidden(self.text)[0].replace("\n", " ")
+        clean = strip_hidden(self.text)[0].replace("\n", " ")
         more = len(clean) - MAX_LINE_CHARS
         text = f"{clean[:MAX_LINE_CHARS]} … {more} more characters" if more > 0 else clean
         return f"{'→' if self.quoted else ' '} {self.number:>{width}}  {text}".rstrip()
 
 
-class Passage(NamedTuple):
+class ShownLines(NamedTuple):
     """The cited lines of a file and a few around them."""
 
     lines: tuple[NumberedLine, ...]
@@ -55,7 +55,7 @@ class Passage(NamedTuple):
     def shown(self) -> list[str]:
         """Return the lines as text, their numbers in one column.
 
-        >>> Passage((NumberedLine(9, "def f():", False), NumberedLine(10, "    return 5", True))).shown()
+        >>> ShownLines((NumberedLine(9, "def f():", False), NumberedLine(10, "    return 5", True))).shown()
         ['   9  def f():', '→ 10      return 5']
         """
         width = len(str(self.lines[-1].number)) if self.lines else 0
@@ -71,16 +71,16 @@ class CommitFacts(NamedTuple):
     date: str
 
 
-class NothingToShow(NamedTuple):
+class EvidenceMissing(NamedTuple):
     """Why there is nothing to read here."""
 
     why: str
 
 
-Shown = Passage | CommitFacts | NothingToShow
+Shown = ShownLines | CommitFacts | EvidenceMissing
 
 
-class Citation(NamedTuple):
+class ShownCitation(NamedTuple):
     """One citation of a draft: what the checks said of it (None: not for code to say) and why, and what is there.
 
     `quote` is the citation's own, without credentials.
@@ -100,13 +100,15 @@ class EvidenceReader:
     repo: GitRepo
     known_secrets: Collection[str] = ()
 
-    def citations(self, state: ThreadState, *, at_most: int) -> list[Citation]:
+    def citations(self, state: ThreadState, *, at_most: int) -> list[ShownCitation]:
         """Return the citations of a thread's latest draft, up to so many, each with its mark and what it points at."""
         refs = (state.investigator_return.evidence_refs if state.investigator_return else ())[:at_most]
         checks = state.checks
         marks = ref_marks(checks, len(refs))
         return [
-            Citation(ref, mark, _reason(checks, index, mark), redact(ref.quote, self.known_secrets), self.read(ref))
+            ShownCitation(
+                ref, mark, _reason(checks, index, mark), redact(ref.quote, self.known_secrets), self.read(ref)
+            )
             for index, (ref, mark) in enumerate(zip(refs, marks, strict=True))
         ]
 
@@ -119,37 +121,37 @@ class EvidenceReader:
         try:
             return readers.get(ref.kind, _outside)(ref)
         except ProviderError:
-            return NothingToShow("git could not read it")
+            return EvidenceMissing("git could not read it")
 
     def _file(self, ref: EvidenceRef) -> Shown:
         cited = parse_lines(ref.ref)
         commit = self.repo.resolve_in("HEAD", ref.commit or "")
         if cited is None or cited.problem() or commit is None:
-            return NothingToShow("it names no lines of a file at a commit")
+            return EvidenceMissing("it names no lines of a file at a commit")
         lines = self._lines(commit, cited)
-        if isinstance(lines, NothingToShow):
+        if isinstance(lines, EvidenceMissing):
             return lines
         if cited.end > len(lines):
-            return NothingToShow(f"the file has {len(lines)} lines at that commit")
+            return EvidenceMissing(f"the file has {len(lines)} lines at that commit")
         return _passage(ref, cited, lines, redact_lines(lines, self.known_secrets))
 
-    def _lines(self, commit: str, cited: CitedLines) -> list[str] | NothingToShow:
+    def _lines(self, commit: str, cited: CitedLines) -> list[str] | EvidenceMissing:
         if is_withheld(cited.path):
-            return NothingToShow("the file may hold secrets, so it is not shown")
+            return EvidenceMissing("the file may hold secrets, so it is not shown")
         entry = self.repo.entry_at(commit, cited.path)
         if entry is None or entry.kind is not EntryKind.FILE:
-            return NothingToShow("there is no such file at that commit")
+            return EvidenceMissing("there is no such file at that commit")
         if entry.size > MAX_FILE_BYTES:
-            return NothingToShow(f"the file has {entry.size:,} bytes, too many to show")
+            return EvidenceMissing(f"the file has {entry.size:,} bytes, too many to show")
         _, content = next(iter(self.repo.blobs([entry.blob])))
         lines = file_lines(content)
-        return NothingToShow("the file is no text") if lines is None else lines
+        return EvidenceMissing("the file is no text") if lines is None else lines
 
     def _commit(self, ref: EvidenceRef) -> Shown:
         sha = self.repo.resolve_in("HEAD", ref.ref) if ref.ref != "HEAD" else None
         if sha is None:
-            return NothingToShow("there is no such commit")
-        (commit,) = History(self.repo).commits(sha, limit=1)
+            return EvidenceMissing("there is no such commit")
+        (commit,) = GitHistory(self.repo).commits(sha, limit=1)
         subject, author = redact_lines([commit.subject, commit.author], self.known_secrets)
         return CommitFacts(sha=sha, subject=subject, author=author, date=commit.date)
 
@@ -161,13 +163,13 @@ def _reason(checks: Sequence[Check], index: int, mark: bool | None) -> str:
 
 
 def _outside(_: EvidenceRef) -> Shown:
-    return NothingToShow("it lies outside the codebase")
+    return EvidenceMissing("it lies outside the codebase")
 
 
-def _passage(ref: EvidenceRef, cited: CitedLines, lines: list[str], clean: list[str]) -> Passage:
+def _passage(ref: EvidenceRef, cited: CitedLines, lines: list[str], clean: list[str]) -> ShownLines:
     """Return the quoted lines with their neighbours; of a quotation that does not stand there, the cited lines."""
     found = quoted_lines(ref.quote, lines[cited.start - 1 : cited.end])
     first, last = (cited.start + found[0], cited.start + found[-1]) if found else (cited.start, cited.end)
     begin, end = max(1, first - NEIGHBOURS), min(len(lines), last + NEIGHBOURS)
     marked = range(first, last + 1) if found else range(0)
-    return Passage(tuple(NumberedLine(n, clean[n - 1], n in marked) for n in range(begin, end + 1)))
+    return ShownLines(tuple(NumberedLine(n, clean[n - 1], n in marked) for n in range(begin, end + 1)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from bot.casework.checks.citation_checks import Finding
+from bot.casework.checks.citation_checks import CitationResult
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
 from bot.domain.citations.named_places import NamedPlace, places_in
 from bot.domain.questions.draft_tone import without_quotes
@@ -65,7 +65,7 @@ class Proved(NamedTuple):
         return any(path in word.split("/") or path == word for quote in self.quotes for word in _words(quote))
 
 
-def places_check(ret: InvestigatorReturn, proved: Proved) -> Finding:
+def places_check(ret: InvestigatorReturn, proved: Proved) -> CitationResult:
     """Return whether all places in the draft, and in the claims of its citations of code, are proved."""
     lines = [line for quote in proved.quotes for line in quote.split("\n")]
     draft = without_quotes(ret.draft_reply, [*proved.quotes, *lines])
@@ -75,8 +75,10 @@ def places_check(ret: InvestigatorReturn, proved: Proved) -> Finding:
     if strange:
         more = f" and {len(strange) - NAMED_AT_MOST} more" if len(strange) > NAMED_AT_MOST else ""
         said = ", ".join(strange[:NAMED_AT_MOST])
-        return Finding(False, f"named, but not inside a proved citation: {said}{more}; cite them or leave them out")
-    return Finding(True, "every place the draft names is proved" if named else "the draft names no place")
+        return CitationResult(
+            False, f"named, but not inside a proved citation: {said}{more}; cite them or leave them out"
+        )
+    return CitationResult(True, "every place the draft names is proved" if named else "the draft names no place")
 
 
 def _is_same(path: str, named: str) -> bool:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from bot.casework.checks.citation_checks import Finding
-from bot.domain.questions.draft_tone import CODE, doubts, overclaims, own_sentences, tone_faults, without_quotes
+from bot.casework.checks.citation_checks import CitationResult
+from bot.domain.questions.draft_tone import CODE, hedges, overclaims, own_sentences, tone_faults, without_quotes
 from bot.domain.questions.risk_gate import risky_advice
 from bot.domain.questions.rubrics import Rubric
 from bot.domain.returns import Check, InvestigatorReturn
@@ -23,7 +23,7 @@ _BROADCAST: Final = re.compile(
 )
 
 
-def speech_checks(ret: InvestigatorReturn, rubric: Rubric, known_secrets: Collection[str] = ()) -> Iterator[Check]:
+def style_checks(ret: InvestigatorReturn, rubric: Rubric, known_secrets: Collection[str] = ()) -> Iterator[Check]:
     """Yield one check for each way a draft can be wrong in what it says, whatever it cites."""
     quotes = [ref.quote for ref in ret.evidence_refs if ref.quote]
     said = own_sentences(ret.draft_reply, quotes)
@@ -32,44 +32,44 @@ def speech_checks(ret: InvestigatorReturn, rubric: Rubric, known_secrets: Collec
     yield _check("risk_gate", _risk_gate(ret.confidence, risks))
     faults = tone_faults(said)
     yield _check(
-        "tone", Finding(not faults, f"reads like a machine: {'; '.join(faults)}" if faults else "tone is plain")
+        "tone", CitationResult(not faults, f"reads like a machine: {'; '.join(faults)}" if faults else "tone is plain")
     )
     yield _check("broadcast", _broadcast(ret.draft_reply, quotes))
     yield _check("language", _language(ret.draft_language, said, rubric))
     yield _check("secrets", _secrets(ret, known_secrets))
 
 
-def _confidence_words(confidence: str, said: Sequence[str]) -> Finding:
-    words = doubts(said) if confidence == "high" else overclaims(said)
+def _confidence_words(confidence: str, said: Sequence[str]) -> CitationResult:
+    words = hedges(said) if confidence == "high" else overclaims(said)
     if words:
-        return Finding(False, f"confidence is {confidence}, but the draft says “{'”, “'.join(words)}”")
-    return Finding(True, f"the words match confidence {confidence}")
+        return CitationResult(False, f"confidence is {confidence}, but the draft says “{'”, “'.join(words)}”")
+    return CitationResult(True, f"the words match confidence {confidence}")
 
 
-def _risk_gate(confidence: str, risks: Sequence[str]) -> Finding:
+def _risk_gate(confidence: str, risks: Sequence[str]) -> CitationResult:
     if not risks:
-        return Finding(True, "nothing in the draft is risky advice")
+        return CitationResult(True, "nothing in the draft is risky advice")
     if confidence == "high":
-        return Finding(True, f"risky advice with high confidence: {'; '.join(risks)}")
-    return Finding(False, f"needs high confidence, not {confidence}: {'; '.join(risks)}")
+        return CitationResult(True, f"risky advice with high confidence: {'; '.join(risks)}")
+    return CitationResult(False, f"needs high confidence, not {confidence}: {'; '.join(risks)}")
 
 
-def _broadcast(draft: str, quotes: Sequence[str]) -> Finding:
+def _broadcast(draft: str, quotes: Sequence[str]) -> CitationResult:
     found = _BROADCAST.search(without_quotes(draft, quotes).replace("\u200b", ""))
     if found:
-        return Finding(False, f"the draft would notify many people: {found[0]!r}")
-    return Finding(True, "no broadcast in the draft")
+        return CitationResult(False, f"the draft would notify many people: {found[0]!r}")
+    return CitationResult(True, "no broadcast in the draft")
 
 
-def _language(claimed: str, said: Sequence[str], rubric: Rubric) -> Finding:
+def _language(claimed: str, said: Sequence[str], rubric: Rubric) -> CitationResult:
     if rubric.language and primary(rubric.language) != primary(claimed):
-        return Finding(False, f"the answer should be in {rubric.language}, not in {claimed}")
+        return CitationResult(False, f"the answer should be in {rubric.language}, not in {claimed}")
     verdict = is_in_language("\n".join(said).replace(CODE, " "), claimed)
     reason = {True: "is", False: "is not", None: "is too short or too mixed to be told to be"}[verdict]
-    return Finding(verdict, f"the draft {reason} in {claimed}")
+    return CitationResult(verdict, f"the draft {reason} in {claimed}")
 
 
-def _secrets(ret: InvestigatorReturn, known: Collection[str]) -> Finding:
+def _secrets(ret: InvestigatorReturn, known: Collection[str]) -> CitationResult:
     places = {
         "the draft": ret.draft_reply,
         "the summary": ret.summary_for_orchestrator,
@@ -79,8 +79,8 @@ def _secrets(ret: InvestigatorReturn, known: Collection[str]) -> Finding:
     if ret.proposed_triage_file:
         places["the proposed note"] = ret.proposed_triage_file.content
     found = [f"{place} ({', '.join(kinds)})" for place, text in places.items() if (kinds := find_secrets(text, known))]
-    return Finding(not found, f"looks like a secret: {'; '.join(found)}" if found else "no secrets found")
+    return CitationResult(not found, f"looks like a secret: {'; '.join(found)}" if found else "no secrets found")
 
 
-def _check(name: str, finding: Finding) -> Check:
+def _check(name: str, finding: CitationResult) -> Check:
     return Check(name=name, ok=finding.ok, reason=finding.reason)

@@ -12,16 +12,16 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bot.casework.escalate.escalation_folder import ASKED, EscalationFolder
-from bot.casework.escalate.escalations import LongRuns, give_up, run_id_of
-from bot.casework.investigate.assignment import tokens
+from bot.casework.escalate.escalations import LongRuns, abandon, run_id_of
+from bot.casework.investigate.assignment import count_tokens
 from bot.casework.investigate.run_records import RunRecorder
-from bot.casework.thread_service import Desk
+from bot.casework.thread_service import ThreadService
 from bot.domain.jobs import JobKind
 from bot.domain.questions.escalation_rules import session_name
-from bot.domain.returns import InvestigatorReturn, Usage, total
+from bot.domain.returns import InvestigatorReturn, Usage, total_usage
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
-from bot.domain.threads import Round, Status, ThreadState
+from bot.domain.threads import Round, ThreadState, ThreadStatus
 from bot.errors import TriageError
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,9 @@ LAST_WORDS_CHARS: Final = 200
 class EscalationWatch:
     """What is asked of long runs from outside; `poll` may be called at any time, and no run's trouble ends it."""
 
-    def __init__(self, desk: Desk, runs: LongRuns, recorder: RunRecorder, *, secrets: Collection[str] = ()) -> None:
+    def __init__(
+        self, desk: ThreadService, runs: LongRuns, recorder: RunRecorder, *, secrets: Collection[str] = ()
+    ) -> None:
         self._desk, self._runs, self._recorder, self._secrets = desk, runs, recorder, secrets
         self._shown: dict[str, str] = {}
 
@@ -45,7 +47,7 @@ class EscalationWatch:
 
     def _settle(self) -> None:
         alive, held = self._runs.terminal.sessions(), self._held()
-        escalated = [state for state in self._desk.open_threads() if state.status is Status.ESCALATED]
+        escalated = [state for state in self._desk.open_threads() if state.status is ThreadStatus.ESCALATED]
         for session in sorted(alive - {session_name(state.thread_id) for state in escalated}):
             log.info("ended a session nobody waits for", extra={"action": "session_ended", "session": session})
             self._safely(session, lambda session=session: self._runs.terminal.end(session))  # type: ignore[misc]
@@ -105,7 +107,7 @@ class EscalationWatch:
         number = now.investigator_round + 1
         ret = ret.model_copy(update={"investigator_round": number})
         return now.transition(
-            Status.AWAITING_VALIDATION,
+            ThreadStatus.AWAITING_VALIDATION,
             at=self._desk.clock.now(),
             why=f"draft of the long investigation, round {number}",
             investigator_task_id=run_id_of(now),
@@ -113,15 +115,15 @@ class EscalationWatch:
             investigator_round=number,
             investigator_return=ret,
             rounds=(*now.rounds, Round(round=number, investigator_return=ret)),
-            usage=total(now.usage, self._recorder.usage(run_id_of(now))),
-            orchestrator_tokens=(now.orchestrator_tokens or 0) + tokens([ret.summary_for_orchestrator]),
+            usage=total_usage(now.usage, self._recorder.usage(run_id_of(now))),
+            orchestrator_tokens=(now.orchestrator_tokens or 0) + count_tokens([ret.summary_for_orchestrator]),
         )
 
     def _failed(self, state: ThreadState, folder: EscalationFolder, what: str, **known: Any) -> None:
         said = self._last_words(folder)
-        usage = total(state.usage, self._recorder.usage(run_id_of(state)))
+        usage = total_usage(state.usage, self._recorder.usage(run_id_of(state)))
         self._release(state.thread_id)
-        give_up(self._desk, state, f"{what}; its last words: {said}" if said else what, usage=usage, **known)
+        abandon(self._desk, state, f"{what}; its last words: {said}" if said else what, usage=usage, **known)
 
     def _held(self) -> frozenset[str]:
         return self._runs.spending.held() if self._runs.spending is not None else frozenset()
@@ -147,4 +149,4 @@ class EscalationWatch:
 
 def _is_same(now: ThreadState, state: ThreadState) -> bool:
     """Whether a thread still waits for the run it waited for."""
-    return now.status is Status.ESCALATED and run_id_of(now) == run_id_of(state)
+    return now.status is ThreadStatus.ESCALATED and run_id_of(now) == run_id_of(state)

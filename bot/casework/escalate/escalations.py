@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bot.agent.budget import Allowance, Spending
+from bot.agent.budget import Allowance, Budget
 from bot.agent.model_run import RunTimedOut
 from bot.casework.escalate.escalation_folder import EscalationFolder, EscalationRequest
-from bot.casework.investigate.assignment import assign, read_thread
-from bot.casework.thread_service import Desk
+from bot.casework.investigate.assignment import build_assignment, read_thread
+from bot.casework.thread_service import ThreadService
 from bot.domain.questions.escalation_rules import expected_minutes, session_name
 from bot.domain.returns import InvestigatorReturn
-from bot.domain.threads import PendingReason, Status, ThreadState
+from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import InputError, TriageError
 from bot.ports import Terminal
 
@@ -39,7 +39,7 @@ class LongRuns:
     argv: Sequence[str]
     environment: Mapping[str, str]
     has_model: bool
-    spending: Spending | None = None
+    spending: Budget | None = None
     allowance: Allowance | None = None
 
     def of(self, thread_id: str) -> EscalationFolder:
@@ -50,12 +50,12 @@ class LongRuns:
 class Escalations:
     """Decides on long investigations and starts them."""
 
-    def __init__(self, desk: Desk, runs: LongRuns) -> None:
+    def __init__(self, desk: ThreadService, runs: LongRuns) -> None:
         self._desk, self._runs = desk, runs
 
     def expected(self, state: ThreadState) -> str | None:
         """Return why a question should be escalated before its first round, or None."""
-        if not self._machine_may(state) or state.investigator_round or state.status is not Status.INVESTIGATING:
+        if not self._machine_may(state) or state.investigator_round or state.status is not ThreadStatus.INVESTIGATING:
             return None
         minutes = expected_minutes(state.question, state.question_type)
         if minutes < self._desk.settings.escalation.expected_runtime_min_threshold:
@@ -81,7 +81,7 @@ class Escalations:
             "escalation_tmux_session": None,
             "escalation_transcript_path": None,
         }
-        return state.transition(Status.ESCALATED, at=self._desk.clock.now(), why=why, **fresh, **known)
+        return state.transition(ThreadStatus.ESCALATED, at=self._desk.clock.now(), why=why, **fresh, **known)
 
     def by_hand(self, state: ThreadState, by: str) -> ThreadState:
         """Return a waiting thread escalated by a human, its draft withdrawn and its doubts settled.
@@ -102,13 +102,13 @@ class Escalations:
     def launch(self, thread_id: str) -> None:
         """Start the run of an escalated thread unless it has been; what cannot be started goes to the human."""
         state = self._desk.store.get(thread_id)
-        if state is None or state.status is not Status.ESCALATED:
+        if state is None or state.status is not ThreadStatus.ESCALATED:
             return
         try:
             self._start(state)
         except TriageError as error:
             log.exception("long run not started", extra={"action": "escalation_failed", "thread_id": thread_id})
-            give_up(self._desk, state, f"the long investigation could not be started: {error}")
+            abandon(self._desk, state, f"the long investigation could not be started: {error}")
 
     def _start(self, state: ThreadState) -> None:
         folder, session = self._runs.of(state.thread_id), session_name(state.thread_id)
@@ -131,7 +131,9 @@ class Escalations:
 
     def _ask(self, state: ThreadState, folder: EscalationFolder) -> int:
         """Write down what the run is asked; returns what reading that cost, in tokens."""
-        assignment, read = assign(self._desk, state, state.investigator_round + 1, read_thread(self._desk, state))
+        assignment, read = build_assignment(
+            self._desk, state, state.investigator_round + 1, read_thread(self._desk, state)
+        )
         share = None
         if self._runs.spending is not None:
             share = self._runs.spending.hold(state.thread_id, assignment.spent_usd, self._runs.allowance)
@@ -163,14 +165,14 @@ def _notes(state: ThreadState) -> str | None:
     return f"A shorter run asked for more time: {ret.escalation_reason}\nIts notes: {ret.research_notes or 'none'}"
 
 
-def give_up(desk: Desk, state: ThreadState, why: str, **known: Any) -> None:
+def abandon(desk: ThreadService, state: ThreadState, why: str, **known: Any) -> None:
     """Hand an escalated thread to the human with the reason, unless it moved on meanwhile."""
     at = desk.clock.now()
     desk.amend(
         state.thread_id,
         lambda now: (
-            now.transition(Status.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **known)
-            if now.status is Status.ESCALATED and run_id_of(now) == run_id_of(state)
+            now.transition(ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **known)
+            if now.status is ThreadStatus.ESCALATED and run_id_of(now) == run_id_of(state)
             else None
         ),
     )

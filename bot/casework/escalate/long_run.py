@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Final
 
-from bot.agent.model_run import Progress
+from bot.agent.model_run import RunProgress
 from bot.casework.card_updates import progress_line
 from bot.casework.escalate.escalation_folder import ASKED, EscalationFolder, EscalationRequest
 from bot.casework.investigate.assignment import Investigator
@@ -64,7 +64,7 @@ Hire = Callable[[EscalationRequest], tuple[Investigator, RunRecorder]]
 Say = Callable[[str], None]
 
 
-def carry_out(folder: EscalationFolder, hire: Hire, say: Say, *, secrets: Collection[str] = ()) -> bool:
+def run_escalation(folder: EscalationFolder, hire: Hire, say: Say, *, secrets: Collection[str] = ()) -> bool:
     """Work on a folder's request; returns whether there is an answer.
 
     Raises:
@@ -94,7 +94,7 @@ def _answer(folder: EscalationFolder, request: EscalationRequest, hire: Hire, sa
     say(ASKED + " ".join(asked.question.split()))
     investigator, recorder = hire(request)
 
-    def report(progress: Progress) -> None:
+    def report(progress: RunProgress) -> None:
         say(progress_line(progress))
 
     found = recorder.record(

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
-from bot.casework.thread_service import Desk
+from bot.casework.thread_service import ThreadService
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.passages import MemoryHit
 from bot.domain.threads import QuestionType, ThreadState
@@ -23,7 +23,7 @@ from bot.errors import ProviderError
 from bot.ports import ChatMessage, is_stranger
 
 
-class Said(NamedTuple):
+class ThreadMessage(NamedTuple):
     """What somebody said, and who."""
 
     sender: str
@@ -43,8 +43,8 @@ class Assignment:
     question_type: QuestionType
     rubric: str
     round: int
-    thread_context: tuple[Said, ...] = ()
-    human_context: tuple[Said, ...] = ()
+    thread_context: tuple[ThreadMessage, ...] = ()
+    human_context: tuple[ThreadMessage, ...] = ()
     summaries: tuple[str, ...] = ()
     memory_hits: tuple[MemoryHit, ...] = ()
     feedback: str | None = None
@@ -81,12 +81,14 @@ QUESTION_CHARS = 100
 FINDING_CHARS = 160
 
 
-def assign(desk: Desk, state: ThreadState, number: int, thread: Sequence[ChatMessage]) -> tuple[Assignment, int]:
+def build_assignment(
+    desk: ThreadService, state: ThreadState, number: int, thread: Sequence[ChatMessage]
+) -> tuple[Assignment, int]:
     """Return the assignment of round `number` and what reading it cost, in tokens; `thread` is from `read_thread`."""
     hits = desk.memory.search(state.question)
     lines = summaries(desk, state)
     feedback = state.validator_return.bounce_feedback if state.validator_return and number > 1 else None
-    context = tuple(Said(entry.by, entry.text) for entry in state.human_context)
+    context = tuple(ThreadMessage(entry.by, entry.text) for entry in state.human_context)
     assignment = Assignment(
         question=state.question,
         asked_by=_name_of(state),
@@ -101,24 +103,26 @@ def assign(desk: Desk, state: ThreadState, number: int, thread: Sequence[ChatMes
         spent_usd=(state.usage.cost_usd if state.usage else None) or 0.0,
     )
     added = [said.text for said in context]
-    return assignment, tokens([state.question, state.rubric or "", feedback or "", *added, *lines, *map(_line, hits)])
+    return assignment, count_tokens(
+        [state.question, state.rubric or "", feedback or "", *added, *lines, *map(_line, hits)]
+    )
 
 
-def summaries(desk: Desk, state: ThreadState) -> tuple[str, ...]:
+def summaries(desk: ThreadService, state: ThreadState) -> tuple[str, ...]:
     """Return one line on each other open thread."""
     return tuple(_summary(other) for other in desk.open_threads() if other.thread_id != state.thread_id)
 
 
-def tokens(read: Sequence[str]) -> int:
+def count_tokens(read: Sequence[str]) -> int:
     """Return what reading these texts costs, by the measure of SPEC §4.1: UTF-8 bytes / 4.
 
-    >>> tokens(["é" * 10, "abcd"])
+    >>> count_tokens(["é" * 10, "abcd"])
     6
     """
     return sum(len(text.encode("utf-8", "replace")) for text in read) // 4
 
 
-def read_thread(desk: Desk, state: ThreadState) -> Sequence[ChatMessage]:
+def read_thread(desk: ThreadService, state: ThreadState) -> Sequence[ChatMessage]:
     """Return the thread's messages, oldest first; empty where the chat cannot say."""
     try:
         return desk.workspace.thread(state.chat_id, state.thread_ts)
@@ -127,14 +131,14 @@ def read_thread(desk: Desk, state: ThreadState) -> Sequence[ChatMessage]:
         return ()
 
 
-def _conversation(desk: Desk, state: ThreadState, thread: Sequence[ChatMessage]) -> tuple[Said, ...]:
+def _conversation(desk: ThreadService, state: ThreadState, thread: Sequence[ChatMessage]) -> tuple[ThreadMessage, ...]:
     """Return what people whom triage listens to said in the thread besides the question, oldest first."""
     others = [one for one in thread if one.message_id != state.original_message_id and not one.is_bot]
     heard = {sender for sender in dict.fromkeys(one.sender_id for one in others) if _is_heard(desk, sender)}
-    return tuple(Said(one.sender_id, one.text) for one in others if one.sender_id in heard)
+    return tuple(ThreadMessage(one.sender_id, one.text) for one in others if one.sender_id in heard)
 
 
-def _is_heard(desk: Desk, user_id: str) -> bool:
+def _is_heard(desk: ThreadService, user_id: str) -> bool:
     """Whether what somebody writes may reach an investigator; nobody's words do whom the chat cannot tell of."""
     if desk.settings.watcher.allow_external:
         return True

@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
-from bot.agent.prompts.prompt_sections import Section
-from bot.agent.specialist import Brief, Specialist
+from bot.agent.prompts.prompt_sections import PromptSection
+from bot.agent.specialist import ModelTask, Specialist
 from bot.agent.tools.base import Tool
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.domain.citations.citation_lines import parse_lines
@@ -31,7 +31,7 @@ class _Answer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Citation(_Answer):
+class AnswerCitation(_Answer):
     """One citation, at no particular commit: code fills in the one that was read."""
 
     kind: EvidenceKind
@@ -49,7 +49,7 @@ class InvestigatorAnswer(_Answer):
     draft_reply: str
     draft_language: str = "en"
     gloss: str | None = None
-    evidence_refs: tuple[Citation, ...] = ()
+    evidence_refs: tuple[AnswerCitation, ...] = ()
     proposed_triage_file: TriageFile | None = None
     proposed_patch: ProposedPatch | None = None
     open_questions: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class ModelInvestigator:
             ConfigError: the codebase has no commit.
         """
         ledger, head = Ledger(), self._repo.head()
-        brief = Brief(
+        brief = ModelTask(
             run_id=run_id,
             rubric=assignment.rubric,
             sections=tuple(sections_of(assignment)),
@@ -117,18 +117,20 @@ class ModelInvestigator:
         )
 
 
-def sections_of(given: Assignment) -> Iterator[Section]:
+def sections_of(given: Assignment) -> Iterator[PromptSection]:
     """Yield the data of a brief, the question first; what is empty is left out."""
-    yield Section(name="question", text=given.question, sender=given.asked_by)
-    yield from (Section(name="thread_message", text=said.text, sender=said.sender) for said in given.thread_context)
-    yield from (Section(name="added_context", text=said.text, sender=said.sender) for said in given.human_context)
+    yield PromptSection(name="question", text=given.question, sender=given.asked_by)
+    yield from (
+        PromptSection(name="thread_message", text=said.text, sender=said.sender) for said in given.thread_context
+    )
+    yield from (PromptSection(name="added_context", text=said.text, sender=said.sender) for said in given.human_context)
     for hit in given.memory_hits:
         cautioned = f"caution: {hit.caution}\n" if hit.caution else ""
-        yield Section(name="memory", text=f"{cautioned}{hit.title}\n{hit.excerpt}", sender=hit.ref)
+        yield PromptSection(name="memory", text=f"{cautioned}{hit.title}\n{hit.excerpt}", sender=hit.ref)
     if given.summaries:
-        yield Section(name="other_open_threads", text="\n".join(given.summaries))
+        yield PromptSection(name="other_open_threads", text="\n".join(given.summaries))
     if given.feedback:
-        yield Section(name="feedback", text=given.feedback, sender="the checks and the validator")
+        yield PromptSection(name="feedback", text=given.feedback, sender="the checks and the validator")
 
 
 def pinned_return(answer: InvestigatorAnswer, ledger: Ledger, head: str, number: int) -> InvestigatorReturn:
@@ -138,7 +140,7 @@ def pinned_return(answer: InvestigatorAnswer, ledger: Ledger, head: str, number:
     return InvestigatorReturn(**said, evidence_refs=refs, investigator_round=number)
 
 
-def _pinned(citation: Citation, ledger: Ledger, head: str) -> EvidenceRef:
+def _pinned(citation: AnswerCitation, ledger: Ledger, head: str) -> EvidenceRef:
     """Return the citation with the commit at which the ledger says its lines were read, else HEAD as the run began."""
     cited = parse_lines(citation.ref) if citation.kind is EvidenceKind.FILE else None
     commits = [read.commit for read in reversed(ledger.reads)] if cited else []

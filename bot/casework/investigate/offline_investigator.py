@@ -49,7 +49,7 @@ class Excerpt:
         return f"{self.path}:{self.start}-{self.end}"
 
 
-def draft(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> str:
+def compose_draft(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> str:
     """Return the reply: earlier answers by name, the closest excerpts under their places, the others by place."""
     parts = [f"An earlier answer is close to this: {note.title} (`{note.ref}`)." for note in notes]
     if excerpts:
@@ -60,7 +60,7 @@ def draft(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> str:
     return "\n\n".join(parts)
 
 
-def answer(
+def compose_answer(
     question: str, excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit], lessons: Sequence[MemoryHit] = ()
 ) -> InvestigatorReturn:
     """Return the draft with its evidence; with neither excerpts nor notes, a question back and no draft.
@@ -77,7 +77,7 @@ def answer(
         confidence=_confidence(covered, asked),
         confidence_reason=f"The closest passage holds {covered} of the question's {asked} telling words.",
         summary_for_orchestrator=f"Searched without a model; closest is {best}.",
-        draft_reply=draft(excerpts, notes),
+        draft_reply=compose_draft(excerpts, notes),
         evidence_refs=(*_refs(excerpts, notes), *map(_cautioned, lessons)),
     )
 
@@ -163,7 +163,9 @@ class OfflineInvestigator:
         lessons = [hit for hit in assignment.memory_hits if _is_warning(hit)][:MAX_LESSONS]
         for hit in (*notes, *lessons):
             ledger.record_query(MEMORY_TOOL, hit.ref)
-        ret = answer(question, excerpts, notes, lessons).model_copy(update={"investigator_round": assignment.round})
+        ret = compose_answer(question, excerpts, notes, lessons).model_copy(
+            update={"investigator_round": assignment.round}
+        )
         return Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator=OFFLINE)
 
     def _excerpts(self, question: str, feedback: str, ledger: Ledger) -> list[Excerpt]:
@@ -220,6 +222,6 @@ def _is_warning(hit: MemoryHit) -> bool:
 
 def _has_room(chosen: Sequence[Excerpt], excerpt: Excerpt) -> bool:
     of_file = sum(one.path == excerpt.path for one in chosen)
-    reply = draft([*chosen, excerpt], ())
+    reply = compose_draft([*chosen, excerpt], ())
     fits = len(reply) <= MAX_CHARS and len(reply.split()) <= MAX_WORDS
     return fits and len(chosen) < MAX_EXCERPTS and of_file < MAX_PER_FILE

@@ -34,7 +34,7 @@ _ANSWER_KEYS: Final = ("result", "structured_output", "answer")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Harness:
+class ProgramInvestigator:
     """The configured program; `folder` is the run's, `screen` where its output is repeated.
 
     `on_cost` is told run, program and usage, whether it answered or not.
@@ -66,13 +66,13 @@ class Harness:
         head = self.repo.head()
         name = Path(argv[0]).name
         said, code, is_late = self._run(argv)
-        usage = usage_in(said)
+        usage = parse_usage(said)
         self.on_cost(run_id, name, usage)
         if is_late:
             why = f"{name} reached the limit of {self.limit_s:g} s"
             raise RunTimedOut(why, usage=usage, timeout_kind="total", timeout_s=self.limit_s, stall_s=None)
         texts = [self._out_file(), said]
-        answer = next((found for text in texts if (found := answer_in(text)) is not None), None)
+        answer = next((found for text in texts if (found := parse_answer(text)) is not None), None)
         if answer is None:
             raise RunFailed(f"{name} ended with exit code {code} and no answer", usage=usage)
         ret = pinned_return(answer, Ledger(), head, assignment.round)
@@ -88,7 +88,7 @@ class Harness:
         except OSError as error:
             raise refusal(f"cannot write in {self.folder}", error, "check the disk and the folder's owner") from error
         values = {
-            "rubric": brief_of(assignment),
+            "rubric": build_prompt(assignment),
             "question_file": str(self._file("question.md")),
             "codebase": str(self.repo.root),
             "out": str(self._file("out.json")),
@@ -139,7 +139,7 @@ class Harness:
         return self.folder / name
 
 
-def brief_of(assignment: Assignment) -> str:
+def build_prompt(assignment: Assignment) -> str:
     """Return what a harness is told: our own words and the rubric; nobody else's stand in it."""
     schema = json.dumps(InvestigatorAnswer.model_json_schema(), ensure_ascii=False)
     return (
@@ -149,7 +149,7 @@ def brief_of(assignment: Assignment) -> str:
     )
 
 
-def answer_in(text: str) -> InvestigatorAnswer | None:
+def parse_answer(text: str) -> InvestigatorAnswer | None:
     """Return the answer in a harness's output, however it is wrapped; None where there is none."""
     for candidate in (text, *_wrapped(text)):
         try:
@@ -161,7 +161,7 @@ def answer_in(text: str) -> InvestigatorAnswer | None:
     return None
 
 
-def usage_in(text: str) -> Usage:
+def parse_usage(text: str) -> Usage:
     """Return what a harness says it cost; the cost is unknown where it says nothing."""
     told: list[dict[str, Any]] = [each for each in objects(text) if "total_cost_usd" in each]
     found = told[-1] if told else {}

@@ -11,16 +11,16 @@ import threading
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from bot.casework.decisions import Click
+from bot.casework.decisions import DraftClick
 from bot.casework.memory.note_saving import cited_lines
-from bot.casework.thread_service import Desk
-from bot.domain.memory.lessons import MAX_WORDS_CHARS, Lesson, decided_by, lesson_of
+from bot.casework.thread_service import ThreadService
+from bot.domain.memory.lessons import MAX_WORDS_CHARS, Lesson, build_lesson, decided_by
 from bot.domain.memory.notes import CITES, note_text
 from bot.domain.secrets import find_secrets
 from bot.domain.text.sanitize import check_whole, has_visible
 from bot.domain.threads import ThreadState
 from bot.errors import Conflict, InputError, ProviderError, Unavailable
-from bot.ports import NoteShelf, Slate
+from bot.ports import NoteStore, Slate
 
 log = logging.getLogger(__name__)
 
@@ -39,11 +39,11 @@ class LessonMark(NamedTuple):
 NO_LESSON: Final = LessonMark()
 
 
-def lesson_marks(shelf: NoteShelf, *, switched_on: bool) -> Callable[[ThreadState], LessonMark]:
+def lesson_offers(shelf: NoteStore, *, switched_on: bool) -> Callable[[ThreadState], LessonMark]:
     """Return what tells how the lesson of a thread stands; without notes nothing is offered."""
 
     def mark(state: ThreadState) -> LessonMark:
-        lesson = lesson_of(state)
+        lesson = build_lesson(state)
         if lesson is None:
             return NO_LESSON
         ref = shelf.find(lesson.name)
@@ -52,14 +52,14 @@ def lesson_marks(shelf: NoteShelf, *, switched_on: bool) -> Callable[[ThreadStat
     return mark
 
 
-class Lessons:
+class LessonNotes:
     """What is offered on the card of a closed thread; raises InputError with a text for the one who clicked."""
 
-    def __init__(self, desk: Desk, shelf: NoteShelf, slate: Slate) -> None:
+    def __init__(self, desk: ThreadService, shelf: NoteStore, slate: Slate) -> None:
         self._desk, self._shelf, self._slate = desk, shelf, slate
         self._lock = threading.Lock()
 
-    def proposed(self, click: Click) -> tuple[ThreadState, Lesson]:
+    def proposed(self, click: DraftClick) -> tuple[ThreadState, Lesson]:
         """Return the thread and the note it proposes; reads the disk only.
 
         Raises:
@@ -71,7 +71,7 @@ class Lessons:
         state = self._desk.store.last_closed(click.thread_id)
         if state is None or (state.draft_version, state.draft_hash or "") != (click.version, click.draft_hash):
             raise InputError(GONE)
-        lesson = lesson_of(state)
+        lesson = build_lesson(state)
         if lesson is None:
             raise InputError("There is nothing to remember of this thread.")
         if (ref := self._shelf.find(lesson.name)) is not None:
@@ -79,7 +79,7 @@ class Lessons:
             raise Conflict(f"Somebody was faster: this is remembered as {ref}.")
         return state, lesson
 
-    def remember(self, click: Click, typed: str | None, *, by: str) -> str:
+    def remember(self, click: DraftClick, typed: str | None, *, by: str) -> str:
         """Keep the lesson in the words of whoever read it, None for those proposed; returns its ref.
 
         Raises:

@@ -19,23 +19,23 @@ from typing import Final
 from pydantic import ValidationError
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.citation_staleness import Standing
-from bot.casework.thread_service import Desk
-from bot.domain.citations.citation_lines import Lines, moved, parse_lines, stands_in
-from bot.domain.memory.notes import MAX_QUOTE_CHARS, Cite, KeptNote, opening
-from bot.domain.memory.rechecks import EXCERPT_CHARS, ChangedLines, Outcome, Recheck, pinned_anew, recheck_id
+from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.casework.thread_service import ThreadService
+from bot.domain.citations.citation_lines import Lines, find_moved_lines, is_verbatim, parse_lines
+from bot.domain.memory.notes import MAX_QUOTE_CHARS, KeptNote, NoteCitation, opening
+from bot.domain.memory.rechecks import EXCERPT_CHARS, ChangedLines, Recheck, RecheckOutcome, recheck_id, with_new_pins
 from bot.domain.secrets import find_secrets
 from bot.errors import ConfigError, InputError, ProviderError, StoreError
-from bot.ports import Clock, NoteShelf, RecheckChat, Slate
+from bot.ports import Clock, NoteStore, RecheckChat, Slate
 
 
-class RecheckLook:
+class RecheckPreview:
     """Looks at one codebase; what looks like a secret is not shown."""
 
     def __init__(self, repo: GitRepo, clock: Clock, known_secrets: Collection[str]) -> None:
         self._repo, self._clock, self._secrets = repo, clock, known_secrets
 
-    def open(self, note: KeptNote, changed: Sequence[Cite], head: str) -> Recheck:
+    def open(self, note: KeptNote, changed: Sequence[NoteCitation], head: str) -> Recheck:
         """Return what is asked about a note, the lines in place of the `changed` ones as they stand at `head`.
 
         Raises:
@@ -53,27 +53,29 @@ class RecheckLook:
             at=self._clock.now(),
         )
 
-    def _in_place_of(self, cite: Cite, head: str) -> Cite | None:
+    def _in_place_of(self, cite: NoteCitation, head: str) -> NoteCitation | None:
         """Return the lines that stand where the cited ones stood; None where nothing fit to be shown does."""
         cited = parse_lines(cite.ref)
         old, new = self._repo.lines_at(cite.commit, cite.path), self._repo.lines_at(head, cite.path)
         if cited is None or old is None or new is None:
             return None
-        place = moved(old, new, _quoted_lines(cite.quote, old, Lines(cited.start, min(cited.end, len(old)))))
+        place = find_moved_lines(old, new, _quoted_lines(cite.quote, old, Lines(cited.start, min(cited.end, len(old)))))
         if place is None:
             return None
         quote = "\n".join(new[place.start - 1 : place.end])
         if not quote.strip() or len(quote) > MAX_QUOTE_CHARS or find_secrets(quote, self._secrets):
             return None
         lines = f"{place.start}-{place.end}" if place.end > place.start else f"{place.start}"
-        return Cite(path=cite.path, lines=lines, commit=head, quote=quote)
+        return NoteCitation(path=cite.path, lines=lines, commit=head, quote=quote)
 
 
 def _quoted_lines(quote: str, lines: Sequence[str], cited: Lines) -> Lines:
     """Return which of the cited lines a quote stands in; all of them where that cannot be told."""
     count = len(quote.strip("\n").split("\n"))
     starts = range(cited.start, cited.end - count + 2)
-    return next((Lines(at, at + count - 1) for at in starts if stands_in(quote, lines[at - 1 : at + count - 1])), cited)
+    return next(
+        (Lines(at, at + count - 1) for at in starts if is_verbatim(quote, lines[at - 1 : at + count - 1])), cited
+    )
 
 
 log = logging.getLogger(__name__)
@@ -86,15 +88,21 @@ CARDS_A_TICK: Final = 3
 Known = Mapping[str, Recheck]
 
 
-class Rechecks:
+class NoteRechecks:
     """What is ticked, and what the buttons do; raises InputError (Conflict) with a text for the one who clicked."""
 
     def __init__(
-        self, desk: Desk, shelf: NoteShelf, repo: GitRepo, standing: Standing, slate: Slate, chat: RecheckChat
+        self,
+        desk: ThreadService,
+        shelf: NoteStore,
+        repo: GitRepo,
+        standing: CitationStaleness,
+        slate: Slate,
+        chat: RecheckChat,
     ) -> None:
         self._desk, self._shelf, self._repo, self._standing = desk, shelf, repo, standing
         self._slate, self._chat = slate, chat
-        self._look = RecheckLook(repo, desk.clock, desk.known_secrets)
+        self._look = RecheckPreview(repo, desk.clock, desk.known_secrets)
         self._file = threading.RLock()
         self._settling = threading.Lock()
 
@@ -115,7 +123,7 @@ class Rechecks:
                 continue
             settled += 1
 
-    def decide(self, given: str, outcome: Outcome, *, by: str) -> None:
+    def decide(self, given: str, outcome: RecheckOutcome, *, by: str) -> None:
         """Carry out a click: `KEPT` has the note cite the lines as the card shows them, `RETIRED` puts it away.
 
         Raises:
@@ -133,13 +141,13 @@ class Rechecks:
 
     def _if_it_still_asks(self, one: Recheck) -> Recheck:
         """Return an open recheck as its note is now: people edit and remove notes while a card waits."""
-        if one.outcome is not Outcome.OPEN:
+        if one.outcome is not RecheckOutcome.OPEN:
             return one
         note = next((note for note in self._shelf.all() if note.ref == one.ref), None)
         if note is None:
-            return one.evolve(outcome=Outcome.GONE)
+            return one.evolve(outcome=RecheckOutcome.GONE)
         is_same = recheck_id(note.ref, note.facts.cites) == one.id
-        return one if is_same else one.evolve(outcome=Outcome.MOOT)
+        return one if is_same else one.evolve(outcome=RecheckOutcome.MOOT)
 
     def _sweep(self) -> None:
         head = self._repo.head()
@@ -150,7 +158,7 @@ class Rechecks:
             known = {one.id: self._as_now(one, notes) for one in self._known().values()}
             for note in notes.values():
                 before = known.get(recheck_id(note.ref, note.facts.cites))
-                is_new = before is None or before.outcome in (Outcome.MOOT, Outcome.GONE)
+                is_new = before is None or before.outcome in (RecheckOutcome.MOOT, RecheckOutcome.GONE)
                 if is_new and (changed := self._standing.changed(note.facts.cites)):
                     opened = self._look.open(note, changed, head)
                     known[opened.id] = _on_the_card_of(before, opened)
@@ -158,14 +166,14 @@ class Rechecks:
 
     def _as_now(self, one: Recheck, notes: Mapping[str, KeptNote]) -> Recheck:
         """Return an open recheck as it stands: the note may be gone, cite other lines, or be right again."""
-        if one.outcome is not Outcome.OPEN:
+        if one.outcome is not RecheckOutcome.OPEN:
             return one
         note = notes.get(one.ref)
         if note is None:
-            return one.evolve(outcome=Outcome.GONE)
+            return one.evolve(outcome=RecheckOutcome.GONE)
         cites = note.facts.cites
         is_moot = recheck_id(note.ref, cites) != one.id or not self._standing.changed(cites)
-        return one.evolve(outcome=Outcome.MOOT) if is_moot else one
+        return one.evolve(outcome=RecheckOutcome.MOOT) if is_moot else one
 
     def _settle(self, given: str) -> bool:
         """Do what a decision leads to and show it; False where the chat does not take it now."""
@@ -173,7 +181,7 @@ class Rechecks:
             one = self._known().get(given)
             if one is None or one.is_shown:
                 return True
-            if one.outcome in (Outcome.KEPT, Outcome.RETIRED):
+            if one.outcome in (RecheckOutcome.KEPT, RecheckOutcome.RETIRED):
                 one = self._carry_out(one)
             try:
                 self._show(one)
@@ -186,9 +194,9 @@ class Rechecks:
         """Touch the note as decided, unless that was done before a crash, or people have changed what it cites."""
         note = next((note for note in self._shelf.all() if note.ref == one.ref), None)
         is_same = note is not None and recheck_id(note.ref, note.facts.cites) == one.id
-        if one.outcome is Outcome.KEPT:
+        if one.outcome is RecheckOutcome.KEPT:
             if note is not None and is_same:
-                self._shelf.repin(one.ref, pinned_anew(note.facts.cites, one.changes))
+                self._shelf.repin(one.ref, with_new_pins(note.facts.cites, one.changes))
                 self._look_again(one)
             return one
         retired = self._shelf.retire(one.ref) if is_same else self._shelf.find(PurePosixPath(one.ref).stem)
@@ -203,11 +211,11 @@ class Rechecks:
     def _show(self, one: Recheck) -> None:
         """Bring the card in line; what nobody was told of needs none once there is nothing to decide."""
         place = (one.card_channel, one.card_ts)
-        if one.card_ts is None and one.outcome is Outcome.OPEN:
+        if one.card_ts is None and one.outcome is RecheckOutcome.OPEN:
             self._desk.privacy.require()
             found = self._chat.find(one)
             one = one.evolve(card_channel=found[0], card_ts=found[1]) if found else one
-        if one.card_ts is not None or one.outcome is Outcome.OPEN:
+        if one.card_ts is not None or one.outcome is RecheckOutcome.OPEN:
             place = self._chat.show(one)
         shown = one.outcome
         self._change(one.id, lambda now: now.evolve(card_channel=place[0], card_ts=place[1], card_shows=shown))
@@ -235,7 +243,7 @@ class Rechecks:
         return known
 
     def _write(self, known: Known, head: str) -> None:
-        settled = [one for one in known.values() if one.is_shown and one.outcome is not Outcome.OPEN]
+        settled = [one for one in known.values() if one.is_shown and one.outcome is not RecheckOutcome.OPEN]
         forgotten = {one.id for one in sorted(settled, key=lambda one: one.at)[:-MAX_SETTLED]}
         kept = [one.model_dump(mode="json") for one in known.values() if one.id not in forgotten]
         self._slate.write({"head": head, "rechecks": kept})

@@ -9,7 +9,7 @@ import logging
 from typing import Any
 
 from bot.casework.checks.draft_checks import ref_marks
-from bot.casework.thread_service import Desk
+from bot.casework.thread_service import ThreadService
 from bot.domain.memory.notes import CITES, NoteKind, cites_of, note_text, safe_name
 from bot.domain.secrets import find_secrets
 from bot.domain.threads import ThreadState
@@ -18,7 +18,7 @@ from bot.errors import InputError, TriageError
 log = logging.getLogger(__name__)
 
 
-def save_note(desk: Desk, state: ThreadState, *, by: str) -> str:
+def save_note(desk: ThreadService, state: ThreadState, *, by: str) -> str:
     """Save the thread's proposed note in the name of `by`; returns what it is called, `memory/<name>.md`.
 
     Raises:
@@ -46,7 +46,7 @@ def save_note(desk: Desk, state: ThreadState, *, by: str) -> str:
     return desk.memory.add(safe_name(proposed.filename), text)
 
 
-def cited_lines(desk: Desk, state: ThreadState) -> list[dict[str, str]]:
+def cited_lines(desk: ThreadService, state: ThreadState) -> list[dict[str, str]]:
     """Return the lines of code that the thread's draft rests on, as they stand above the words of a note.
 
     A citation that no check has proved is none: its lines may never have stood there.
@@ -56,7 +56,7 @@ def cited_lines(desk: Desk, state: ThreadState) -> list[dict[str, str]]:
     return [cite.model_dump() for cite in cites_of(proved, desk.known_secrets)]
 
 
-def note_with_approval(desk: Desk, state: ThreadState) -> dict[str, Any]:
+def note_with_approval(desk: ThreadService, state: ThreadState) -> dict[str, Any]:
     """Return what saving the note with an approval changes in the thread; a note that cannot be kept stops no reply."""
     proposed = state.investigator_return.proposed_triage_file if state.investigator_return else None
     if desk.settings.save_notes != "always" or proposed is None or state.triage_file_path:

@@ -11,21 +11,21 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from bot.casework.replies import GivenBack, Replies, ReplyInFlight, standing_reply
-from bot.casework.thread_service import Desk
+from bot.casework.thread_service import ThreadService
 from bot.domain.jobs import JobKind
-from bot.domain.threads import Status, ThreadState
+from bot.domain.threads import ThreadState, ThreadStatus
 from bot.errors import Conflict, ProviderError, TriageError, Unavailable, Unconfirmed
-from bot.ports.chat import may_still_come
+from bot.ports.chat import may_still_arrive
 
 log = logging.getLogger(__name__)
 
-_MACHINE = frozenset({Status.INVESTIGATING, Status.AWAITING_VALIDATION, Status.BOUNCED})
+_MACHINE = frozenset({ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED})
 
 
-class Recovery:
+class CrashRecovery:
     """Settles threads; those whose reply may still be on its way to the chat are settled later."""
 
-    def __init__(self, desk: Desk, replies: Replies) -> None:
+    def __init__(self, desk: ThreadService, replies: Replies) -> None:
         self._desk, self._replies = desk, replies
         self._tried_at: dict[str, datetime] = {}
         self._unlooked: set[str] = set()
@@ -52,7 +52,7 @@ class Recovery:
 
     def _has_had_its_time(self, state: ThreadState, now: datetime) -> bool:
         tried_at = self._tried_at.get(state.thread_id)
-        return not self._replies.is_in_flight(state) and (tried_at is None or not may_still_come(tried_at, now))
+        return not self._replies.is_in_flight(state) and (tried_at is None or not may_still_arrive(tried_at, now))
 
     def _settle_all(self, states: Iterable[ThreadState]) -> list[str]:
         problems = []
@@ -112,7 +112,7 @@ class Recovery:
 
     def _adopted(self, thread_id: str) -> bool:
         state = self._desk.store.get(thread_id)
-        if state is None or state.status is not Status.PENDING_USER or state.post_intent:
+        if state is None or state.status is not ThreadStatus.PENDING_USER or state.post_intent:
             return False
         reply = standing_reply(state, self._desk.workspace.thread(state.chat_id, state.thread_ts))
         if reply is not None:

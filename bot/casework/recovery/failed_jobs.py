@@ -9,20 +9,20 @@ import logging
 from collections.abc import Callable
 
 from bot.casework.orchestrator import Orchestrator
-from bot.casework.thread_service import Desk
+from bot.casework.thread_service import ThreadService
 from bot.domain.jobs import DEADLY_DEATHS, Job
-from bot.domain.threads import PendingReason, Status, ThreadState
+from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import ProviderError
 
 log = logging.getLogger(__name__)
 
-_MACHINE = frozenset({Status.INVESTIGATING, Status.AWAITING_VALIDATION, Status.BOUNCED})
+_MACHINE = frozenset({ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED})
 
 
 class GivingUp:
     """Hands threads to a human; `say` says a line in the ops channel."""
 
-    def __init__(self, desk: Desk, orchestrator: Orchestrator, say: Callable[[str], None]) -> None:
+    def __init__(self, desk: ThreadService, orchestrator: Orchestrator, say: Callable[[str], None]) -> None:
         self._desk, self._orchestrator, self._say = desk, orchestrator, say
 
     def deadly(self, job: Job) -> bool:
@@ -59,7 +59,7 @@ class GivingUp:
             def handed(now: ThreadState) -> ThreadState | None:
                 if now.status not in _MACHINE:
                     return None
-                return now.transition(Status.PENDING_USER, at=at, why=words, reason=PendingReason.FAILED)
+                return now.transition(ThreadStatus.PENDING_USER, at=at, why=words, reason=PendingReason.FAILED)
 
             self._desk.amend(thread_id, handed)
             self._say(f"Thread {thread_id} {words}. Its card offers to investigate it again.")

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from bot.casework.orchestrator import Orchestrator
-from bot.casework.thread_service import Desk
+from bot.casework.thread_service import ThreadService
 from bot.domain.events import Event, MessageType
 from bot.domain.jobs import JobKind
 from bot.domain.threads import check_thread_id, thread_key
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 _CHANGES = frozenset({MessageType.EDIT, MessageType.DELETE})
 
 
-class Rebuilding:
+class ThreadRebuild:
     """Finds the question of a lost record and hands it to the orchestrator anew.
 
     `opens` says whether the rules would open a thread for an event, whatever it was written in.
@@ -32,7 +32,7 @@ class Rebuilding:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: ThreadService,
         orchestrator: Orchestrator,
         events: Journal,
         opens: Callable[[Event], bool],

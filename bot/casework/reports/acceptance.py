@@ -10,17 +10,17 @@ from datetime import timedelta
 from typing import Final
 
 from bot.casework.reports.exact_criteria import (
-    answered,
-    bounces,
-    fabricated,
+    check_ac03,
+    check_ac04,
+    check_ac07,
+    check_ac08,
+    check_ac09,
     first_verdicts,
     is_better,
-    outlived_a_start,
-    swapped,
+    second_rounds,
     threads_of,
-    watchable,
 )
-from bot.casework.reports.journal_history import Past, Reply
+from bot.casework.reports.journal_history import JournalHistory, ReplyRecord
 from bot.casework.reports.measures import Measure, Window, middle, percent, seconds, share
 from bot.domain.returns import Verdict
 
@@ -33,7 +33,7 @@ SLACK_S: Final = 30.0
 """What a reply may take beyond the baseline."""
 
 
-def acceptance(past: Past, window: Window, *, baseline_reply_s: float | None = None) -> list[Measure]:
+def acceptance(past: JournalHistory, window: Window, *, baseline_reply_s: float | None = None) -> list[Measure]:
     """Return AC-01 to AC-11 over a window, in order."""
     found = [measure(past, window) for measure in _MEASURES]
     return [*found, _ac_10(past, window, baseline_s=baseline_reply_s), _ac_11(past, window)]
@@ -43,7 +43,7 @@ def _needs(n: int, least: int, of: str) -> str:
     return "" if n >= least else f"{n} of the {least} {of} it takes"
 
 
-def _ac_01(past: Past, window: Window) -> Measure:
+def _ac_01(past: JournalHistory, window: Window) -> Measure:
     heard = [each for each in past.heard if window.holds(each.at)]
     value = share(sum(each.classification == "actionable" for each in heard), len(heard))
     missing = "" if heard else "no message is on record"
@@ -62,7 +62,7 @@ def _ac_01(past: Past, window: Window) -> Measure:
     )
 
 
-def _ac_02(past: Past, window: Window) -> Measure:
+def _ac_02(past: JournalHistory, window: Window) -> Measure:
     read = [each.orchestrator_tokens for each in threads_of(past, window) if each.orchestrator_tokens is not None]
     value, missing = middle(read), _needs(len(read), 20, "investigations")
     return Measure(
@@ -77,7 +77,7 @@ def _ac_02(past: Past, window: Window) -> Measure:
     )
 
 
-def first_round_passes(past: Past, window: Window) -> Measure:
+def first_round_passes(past: JournalHistory, window: Window) -> Measure:
     """Return AC-05: how many of the validated drafts passed the first time."""
     verdicts = first_verdicts(threads_of(past, window))
     value, missing = share(verdicts.count(Verdict.PASS), len(verdicts)), _needs(len(verdicts), 10, "validated drafts")
@@ -102,8 +102,8 @@ def _outside(value: float | None) -> str:
     return "above the band: the validator may be endorsing drafts instead of breaking them"
 
 
-def _ac_06(past: Past, window: Window) -> Measure:
-    pairs = bounces(threads_of(past, window))
+def _ac_06(past: JournalHistory, window: Window) -> Measure:
+    pairs = second_rounds(threads_of(past, window))
     better = sum(map(is_better, pairs))
     value, missing = share(better, len(pairs)), _needs(len(pairs), 10, "bounces with a second round")
     return Measure(
@@ -118,7 +118,7 @@ def _ac_06(past: Past, window: Window) -> Measure:
     )
 
 
-def _ac_10(past: Past, window: Window, *, baseline_s: float | None) -> Measure:
+def _ac_10(past: JournalHistory, window: Window, *, baseline_s: float | None) -> Measure:
     waits = [wait for each in past.replies if window.holds(each.at) and (wait := waited_s(each)) is not None]
     value = middle(waits)
     missing = _needs(len(waits), 10, "replies")
@@ -136,7 +136,7 @@ def _ac_10(past: Past, window: Window, *, baseline_s: float | None) -> Measure:
     )
 
 
-def waited_s(reply: Reply) -> float | None:
+def waited_s(reply: ReplyRecord) -> float | None:
     """Return how long an asker waited, by Slack's time of the message; None where that cannot be said."""
     try:
         return max(0.0, reply.at.timestamp() - float(reply.reply_to))
@@ -144,7 +144,7 @@ def waited_s(reply: Reply) -> float | None:
         return None
 
 
-def _ac_11(past: Past, window: Window) -> Measure:
+def _ac_11(past: JournalHistory, window: Window) -> Measure:
     judged = {each.place: each for each in past.judged if window.holds(each.at)}
     wrong = sum(not each.right for each in judged.values())
     value, missing = share(wrong, len(judged)), _needs(len(judged), 100, "messages to judge")
@@ -160,14 +160,14 @@ def _ac_11(past: Past, window: Window) -> Measure:
     )
 
 
-_MEASURES: Sequence[Callable[[Past, Window], Measure]] = (
+_MEASURES: Sequence[Callable[[JournalHistory, Window], Measure]] = (
     _ac_01,
     _ac_02,
-    swapped,
-    fabricated,
+    check_ac03,
+    check_ac04,
     first_round_passes,
     _ac_06,
-    answered,
-    watchable,
-    outlived_a_start,
+    check_ac07,
+    check_ac08,
+    check_ac09,
 )

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.casework.reports.journal_history import Past
+from bot.casework.reports.journal_history import JournalHistory
 from bot.casework.reports.measures import Window, share
 from bot.domain.questions.risk_gate import risky_advice
 from bot.domain.returns import Verdict
@@ -26,7 +26,7 @@ _DECIDED: Final = _AS_DRAFTED | {Resolution.EDITED, Resolution.DISMISSED}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Unattended:
+class AutonomyMetrics:
     """The measure over four weeks; `weekly` has a rate for each week, the latest first, None for one without drafts."""
 
     qualified: int
@@ -48,14 +48,14 @@ class Unattended:
         return self.risky_false == 0 and all(rate is not None and rate <= LIMIT for rate in self.weekly)
 
 
-def unattended(past: Past, window: Window) -> Unattended:
+def unattended(past: JournalHistory, window: Window) -> AutonomyMetrics:
     """Return the measure of the four weeks up to a window's end."""
     mentions = {(each.chat_id, each.message_id) for each in past.heard if each.is_bot_mention}
     weeks = [[each for each in past.threads if week.holds(each.started_at)] for week in window.weeks(WEEKS)]
     found = [[each for each in threads if _qualifies(each, mentions)] for threads in weeks]
     every = [each for threads in found for each in threads]
     false = [each for each in every if each.resolution not in _AS_DRAFTED]
-    return Unattended(
+    return AutonomyMetrics(
         qualified=len(every),
         false=len(false),
         risky_false=sum(_is_risky(each) for each in false),

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bot.casework.reports.daily_brief import WINDOW, Brief, gather
+from bot.casework.reports.daily_brief import WINDOW, DailyBrief, build_brief
 from bot.casework.reports.journal_history import time_of
 from bot.casework.reports.week_report import READ_BYTES, read_week
-from bot.casework.thread_service import Desk
+from bot.casework.thread_service import ThreadService
 from bot.config.casework_settings import BriefSettings
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError, ProviderError, Unconfirmed
-from bot.ports import Pictures, Slate
+from bot.ports import Slate, WeekPictures
 
 log = logging.getLogger(__name__)
 
@@ -31,22 +31,22 @@ A_DAY: Final = WINDOW + timedelta(hours=1) + STILL_WORTH_SAYING
 """What a brief looks back on where nothing holds it back: a day of 25 hours, and as late as it may be said."""
 HELD_BACK: Final = timedelta(days=8)
 """How long a brief may wait for working hours: a week, and the day it was meant for."""
-Say = Callable[[Brief, str], None]
+Say = Callable[[DailyBrief, str], None]
 """Posts a brief under a title in the ops channel; raises ProviderError if it was refused, Unconfirmed if nobody can
 tell."""
 TITLES: Final[Mapping[str, str]] = {"morning": "Morning brief", "evening": "End of day"}
 
 
-class Briefs:
+class BriefSchedule:
     """What is ticked; `zone` is the IANA name that the settings' times are meant in, `hours` when it may speak."""
 
     def __init__(
         self,
-        desk: Desk,
+        desk: ThreadService,
         home: Path,
         settings: BriefSettings,
         slate: Slate,
-        pictures: Pictures,
+        pictures: WeekPictures,
         *,
         say: Say,
         zone: str,
@@ -91,7 +91,7 @@ class Briefs:
         last, longest = time_of(before.get("said_at")), A_DAY if self._hours is None else HELD_BACK
         since = last if last is not None and now - longest < last < now else now - WINDOW
         try:
-            brief = gather(self._home, since, now)
+            brief = build_brief(self._home, since, now)
             self._desk.privacy.require()  # a brief quotes questions
             days = {each: f"{slot:%Y-%m-%d}" for each, slot in due.items()}
             self._slate.write({**before, **days, "said_at": now.isoformat()})

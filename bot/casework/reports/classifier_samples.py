@@ -46,7 +46,7 @@ class Judgement(BaseModel):
             return None
 
 
-class Specimen(NamedTuple):
+class Sample(NamedTuple):
     """A message to judge."""
 
     chat_id: str
@@ -66,9 +66,9 @@ class Specimen(NamedTuple):
         return Judgement(**known, right=right, by=by, at=at)
 
 
-def sample(
+def draw_sample(
     records: Iterable[dict[str, Any]], count: int, *, seed: str, since: datetime, but: Collection[Place] = ()
-) -> list[Specimen]:
+) -> list[Sample]:
     """Return `count` messages that the rules left alone, each as likely as any other, the same ones for the same seed.
 
     Args:
@@ -79,7 +79,7 @@ def sample(
         but: Messages that have been judged.
     """
     dice = random.Random(seed)  # noqa: S311 - a fair sample, no secret
-    kept: list[Specimen] = []
+    kept: list[Sample] = []
     seen = 0
     known = set(but)
     for record in records:
@@ -95,7 +95,7 @@ def sample(
     return kept
 
 
-def _specimen(record: dict[str, Any], since: datetime) -> Specimen | None:
+def _specimen(record: dict[str, Any], since: datetime) -> Sample | None:
     if record.get("classification") not in LEFT_ALONE or record.get("msg_type") in ("edit", "delete"):
         return None
     try:
@@ -106,7 +106,7 @@ def _specimen(record: dict[str, Any], since: datetime) -> Specimen | None:
     if is_old:
         return None
     version = record.get("classifier_version")
-    return Specimen(
+    return Sample(
         str(record.get("chat_id")),
         str(record.get("message_id")),
         str(record["classification"]),

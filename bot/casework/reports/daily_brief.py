@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from bot.casework.reports.journal_history import Beat, journal, read_beats, read_spent, time_of
-from bot.casework.reports.measures import total
+from bot.casework.reports.journal_history import BeatSummary, journal, read_beats, read_spent, time_of
+from bot.casework.reports.measures import measure_total
 from bot.casework.reports.status_overview import ThreadLine, overview
-from bot.domain.text.humanize import span
+from bot.domain.text.humanize import duration
 from bot.domain.text.sanitize import one_line
 from bot.errors import ConfigError
 
@@ -26,7 +26,7 @@ WINDOW: Final = timedelta(hours=24)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Brief:
+class DailyBrief:
     """What happened between two moments, and what waits at the second; `cost_usd` is None where a run had no price."""
 
     since: datetime
@@ -45,7 +45,7 @@ class Brief:
     """Session and what a beat said beside OK, which its owner was not told."""
 
 
-def gather(home: Path, since: datetime, now: datetime) -> Brief:
+def build_brief(home: Path, since: datetime, now: datetime) -> DailyBrief:
     """Return what a data directory says; raises ConfigError for what cannot be read."""
     seen = overview(home, now)
     try:
@@ -55,7 +55,7 @@ def gather(home: Path, since: datetime, now: datetime) -> Brief:
         done = sum(_at(path) >= since for path in (home / "escalations").glob("*/.done"))
     except OSError as error:
         raise ConfigError(f"cannot read {home}: {error.strerror}; run this as the user who runs triage") from error
-    return Brief(
+    return DailyBrief(
         since=since,
         now=now,
         drafts=seen.drafts,
@@ -65,21 +65,21 @@ def gather(home: Path, since: datetime, now: datetime) -> Brief:
         beats=len(beats),
         failed_beats=sum(beat.is_failed for beat in beats),
         model_runs=len(spent),
-        cost_usd=total(spent),
+        cost_usd=measure_total(spent),
         paused=seen.paused,
         remarks=tuple(_remarks(beats)),
     )
 
 
-def brief_line(brief: Brief, title: str) -> str:
+def brief_line(brief: DailyBrief, title: str) -> str:
     """Return the brief in one line of counts, for notifications and screen readers."""
     waits = f"{counted(len(brief.drafts), 'draft')} to decide on" if brief.drafts else "no draft waits"
     found = f", {counted(len(brief.findings), 'finding')} by heartbeats" if brief.findings else ""
     said = f", {counted(len(brief.remarks), 'remark')} beside OK" if brief.remarks else ""
-    return f"{title}, the last {period(brief)}: {waits}{found}{said}. {cost_line(brief)}"
+    return f"{title}, the last {period(brief)}: {waits}{found}{said}. {brief_cost_line(brief)}"
 
 
-def cost_line(brief: Brief) -> str:
+def brief_cost_line(brief: DailyBrief) -> str:
     """Return what the time cost, in one honest sentence."""
     failed = f" ({brief.failed_beats} failed)" if brief.failed_beats else ""
     beats = f"{counted(brief.beats, 'beat')}{failed}"
@@ -90,18 +90,18 @@ def cost_line(brief: Brief) -> str:
     return f"{beats}, {counted(brief.model_runs, 'model run')}, {cost}."
 
 
-def _findings(beats: Iterable[Beat]) -> Iterable[tuple[str, str]]:
+def _findings(beats: Iterable[BeatSummary]) -> Iterable[tuple[str, str]]:
     return ((_flat(beat.session_id, 60), _flat(beat.told, 120)) for beat in beats if beat.is_alert)
 
 
-def _remarks(beats: Iterable[Beat]) -> Iterable[tuple[str, str]]:
+def _remarks(beats: Iterable[BeatSummary]) -> Iterable[tuple[str, str]]:
     return ((_flat(beat.session_id, 60), _flat(beat.beside_ok, 120)) for beat in beats if beat.beside_ok)
 
 
-def period(brief: Brief) -> str:
+def period(brief: DailyBrief) -> str:
     """Return how long it looks back; a day is said in hours, for "the last 1 d" is no English."""
     time = brief.now - brief.since
-    return "24 h" if time == WINDOW else span(time)
+    return "24 h" if time == WINDOW else duration(time)
 
 
 def _flat(text: str, limit: int) -> str:

@@ -13,10 +13,10 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
-from bot.casework.reports.journal_history import Past, Reply
+from bot.casework.reports.journal_history import JournalHistory, ReplyRecord
 from bot.casework.reports.measures import Measure, Window, share
 from bot.domain.returns import Check, Verdict
-from bot.domain.threads import Round, Status, ThreadState, hash_draft
+from bot.domain.threads import Round, ThreadState, ThreadStatus, hash_draft
 
 _CITATION: Final = re.compile(r"ref\[\d+\]\.(?:resolves|quote)")
 _EVIDENCE: Final = re.compile(r"ref\[\d+\]\.|required_evidence$|grounded$")
@@ -29,7 +29,7 @@ def fabrications(rounds: Iterable[Round]) -> int:
     return sum(len({check.name.partition(".")[0] for check in each.checks if _is_false(check)}) for each in rounds)
 
 
-def threads_of(past: Past, window: Window) -> list[ThreadState]:
+def threads_of(past: JournalHistory, window: Window) -> list[ThreadState]:
     """Return the threads opened in a window."""
     return [thread for thread in past.threads if window.holds(thread.started_at)]
 
@@ -40,7 +40,7 @@ def first_verdicts(threads: Iterable[ThreadState]) -> list[Verdict]:
     return [each.validator_return.verdict for each in firsts if each.validator_return is not None]
 
 
-def bounces(threads: Iterable[ThreadState]) -> list[Pair]:
+def second_rounds(threads: Iterable[ThreadState]) -> list[Pair]:
     """Return every bounced first round with the round that answered it and was checked."""
     pairs = []
     for thread in threads:
@@ -85,7 +85,7 @@ PICKED_UP: Final = timedelta(minutes=5)
 """By when after a start a finished long run must have been collected."""
 
 
-def swapped(past: Past, window: Window) -> Measure:
+def check_ac03(past: JournalHistory, window: Window) -> Measure:
     """AC-03: no reply stands in a thread it was not drafted for."""
     threads = sorted(threads_of(past, window), key=lambda each: each.started_at)
     close = {
@@ -115,7 +115,7 @@ def _is_own(task_id: str | None, thread_id: str) -> bool:
     return task_id is None or task_id.startswith(f"{thread_id}-")
 
 
-def _is_swapped(reply: Reply, thread: ThreadState | None) -> bool:
+def _is_swapped(reply: ReplyRecord, thread: ThreadState | None) -> bool:
     """Whether a reply stands in a thread it was not drafted for, or is not what was approved there."""
     _, _, rest = reply.thread_id.partition(".")
     if not _is_own(reply.task_id, reply.thread_id) or not rest.startswith(f"{reply.chat_id}."):
@@ -125,7 +125,7 @@ def _is_swapped(reply: Reply, thread: ThreadState | None) -> bool:
     return thread.draft_hash is not None and hash_draft(reply.text) != thread.draft_hash
 
 
-def fabricated(past: Past, window: Window) -> Measure:
+def check_ac04(past: JournalHistory, window: Window) -> Measure:
     """AC-04: no draft with a false citation passed."""
     rounds = [each for thread in threads_of(past, window) for each in thread.rounds if each.checks]
     false = [each for each in rounds if fabrications([each])]
@@ -152,7 +152,7 @@ def _all_of(name: str, what: str, target: str, good: int, n: int, missing: str) 
     )
 
 
-def answered(past: Past, window: Window) -> Measure:
+def check_ac07(past: JournalHistory, window: Window) -> Measure:
     """AC-07: every long run that ended left a return.json that can be used."""
     mine = {each.thread_id for each in threads_of(past, window)}
     done = [each for each in past.long_runs if each.is_done and each.thread_id in mine]
@@ -160,21 +160,21 @@ def answered(past: Past, window: Window) -> Measure:
     return _all_of("AC-07", "long runs with an answer", "all", good, len(done), "no long run has ended")
 
 
-def watchable(past: Past, window: Window) -> Measure:
+def check_ac08(past: JournalHistory, window: Window) -> Measure:
     """AC-08: every long run left a line that shows it."""
     long = [each for each in threads_of(past, window) if each.is_escalated]
     good = sum(bool(each.escalation_tmux_session or each.escalation_transcript_path) for each in long)
     return _all_of("AC-08", "long runs one can watch", "all", good, len(long), "no long run was started")
 
 
-def outlived_a_start(past: Past, window: Window) -> Measure:
+def check_ac09(past: JournalHistory, window: Window) -> Measure:
     """AC-09: what ran when the bot last started was collected."""
     started, missing = past.bot_started_at, "no long run was under way at the latest start"
     outlived = [each for each in threads_of(past, window) if started and _spans(each, started)]
     done = {each.thread_id for each in past.long_runs if each.is_done}
     late = started is not None and window.end - started > PICKED_UP
-    lost = [each for each in outlived if late and each.status is Status.ESCALATED and each.thread_id in done]
-    settled = [each for each in outlived if each.status is not Status.ESCALATED]
+    lost = [each for each in outlived if late and each.status is ThreadStatus.ESCALATED and each.thread_id in done]
+    settled = [each for each in outlived if each.status is not ThreadStatus.ESCALATED]
     n = len(settled) + len(lost)
     return _all_of("AC-09", "long runs kept over a start", "all", len(settled), n, missing)
 
@@ -182,4 +182,4 @@ def outlived_a_start(past: Past, window: Window) -> Measure:
 def _spans(thread: ThreadState, start: datetime) -> bool:
     """Whether a thread was escalated when the bot started."""
     before = [step.to for step in thread.status_history if step.at < start]
-    return bool(before) and before[-1] is Status.ESCALATED
+    return bool(before) and before[-1] is ThreadStatus.ESCALATED

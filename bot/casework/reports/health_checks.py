@@ -13,8 +13,8 @@ from typing import Any
 
 from bot.casework.pause import read_pause
 from bot.casework.reports.status_overview import tail
-from bot.domain.text.humanize import ago
-from bot.intake.presence import describe, read_presence, state_of
+from bot.domain.text.humanize import time_ago
+from bot.intake.presence import connection_state, describe_presence, read_presence
 
 SORTING_TAKES = timedelta(minutes=1)
 """How long a message may stand in the journal before the rules have looked at it."""
@@ -27,7 +27,7 @@ _IDENTITY = ("team_id", "chat_id", "message_id", "msg_type", "event_id")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+class HealthCheck:
     """What one check found; `fix` is one line, empty where nothing is wrong."""
 
     ok: bool
@@ -35,70 +35,74 @@ class Finding:
     fix: str = ""
 
 
-def process_check(home: Path, now: datetime) -> Finding:
+def process_check(home: Path, now: datetime) -> HealthCheck:
     """Whether a bot runs on this data directory."""
     seen = read_presence(home)
-    match state_of(seen, now):
+    match connection_state(seen, now):
         case "up" | "down":
             assert seen is not None
-            return Finding(ok=True, says=f"process {seen.pid}, started {ago(now, seen.started_at)}")
+            return HealthCheck(ok=True, says=f"process {seen.pid}, started {time_ago(now, seen.started_at)}")
         case "stuck":
-            return Finding(ok=False, says=describe(seen, now), fix="restart it: kill the process, then `triage run`")
+            return HealthCheck(
+                ok=False, says=describe_presence(seen, now), fix="restart it: kill the process, then `triage run`"
+            )
         case _:
-            return Finding(ok=False, says=describe(seen, now), fix="start it with `triage run`, best as a service")
+            return HealthCheck(
+                ok=False, says=describe_presence(seen, now), fix="start it with `triage run`, best as a service"
+            )
 
 
-def connection_check(home: Path, now: datetime) -> Finding:
+def connection_check(home: Path, now: datetime) -> HealthCheck:
     """Whether Slack is heard; only a living process can say."""
     seen = read_presence(home)
-    match state_of(seen, now):
+    match connection_state(seen, now):
         case "up":
             fix = "stop the other triage, or give it an app of its own: each hears only part of what is said"
             alone = seen is None or not seen.other_connections
-            return Finding(ok=alone, says=describe(seen, now), fix="" if alone else fix)
+            return HealthCheck(ok=alone, says=describe_presence(seen, now), fix="" if alone else fix)
         case "down":
             fix = "see the reason given; check the network, SLACK_APP_TOKEN and that Socket Mode is on for the app"
-            return Finding(ok=False, says=describe(seen, now), fix=fix)
+            return HealthCheck(ok=False, says=describe_presence(seen, now), fix=fix)
         case _:
-            return Finding(ok=False, says="nobody listens: the bot does not run", fix="start it with `triage run`")
+            return HealthCheck(ok=False, says="nobody listens: the bot does not run", fix="start it with `triage run`")
 
 
-def journal_check(home: Path, now: datetime) -> Finding:
+def journal_check(home: Path, now: datetime) -> HealthCheck:
     """Whether the journals can be read, and what was heard has been sorted."""
     heard, sorted_ = tail(home / "events.ndjson"), tail(home / "events-classified.ndjson")
     if not heard:
-        return Finding(ok=True, says="no message heard yet")
+        return HealthCheck(ok=True, says="no message heard yet")
     last, done = heard[-1], {_identity(record) for record in sorted_}
     at = _time(last.get("create_time"))
-    says = f"last message written {ago(now, at)}" if at else "the last message has no time"
+    says = f"last message written {time_ago(now, at)}" if at else "the last message has no time"
     if _identity(last) in done or (at is not None and now - at < SORTING_TAKES):
         classified = _time(sorted_[-1].get("classified_at")) if sorted_ else None
-        return Finding(ok=True, says=f"{says}, last sorted {ago(now, classified)}" if classified else says)
+        return HealthCheck(ok=True, says=f"{says}, last sorted {time_ago(now, classified)}" if classified else says)
     fix = "restart the bot, which sorts what waits; if it recurs, look for `sort_failed` in its log and for free disk"
-    return Finding(ok=False, says=f"{says}, and it was not sorted", fix=fix)
+    return HealthCheck(ok=False, says=f"{says}, and it was not sorted", fix=fix)
 
 
-def classifier_check(home: Path, now: datetime) -> Finding:
+def classifier_check(home: Path, now: datetime) -> HealthCheck:
     """When the rules last looked at a message, and whether they find too much work in what they see."""
     sorted_ = tail(home / "events-classified.ndjson")
     if not sorted_:
-        return Finding(ok=True, says="nothing sorted yet")
+        return HealthCheck(ok=True, says="nothing sorted yet")
     at, version = _time(sorted_[-1].get("classified_at")), sorted_[-1].get("classifier_version")
-    says = f"version {version}, last sorted {ago(now, at)}" if at else f"version {version}"
+    says = f"version {version}, last sorted {time_ago(now, at)}" if at else f"version {version}"
     messages = [record for record in sorted_ if record.get("msg_type") not in ("edit", "delete")]
     busy = sum(record.get("classification") == "actionable" for record in messages) / max(1, len(messages))
     if len(messages) < ENOUGH_MESSAGES or busy <= TOO_BUSY:
-        return Finding(ok=True, says=says)
+        return HealthCheck(ok=True, says=says)
     fix = "see which with `triage replay`; drop question words in triage.yml, or set classifier.skip_chatter"
-    return Finding(ok=False, says=f"{says}; {busy:.0%} of the last {len(messages)} messages became work", fix=fix)
+    return HealthCheck(ok=False, says=f"{says}; {busy:.0%} of the last {len(messages)} messages became work", fix=fix)
 
 
-def pause_check(home: Path) -> Finding:
+def pause_check(home: Path) -> HealthCheck:
     """Whether somebody paused the bot: on purpose, so nothing is wrong, but easily forgotten."""
     pause = read_pause(home)
     if pause is None:
-        return Finding(ok=True, says="not paused")
-    return Finding(ok=True, says=f"{pause.words()}; questions wait", fix="to go on: /triage resume in Slack")
+        return HealthCheck(ok=True, says="not paused")
+    return HealthCheck(ok=True, says=f"{pause.words()}; questions wait", fix="to go on: /triage resume in Slack")
 
 
 def _identity(record: dict[str, Any]) -> tuple[Any, ...]:

@@ -27,7 +27,7 @@ from bot.intake.presence import read_presence
 from bot.ports.ndjson_reader import read_records
 
 
-class Heard(NamedTuple):
+class EventRecord(NamedTuple):
     """One message and what the rules made of it."""
 
     at: datetime
@@ -37,7 +37,7 @@ class Heard(NamedTuple):
     is_bot_mention: bool
 
 
-class Reply(NamedTuple):
+class ReplyRecord(NamedTuple):
     """One line of replies.ndjson."""
 
     at: datetime
@@ -49,7 +49,7 @@ class Reply(NamedTuple):
     task_id: str | None
 
 
-class Spent(NamedTuple):
+class SpendRecord(NamedTuple):
     """What one model run cost; None where its price is unknown."""
 
     at: datetime
@@ -57,7 +57,7 @@ class Spent(NamedTuple):
     cost_usd: float | None
 
 
-class LongRun(NamedTuple):
+class EscalationRecord(NamedTuple):
     """What is left of a thread's latest long investigation."""
 
     thread_id: str
@@ -66,21 +66,21 @@ class LongRun(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Past:
+class JournalHistory:
     """Everything that is measured; `recorded_since` is the time of the oldest message on record."""
 
-    heard: Sequence[Heard] = ()
+    heard: Sequence[EventRecord] = ()
     threads: Sequence[ThreadState] = ()
-    replies: Sequence[Reply] = ()
-    spent: Sequence[Spent] = ()
+    replies: Sequence[ReplyRecord] = ()
+    spent: Sequence[SpendRecord] = ()
     judged: Sequence[Judgement] = ()
-    long_runs: Sequence[LongRun] = ()
+    long_runs: Sequence[EscalationRecord] = ()
     recorded_since: datetime | None = None
     bot_started_at: datetime | None = None
     unreadable: int = 0
 
 
-def read_past(home: Path, since: datetime, *, last_bytes: int | None = None) -> Past:
+def read_past(home: Path, since: datetime, *, last_bytes: int | None = None) -> JournalHistory:
     """Return what happened since then; `last_bytes` bounds how much of each journal is read.
 
     Raises:
@@ -92,14 +92,14 @@ def read_past(home: Path, since: datetime, *, last_bytes: int | None = None) -> 
         raise ConfigError(f"cannot read {home}: {error.strerror}; run this as the user who runs triage") from error
 
 
-def _read(home: Path, since: datetime, last_bytes: int | None) -> Past:
+def _read(home: Path, since: datetime, last_bytes: int | None) -> JournalHistory:
     bad: list[str] = []
     heard = _Ears(since)
     for record in journal(home / "events-classified.ndjson", last_bytes):
         heard.take(record)
     threads = list(_threads(home, since, bad))
     seen = read_presence(home)
-    return Past(
+    return JournalHistory(
         heard=tuple(heard.kept.values()),
         threads=threads,
         replies=[reply for record in journal(home / "replies.ndjson", last_bytes) if (reply := _reply(record, since))],
@@ -112,7 +112,7 @@ def _read(home: Path, since: datetime, last_bytes: int | None) -> Past:
     )
 
 
-def read_spent(home: Path, since: datetime, *, last_bytes: int | None = None) -> list[Spent]:
+def read_spent(home: Path, since: datetime, *, last_bytes: int | None = None) -> list[SpendRecord]:
     """Return what model runs cost since then, oldest first, those of beats included. Raises OSError."""
     return [cost for record in journal(home / "spend.ndjson", last_bytes) if (cost := _spent(record, since))]
 
@@ -138,7 +138,7 @@ class _Ears:
     def __init__(self, since: datetime) -> None:
         self._since = since
         self.oldest: datetime | None = None
-        self.kept: dict[tuple[str, str], Heard] = {}
+        self.kept: dict[tuple[str, str], EventRecord] = {}
 
     def take(self, record: dict[str, Any]) -> None:
         at = time_of(record.get("create_time"))
@@ -149,14 +149,14 @@ class _Ears:
             return
         where, which = str(record.get("chat_id")), str(record.get("message_id"))
         said = str(record.get("classification"))
-        self.kept[where, which] = Heard(at, where, which, said, record.get("is_bot_mention") is True)
+        self.kept[where, which] = EventRecord(at, where, which, said, record.get("is_bot_mention") is True)
 
 
-def _reply(record: dict[str, Any], since: datetime) -> Reply | None:
+def _reply(record: dict[str, Any], since: datetime) -> ReplyRecord | None:
     at = time_of(record.get("posted_at"))
     if at is None or at < since:
         return None
-    return Reply(
+    return ReplyRecord(
         at=at,
         thread_id=str(record.get("thread_id")),
         chat_id=str(record.get("chat_id")),
@@ -167,11 +167,11 @@ def _reply(record: dict[str, Any], since: datetime) -> Reply | None:
     )
 
 
-def _spent(record: dict[str, Any], since: datetime) -> Spent | None:
+def _spent(record: dict[str, Any], since: datetime) -> SpendRecord | None:
     at, cost = time_of(record.get("at")), record.get("cost_usd")
     if at is None or at < since:
         return None
-    return Spent(at, str(record.get("run_id")), float(cost) if isinstance(cost, int | float) else None)
+    return SpendRecord(at, str(record.get("run_id")), float(cost) if isinstance(cost, int | float) else None)
 
 
 def _threads(home: Path, since: datetime, bad: list[str]) -> Iterator[ThreadState]:
@@ -191,19 +191,19 @@ def _json_files(folders: Iterable[Path]) -> Iterator[Path]:
         yield from (path for path in _entries(folder) if path.suffix == ".json" and not path.name.startswith("."))
 
 
-def _long_runs(folder: Path, since: datetime) -> Iterator[LongRun]:
+def _long_runs(folder: Path, since: datetime) -> Iterator[EscalationRecord]:
     for path in _entries(folder):
         found = EscalationFolder(path)
         launched = found.launched_at()
         if launched is not None and launched >= since:
-            yield LongRun(path.name, found.is_done(), found.returned() is not None)
+            yield EscalationRecord(path.name, found.is_done(), found.returned() is not None)
 
 
 def _entries(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
-class Beat(NamedTuple):
+class BeatSummary(NamedTuple):
     """One beat that ran; `told` is the beginning of what its owner was told, `beside_ok` of what nobody was."""
 
     at: datetime
@@ -215,14 +215,14 @@ class Beat(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Beats:
+class BeatHistory:
     """The beats since a time, oldest first; `recorded_since` is the time of the oldest line, whatever it is about."""
 
-    ran: Sequence[Beat] = ()
+    ran: Sequence[BeatSummary] = ()
     recorded_since: datetime | None = None
 
 
-def read_beats(home: Path, since: datetime, *, last_bytes: int | None = None) -> Beats:
+def read_beats(home: Path, since: datetime, *, last_bytes: int | None = None) -> BeatHistory:
     """Return the beats since then, refused slots aside; `last_bytes` bounds how much is read. Raises OSError."""
     ran, oldest = [], None
     for record in journal(home / "heartbeats.ndjson", last_bytes):
@@ -232,12 +232,12 @@ def read_beats(home: Path, since: datetime, *, last_bytes: int | None = None) ->
         oldest = at if oldest is None else min(at, oldest)
         if at >= since and record.get("result") != "skipped":
             ran.append(_beat(at, record))
-    return Beats(ran=ran, recorded_since=oldest)
+    return BeatHistory(ran=ran, recorded_since=oldest)
 
 
-def _beat(at: datetime, record: dict[str, Any]) -> Beat:
+def _beat(at: datetime, record: dict[str, Any]) -> BeatSummary:
     result = record.get("result")
-    return Beat(
+    return BeatSummary(
         at=at,
         session_id=str(record.get("session_id") or ""),
         told=str(record.get("preview") or ""),

@@ -81,10 +81,10 @@ def middle(values: Iterable[float]) -> float | None:
     return median(known) if known else None
 
 
-def total(costs: Iterable[float | None]) -> float | None:
+def measure_total(costs: Iterable[float | None]) -> float | None:
     """Return a sum of costs in US dollars, None where one is unknown: a sum of the others would be a lie.
 
-    >>> total([0.5, 0.25]), total([0.5, None]), total([])
+    >>> measure_total([0.5, 0.25]), measure_total([0.5, None]), measure_total([])
     (0.75, None, 0)
     """
     found = list(costs)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.casework.reports.acceptance import acceptance, waited_s
-from bot.casework.reports.autonomy_metrics import Unattended, unattended
-from bot.casework.reports.exact_criteria import bounces, fabrications, first_verdicts, is_better, threads_of
-from bot.casework.reports.journal_history import Past
-from bot.casework.reports.measures import Measure, Window, middle, share, total
+from bot.casework.reports.autonomy_metrics import AutonomyMetrics, unattended
+from bot.casework.reports.exact_criteria import fabrications, first_verdicts, is_better, second_rounds, threads_of
+from bot.casework.reports.journal_history import JournalHistory
+from bot.casework.reports.measures import Measure, Window, measure_total, middle, share
 from bot.domain.returns import Verdict
-from bot.domain.threads import Resolution, Status, ThreadState
+from bot.domain.threads import Resolution, ThreadState, ThreadStatus
 
 _CASE_RUN: Final = re.compile(r"[\w-]+\.[\w-]+\.\d+\.\d+-")
 """How the run of a thread is named; a beat's is not."""
@@ -62,20 +62,22 @@ class Tally:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Report:
+class MetricsReport:
     """Everything `triage metrics` says of one window; `weeks` has the latest first."""
 
     window: Window
     criteria: Sequence[Measure]
     tally: Tally
-    unattended: Unattended
+    unattended: AutonomyMetrics
     weeks: Sequence[tuple[Window, Tally]] = ()
     unreadable: int = 0
 
 
-def report(past: Past, window: Window, *, weeks: int = 0, baseline_reply_s: float | None = None) -> Report:
+def build_metrics(
+    past: JournalHistory, window: Window, *, weeks: int = 0, baseline_reply_s: float | None = None
+) -> MetricsReport:
     """Return what is measured over a window."""
-    return Report(
+    return MetricsReport(
         window=window,
         criteria=acceptance(past, window, baseline_reply_s=baseline_reply_s),
         tally=tally(past, window),
@@ -85,13 +87,13 @@ def report(past: Past, window: Window, *, weeks: int = 0, baseline_reply_s: floa
     )
 
 
-def tally(past: Past, window: Window) -> Tally:
+def tally(past: JournalHistory, window: Window) -> Tally:
     """Return the counts of a window."""
     heard = [each for each in past.heard if window.holds(each.at)]
     threads = threads_of(past, window)
     rounds = [each for thread in threads for each in thread.rounds]
     verdicts = [each.validator_return.verdict for each in rounds if each.validator_return]
-    firsts, pairs = first_verdicts(threads), bounces(threads)
+    firsts, pairs = first_verdicts(threads), second_rounds(threads)
     ends = [each.resolution for each in past.threads if each.closed_at and window.holds(each.closed_at)]
     replies = [each for each in past.replies if window.holds(each.at)]
     return Tally(
@@ -120,9 +122,9 @@ def _decided_s(thread: ThreadState, window: Window) -> float | None:
     clicked = thread.user_approved_at
     if clicked is None or not window.holds(clicked):
         return None
-    shown = [step.at for step in thread.status_history if step.to is Status.PENDING_USER and step.at <= clicked]
+    shown = [step.at for step in thread.status_history if step.to is ThreadStatus.PENDING_USER and step.at <= clicked]
     return (clicked - shown[-1]).total_seconds() if shown else None
 
 
-def _cost(past: Past, window: Window) -> float | None:
-    return total(each.cost_usd for each in past.spent if window.holds(each.at) and _CASE_RUN.match(each.run_id))
+def _cost(past: JournalHistory, window: Window) -> float | None:
+    return measure_total(each.cost_usd for each in past.spent if window.holds(each.at) and _CASE_RUN.match(each.run_id))

@@ -17,11 +17,11 @@ from bot.domain.questions.approval_basis import basis_of, standing_words
 from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.returns import Usage
 from bot.domain.severity import Severity
-from bot.domain.text.humanize import ago
+from bot.domain.text.humanize import time_ago
 from bot.domain.text.sanitize import one_line
-from bot.domain.threads import PendingReason, Status
+from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import ConfigError
-from bot.intake.presence import describe, read_presence
+from bot.intake.presence import describe_presence, read_presence
 from bot.ports.ndjson_reader import read_records
 
 TAIL_BYTES = 256 * 1024
@@ -54,7 +54,7 @@ class ThreadLine:
     def standing(self) -> str:
         """How it stands, in the words of its card."""
         status, _, reason = self.status.partition(" (")
-        if status != Status.PENDING_USER:
+        if status != ThreadStatus.PENDING_USER:
             return status.replace("-", " ").removesuffix(" round 1")
         reason = reason.rstrip(")")
         return self.passed or "waits" if reason == PendingReason.APPROVAL else _WAITS.get(reason, "waits")
@@ -82,7 +82,7 @@ class Overview:
     @property
     def drafts(self) -> tuple[ThreadLine, ...]:
         """The threads that wait for a human."""
-        return tuple(thread for thread in self.threads if thread.status.startswith(Status.PENDING_USER))
+        return tuple(thread for thread in self.threads if thread.status.startswith(ThreadStatus.PENDING_USER))
 
 
 def overview(home: Path, now: datetime) -> Overview:
@@ -101,9 +101,9 @@ def overview(home: Path, now: datetime) -> Overview:
         queued=_count_jobs(home / "queue"),
         failed=_count_jobs(home / "queue" / "failed"),
         posted_today=_posted_on(home / "replies.ndjson", now),
-        connection=describe(read_presence(home), now, heard_at=last),
+        connection=describe_presence(read_presence(home), now, heard_at=last),
         last_event_at=last,
-        last_event=f"Last message seen {ago(now, last)}" if last else "No message seen yet",
+        last_event=f"Last message seen {time_ago(now, last)}" if last else "No message seen yet",
         threads=tuple(threads),
         unreadable=tuple(unreadable),
         paused=pause.words() if pause else None,
@@ -185,7 +185,7 @@ def _card(document: dict[str, Any]) -> tuple[str, str] | None:
 
 def _watch(document: dict[str, Any]) -> str | None:
     path = document.get("escalation_transcript_path")
-    if document["status"] != Status.ESCALATED or not path:
+    if document["status"] != ThreadStatus.ESCALATED or not path:
         return None
     return watch_line(document.get("escalation_tmux_session"), str(path))
 
@@ -226,7 +226,7 @@ def _posted_on(path: Path, now: datetime) -> int:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Today:
+class DayCounts:
     """Counts since midnight UTC; `cost_usd` is None where a run had no price, and then nobody can tell."""
 
     messages: int
@@ -236,12 +236,12 @@ class Today:
     cost_usd: float | None
 
 
-def today(home: Path, now: datetime) -> Today:
+def count_today(home: Path, now: datetime) -> DayCounts:
     """Return the day's counts, as far as the journals' last 256 KiB reach; raises ConfigError."""
     heard = _of_day(home / "events-classified.ndjson", "classified_at", now)
     spent = [record.get("cost_usd") for record in _of_day(home / "spend.ndjson", "at", now)]
     known = [cost for cost in spent if isinstance(cost, int | float)]
-    return Today(
+    return DayCounts(
         messages=len(heard),
         actionable=sum(record.get("classification") == "actionable" for record in heard),
         posted=len(_of_day(home / "replies.ndjson", "posted_at", now)),

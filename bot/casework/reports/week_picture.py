@@ -13,7 +13,7 @@ from typing import Final
 
 from PIL import Image, ImageDraw, ImageFont
 
-from bot.domain.questions.week_summary import Bars, Cost, Counts, Gauge, Week
+from bot.domain.questions.week_summary import Counts, DailyCounts, ShareWithBand, WeekCost, WeekSummary
 
 WIDTH: Final = 480
 HEIGHT: Final = 550
@@ -32,7 +32,7 @@ _PAPER, _INK, _GREY, _LINE = "#fbfbfa", "#1c2530", "#5b6775", "#d9dde3"
 _MAIN, _WARNS, _REST = "#1d3557", "#a33a0a", "#9db6d5"
 
 
-class _Sheet:
+class _Canvas:
     """A sheet of paper measured in units of `SCALE` pixels; nothing on it is shared with any other."""
 
     def __init__(self) -> None:
@@ -63,9 +63,9 @@ class _Sheet:
         return x + self._draw.textlength(text, font=font) / SCALE
 
 
-def draw_week(week: Week) -> bytes:
+def draw_week(week: WeekSummary) -> bytes:
     """Return the picture as a PNG of `WIDTH` by `HEIGHT` units; safe in any thread."""
-    sheet = _Sheet()
+    sheet = _Canvas()
     sheet.text(_LEFT, 36, "The last 7 days", size=20, colour=_INK, bold=True)
     sheet.text(_RIGHT, 36, f"each bar 24 h, to {week.until}", anchor="rs")
     for number, bars in enumerate(week.bars):
@@ -79,7 +79,7 @@ def draw_week(week: Week) -> bytes:
     return png.getvalue()
 
 
-def _draw_labels(sheet: _Sheet, y: float, labels: Sequence[str]) -> None:
+def _draw_labels(sheet: _Canvas, y: float, labels: Sequence[str]) -> None:
     """Name the days once, under the last row: all rows stand on the same columns."""
     for number, label in enumerate(labels):
         sheet.text(_middle(number, len(labels)), y, label, size=12, anchor="ms")
@@ -89,7 +89,7 @@ def _middle(number: float, count: int) -> float:
     return _LEFT + (number + 0.5) * (_RIGHT - _LEFT) / count
 
 
-def _draw_bars(sheet: _Sheet, top: float, bars: Bars) -> None:
+def _draw_bars(sheet: _Canvas, top: float, bars: DailyCounts) -> None:
     sheet.text(_LEFT, top + 12, bars.title, size=15, colour=_INK, bold=True)
     sheet.box(_LEFT, top + _BAR_FOOT, _RIGHT, top + _BAR_FOOT + 1, _LINE)
     if bars.missing:
@@ -109,7 +109,7 @@ def _draw_bars(sheet: _Sheet, top: float, bars: Bars) -> None:
         sheet.text(middle, top + _BAR_FOOT - 8, "not on record", size=12, anchor="ms")
 
 
-def _draw_day(sheet: _Sheet, middle: float, top: float, day: Counts, highest: int, colour: str) -> None:
+def _draw_day(sheet: _Canvas, middle: float, top: float, day: Counts, highest: int, colour: str) -> None:
     room, foot = _BAR_FOOT - _BAR_TOP, top + _BAR_FOOT
     main, rest = (max(_LEAST, room * part / highest) if part else 0 for part in day)
     sheet.box(middle - _BAR_HALF, foot - main, middle + _BAR_HALF, foot, colour)
@@ -119,12 +119,12 @@ def _draw_day(sheet: _Sheet, middle: float, top: float, day: Counts, highest: in
     sheet.text(middle, foot - main - rest - 5, f"{sum(day):,}", size=12, colour=_INK, anchor="ms")
 
 
-def _legend(sheet: _Sheet, x: float, y: float, colour: str, text: str) -> float:
+def _legend(sheet: _Canvas, x: float, y: float, colour: str, text: str) -> float:
     sheet.box(x, y - 10, x + 10, y, colour)
     return sheet.text(x + 16, y, text)
 
 
-def _draw_gauge(sheet: _Sheet, top: float, gauge: Gauge) -> None:
+def _draw_gauge(sheet: _Canvas, top: float, gauge: ShareWithBand) -> None:
     low, high = (_LEFT + (_RIGHT - _LEFT) * edge for edge in gauge.band)
     sheet.text(_LEFT, top + 12, gauge.title, size=15, colour=_INK, bold=True)
     sheet.text(_RIGHT, top + 12, gauge.shown, size=14, colour=_INK, anchor="rs")
@@ -136,7 +136,7 @@ def _draw_gauge(sheet: _Sheet, top: float, gauge: Gauge) -> None:
     sheet.text(_LEFT, top + 48, gauge.says)
 
 
-def _draw_cost(sheet: _Sheet, top: float, cost: Cost) -> None:
+def _draw_cost(sheet: _Canvas, top: float, cost: WeekCost) -> None:
     end = sheet.text(_LEFT, top + 78, "Cost", size=15, colour=_INK, bold=True)
     sheet.text(end + 10, top + 78, cost.says)
     sheet.text(_RIGHT, top + 78, cost.shown, size=14, colour=_INK, anchor="rs")

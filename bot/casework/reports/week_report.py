@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from bot.casework.reports.acceptance import BAND, first_round_passes
-from bot.casework.reports.journal_history import Beats, Past, read_beats, read_past
-from bot.casework.reports.measures import Window, dollars, percent, total
+from bot.casework.reports.journal_history import BeatHistory, JournalHistory, read_beats, read_past
+from bot.casework.reports.measures import Window, dollars, measure_total, percent
 from bot.casework.reports.metrics_report import Tally, tally
-from bot.domain.questions.week_summary import Bars, Cost, Counts, Gauge, Week
-from bot.domain.threads import Status
+from bot.domain.questions.week_summary import Counts, DailyCounts, ShareWithBand, WeekCost, WeekSummary
+from bot.domain.threads import ThreadStatus
 from bot.errors import ConfigError
 
 DAYS: Final = 7
@@ -23,7 +23,7 @@ READ_BYTES: Final = 32 * 1024 * 1024
 """Of each journal, where somebody waits: some 50,000 messages, read in about a second."""
 
 
-def read_week(home: Path, now: datetime, zone: tzinfo, *, last_bytes: int | None = None) -> Week:
+def read_week(home: Path, now: datetime, zone: tzinfo, *, last_bytes: int | None = None) -> WeekSummary:
     """Return the week before now, its days named in a zone; raises ConfigError for what cannot be read."""
     window = Window.last(DAYS, now)
     past = read_past(home, window.start, last_bytes=last_bytes)
@@ -31,14 +31,14 @@ def read_week(home: Path, now: datetime, zone: tzinfo, *, last_bytes: int | None
         beats = read_beats(home, window.start, last_bytes=last_bytes)
     except OSError as error:
         raise ConfigError(f"cannot read {home}: {error.strerror}; run this as the user who runs triage") from error
-    return week(past, beats, window, zone)
+    return build_week(past, beats, window, zone)
 
 
-def week(past: Past, beats: Beats, window: Window, zone: tzinfo) -> Week:
+def build_week(past: JournalHistory, beats: BeatHistory, window: Window, zone: tzinfo) -> WeekSummary:
     """Return the numbers of a window of seven days; the parts of every bar add up to what metrics say of the whole."""
     days = window.parts(DAYS)
     whole, daily = tally(past, window), [tally(past, day) for day in days]
-    return Week(
+    return WeekSummary(
         until=f"{window.end.astimezone(zone):%a %d %b %Y, %H:%M %Z}",
         labels=[_label(day, zone) for day in days],
         bars=(_drafts(past, whole, days, daily), _messages(past, whole, days, daily), _beats(beats, window, days)),
@@ -52,11 +52,11 @@ def _label(day: Window, zone: tzinfo) -> str:
     return f"{(day.start + (day.end - day.start) / 2).astimezone(zone):%a %d}"
 
 
-def _drafts(past: Past, whole: Tally, days: Sequence[Window], daily: Sequence[Tally]) -> Bars:
-    waiting = sum(thread.status is Status.PENDING_USER for thread in past.threads)
+def _drafts(past: JournalHistory, whole: Tally, days: Sequence[Window], daily: Sequence[Tally]) -> DailyCounts:
+    waiting = sum(thread.status is ThreadStatus.PENDING_USER for thread in past.threads)
     began = [past.recorded_since, *(each.at for each in past.replies), *(each.started_at for each in past.threads)]
     since = min((at for at in began if at is not None), default=None)
-    return Bars(
+    return DailyCounts(
         title="Drafts",
         main=_count(whole.replies, "reply posted", "replies posted"),
         rest=f"{whole.dismissed:,} dismissed",
@@ -66,10 +66,10 @@ def _drafts(past: Past, whole: Tally, days: Sequence[Window], daily: Sequence[Ta
     )
 
 
-def _messages(past: Past, whole: Tally, days: Sequence[Window], daily: Sequence[Tally]) -> Bars:
+def _messages(past: JournalHistory, whole: Tally, days: Sequence[Window], daily: Sequence[Tally]) -> DailyCounts:
     counts = [(each.actionable, each.messages - each.actionable) for each in daily]
     part = f" ({percent(whole.actionable_share)})" if whole.messages else ""
-    return Bars(
+    return DailyCounts(
         title="Messages",
         main=f"{whole.actionable:,} actionable{part}",
         rest=f"{whole.messages - whole.actionable:,} left alone",
@@ -79,14 +79,14 @@ def _messages(past: Past, whole: Tally, days: Sequence[Window], daily: Sequence[
     )
 
 
-def _beats(beats: Beats, window: Window, days: Sequence[Window]) -> Bars:
+def _beats(beats: BeatHistory, window: Window, days: Sequence[Window]) -> DailyCounts:
     ran = [beat for beat in beats.ran if window.holds(beat.at)]
     alerts, failed = sum(beat.is_alert for beat in ran), sum(beat.is_failed for beat in ran)
     counts = []
     for day in days:
         loud = [beat.is_alert or beat.is_failed for beat in ran if day.holds(beat.at)]
         counts.append((sum(loud), len(loud) - sum(loud)))
-    return Bars(
+    return DailyCounts(
         title="Heartbeats",
         main=f"{_count(alerts, 'alert')}, {failed:,} failed" if failed else _count(alerts, "alert"),
         rest=f"{len(ran) - alerts - failed:,} quiet",
@@ -102,12 +102,12 @@ def _on_record(counts: Sequence[Counts], days: Sequence[Window], since: datetime
     return [each if since and since < day.end else None for each, day in zip(counts, days, strict=True)]
 
 
-def _gauge(past: Past, window: Window) -> Gauge:
+def _gauge(past: JournalHistory, window: Window) -> ShareWithBand:
     measure, title = first_round_passes(past, window), "First rounds that pass"
     if measure.missing or measure.value is None:
-        return Gauge(title=title, value=None, shown="not enough data", says=measure.missing, band=BAND)
+        return ShareWithBand(title=title, value=None, shown="not enough data", says=measure.missing, band=BAND)
     side = "within the band" if measure.ok else "below the band" if measure.value < BAND[0] else "above the band"
-    return Gauge(
+    return ShareWithBand(
         title=title,
         value=measure.value,
         shown=measure.shown,
@@ -116,14 +116,14 @@ def _gauge(past: Past, window: Window) -> Gauge:
     )
 
 
-def _cost(past: Past, whole: Tally, window: Window) -> Cost:
+def _cost(past: JournalHistory, whole: Tally, window: Window) -> WeekCost:
     spent = [each.cost_usd for each in past.spent if window.holds(each.at)]
     if not spent:
-        return Cost(shown="$0.00", says="no model run")
-    runs, cost = _count(len(spent), "model run"), total(spent)
+        return WeekCost(shown="$0.00", says="no model run")
+    runs, cost = _count(len(spent), "model run"), measure_total(spent)
     if cost is None:
-        return Cost(shown="unknown", says=f"{runs}; a model has no price")
-    return Cost(shown=_usd(cost), says=f"{runs}; questions {_usd(whole.cost_usd)}")
+        return WeekCost(shown="unknown", says=f"{runs}; a model has no price")
+    return WeekCost(shown=_usd(cost), says=f"{runs}; questions {_usd(whole.cost_usd)}")
 
 
 def _usd(cost: float | None) -> str:

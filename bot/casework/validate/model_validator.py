@@ -14,11 +14,11 @@ from typing import Final
 
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress, RunFailed, RunStopped
-from bot.agent.prompts.prompt_sections import Section
-from bot.agent.specialist import Brief, Specialist
+from bot.agent.prompts.prompt_sections import PromptSection
+from bot.agent.specialist import ModelTask, Specialist
 from bot.casework.investigate.model_investigator import ToolsFor, ValidatorAnswer
 from bot.casework.validate.code_validator import CodeValidator
-from bot.casework.validate.validation import Validation, enforce
+from bot.casework.validate.validation import Validation, enforce_checks
 from bot.domain.returns import Check, InvestigatorReturn, ValidatorReturn
 from bot.domain.threads import ThreadState
 from bot.ports import Clock
@@ -54,7 +54,7 @@ class ModelValidator:
         assert state.investigator_return is not None
         checks = self._code.validate(state, run_id=run_id).checks
         ledger = Ledger()
-        brief = Brief(
+        brief = ModelTask(
             run_id=run_id,
             rubric=state.rubric or "",
             sections=tuple(_sections(state, state.investigator_return, checks, summaries)),
@@ -91,22 +91,22 @@ def _places(ledger: Ledger) -> tuple[str, ...]:
 
 def _sections(
     state: ThreadState, ret: InvestigatorReturn, checks: Sequence[Check], summaries: Sequence[str]
-) -> Iterator[Section]:
+) -> Iterator[PromptSection]:
     """Yield what the validator may see: the question, the draft with its evidence, the checks, the other threads."""
-    yield Section(name="question", text=state.question, sender=state.original_sender_id)
+    yield PromptSection(name="question", text=state.question, sender=state.original_sender_id)
     draft = ret.model_dump(mode="json", include=_SHOWN)
-    yield Section(name="draft", text=_json(draft), sender="the investigator")
+    yield PromptSection(name="draft", text=_json(draft), sender="the investigator")
     for ref in ret.evidence_refs:
-        yield Section(name="evidence", text=_json(ref.model_dump(mode="json")), sender="the investigator")
-    yield Section(name="checks", text="\n".join(_json(check.model_dump()) for check in checks), sender="code")
+        yield PromptSection(name="evidence", text=_json(ref.model_dump(mode="json")), sender="the investigator")
+    yield PromptSection(name="checks", text="\n".join(_json(check.model_dump()) for check in checks), sender="code")
     if summaries:
-        yield Section(name="other_open_threads", text="\n".join(summaries))
+        yield PromptSection(name="other_open_threads", text="\n".join(summaries))
 
 
 def _corrected(said: ValidatorReturn, checks: Sequence[Check], state: ThreadState, ledger: Ledger) -> ValidatorReturn:
     """Return the verdict as the rules let it stand; a change is logged and is the first of its reasons."""
     assert state.investigator_return is not None
-    ruled = enforce(said, checks, state.investigator_return.evidence_refs, ledger)
+    ruled = enforce_checks(said, checks, state.investigator_return.evidence_refs, ledger)
     if ruled.verdict is said.verdict:
         return ruled
     log.warning(

@@ -74,7 +74,7 @@ def verdict_of_checks(checks: Sequence[Check], at: datetime) -> ValidatorReturn:
     )
 
 
-def enforce(
+def enforce_checks(
     ret: ValidatorReturn, checks: Sequence[Check], refs: Sequence[EvidenceRef], ledger: Ledger | None = None
 ) -> ValidatorReturn:
     """Return a model's verdict as the rules let it stand.

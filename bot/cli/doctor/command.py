@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.casework.reports.health_checks import (
-    Finding,
+    HealthCheck,
     classifier_check,
     connection_check,
     journal_check,
@@ -26,8 +26,8 @@ from bot.casework.reports.health_checks import (
     process_check,
 )
 from bot.cli.doctor import machine_checks, model_checks, slack_checks
-from bot.cli.doctor.context import Check, Patient, Tokenless, Unsettled
-from bot.cli.output import Parser
+from bot.cli.doctor.context import Check, DoctorContext, NoTokens, UnreadSettings
+from bot.cli.output import CommandParser
 from bot.config.environment import read_environment
 from bot.errors import ConfigError, TriageError
 
@@ -49,26 +49,26 @@ def main(argv: list[str]) -> int:
     args = parser().parse_args(argv)
     environment = read_environment(dotenv=Path(".env"))
     home = args.home or environment.home
-    patient = Patient(home=home, config=args.config, environment=environment, now=datetime.now(UTC))
-    findings = examine(patient)
+    patient = DoctorContext(home=home, config=args.config, environment=environment, now=datetime.now(UTC))
+    findings = run_checks(patient)
     print(_as_json(findings) if args.json else render(findings))
     return 0 if all(finding.ok for finding in findings.values()) else 1
 
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the arguments."""
-    found = Parser(prog="triage doctor", description="Is everything as it must be?")
+    found = CommandParser(prog="triage doctor", description="Is everything as it must be?")
     found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
     found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
     found.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return found
 
 
-def examine(
-    patient: Patient, checks: Mapping[str, Check] | None = None, *, limit_s: float = LIMIT_S
-) -> dict[str, Finding]:
+def run_checks(
+    patient: DoctorContext, checks: Mapping[str, Check] | None = None, *, limit_s: float = LIMIT_S
+) -> dict[str, HealthCheck]:
     """Return what every check found, in their order; one that fails or is slow has found that, and stops no other."""
-    found: dict[str, Finding] = {}
+    found: dict[str, HealthCheck] = {}
     looking = {
         name: threading.Thread(target=_look, args=(found, name, check, patient), name=name, daemon=True)
         for name, check in (CHECKS if checks is None else checks).items()
@@ -78,11 +78,11 @@ def examine(
         thread.start()
     for thread in looking.values():
         thread.join(max(0.0, until - time.monotonic()))
-    slow = Finding(ok=False, says=f"no answer within {limit_s:g} s", fix="look at the network; then try again")
+    slow = HealthCheck(ok=False, says=f"no answer within {limit_s:g} s", fix="look at the network; then try again")
     return {name: found.get(name, slow) for name in looking}
 
 
-def render(findings: Mapping[str, Finding]) -> str:
+def render(findings: Mapping[str, HealthCheck]) -> str:
     """Return a line for each finding, what to do below it, those that were not made together, and the sum."""
     lines: list[str] = []
     unmade: dict[str, list[str]] = {}
@@ -97,7 +97,7 @@ def render(findings: Mapping[str, Finding]) -> str:
     return "\n".join([*lines, _sum(findings, sum(map(len, unmade.values())))])
 
 
-def _sum(findings: Mapping[str, Finding], unmade: int) -> str:
+def _sum(findings: Mapping[str, HealthCheck], unmade: int) -> str:
     wrong = {name for name, found in findings.items() if not found.ok}
     if not wrong:
         return "all is well"
@@ -111,26 +111,30 @@ def _wrapped(lead: str, text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent=lead, subsequent_indent=" " * _INDENT, break_on_hyphens=False)
 
 
-def _look(found: dict[str, Finding], name: str, check: Check, patient: Patient) -> None:
+def _look(found: dict[str, HealthCheck], name: str, check: Check, patient: DoctorContext) -> None:
     found[name] = _try(name, check, patient)
 
 
-def _try(name: str, check: Check, patient: Patient) -> Finding:
+def _try(name: str, check: Check, patient: DoctorContext) -> HealthCheck:
     try:
         return check(patient)
-    except Unsettled:
-        return Finding(ok=False, says=f"{_NOT_MADE}triage.yml cannot be used", fix="see config")
-    except Tokenless as error:
+    except UnreadSettings:
+        return HealthCheck(ok=False, says=f"{_NOT_MADE}triage.yml cannot be used", fix="see config")
+    except NoTokens as error:
         if name != TOKENS:
-            return Finding(ok=False, says=f"{_NOT_MADE}there are no tokens for Slack", fix=f"see {TOKENS}")
-        return Finding(ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again")
+            return HealthCheck(ok=False, says=f"{_NOT_MADE}there are no tokens for Slack", fix=f"see {TOKENS}")
+        return HealthCheck(
+            ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again"
+        )
     except ConfigError as error:
-        return Finding(ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again")
+        return HealthCheck(
+            ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again"
+        )
     except TriageError as error:
-        return Finding(ok=False, says=str(error), fix="see the reason given; if Slack is down, try again later")
+        return HealthCheck(ok=False, says=str(error), fix="see the reason given; if Slack is down, try again later")
 
 
-def _as_json(findings: Mapping[str, Finding]) -> str:
+def _as_json(findings: Mapping[str, HealthCheck]) -> str:
     checks = [{"name": name, **asdict(found)} for name, found in findings.items()]
     return json.dumps({"ok": all(found.ok for found in findings.values()), "checks": checks}, ensure_ascii=False)
 
@@ -138,7 +142,7 @@ def _as_json(findings: Mapping[str, Finding]) -> str:
 CHECKS: Mapping[str, Check] = {
     "config": machine_checks.config,
     "secrets": lambda _: machine_checks.secrets(Path(".env")),
-    TOKENS: slack_checks.tokens,
+    TOKENS: slack_checks.check_tokens,
     "scopes": slack_checks.scopes,
     "clock": slack_checks.clock,
     "ops channel": slack_checks.ops_channel,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from bot.casework.reports.health_checks import Finding
+from bot.casework.reports.health_checks import HealthCheck
 from bot.config.environment import Environment, require_signing_secret, require_tokens
 from bot.config.settings import Settings, find_config, load_settings
 from bot.errors import ConfigError
@@ -16,16 +16,16 @@ PATIENCE_S = 5.0
 """How long a check waits for an answer from outside; all of them together take little longer."""
 
 
-class Unsettled(ConfigError):
+class UnreadSettings(ConfigError):
     """The settings cannot be read, which one check says for all."""
 
 
-class Tokenless(ConfigError):
+class NoTokens(ConfigError):
     """There is nothing to talk to Slack with, which one check says for all."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Patient:
+class DoctorContext:
     """One data directory with its settings, which are read by the checks that need them."""
 
     home: Path
@@ -38,7 +38,7 @@ class Patient:
         try:
             return load_settings(find_config(self.config, self.home))
         except ConfigError as error:
-            raise Unsettled(*error.problems) from error
+            raise UnreadSettings(*error.problems) from error
 
     def bot_token(self) -> str:
         """Return the bot's token; raises Tokenless if what this mode needs to talk to Slack is not there."""
@@ -46,7 +46,7 @@ class Patient:
         try:
             return (require_signing_secret if over_http else require_tokens)(self.environment)[0]
         except ConfigError as error:
-            raise Tokenless(*error.problems) from error
+            raise NoTokens(*error.problems) from error
 
 
-Check = Callable[[Patient], Finding]
+Check = Callable[[DoctorContext], HealthCheck]

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from bot.adapters.process.tmux import choose_terminal
-from bot.adapters.storage.files.retention import size, used
+from bot.adapters.storage.files.retention import disk_used, size
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.reports.health_checks import Finding
-from bot.cli.doctor.context import PATIENCE_S, Patient, Unsettled
+from bot.casework.reports.health_checks import HealthCheck
+from bot.cli.doctor.context import PATIENCE_S, DoctorContext, UnreadSettings
 from bot.config.session_settings import SessionSettings
 from bot.config.settings import find_config
 from bot.domain.text.sanitize import one_line
@@ -25,71 +25,73 @@ from bot.heartbeat.sessions.session_registry import PLAYBOOK
 LOW_BYTES: Final = 1024**3
 
 
-def config(patient: Patient) -> Finding:
+def config(patient: DoctorContext) -> HealthCheck:
     """Whether triage.yml can be used."""
     try:
         settings = patient.settings()
-    except Unsettled as error:
+    except UnreadSettings as error:
         fix = "put that right, or write a new one with `triage init`"
-        return Finding(ok=False, says="; ".join(error.problems), fix=fix)
+        return HealthCheck(ok=False, says="; ".join(error.problems), fix=fix)
     chats, sessions = len(settings.watched_chats), len(settings.sessions)
     path = find_config(patient.config, patient.home)
-    return Finding(ok=True, says=f"{path}: {_counted(chats, 'watched chat')}, {_counted(sessions, 'session')}")
+    return HealthCheck(ok=True, says=f"{path}: {_counted(chats, 'watched chat')}, {_counted(sessions, 'session')}")
 
 
-def secrets(path: Path) -> Finding:
+def secrets(path: Path) -> HealthCheck:
     """Whether the file with the tokens is for its owner's eyes only."""
     try:
         mode = path.stat().st_mode & 0o077
     except OSError:
-        return Finding(ok=True, says="no .env here; the tokens come from the environment")
+        return HealthCheck(ok=True, says="no .env here; the tokens come from the environment")
     if mode:
-        return Finding(ok=False, says="others on this machine may read .env", fix="chmod 600 .env")
-    return Finding(ok=True, says=".env is for its owner only")
+        return HealthCheck(ok=False, says="others on this machine may read .env", fix="chmod 600 .env")
+    return HealthCheck(ok=True, says=".env is for its owner only")
 
 
-def git(patient: Patient) -> Finding:
+def git(patient: DoctorContext) -> HealthCheck:
     """Whether git is there and the codebase a checkout with a commit."""
     if shutil.which("git") is None:
-        return Finding(ok=False, says="git is not installed", fix="apt-get install git")
+        return HealthCheck(ok=False, says="git is not installed", fix="apt-get install git")
     codebase = patient.settings().codebase
     repo = GitRepo(codebase)
     stands = f"{codebase} stands at {repo.head()[:10]}"
     missing = [entry.path for entry in repo.tree(repo.head()) if entry.is_missing]
     if not missing:
-        return Finding(ok=True, says=stands)
+        return HealthCheck(ok=True, says=stands)
     first = one_line(missing[0], 80)
-    return Finding(
+    return HealthCheck(
         ok=False,
         says=f"{stands}, but {len(missing)} of its files cannot be read, such as {first}; no answer can cite them",
         fix="in a clone made with --filter: `git fetch --refetch --no-filter`; else `git fsck`, then clone anew",
     )
 
 
-def tmux(patient: Patient) -> Finding:
+def tmux(patient: DoctorContext) -> HealthCheck:
     """Whether long investigations can be attached to; without tmux they are followed with `tail -f`."""
     if shutil.which("tmux") is None:
-        return Finding(ok=True, says="not installed; long investigations run as plain processes (tail -f)")
+        return HealthCheck(ok=True, says="not installed; long investigations run as plain processes (tail -f)")
     usable = type(choose_terminal(patient.home)).__name__ == "TmuxTerminal"
     if not usable:
-        return Finding(ok=True, says="TRIAGE_HOME's path is too long for its socket; plain processes are used")
+        return HealthCheck(ok=True, says="TRIAGE_HOME's path is too long for its socket; plain processes are used")
     done = _run("tmux", "-V")
     fix = "reinstall tmux, or remove it: plain processes do as well"
-    return Finding(ok=done is not None, says=done or "tmux does not start", fix="" if done else fix)
+    return HealthCheck(ok=done is not None, says=done or "tmux does not start", fix="" if done else fix)
 
 
-def gh(patient: Patient) -> Finding:
+def gh(patient: DoctorContext) -> HealthCheck:
     """Whether beats can look at pull requests and issues."""
     names = [name for name, session in patient.settings().sessions.items() if _takes_gh(session.cwd)]
     if not names:
-        return Finding(ok=True, says="not needed: no session has a task for it")
+        return HealthCheck(ok=True, says="not needed: no session has a task for it")
     if shutil.which("gh") is None:
         says = f"not installed; tasks of {', '.join(names)} about pull requests and issues will be findings"
         fix = "install gh (https://cli.github.com), then gh auth login; or take those tasks out of HEARTBEAT.md"
-        return Finding(ok=False, says=says, fix=fix)
+        return HealthCheck(ok=False, says=says, fix=fix)
     if _run("gh", "auth", "status") is None:
-        return Finding(ok=False, says="gh is not logged in", fix="as the bot's user: gh auth login, or set GH_TOKEN")
-    return Finding(ok=True, says="logged in")
+        return HealthCheck(
+            ok=False, says="gh is not logged in", fix="as the bot's user: gh auth login, or set GH_TOKEN"
+        )
+    return HealthCheck(ok=True, says="logged in")
 
 
 def _takes_gh(cwd: Path) -> bool:
@@ -101,30 +103,30 @@ def _takes_gh(cwd: Path) -> bool:
     return text is None or "`gh " in text
 
 
-def disk(patient: Patient) -> Finding:
+def disk(patient: DoctorContext) -> HealthCheck:
     """Whether the data directory can be written, has room, and is nobody else's to read."""
     home = next(path for path in (patient.home, *patient.home.parents) if path.exists())
     if not os.access(home, os.W_OK | os.X_OK):
-        return Finding(ok=False, says=f"{home} cannot be written", fix="run this, and the bot, as its owner")
+        return HealthCheck(ok=False, says=f"{home} cannot be written", fix="run this, and the bot, as its owner")
     free = shutil.disk_usage(home).free
-    says = f"{size(free)} free at {home}" + (f", {used(home)} used by triage" if home == patient.home else "")
+    says = f"{size(free)} free at {home}" + (f", {disk_used(home)} used by triage" if home == patient.home else "")
     if free < LOW_BYTES:
         fix = "free space; a shorter `keep_runs_for` removes old records of runs, and index/ is a cache"
-        return Finding(ok=False, says=says, fix=fix)
+        return HealthCheck(ok=False, says=says, fix=fix)
     if home == patient.home and home.stat().st_mode & stat.S_IRWXO:
-        return Finding(ok=False, says=f"others on this machine may read {home}", fix=f"chmod o-rwx {home}")
-    return Finding(ok=True, says=says)
+        return HealthCheck(ok=False, says=f"others on this machine may read {home}", fix=f"chmod o-rwx {home}")
+    return HealthCheck(ok=True, says=says)
 
 
-def sessions(patient: Patient) -> Finding:
+def sessions(patient: DoctorContext) -> HealthCheck:
     """Whether every session has its folder and a playbook that can be read."""
     watched = patient.settings().sessions
     problems = [problem for name, one in watched.items() if (problem := _session_problem(name, one))]
     if problems:
-        return Finding(ok=False, says="; ".join(problems), fix="put that right; triage heartbeat list shows them")
+        return HealthCheck(ok=False, says="; ".join(problems), fix="put that right; triage heartbeat list shows them")
     waiting = [name for name, one in watched.items() if PlaybookFile(one.cwd).peek() is None]
     new = f"; the first beat writes a playbook for {', '.join(waiting)}" if waiting else ""
-    return Finding(
+    return HealthCheck(
         ok=True, says=f"{_counted(len(watched), 'session')}{new}" if watched else "none are configured: no heartbeats"
     )
 

@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from typing import Final
 
 from bot.adapters.llm.anthropic_client import probe_model
-from bot.casework.reports.health_checks import Finding
-from bot.cli.doctor.context import PATIENCE_S, Patient
+from bot.casework.reports.health_checks import HealthCheck
+from bot.cli.doctor.context import PATIENCE_S, DoctorContext
 from bot.composition.model_access import unpriced
 from bot.config.model_settings import McpServerSettings
 from bot.errors import ProviderError, Unavailable
@@ -17,7 +17,7 @@ PRICE_FORM: Final = "{input: 1, output: 5, cache_read: 0.1, cache_write_5m: 1.25
 _CLOUD_MODULES = {"bedrock": "botocore", "vertex": "google"}
 
 
-def model(patient: Patient) -> Finding:
+def model(patient: DoctorContext) -> HealthCheck:
     """Whether the models can be reached; nothing is paid for."""
     settings, key = patient.settings(), patient.environment.anthropic_api_key
     name = settings.investigator.model
@@ -25,49 +25,49 @@ def model(patient: Patient) -> Finding:
         module = _CLOUD_MODULES.get(settings.provider)
         if module and find_spec(module) is None:
             fix = f"pip install 'anthropic[{settings.provider}]'"
-            return Finding(ok=False, says=f"provider {settings.provider} needs more packages", fix=fix)
-        return Finding(ok=True, says=f"{name} at {settings.provider}, not asked: it has credentials of its own")
+            return HealthCheck(ok=False, says=f"provider {settings.provider} needs more packages", fix=fix)
+        return HealthCheck(ok=True, says=f"{name} at {settings.provider}, not asked: it has credentials of its own")
     if key is None:
-        return Finding(ok=True, says="offline: no ANTHROPIC_API_KEY, a search over the code answers")
+        return HealthCheck(ok=True, says="offline: no ANTHROPIC_API_KEY, a search over the code answers")
     try:
         address = settings.base_url or patient.environment.anthropic_base_url
-        return Finding(ok=True, says=probe_model(address, key.get_secret_value(), name, timeout_s=PATIENCE_S))
+        return HealthCheck(ok=True, says=probe_model(address, key.get_secret_value(), name, timeout_s=PATIENCE_S))
     except Unavailable as error:
         fix = "check the network and base_url in triage.yml or ANTHROPIC_BASE_URL; if both are right, wait"
-        return Finding(ok=False, says=str(error), fix=fix)
+        return HealthCheck(ok=False, says=str(error), fix=fix)
     except ProviderError as error:
         fix = "correct ANTHROPIC_API_KEY in .env, or the model's name in triage.yml"
-        return Finding(ok=False, says=str(error), fix=fix)
+        return HealthCheck(ok=False, says=str(error), fix=fix)
 
 
-def prices(patient: Patient) -> Finding:
+def prices(patient: DoctorContext) -> HealthCheck:
     """Whether the models of heartbeats have a price; without one a limit of spending refuses them at every beat."""
     settings = patient.settings()
     if settings.provider == "anthropic" and patient.environment.anthropic_api_key is None:
-        return Finding(ok=True, says="not needed: offline")
+        return HealthCheck(ok=True, says="not needed: offline")
     missing = unpriced(settings)
     if not missing:
-        return Finding(ok=True, says="every model whose spending is limited has one")
+        return HealthCheck(ok=True, says="every model whose spending is limited has one")
     says = "; ".join(f"{model} has none: {', '.join(who)} cannot use it" for model, who in missing.items())
     fix = f"under `pricing` in triage.yml: {next(iter(missing))}: {PRICE_FORM}, in USD for a million tokens"
-    return Finding(ok=False, says=says, fix=fix)
+    return HealthCheck(ok=False, says=says, fix=fix)
 
 
-def mcp_servers(patient: Patient) -> Finding:
+def mcp_servers(patient: DoctorContext) -> HealthCheck:
     """Whether every configured server starts and offers something that may be used."""
     servers = patient.settings().mcp_servers
     if not servers:
-        return Finding(ok=True, says="none are configured")
+        return HealthCheck(ok=True, says="none are configured")
     with ThreadPoolExecutor(len(servers)) as pool:
         found = dict(zip(servers, pool.map(lambda item: _offers(patient, *item), servers.items()), strict=True))
     bad = [f"{name}: {says}" for name, (count, says) in found.items() if not count]
     if bad:
         fix = "start it by hand and read what it says; under tools: list those that are not declared read-only"
-        return Finding(ok=False, says="; ".join(bad), fix=fix)
-    return Finding(ok=True, says=", ".join(f"{name} ({count} tools)" for name, (count, _) in found.items()))
+        return HealthCheck(ok=False, says="; ".join(bad), fix=fix)
+    return HealthCheck(ok=True, says=", ".join(f"{name} ({count} tools)" for name, (count, _) in found.items()))
 
 
-def _offers(patient: Patient, name: str, one: McpServerSettings) -> tuple[int, str]:
+def _offers(patient: DoctorContext, name: str, one: McpServerSettings) -> tuple[int, str]:
     """Return how many tools a server offers to a model, and why there are none."""
     from bot.adapters.mcp.mcp_tools import McpServers
     from bot.agent.ledger import Ledger

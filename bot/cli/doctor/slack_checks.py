@@ -11,12 +11,12 @@ from typing import Any, Final
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
-from bot.casework.reports.health_checks import Finding, process_check
-from bot.cli.doctor.context import PATIENCE_S, Patient
+from bot.casework.reports.health_checks import HealthCheck, process_check
+from bot.cli.doctor.context import PATIENCE_S, DoctorContext
 from bot.cli.init_files import read_manifest
 from bot.config.settings import WatchedChat
 from bot.errors import ProviderError
-from handlers.transport.slack_clients import brief_client, translated
+from handlers.transport.slack_clients import brief_client, translate_slack_errors
 from handlers.transport.workspace import SlackWorkspace
 
 SKEW_S: Final = 60.0
@@ -24,82 +24,84 @@ SKEW_S: Final = 60.0
 _REINSTALL: Final = "on the app's page: App Manifest, paste manifest.yml, then Install App > Reinstall"
 
 
-def tokens(patient: Patient) -> Finding:
+def check_tokens(patient: DoctorContext) -> HealthCheck:
     """Whether Slack knows both tokens; the app's own only while no bot runs: Slack counts those requests."""
     answer = _whoami(patient)
     said = f"{answer.get('user', 'the bot')} in {answer.get('team', 'the workspace')}"
     settings = patient.settings()
     if settings.slack.mode == "http" or process_check(patient.home, patient.now).ok:
-        return Finding(ok=True, says=said)
+        return HealthCheck(ok=True, says=said)
     app_token = patient.environment.slack_app_token
     assert app_token is not None
-    with translated("take SLACK_APP_TOKEN"):
+    with translate_slack_errors("take SLACK_APP_TOKEN"):
         _client(patient).apps_connections_open(app_token=app_token.get_secret_value())
-    return Finding(ok=True, says=f"{said}; Socket Mode is on")
+    return HealthCheck(ok=True, says=f"{said}; Socket Mode is on")
 
 
-def scopes(patient: Patient) -> Finding:
+def scopes(patient: DoctorContext) -> HealthCheck:
     """Whether the token has every scope of manifest.yml."""
     granted = _header(_whoami(patient).headers, "x-oauth-scopes")
     wanted = _wanted()
     if granted is None or wanted is None:
         why = "Slack named none" if granted is None else "manifest.yml is not beside the program"
-        return Finding(ok=True, says=f"not compared: {why}")
+        return HealthCheck(ok=True, says=f"not compared: {why}")
     have = {scope.strip() for scope in granted.split(",")}
     missing, more = sorted(wanted - have), sorted(have - wanted)
     if missing:
-        return Finding(ok=False, says=f"not granted: {', '.join(missing)}", fix=_REINSTALL)
+        return HealthCheck(ok=False, says=f"not granted: {', '.join(missing)}", fix=_REINSTALL)
     extra = f"; more than it needs: {', '.join(more)}" if more else ""
-    return Finding(ok=True, says=f"all {len(wanted)} of the manifest are granted{extra}")
+    return HealthCheck(ok=True, says=f"all {len(wanted)} of the manifest are granted{extra}")
 
 
-def clock(patient: Patient) -> Finding:
+def clock(patient: DoctorContext) -> HealthCheck:
     """Whether this machine's clock is Slack's."""
     return skew(_header(_whoami(patient).headers, "date"), datetime.now(UTC))
 
 
-def skew(date: str | None, now: datetime) -> Finding:
+def skew(date: str | None, now: datetime) -> HealthCheck:
     """Compare a clock with the Date header of an answer that has just arrived."""
     try:
         skew_s = (now - parsedate_to_datetime(date or "")).total_seconds()
     except (ValueError, TypeError):  # TypeError: a time without a zone
-        return Finding(ok=True, says="not compared: Slack told no time")
+        return HealthCheck(ok=True, says="not compared: Slack told no time")
     if abs(skew_s) < SKEW_S:
-        return Finding(ok=True, says=f"within {max(1, round(abs(skew_s)))} s of Slack's")
+        return HealthCheck(ok=True, says=f"within {max(1, round(abs(skew_s)))} s of Slack's")
     side = "ahead of" if skew_s > 0 else "behind"
-    return Finding(ok=False, says=f"{abs(skew_s):.0f} s {side} Slack's", fix="set the clock: timedatectl set-ntp true")
+    return HealthCheck(
+        ok=False, says=f"{abs(skew_s):.0f} s {side} Slack's", fix="set the clock: timedatectl set-ntp true"
+    )
 
 
-def ops_channel(patient: Patient) -> Finding:
+def ops_channel(patient: DoctorContext) -> HealthCheck:
     """Whether the ops channel is there, private, and the bot in it."""
     channel = patient.settings().ops_channel
     client = _client(patient)
     workspace = SlackWorkspace(client, team_id="")
     if not workspace.channel(channel).is_private:
         fix = "make it private, or name a private one as `ops_channel` in triage.yml"
-        return Finding(ok=False, says=f"{channel} is not private: drafts would be read by everybody", fix=fix)
-    return Finding(ok=True, says=f"{channel} is private")
+        return HealthCheck(ok=False, says=f"{channel} is not private: drafts would be read by everybody", fix=fix)
+    return HealthCheck(ok=True, says=f"{channel} is private")
 
 
-def watched_chats(patient: Patient) -> Finding:
+def watched_chats(patient: DoctorContext) -> HealthCheck:
     """Whether the bot is in every channel whose messages it is to read."""
     chats = patient.settings().watched_chats
     if not chats:
-        return Finding(ok=True, says="none are configured; only mentions are answered")
+        return HealthCheck(ok=True, says="none are configured; only mentions are answered")
     client = _client(patient)
     with ThreadPoolExecutor(min(8, len(chats))) as pool:
         problems = [problem for problem in pool.map(lambda chat: _absence(client, chat), chats) if problem]
     if not problems:
-        return Finding(ok=True, says=f"the bot is in all {len(chats)}" if len(chats) > 1 else "the bot is in it")
+        return HealthCheck(ok=True, says=f"the bot is in all {len(chats)}" if len(chats) > 1 else "the bot is in it")
     fix = "type /invite @triage in each, or correct its id under watched_chats in triage.yml"
-    return Finding(ok=False, says="; ".join(problems), fix=fix)
+    return HealthCheck(ok=False, says="; ".join(problems), fix=fix)
 
 
 def _absence(client: WebClient, chat: WatchedChat) -> str | None:
     """Return why a channel cannot be read, None if it can; what Slack leaves out is not held against it."""
     name = f"{chat.chat_id} ({chat.name})" if chat.name else chat.chat_id
     try:
-        with translated("look at the channel"):
+        with translate_slack_errors("look at the channel"):
             channel = client.conversations_info(channel=chat.chat_id)["channel"]
     except ProviderError as error:
         return f"{name}: {error}"
@@ -108,12 +110,12 @@ def _absence(client: WebClient, chat: WatchedChat) -> str | None:
     return f"the bot is not in {name}" if channel.get("is_member") is False else None
 
 
-def _whoami(patient: Patient) -> SlackResponse:
-    with translated("recognise the bot's token"):
+def _whoami(patient: DoctorContext) -> SlackResponse:
+    with translate_slack_errors("recognise the bot's token"):
         return _client(patient).auth_test()
 
 
-def _client(patient: Patient) -> WebClient:
+def _client(patient: DoctorContext) -> WebClient:
     return brief_client(patient.bot_token(), patient.environment.slack_api_url, timeout_s=int(PATIENCE_S))
 
 

@@ -50,17 +50,17 @@ def parse_lines(ref: str) -> CitedLines | None:
     return CitedLines(match["path"], int(match["start"]), int(match["end"] or match["start"]))
 
 
-def stands_in(quote: str, lines: Sequence[str]) -> bool:
+def is_verbatim(quote: str, lines: Sequence[str]) -> bool:
     r"""Whether `quote` is a contiguous part of `lines`, white space at line ends aside.
 
-    >>> stands_in("b = 2  \nc", ["a = 1", "b = 2", "c = 3"]), stands_in("a = 1\nc", ["a = 1", "b = 2", "c = 3"])
+    >>> is_verbatim("b = 2  \nc", ["a = 1", "b = 2", "c = 3"]), is_verbatim("a = 1\nc", ["a = 1", "b = 2", "c = 3"])
     (True, False)
     """
     return _trim(quote.split("\n")) in _trim(lines)
 
 
 def quoted_lines(quote: str, lines: Sequence[str]) -> range | None:
-    r"""Return which of `lines`, counted from 0, the quotation stands in, as `stands_in` compares; None if in none.
+    r"""Return which of `lines`, counted from 0, the quotation stands in, as `is_verbatim` compares; None if in none.
 
     >>> quoted_lines("b = 2\nc", ["", "a = 1", "b = 2", "c = 3"]), quoted_lines("d", ["a = 1"]), quoted_lines(" ", [""])
     (range(2, 4), None, None)
@@ -87,10 +87,13 @@ class Lines(NamedTuple):
     end: int
 
 
-def moved(old: Sequence[str], new: Sequence[str], lines: Lines) -> Lines | None:
+def find_moved_lines(old: Sequence[str], new: Sequence[str], lines: Lines) -> Lines | None:
     """Return where lines of `old` stand in `new`, as they are there; None where they were removed.
 
-    >>> moved(["a", "b", "c"], ["x", "a", "B", "c"], Lines(2, 3)), moved(["a", "b", "c"], ["a", "c"], Lines(2, 2))
+    >>> (
+    ...     find_moved_lines(["a", "b", "c"], ["x", "a", "B", "c"], Lines(2, 3)),
+    ...     find_moved_lines(["a", "b", "c"], ["a", "c"], Lines(2, 2)),
+    ... )
     (Lines(start=3, end=4), None)
     """
     places = [

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from bot.domain.search.file_kinds import FileKind, file_kind
-from bot.domain.text.sanitize import without_hidden
+from bot.domain.text.sanitize import strip_hidden
 
 MAX_CHARS: Final = 20_000
 """So much of a text is looked at; no draft that may be posted is longer."""
@@ -114,7 +114,7 @@ def places_in(text: str) -> list[NamedPlace]:
     >>> [str(place) for place in places_in("`a/b.py:3-9`, line 4 of x.go, since commit abc1234; v1.2, 12:30, db:5432.")]
     ['a/b.py:3-9', 'x.go:4', 'commit abc1234']
     """
-    known = unicodedata.normalize("NFKC", without_hidden(text[:MAX_CHARS])[0])
+    known = unicodedata.normalize("NFKC", strip_hidden(text[:MAX_CHARS])[0])
     known = re.sub("[‐‑‒–—−〜]", "-", known)
     urls = [place for url in _URL.finditer(known) for place in _in_url(url[0])]
     rest = _URL.sub(lambda url: " " * len(url[0]), known)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from bot.domain.text.sanitize import without_hidden
+from bot.domain.text.sanitize import strip_hidden
 
 _WORD: Final = re.compile(r"\S+")
 _NAMED: Final = re.compile(r"<[@#!](?:[^<>|\s]*)\|([^<>\s]+)>|<([@#!][^<>|\s]*)>")
@@ -21,7 +21,7 @@ _PAIRS: Final = {"`": "`", '"': '"', "'": "'", "“": "”", "„": "“", "‘"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
+class CommandLine:
     """A typed line. `words` are cleaned, in their own case; `text` is the line without the bot's own name."""
 
     text: str
@@ -41,25 +41,25 @@ class Line:
         return self.text[found[count].start() :].strip() if count < len(found) else ""
 
 
-def read_line(typed: object) -> Line:
+def read_line(typed: object) -> CommandLine:
     """Return what was typed; anything but text is an empty line. Nothing is left out of `text` but wrapping and name.
 
     >>> read_line("`/Triage  Heartbeat\u00a0RUN <#C1|shop>`").words
     ('Heartbeat', 'RUN', 'shop')
     """
     text = _unwrapped(_unescaped(typed.strip()) if isinstance(typed, str) else "")
-    while (first := _WORD.match(text)) and tidy(first[0]).lower() in _OWN_NAMES | {""}:
+    while (first := _WORD.match(text)) and clean_word(first[0]).lower() in _OWN_NAMES | {""}:
         text = text[first.end() :].lstrip()
-    return Line(text=text, words=tuple(tidy(word[0]) for word in _WORD.finditer(text)))
+    return CommandLine(text=text, words=tuple(clean_word(word[0]) for word in _WORD.finditer(text)))
 
 
-def tidy(word: str) -> str:
+def clean_word(word: str) -> str:
     """Return a steering word without what it may be wrapped in; "" where nothing is left.
 
-    >>> tidy("“Status”,"), tidy("/help"), tidy("<@U1|ana>"), tidy("<#C1>"), tidy("```")
+    >>> clean_word("“Status”,"), clean_word("/help"), clean_word("<@U1|ana>"), clean_word("<#C1>"), clean_word("```")
     ('Status', 'help', 'ana', 'C1', '')
     """
-    bare = without_hidden(word)[0].strip(_WRAPPING)
+    bare = strip_hidden(word)[0].strip(_WRAPPING)
     if named := _NAMED.fullmatch(bare.rstrip(".,;:")):
         return str(named[1] or named[2][1:])
     return bare.rstrip(_WRAPPING + ".,;:").removeprefix("/") if bare != "/" else ""

@@ -20,7 +20,7 @@ NOTHING: Final = "nothing"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
+class CommandSpec:
     """One command. `form` is its syntax and `examples` two lines to type, all without `/triage`.
 
     `undo` is "" where nothing was changed. `extra_words` is how many words may follow the path (None: any number).
@@ -42,21 +42,21 @@ class Entry:
 
 
 _ENTRIES: Final = (
-    Entry(
+    CommandSpec(
         path="status",
         form="status",
         does="what waits, what runs, whether Slack is heard",
         examples=("status", "help status"),
         who=f"{EVERYBODY}; the questions are shown to approvers",
     ),
-    Entry(
+    CommandSpec(
         path="open",
         form="open",
         does="the drafts that wait, oldest first, with links to their cards",
         examples=("open", "help open"),
         who=f"{EVERYBODY} see how many; the list is for approvers",
     ),
-    Entry(
+    CommandSpec(
         path="investigate",
         form="investigate <question>",
         does="ask from anywhere; the card stands in the ops channel",
@@ -65,14 +65,14 @@ _ENTRIES: Final = (
         changes="posts your question in the ops channel, where its card follows; an investigation costs money",
         undo="Dismiss on the card",
     ),
-    Entry(
+    CommandSpec(
         path="brief",
         form="brief",
         does="the last 24 hours: what waits, ended, was found, and cost",
         examples=("brief", "help brief"),
         who=f"{EVERYBODY} see counts; questions and findings are for approvers",
     ),
-    Entry(
+    CommandSpec(
         path="brief picture",
         form="brief picture",
         does="the last 7 days as a picture, in the ops channel",
@@ -82,13 +82,13 @@ _ENTRIES: Final = (
         undo="an admin of the workspace deletes the message",
         extra_words=0,
     ),
-    Entry(
+    CommandSpec(
         path="metrics",
         form="metrics",
         does="what is promised, measured over the last 7 days",
         examples=("metrics", "help metrics"),
     ),
-    Entry(
+    CommandSpec(
         path="pause",
         form="pause",
         does="nothing that costs money begins until somebody resumes",
@@ -101,7 +101,7 @@ _ENTRIES: Final = (
         undo="resume",
         extra_words=0,
     ),
-    Entry(
+    CommandSpec(
         path="resume",
         form="resume",
         does="go on; what waited is taken up, oldest first",
@@ -111,13 +111,13 @@ _ENTRIES: Final = (
         undo="pause",
         extra_words=0,
     ),
-    Entry(
+    CommandSpec(
         path="approve-list",
         form="approve-list",
         does="who may approve, and where that is written",
         examples=("approve-list", "help approve-list"),
     ),
-    Entry(
+    CommandSpec(
         path="heartbeat",
         form="heartbeat …",
         does="sessions: list, on, off, every, run, assign, log, why",
@@ -125,13 +125,13 @@ _ENTRIES: Final = (
         who=f"{EVERYBODY} may list; the rest is for approvers and the session's owner",
         changes="see each subcommand",
     ),
-    Entry(
+    CommandSpec(
         path="heartbeat list",
         form="heartbeat list",
         does="every session: how often it beats, how it stands",
         examples=("heartbeat list", "heartbeat"),
     ),
-    Entry(
+    CommandSpec(
         path="heartbeat on",
         form="heartbeat on <session>",
         does="switch its heartbeat on",
@@ -141,7 +141,7 @@ _ENTRIES: Final = (
         undo="heartbeat off <session>",
         extra_words=1,
     ),
-    Entry(
+    CommandSpec(
         path="heartbeat off",
         form="heartbeat off <session>",
         does="switch its heartbeat off",
@@ -151,7 +151,7 @@ _ENTRIES: Final = (
         undo="heartbeat on <session>",
         extra_words=1,
     ),
-    Entry(
+    CommandSpec(
         path="heartbeat every",
         form="heartbeat every <session> <interval>",
         does="how often it beats, from 1m to 366d",
@@ -160,7 +160,7 @@ _ENTRIES: Final = (
         changes="the session's pace, across restarts",
         undo="heartbeat every <session> default, which gives the word back to triage.yml",
     ),
-    Entry(
+    CommandSpec(
         path="heartbeat run",
         form="heartbeat run <session>",
         does="a beat now, also outside its hours",
@@ -170,7 +170,7 @@ _ENTRIES: Final = (
         undo="heartbeat off <session> stops a beat under way",
         extra_words=1,
     ),
-    Entry(
+    CommandSpec(
         path="heartbeat assign",
         form="heartbeat assign <session> <text>",
         does="give it something to look into, now",
@@ -179,21 +179,21 @@ _ENTRIES: Final = (
         changes="puts the text into the session's inbox and starts one beat, which may cost money",
         undo="heartbeat off <session> stops the beat under way; the text waits in the inbox until a beat has read it",
     ),
-    Entry(
+    CommandSpec(
         path="heartbeat log",
         form="heartbeat log <session>",
         does="its latest beats, a line each",
         examples=("heartbeat log shop", "heartbeat log docs"),
         who=f"{EVERYBODY}; what was found is shown to approvers and the session's owner",
     ),
-    Entry(
+    CommandSpec(
         path="heartbeat why",
         form="heartbeat why <session>",
         does="the way its latest beat went, step by step",
         examples=("heartbeat why shop", "heartbeat why docs"),
         who=f"{EVERYBODY}; what was found is shown to approvers and the session's owner",
     ),
-    Entry(
+    CommandSpec(
         path="tiers",
         form="tiers <session>",
         does="its tasks: list, add, remove, move, edit, due",
@@ -201,7 +201,7 @@ _ENTRIES: Final = (
         who=APPROVERS_OR_OWNER,
         changes="the list changes nothing; see each subcommand",
     ),
-    Entry(
+    CommandSpec(
         path="tiers add",
         form="tiers <session> add <tier> <task>",
         does="one more task; the tier is quick, hourly or daily",
@@ -213,7 +213,7 @@ _ENTRIES: Final = (
         changes="adds a line to the session's HEARTBEAT.md; the next beat of that tier does it",
         undo="tiers <session> remove <n>, the number is in the answer",
     ),
-    Entry(
+    CommandSpec(
         path="tiers remove",
         form="tiers <session> remove <n>",
         does="take the task of that number out",
@@ -223,7 +223,7 @@ _ENTRIES: Final = (
         undo="the answer shows the command that adds it again",
         extra_words=1,
     ),
-    Entry(
+    CommandSpec(
         path="tiers move",
         form="tiers <session> move <n> <tier>",
         does="put a task in another tier",
@@ -233,7 +233,7 @@ _ENTRIES: Final = (
         undo="the answer shows the command that moves it back",
         extra_words=2,
     ),
-    Entry(
+    CommandSpec(
         path="tiers edit",
         form="tiers <session> edit <tier>",
         does="the whole tier as text, in a dialogue",
@@ -243,13 +243,13 @@ _ENTRIES: Final = (
         undo="what stood there is shown after Save",
         extra_words=1,
     ),
-    Entry(
+    CommandSpec(
         path="tiers due",
         form="tiers <session> due",
         does="which tier is due, and when the next one is",
         examples=("tiers shop due", "tiers docs due"),
     ),
-    Entry(
+    CommandSpec(
         path="pollinate",
         form="pollinate …",
         does="checks offered between sessions: run, list, accept, reject",
@@ -257,7 +257,7 @@ _ENTRIES: Final = (
         who=f"{APPROVERS}, and owners for their own sessions",
         changes="see each subcommand",
     ),
-    Entry(
+    CommandSpec(
         path="pollinate run",
         form="pollinate run",
         does="look for checks that sessions could take over, and offer the best",
@@ -267,14 +267,14 @@ _ENTRIES: Final = (
         undo="pollinate reject <id>",
         extra_words=0,
     ),
-    Entry(
+    CommandSpec(
         path="pollinate list",
         form="pollinate list",
         does="what waits, and what was decided last",
         examples=("pollinate list", "pollinate"),
         who=f"{APPROVERS}, and owners for their own sessions",
     ),
-    Entry(
+    CommandSpec(
         path="pollinate accept",
         form="pollinate accept <id>",
         does="add it to the session's tasks; the end of an id will do",
@@ -283,7 +283,7 @@ _ENTRIES: Final = (
         changes="adds a line to that session's HEARTBEAT.md",
         undo="tiers <session>, then remove its number",
     ),
-    Entry(
+    CommandSpec(
         path="pollinate reject",
         form="pollinate reject <id> [why]",
         does="not wanted; it is not offered again",
@@ -292,7 +292,7 @@ _ENTRIES: Final = (
         changes="remembers the refusal, with your reason",
         undo="tiers <session> add <tier> <task>",
     ),
-    Entry(
+    CommandSpec(
         path="help",
         form="help [command]",
         does="this list; `help pause` says all about one command",
@@ -300,16 +300,16 @@ _ENTRIES: Final = (
     ),
 )
 
-MANUAL: Final[Mapping[str, Entry]] = MappingProxyType({entry.path: entry for entry in _ENTRIES})
+MANUAL: Final[Mapping[str, CommandSpec]] = MappingProxyType({entry.path: entry for entry in _ENTRIES})
 """Every command and subcommand by its path, in the order in which lists show them."""
 
 
-def commands() -> tuple[Entry, ...]:
+def commands() -> tuple[CommandSpec, ...]:
     """Return the commands, without subcommands."""
     return tuple(entry for entry in _ENTRIES if not entry.is_subcommand)
 
 
-def subcommands(command: str) -> tuple[Entry, ...]:
+def subcommands(command: str) -> tuple[CommandSpec, ...]:
     """Return what belongs to a command; empty where it has no subcommands.
 
     >>> [entry.path for entry in subcommands("pollinate")]
@@ -318,10 +318,10 @@ def subcommands(command: str) -> tuple[Entry, ...]:
     return tuple(entry for entry in _ENTRIES if entry.path.startswith(f"{command} "))
 
 
-def verbs(command: str) -> tuple[str, ...]:
+def command_names(command: str) -> tuple[str, ...]:
     """Return the words of a command's subcommands.
 
-    >>> verbs("tiers")
+    >>> command_names("tiers")
     ('add', 'remove', 'move', 'edit', 'due')
     """
     return tuple(entry.path.partition(" ")[2] for entry in subcommands(command))

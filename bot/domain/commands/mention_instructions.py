@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from bot.domain.commands.command_line import Line, read_line
-from bot.domain.commands.command_specs import MANUAL, commands, verbs
+from bot.domain.commands.command_line import CommandLine, read_line
+from bot.domain.commands.command_specs import MANUAL, command_names, commands
 from bot.domain.commands.instruction_words import means_decision, means_look
-from bot.domain.text.sanitize import without_hidden
+from bot.domain.text.sanitize import strip_hidden
 
 MAX_CHARS: Final = 200
 MAX_COMMAND_WORDS: Final = 4
 SURELY: Final = 0.8
 
 
-class Kind(StrEnum):
+class InstructionKind(StrEnum):
     """What a mention is."""
 
     QUESTION = "question"
@@ -44,7 +44,7 @@ class Kind(StrEnum):
 class Instruction:
     """A mention read. `command` is what to type after `/triage`, for a COMMAND only."""
 
-    kind: Kind
+    kind: InstructionKind
     command: str = ""
 
 
@@ -98,23 +98,25 @@ def read_instruction(text: str, bot_user_id: str, sessions: Collection[str] = ()
     'status'
     """
     if len(text) > MAX_CHARS * 4:
-        return Instruction(kind=Kind.QUESTION)
-    said = unicodedata.normalize("NFKC", without_hidden(text)[0]).replace("’", "'")
+        return Instruction(kind=InstructionKind.QUESTION)
+    said = unicodedata.normalize("NFKC", strip_hidden(text)[0]).replace("’", "'")
     said = " ".join(re.sub(rf"<@{re.escape(bot_user_id)}(?:\|[^<>]*)?>", " ", said).split())
     if len(said) > MAX_CHARS:
-        return Instruction(kind=Kind.QUESTION)
+        return Instruction(kind=InstructionKind.QUESTION)
     said = _OTHERS.sub("", _COURTESY.sub("", _OTHERS.sub("", said)))
     if _EYES.fullmatch(said):
-        return Instruction(kind=Kind.LOOK)
+        return Instruction(kind=InstructionKind.LOOK)
     bare = _END.sub("", said).strip()
     if not bare:
-        return Instruction(kind=Kind.BARE)
+        return Instruction(kind=InstructionKind.BARE)
     if command := _command(bare, sessions):
-        return Instruction(kind=Kind.COMMAND, command=command)
+        return Instruction(kind=InstructionKind.COMMAND, command=command)
     asked = _ASKING_END.sub("", bare)
     if _DECISION.fullmatch(asked) or means_decision(asked):
-        return Instruction(kind=Kind.DECISION)
-    return Instruction(kind=Kind.LOOK if _LOOK.fullmatch(asked) or means_look(asked) else Kind.QUESTION)
+        return Instruction(kind=InstructionKind.DECISION)
+    return Instruction(
+        kind=InstructionKind.LOOK if _LOOK.fullmatch(asked) or means_look(asked) else InstructionKind.QUESTION
+    )
 
 
 def _command(said: str, sessions: Collection[str]) -> str:
@@ -128,14 +130,14 @@ def _command(said: str, sessions: Collection[str]) -> str:
     if len(line.words) == 1:
         if first in _SAME:
             return _SAME[first]
-        if first in _ALONE or verbs(first):
+        if first in _ALONE or command_names(first):
             return first
         near = difflib.get_close_matches(first, _ALONE - {"help"}, n=1, cutoff=SURELY)
         return near[0] if near else ""
     return line.text if _has_the_form(line, sessions) and "?" not in said else ""
 
 
-def _has_the_form(line: Line, sessions: Collection[str]) -> bool:
+def _has_the_form(line: CommandLine, sessions: Collection[str]) -> bool:
     """Whether several words are a command: `help pause`, `heartbeat run shop`, `tiers shop add hourly …`.
 
     "help status codes", "tiers pricing" and "heartbeat log location" are questions: code has tiers and heartbeats, too.
@@ -144,7 +146,7 @@ def _has_the_form(line: Line, sessions: Collection[str]) -> bool:
     if first == "help":
         return " ".join(line.words[1:]).lower() in MANUAL
     if first == "tiers":
-        return second in sessions and (len(line.words) == 2 or third in verbs(first))
+        return second in sessions and (len(line.words) == 2 or third in command_names(first))
     entry = MANUAL.get(f"{first} {second}")
     if entry is None or (third and "<session>" in entry.form and third not in sessions):
         return False

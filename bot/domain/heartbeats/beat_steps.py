@@ -15,7 +15,7 @@ from typing import Final
 from bot.domain.heartbeats.beats import BeatResult, Delivered, Envelope, Wake
 
 
-class Step(StrEnum):
+class BeatStep(StrEnum):
     """Where a beat may end; in the order in which it is asked."""
 
     DISABLED = "disabled"
@@ -39,7 +39,7 @@ class Step(StrEnum):
     CANCELLED = "cancelled"
 
 
-GATE: Final = tuple(Step)[: list(Step).index(Step.DUE)]
+GATE: Final = tuple(BeatStep)[: list(BeatStep).index(BeatStep.DUE)]
 """The refusals of SPEC 5.2, in its order."""
 
 
@@ -56,16 +56,16 @@ def screen_failure(why: str | None) -> str:
     return (why or "").partition(SCREEN_FAILED)[2]
 
 
-def remark(step: Step, detail: str = "") -> str:
+def remark(step: BeatStep, detail: str = "") -> str:
     """Return the `why` of an envelope.
 
-    >>> remark(Step.BUDGET, "0.52 of 0.50 USD today"), remark(Step.CANCELLED)
+    >>> remark(BeatStep.BUDGET, "0.52 of 0.50 USD today"), remark(BeatStep.CANCELLED)
     ('budget spent: 0.52 of 0.50 USD today', 'cancelled')
     """
     return f"{step}: {detail}" if detail else str(step)
 
 
-def step_of(why: str | None) -> tuple[Step | None, str]:
+def step_of(why: str | None) -> tuple[BeatStep | None, str]:
     """Return the step a remark names and what it says of it; a remark of other words names none.
 
     >>> step_of("busy: a beat of shop runs")
@@ -73,12 +73,12 @@ def step_of(why: str | None) -> tuple[Step | None, str]:
     """
     name, _, detail = (why or "").partition(": ")
     try:
-        return Step(name), detail
+        return BeatStep(name), detail
     except ValueError:
         return None, why or ""
 
 
-class Mark(StrEnum):
+class StepMark(StrEnum):
     """What became of a beat at one step."""
 
     PASSED = "passed"
@@ -87,93 +87,93 @@ class Mark(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PathLine:
+class StepLine:
     """One step of the way; `detail` may be empty."""
 
     name: str
-    mark: Mark
+    mark: StepMark
     detail: str = ""
 
 
 NAMES: Final = {
-    Step.DISABLED: "enabled",
-    Step.HALTED: "triage",
-    Step.PAUSED: "pause",
-    Step.HOURS: "hours",
-    Step.FOLDER: "folder",
-    Step.HIDDEN: "visibility",
-    Step.ROUTE: "route",
-    Step.BUDGET: "budget",
-    Step.BUSY: "busy",
-    Step.TRACKED: "tracked",
-    Step.EMPTY: "empty",
-    Step.DUE: "due",
-    Step.PROBES: "probes",
-    Step.PRESCREEN: "pre-screen",
-    Step.RUN: "run",
-    Step.ACK: "ack",
-    Step.DEDUPE: "dedupe",
-    Step.DELIVERY: "delivered",
+    BeatStep.DISABLED: "enabled",
+    BeatStep.HALTED: "triage",
+    BeatStep.PAUSED: "pause",
+    BeatStep.HOURS: "hours",
+    BeatStep.FOLDER: "folder",
+    BeatStep.HIDDEN: "visibility",
+    BeatStep.ROUTE: "route",
+    BeatStep.BUDGET: "budget",
+    BeatStep.BUSY: "busy",
+    BeatStep.TRACKED: "tracked",
+    BeatStep.EMPTY: "empty",
+    BeatStep.DUE: "due",
+    BeatStep.PROBES: "probes",
+    BeatStep.PRESCREEN: "pre-screen",
+    BeatStep.RUN: "run",
+    BeatStep.ACK: "ack",
+    BeatStep.DEDUPE: "dedupe",
+    BeatStep.DELIVERY: "delivered",
 }
 """The steps as people read them, in order."""
 
 _NOT_ASKED: Final = {
-    Step.PAUSED: frozenset({Wake.ON_DEMAND}),
-    Step.HOURS: frozenset(Wake) - {Wake.INTERVAL},
-    Step.EMPTY: frozenset(Wake) - {Wake.INTERVAL},
+    BeatStep.PAUSED: frozenset({Wake.ON_DEMAND}),
+    BeatStep.HOURS: frozenset(Wake) - {Wake.INTERVAL},
+    BeatStep.EMPTY: frozenset(Wake) - {Wake.INTERVAL},
 }
 
 
-def path_of(beat: Envelope) -> tuple[PathLine, ...]:
+def steps_of_beat(beat: Envelope) -> tuple[StepLine, ...]:
     """Return the steps of one beat up to the one where it ended."""
     end, why = _end(beat)
     steps = list(NAMES)
     passed = [_passed(beat, step) for step in steps[: steps.index(end)]]
-    return (*passed, PathLine(name=NAMES[end], mark=Mark.ENDED, detail=why))
+    return (*passed, StepLine(name=NAMES[end], mark=StepMark.ENDED, detail=why))
 
 
-def _end(beat: Envelope) -> tuple[Step, str]:
+def _end(beat: Envelope) -> tuple[BeatStep, str]:
     """Return the step at which a beat ended, and what is to be said of it."""
     step, detail = step_of(beat.why)
-    if step is Step.CANCELLED or (beat.result is BeatResult.SKIPPED and step not in NAMES):
+    if step is BeatStep.CANCELLED or (beat.result is BeatResult.SKIPPED and step not in NAMES):
         return _furthest(beat), beat.why or "skipped"
     if beat.result is BeatResult.FAILED:
         return _furthest(beat), f"failed: {beat.error or detail or 'no reason was recorded'}"
     if beat.result is BeatResult.SENT:
-        return Step.DELIVERY, _place(beat.delivered)
+        return BeatStep.DELIVERY, _place(beat.delivered)
     if step is not None:
         return step, detail or str(step)
     said = "said that all is well" if beat.result is BeatResult.OK_TOKEN else "had nothing to say"
-    return Step.ACK, f"{said}{f': {beat.why}' if beat.why else ''}"
+    return BeatStep.ACK, f"{said}{f': {beat.why}' if beat.why else ''}"
 
 
-def _furthest(beat: Envelope) -> Step:
+def _furthest(beat: Envelope) -> BeatStep:
     """Return how far a beat came that did not end by itself."""
     if beat.usage.input_tokens is not None or beat.tool_calls:
-        return Step.RUN
+        return BeatStep.RUN
     if beat.prescreen is not None or beat.usage.triage_usage is not None:
-        return Step.PRESCREEN
-    return Step.PROBES if beat.tier is not None else Step.DUE
+        return BeatStep.PRESCREEN
+    return BeatStep.PROBES if beat.tier is not None else BeatStep.DUE
 
 
-def _passed(beat: Envelope, step: Step) -> PathLine:
+def _passed(beat: Envelope, step: BeatStep) -> StepLine:
     if beat.reason in _NOT_ASKED.get(step, ()):
-        return PathLine(name=NAMES[step], mark=Mark.NOT_ASKED, detail=f"the wake is {beat.reason}")
+        return StepLine(name=NAMES[step], mark=StepMark.NOT_ASKED, detail=f"the wake is {beat.reason}")
     if step in GATE:
-        return PathLine(name=NAMES[step], mark=Mark.PASSED)
-    if step is Step.PRESCREEN and beat.prescreen is None:
-        return PathLine(name=NAMES[step], mark=Mark.NOT_ASKED)
-    return PathLine(name=NAMES[step], mark=Mark.PASSED, detail=_detail(beat, step))
+        return StepLine(name=NAMES[step], mark=StepMark.PASSED)
+    if step is BeatStep.PRESCREEN and beat.prescreen is None:
+        return StepLine(name=NAMES[step], mark=StepMark.NOT_ASKED)
+    return StepLine(name=NAMES[step], mark=StepMark.PASSED, detail=_detail(beat, step))
 
 
-def _detail(beat: Envelope, step: Step) -> str:
+def _detail(beat: Envelope, step: BeatStep) -> str:
     match step:
-        case Step.DUE:
+        case BeatStep.DUE:
             return f"{beat.tier} tasks" if beat.tier else ""
-        case Step.PRESCREEN:
+        case BeatStep.PRESCREEN:
             failure = screen_failure(beat.why)
             return f"{beat.prescreen}: it failed: {failure}" if failure else str(beat.prescreen)
-        case Step.RUN:
+        case BeatStep.RUN:
             calls = f"{beat.tool_calls} tool call{'s' * (beat.tool_calls != 1)}"
             cost = beat.usage.cost_usd
             return calls if cost is None else f"{calls}, ${cost:.4f}"

@@ -197,7 +197,7 @@ def missing_receipts(due: Iterable[str], receipts: Iterable[Receipt]) -> tuple[s
     return tuple(task for task in dict.fromkeys(due) if task not in have)
 
 
-class PaidRun(BaseModel):
+class RunCheckpoint(BaseModel):
     """What a run reported, with the beat it belongs to: why that began and when, which tier, what is to be stamped.
 
     `due` are the ids of the tasks it was to carry out, `inbox` is how many messages it was shown; what has come since

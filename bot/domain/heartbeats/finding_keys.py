@@ -62,7 +62,7 @@ def rekeyed(key: str, task: str) -> str:
     return f"{session_id}/{task}/{rest.rpartition('/')[2]}"
 
 
-class Dedupe(BaseModel):
+class DuplicateCheck(BaseModel):
     """When each finding and each text was last sent to each place; part of heartbeat_state.json."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

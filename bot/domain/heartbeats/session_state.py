@@ -17,8 +17,8 @@ from typing import Annotated, Any, Self
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE
-from bot.domain.heartbeats.beats import Delivered, PaidRun, Wake
-from bot.domain.heartbeats.finding_keys import Dedupe
+from bot.domain.heartbeats.beats import Delivered, RunCheckpoint, Wake
+from bot.domain.heartbeats.finding_keys import DuplicateCheck
 from bot.domain.heartbeats.task_history import TaskHistory
 from bot.domain.intervals import format_interval, parse_interval
 from bot.domain.severity import Severity
@@ -40,7 +40,7 @@ class _OverrideValue(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Setter(_OverrideValue):
+class ChangedBy(_OverrideValue):
     """Who set something, and when; `name` is what people read."""
 
     id: str
@@ -48,25 +48,25 @@ class Setter(_OverrideValue):
     at: AwareDatetime
 
 
-class Switch(_OverrideValue):
+class EnabledOverride(_OverrideValue):
     """On or off."""
 
     value: bool
-    by: Setter
+    by: ChangedBy
 
 
-class Pace(_OverrideValue):
+class IntervalOverride(_OverrideValue):
     """How often."""
 
     value: WrittenInterval
-    by: Setter
+    by: ChangedBy
 
 
-class Override(_OverrideValue):
+class SessionOverride(_OverrideValue):
     """What stands over one session's settings; None: triage.yml decides."""
 
-    enabled: Switch | None = None
-    every: Pace | None = None
+    enabled: EnabledOverride | None = None
+    every: IntervalOverride | None = None
 
 
 KEPT_OPENINGS = 50
@@ -204,7 +204,7 @@ class SessionState(_Value):
     """Whose place that is: an owner who comes after them is not told there."""
     stamps: dict[str, AwareDatetime] = {}
     """A copy of the playbook's stamps, by tier, for a playbook without a Timestamps section."""
-    sent: Dedupe = Dedupe()
+    sent: DuplicateCheck = DuplicateCheck()
     """When what was last sent where."""
     probes: dict[str, str] = {}
     """The hash of each command's output in the last good beat."""
@@ -219,7 +219,7 @@ class SessionState(_Value):
     measured: dict[str, TaskHistory] = {}
     """What the last good beats measured of each task, by its id."""
     findings: dict[str, OpenFinding] = {}
-    paid: PaidRun | None = None
+    paid: RunCheckpoint | None = None
     """A full run that is over, of a beat that is not on record yet."""
     failures: Failures = Failures()
     spent: SpentToday = SpentToday()
@@ -257,12 +257,12 @@ class SessionState(_Value):
         return key in self.findings and not self.findings[key].is_open
 
 
-def is_still_silent(until: datetime, now: datetime, longest: timedelta) -> bool:
+def is_snoozed(until: datetime, now: datetime, longest: timedelta) -> bool:
     """Whether what was silenced until a time still is; a time further off than any we set is a wrong clock's.
 
     >>> from datetime import UTC
     >>> now = datetime(2026, 3, 1, tzinfo=UTC)
-    >>> [is_still_silent(now + timedelta(hours=h), now, timedelta(hours=24)) for h in (0, 24, 25)]
+    >>> [is_snoozed(now + timedelta(hours=h), now, timedelta(hours=24)) for h in (0, 24, 25)]
     [False, True, False]
     """
     return timedelta() < until - now <= longest

@@ -52,7 +52,7 @@ class Measurement:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Move:
+class TierMove:
     """A task that should stand in the next tier, and what was measured."""
 
     task_id: str
@@ -62,7 +62,7 @@ class Move:
     why: str
 
 
-def remembered(
+def add_measurement(
     history: Mapping[str, TaskHistory], seen: Iterable[Measurement], *, on: date, standing: Collection[str]
 ) -> dict[str, TaskHistory]:
     """Return the history after a good beat; of tasks that no longer stand in the playbook nothing is kept.
@@ -77,16 +77,16 @@ def remembered(
     return dict([*kept.items(), *fresh.items()][-KEPT_TASKS:])
 
 
-def moves(history: Mapping[str, TaskHistory]) -> tuple[Move, ...]:
+def suggested_moves(history: Mapping[str, TaskHistory]) -> tuple[TierMove, ...]:
     """Return what should stand in another tier; never more than one move for a task.
 
     >>> slow = TaskHistory(text="Tests: `make test`", tier=Tier.QUICK, seconds=(4.0, 31.0, 28.5, 30.0))
-    >>> [(move.from_tier.value, move.to_tier.value, move.why) for move in moves({"a1b2c3d4": slow})]
+    >>> [(move.from_tier.value, move.to_tier.value, move.why) for move in suggested_moves({"a1b2c3d4": slow})]
     [('quick', 'hourly', 'took 31 s, 28 s and 30 s in the last beats; quick tasks stay under 10 s')]
     """
     found = ((task_id, past, _slower(past) or _faster(past)) for task_id, past in history.items())
     return tuple(
-        Move(task_id=task_id, text=past.text, from_tier=past.tier, to_tier=step[0], why=step[1])
+        TierMove(task_id=task_id, text=past.text, from_tier=past.tier, to_tier=step[0], why=step[1])
         for task_id, past, step in found
         if step is not None
     )

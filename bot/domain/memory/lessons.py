@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.domain.memory.notes import NoteKind, safe_name
-from bot.domain.text.sanitize import one_line, without_hidden
+from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import Resolution, ThreadState
 
 MAX_WORDS: Final = 300
@@ -77,7 +77,7 @@ class Lesson:
     words: str
 
 
-def lesson_of(state: ThreadState) -> Lesson | None:
+def build_lesson(state: ThreadState) -> Lesson | None:
     """Return what a thread teaches: it was dismissed for a reason, or people changed its draft before it was posted."""
     if state.is_open or state.closed_at is None:
         return None
@@ -138,6 +138,6 @@ def _fitting(words: str) -> str:
 
 
 def _quoted(text: str, limit: int) -> str:
-    clean = without_hidden(text)[0].strip()
+    clean = strip_hidden(text)[0].strip()
     cut = clean if len(clean) <= limit else f"{clean[: limit - 1].rstrip()}…"
     return "\n".join(f"> {line}".rstrip() for line in cut.split("\n"))

@@ -60,7 +60,7 @@ class NoteKind(StrEnum):
         return self is not NoteKind.NOTE
 
 
-class Cite(_Value):
+class NoteCitation(_Value):
     """Lines of one file that a note rests on: `lines` is `start-end` or `line` at `commit`, `quote` stood there."""
 
     path: str
@@ -78,13 +78,13 @@ class Cite(_Value):
         return EvidenceRef(kind=EvidenceKind.FILE, ref=self.ref, commit=self.commit, quote=self.quote)
 
 
-class NoteFacts(_Value):
+class NoteHeader(_Value):
     """The facts of ours; all unknown for a note that people wrote into memory/ themselves."""
 
     kind: NoteKind = NoteKind.NOTE
     saved_by: str | None = None
     saved_at: str | None = None
-    cites: tuple[Cite, ...] = ()
+    cites: tuple[NoteCitation, ...] = ()
 
     @classmethod
     def read(cls, text: str) -> Self:
@@ -110,12 +110,12 @@ def front_matter(text: str) -> re.Match[str] | None:
     return match if is_one else None
 
 
-def cites_of(refs: Iterable[EvidenceRef], known_secrets: Collection[str] = ()) -> tuple[Cite, ...]:
+def cites_of(refs: Iterable[EvidenceRef], known_secrets: Collection[str] = ()) -> tuple[NoteCitation, ...]:
     """Return the lines of code among a draft's citations; a quote that looks like a secret is not kept."""
     return tuple(_kept(refs, known_secrets))[:MAX_CITES]
 
 
-def with_cites(text: str, cites: Sequence[Cite]) -> str:
+def with_cites(text: str, cites: Sequence[NoteCitation]) -> str:
     """Return a kept note with other citations above its words, and everything else as it stands.
 
     >>> with_cites('---\\nkind: "note"\\ncites: [{"path": "a.py"}]\\n---\\n\\nFive.\\n', ())
@@ -138,23 +138,23 @@ def _known(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
             yield name, value.strip().strip("'")  # as editors write it anew
 
 
-def _cites(value: object) -> Iterator[Cite]:
+def _cites(value: object) -> Iterator[NoteCitation]:
     for one in value[:MAX_CITES] if isinstance(value, list) else ():
         try:
-            cite = Cite.model_validate(one)
+            cite = NoteCitation.model_validate(one)
         except ValidationError:
             continue
         if _is_sound(cite.ref):
             yield cite
 
 
-def _kept(refs: Iterable[EvidenceRef], known_secrets: Collection[str]) -> Iterator[Cite]:
+def _kept(refs: Iterable[EvidenceRef], known_secrets: Collection[str]) -> Iterator[NoteCitation]:
     for ref in refs:
         if ref.kind is not EvidenceKind.FILE or not _is_sound(ref.ref) or find_secrets(ref.quote, known_secrets):
             continue
         path, _, lines = ref.ref.rpartition(":")
         try:
-            yield Cite(path=path, lines=lines, commit=ref.commit or "", quote=ref.quote)
+            yield NoteCitation(path=path, lines=lines, commit=ref.commit or "", quote=ref.quote)
         except ValidationError:
             continue
 
@@ -176,20 +176,20 @@ _LESSONS: Final = {
 UNKNOWN: Final = "nobody could look up just now whether the lines this note cites still stand"
 
 
-def caution(kind: NoteKind, changed: Sequence[Cite] | None) -> str:
+def lesson_notice(kind: NoteKind, changed: Sequence[NoteCitation] | None) -> str:
     """Return the warning for a note, the most pressing part first, or "" where there is none.
 
     `changed` are its citations that no longer stand at HEAD, None where that could not be looked up.
 
-    >>> caution(NoteKind.NOTE, [Cite(path="a.py", lines="3-4", commit="1a2b3c4d5e", quote="x")])
+    >>> lesson_notice(NoteKind.NOTE, [NoteCitation(path="a.py", lines="3-4", commit="1a2b3c4d5e", quote="x")])
     'the lines this note cites changed since 1a2b3c4 (a.py:3-4): check before you rely on it'
-    >>> caution(NoteKind.NOTE, [])
+    >>> lesson_notice(NoteKind.NOTE, [])
     ''
     """
-    return "; ".join(part for part in (doubt(changed), _LESSONS.get(kind, "")) if part)
+    return "; ".join(part for part in (changed_lines_notice(changed), _LESSONS.get(kind, "")) if part)
 
 
-def doubt(changed: Sequence[Cite] | None) -> str:
+def changed_lines_notice(changed: Sequence[NoteCitation] | None) -> str:
     """Return that cited lines changed, which, and since when they stood; "" where all of them stand."""
     if changed is None:
         return UNKNOWN
@@ -216,7 +216,7 @@ class KeptNote:
     ref: str
     title: str
     text: str
-    facts: NoteFacts
+    facts: NoteHeader
 
 
 def safe_name(filename: str) -> str:

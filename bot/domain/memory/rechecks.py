@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints
 
-from bot.domain.memory.notes import Cite
+from bot.domain.memory.notes import NoteCitation
 from bot.errors import Conflict
 
 RECHECK_ID: Final = re.compile(r"[0-9a-f]{16}")
@@ -26,7 +26,7 @@ class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Outcome(StrEnum):
+class RecheckOutcome(StrEnum):
     """How a recheck stands; `moot`: the lines stand again, or the note cites others; `gone`: the note is not there."""
 
     OPEN = "open"
@@ -39,8 +39,8 @@ class Outcome(StrEnum):
 class ChangedLines(_Value):
     """Lines a note cites, and what stands in their place; `now` is None where nothing does."""
 
-    cite: Cite
-    now: Cite | None
+    cite: NoteCitation
+    now: NoteCitation | None
 
 
 class Recheck(_Value):
@@ -55,24 +55,24 @@ class Recheck(_Value):
     head: str
     changes: tuple[ChangedLines, ...]
     at: AwareDatetime
-    outcome: Outcome = Outcome.OPEN
+    outcome: RecheckOutcome = RecheckOutcome.OPEN
     decided_by: str | None = None
     decided_at: AwareDatetime | None = None
     retired_as: str | None = None
     card_channel: str | None = None
     card_ts: str | None = None
-    card_shows: Outcome | None = None
+    card_shows: RecheckOutcome | None = None
 
     @property
     def is_shown(self) -> bool:
         """Whether everything about it is done for now: what was decided is carried out, and the card says so."""
         return self.card_shows is self.outcome
 
-    def decided(self, outcome: Outcome, by: str, at: datetime) -> Self:
+    def decided(self, outcome: RecheckOutcome, by: str, at: datetime) -> Self:
         """Return it with a decision; raises Conflict, saying who was first, where there is one."""
-        if self.outcome in (Outcome.KEPT, Outcome.RETIRED):
+        if self.outcome in (RecheckOutcome.KEPT, RecheckOutcome.RETIRED):
             raise Conflict(f"<@{self.decided_by}> decided already: {self.outcome}. Your click changed nothing.")
-        if self.outcome is not Outcome.OPEN:
+        if self.outcome is not RecheckOutcome.OPEN:
             raise Conflict(
                 "There is nothing to decide any more: the note is gone, cites other lines, or its lines stand again."
             )
@@ -83,13 +83,13 @@ class Recheck(_Value):
         return self.model_copy(update=changes)
 
 
-def recheck_id(ref: str, cites: Sequence[Cite]) -> str:
+def recheck_id(ref: str, cites: Sequence[NoteCitation]) -> str:
     """Return the id of what is asked about a note that cites these lines."""
     parts = [ref, *(f"{cite.ref}@{cite.commit}\n{cite.quote}" for cite in cites)]
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def pinned_anew(cites: Sequence[Cite], changes: Sequence[ChangedLines]) -> list[Cite]:
+def with_new_pins(cites: Sequence[NoteCitation], changes: Sequence[ChangedLines]) -> list[NoteCitation]:
     """Return what a note cites once somebody said that it is still true: what changed as it is now, if it is there."""
     now = {change.cite: change.now for change in changes}
     found = [now.get(cite, cite) for cite in cites]

@@ -25,7 +25,7 @@ _CLOSING_FENCE: Final = re.compile(r"\s*(`{3,}|~{3,})\s*")
 _TAB_COLUMNS: Final = 4
 
 
-class Kind(Enum):
+class LineKind(Enum):
     """What a line is; `FENCE` is the marker, `CODE` what stands between two."""
 
     BLANK = auto()
@@ -39,14 +39,14 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MarkdownLine:
     """One line as it shows.
 
     `text` is what it says (a heading's title, an item without marker and box), `shown` the line without comments;
     `checked` is None where an item has no box; `level` counts a heading's `#`.
     """
 
-    kind: Kind
+    kind: LineKind
     text: str = ""
     shown: str = ""
     checked: bool | None = None
@@ -60,19 +60,19 @@ class Line:
         return len(start.expandtabs(_TAB_COLUMNS))
 
 
-def scan(lines: Sequence[str]) -> tuple[Line, ...]:
+def scan_lines(lines: Sequence[str]) -> tuple[MarkdownLine, ...]:
     """Return what each line is; the lines are without their ends.
 
-    >>> [line.kind.name for line in scan(["# Quick", "- [x] look", "```", "# no heading", "```", "<!-- - x -->"])]
+    >>> [line.kind.name for line in scan_lines(["# Quick", "- [x] look", "```", "# no heading", "```", "<!-- - x -->"])]
     ['HEADING', 'ITEM', 'FENCE', 'CODE', 'FENCE', 'COMMENT']
     """
     closers, fences = _closers(lines), _Fences(lines)
-    scanned: list[Line] = []
+    scanned: list[MarkdownLine] = []
     in_comment, fence_end = False, -1
     for number, line in enumerate(lines):
         if number <= fence_end:
-            kind = Kind.FENCE if number == fence_end else Kind.CODE if line.strip() else Kind.BLANK
-            scanned.append(Line(kind, "" if kind is Kind.FENCE else line.strip(), line))
+            kind = LineKind.FENCE if number == fence_end else LineKind.CODE if line.strip() else LineKind.BLANK
+            scanned.append(MarkdownLine(kind, "" if kind is LineKind.FENCE else line.strip(), line))
             continue
         shown, runs_on = _without_comments(line, in_comment, closers[number])
         scanned.append(_classified(shown, line, in_comment))
@@ -82,21 +82,23 @@ def scan(lines: Sequence[str]) -> tuple[Line, ...]:
     return tuple(scanned)
 
 
-def _classified(shown: str, line: str, in_comment: bool) -> Line:
+def _classified(shown: str, line: str, in_comment: bool) -> MarkdownLine:
     if not shown.strip():
-        return Line(Kind.COMMENT if line.strip() else Kind.BLANK, "", shown, starts_in_comment=in_comment)
+        return MarkdownLine(
+            LineKind.COMMENT if line.strip() else LineKind.BLANK, "", shown, starts_in_comment=in_comment
+        )
     if heading := _HEADING.fullmatch(shown):
         title = (heading[2] or "").strip().rstrip("#").strip()
-        return Line(Kind.HEADING, title, shown, level=len(heading[1]), starts_in_comment=in_comment)
+        return MarkdownLine(LineKind.HEADING, title, shown, level=len(heading[1]), starts_in_comment=in_comment)
     if _RULE.fullmatch(shown):
-        return Line(Kind.RULE, "", shown, starts_in_comment=in_comment)
+        return MarkdownLine(LineKind.RULE, "", shown, starts_in_comment=in_comment)
     if item := ITEM.match(shown):
         text = "" if _fence_marker(shown) else shown[item.end() :].strip()
         checked = None if item[2] is None else item[2] in ("x", "X")
-        return Line(Kind.ITEM, text, shown, checked, starts_in_comment=in_comment)
+        return MarkdownLine(LineKind.ITEM, text, shown, checked, starts_in_comment=in_comment)
     if _FENCE.match(shown):
-        return Line(Kind.FENCE, "", shown, starts_in_comment=in_comment)
-    return Line(Kind.TEXT, shown.strip(), shown, starts_in_comment=in_comment)
+        return MarkdownLine(LineKind.FENCE, "", shown, starts_in_comment=in_comment)
+    return MarkdownLine(LineKind.TEXT, shown.strip(), shown, starts_in_comment=in_comment)
 
 
 def _fence_marker(shown: str) -> str:

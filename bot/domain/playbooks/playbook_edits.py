@@ -18,20 +18,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.domain.playbook import Playbook, line_end
-from bot.domain.playbooks.markdown_lines import Kind
-from bot.domain.playbooks.playbook_entries import PLACEHOLDER, Entry, Section, plain_text, task_id
+from bot.domain.playbooks.markdown_lines import LineKind
+from bot.domain.playbooks.playbook_entries import PLACEHOLDER, PlaybookEntry, PlaybookSection, plain_text, task_id
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 
 _BOM: Final = "\ufeff"
 _HEADINGS: Final = {
-    Section.FLAGS: "Urgent Flags",
-    Section.QUICK: "Quick Tasks",
-    Section.HOURLY: "Hourly Tasks",
-    Section.DAILY: "Daily Tasks",
-    Section.NOTES: "Notes",
+    PlaybookSection.FLAGS: "Urgent Flags",
+    PlaybookSection.QUICK: "Quick Tasks",
+    PlaybookSection.HOURLY: "Hourly Tasks",
+    PlaybookSection.DAILY: "Daily Tasks",
+    PlaybookSection.NOTES: "Notes",
 }
-_Meaning = tuple[Section, str, bool | None, tuple[str, ...]]
+_Meaning = tuple[PlaybookSection, str, bool | None, tuple[str, ...]]
 
 
 def add_task(playbook: Playbook, tier: Tier, text: str) -> Playbook:
@@ -50,11 +50,11 @@ def add_task(playbook: Playbook, tier: Tier, text: str) -> Playbook:
     return _added(playbook, _room_for(playbook, tier), [f"- [ ] {said}"], said, checked=False)
 
 
-def remove(playbook: Playbook, entry: Entry) -> Playbook:
+def remove(playbook: Playbook, entry: PlaybookEntry) -> Playbook:
     """Return the playbook without a task, flag or note and all that belongs to it; raises InputError if it is gone."""
     found = _found(playbook, entry)
     lines, rest = list(playbook.lines[: found.start]), list(playbook.lines[found.end :])
-    if found.section in (Section.FLAGS, Section.NOTES) and _count(playbook, found.section) == 1:
+    if found.section in (PlaybookSection.FLAGS, PlaybookSection.NOTES) and _count(playbook, found.section) == 1:
         rest.insert(0, f"- {PLACEHOLDER}{line_end(playbook.lines[found.end - 1])}")
     if playbook.lines[found.start].startswith(_BOM):
         rest[:1] = [_BOM + "".join(rest[:1])]
@@ -62,7 +62,7 @@ def remove(playbook: Playbook, entry: Entry) -> Playbook:
     return _verified(Playbook((*lines, *rest)), kept)
 
 
-def move_task(playbook: Playbook, task: Entry, to: Tier) -> Playbook:
+def move_task(playbook: Playbook, task: PlaybookEntry, to: Tier) -> Playbook:
     """Return the playbook with a task, its details and its box at the end of another tier.
 
     Raises:
@@ -85,7 +85,7 @@ def raise_flag(playbook: Playbook, text: str) -> Playbook:
     said = plain_text(text)
     if any(flag.id == task_id(said) for flag in playbook.flags):
         return playbook
-    return _added(playbook, Section.FLAGS, [f"- {said}"], said)
+    return _added(playbook, PlaybookSection.FLAGS, [f"- {said}"], said)
 
 
 def add_note(playbook: Playbook, text: str) -> Playbook:
@@ -93,24 +93,24 @@ def add_note(playbook: Playbook, text: str) -> Playbook:
     said = plain_text(text)
     if any(note.id == task_id(said) for note in playbook.notes):
         return playbook
-    return _added(playbook, Section.NOTES, [f"- {said}"], said)
+    return _added(playbook, PlaybookSection.NOTES, [f"- {said}"], said)
 
 
-def _room_for(playbook: Playbook, tier: Tier) -> Section:
+def _room_for(playbook: Playbook, tier: Tier) -> PlaybookSection:
     """Return the section a new task of a tier goes to."""
     tasks = playbook.tasks(tier)
     if playbook.is_freeform and playbook.tasks(Tier.QUICK):
         if tier is not Tier.QUICK:
             raise InputError("This playbook has no tiers; put its tasks under a heading ## Quick Tasks first.")
-        return Section.OTHER
+        return PlaybookSection.OTHER
     if tasks and not tasks[0].is_item:
         raise InputError(f"The {tier} tasks are written as plain text; make them a list first.")
-    return Section(tier)
+    return PlaybookSection(tier)
 
 
 def _added(
     playbook: Playbook,
-    section: Section,
+    section: PlaybookSection,
     lines: Sequence[str],
     text: str,
     checked: bool | None = None,
@@ -129,18 +129,18 @@ def _added(
     return _verified(_filled(playbook, section, lines), meanings)
 
 
-def _filled(playbook: Playbook, section: Section, lines: Sequence[str]) -> Playbook:
+def _filled(playbook: Playbook, section: PlaybookSection, lines: Sequence[str]) -> Playbook:
     """Put lines into a section that holds nothing: in the place of its `(none)`, else under its heading."""
     numbers = [number for number, other in enumerate(playbook.sections) if other is section]
     for number in numbers:
         line = playbook.scanned[number]
-        if line.kind is Kind.ITEM and line.text.casefold() == PLACEHOLDER:
+        if line.kind is LineKind.ITEM and line.text.casefold() == PLACEHOLDER:
             filled = playbook.with_lines(number + 1, lines).lines
             return Playbook((*filled[:number], *filled[number + 1 :]))
     return playbook.with_lines(playbook.after(numbers[0]), lines)
 
 
-def _found(playbook: Playbook, entry: Entry) -> Entry:
+def _found(playbook: Playbook, entry: PlaybookEntry) -> PlaybookEntry:
     """Return the entry as it stands in this version; of two that say the same, the one nearest to where it stood."""
     same = [other for other in playbook.entries if (other.section, other.id) == (entry.section, entry.id)]
     if not same:
@@ -148,11 +148,11 @@ def _found(playbook: Playbook, entry: Entry) -> Entry:
     return min(same, key=lambda other: abs(other.start - entry.start))
 
 
-def _count(playbook: Playbook, section: Section) -> int:
+def _count(playbook: Playbook, section: PlaybookSection) -> int:
     return sum(entry.section is section for entry in playbook.entries)
 
 
-def _meaning(entry: Entry) -> _Meaning:
+def _meaning(entry: PlaybookEntry) -> _Meaning:
     return entry.section, entry.text, entry.checked, entry.details
 
 
@@ -169,15 +169,15 @@ class ListChanged(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class NumberedTask:
     """A task and its number in the list, from 1."""
 
     number: int
     tier: Tier
-    task: Entry
+    task: PlaybookEntry
 
 
-def numbered(playbook: Playbook) -> tuple[Numbered, ...]:
+def numbered(playbook: Playbook) -> tuple[NumberedTask, ...]:
     r"""Return every task, quick ones first, as lists show them.
 
     >>> from bot.domain.playbook import parse
@@ -185,7 +185,7 @@ def numbered(playbook: Playbook) -> tuple[Numbered, ...]:
     [(1, 'a'), (2, 'b')]
     """
     tasks = [(tier, task) for tier in Tier for task in playbook.tasks(tier)]
-    return tuple(Numbered(number, tier, task) for number, (tier, task) in enumerate(tasks, start=1))
+    return tuple(NumberedTask(number, tier, task) for number, (tier, task) in enumerate(tasks, start=1))
 
 
 def list_digest(playbook: Playbook) -> str:
@@ -194,7 +194,7 @@ def list_digest(playbook: Playbook) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
-def task_of(playbook: Playbook, number: int, shown: str | None) -> Numbered:
+def task_of(playbook: Playbook, number: int, shown: str | None) -> NumberedTask:
     """Return the task of a number that was read in the list whose digest is `shown`.
 
     Raises:

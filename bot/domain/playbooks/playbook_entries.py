@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from bot.domain.playbooks.markdown_lines import ITEM, Kind, Line
-from bot.domain.text.sanitize import without_hidden
+from bot.domain.playbooks.markdown_lines import ITEM, LineKind, MarkdownLine
+from bot.domain.text.sanitize import strip_hidden
 from bot.errors import InputError
 
 PLACEHOLDER: Final = "(none)"
@@ -26,7 +26,7 @@ PLACEHOLDER: Final = "(none)"
 _SUB_ITEM_COLUMNS: Final = 2
 
 
-class Section(StrEnum):
+class PlaybookSection(StrEnum):
     """What a heading's section is for; those of the tiers are called as the tiers are."""
 
     TIMESTAMPS = "timestamps"
@@ -39,18 +39,22 @@ class Section(StrEnum):
 
 
 _NAMES: Final = re.compile(r"[\W\d_]*(timestamp|urgent|quick|hourly|daily|note)s?\b", re.IGNORECASE)
-_SECTIONS: Final = {"timestamp": Section.TIMESTAMPS, "urgent": Section.FLAGS, "note": Section.NOTES}
+_SECTIONS: Final = {
+    "timestamp": PlaybookSection.TIMESTAMPS,
+    "urgent": PlaybookSection.FLAGS,
+    "note": PlaybookSection.NOTES,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PlaybookEntry:
     """One task, flag or note.
 
     `text` is its first line that says something, `details` the lines after it; it fills the playbook's lines `start`
     (0-based) up to, not including, `end`. `checked` is None where it has no box.
     """
 
-    section: Section
+    section: PlaybookSection
     text: str
     checked: bool | None
     start: int
@@ -101,38 +105,38 @@ def task_id(text: str) -> str:
     return hashlib.sha256(" ".join(unmarked(text).casefold().split()).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def section_of(title: str) -> Section | None:
+def section_of(title: str) -> PlaybookSection | None:
     """Return the section a heading opens, by its first word; marks and emoji before it do not count.
 
     >>> section_of("QUICK tasks (every heartbeat)"), section_of("⚡ Daily"), section_of("Quickstart")
     (<Section.QUICK: 'quick'>, <Section.DAILY: 'daily'>, None)
     """
     name = _NAMES.match(title)
-    return None if name is None else _SECTIONS.get(name[1].lower()) or Section(name[1].lower())
+    return None if name is None else _SECTIONS.get(name[1].lower()) or PlaybookSection(name[1].lower())
 
 
-def sections(lines: Sequence[Line]) -> tuple[Section, ...]:
+def sections(lines: Sequence[MarkdownLine]) -> tuple[PlaybookSection, ...]:
     """Return for each line the section it is in; a heading is in the one it opens."""
-    found, current, level = [], Section.OTHER, 0
+    found, current, level = [], PlaybookSection.OTHER, 0
     for line in lines:
-        if line.kind is Kind.HEADING:
+        if line.kind is LineKind.HEADING:
             named = section_of(line.text)
             if named or line.level <= level:
-                current, level = named or Section.OTHER, line.level
+                current, level = named or PlaybookSection.OTHER, line.level
         found.append(current)
     return tuple(found)
 
 
-def entries(lines: Sequence[Line]) -> tuple[Entry, ...]:
+def entries(lines: Sequence[MarkdownLine]) -> tuple[PlaybookEntry, ...]:
     """Return every entry that says something, in order; placeholders and empty items are none."""
     spans: list[tuple[int, int]] = []
     is_open = False
     for number, line in enumerate(lines):
-        if line.kind in (Kind.HEADING, Kind.RULE):
+        if line.kind in (LineKind.HEADING, LineKind.RULE):
             is_open = False
         elif is_open and _continues(lines, spans[-1], number):
             spans[-1] = (spans[-1][0], number + 1)
-        elif line.kind not in (Kind.BLANK, Kind.COMMENT):
+        elif line.kind not in (LineKind.BLANK, LineKind.COMMENT):
             spans.append((number, number + 1))
             is_open = True
     where = sections(lines)
@@ -140,22 +144,22 @@ def entries(lines: Sequence[Line]) -> tuple[Entry, ...]:
     return tuple(entry for entry in found if entry.text and (entry.details or entry.text.casefold() != PLACEHOLDER))
 
 
-def _continues(lines: Sequence[Line], span: tuple[int, int], number: int) -> bool:
+def _continues(lines: Sequence[MarkdownLine], span: tuple[int, int], number: int) -> bool:
     """Whether a line belongs to the entry above it: indented under it, code, or text with no blank line between."""
     line, first = lines[number], lines[span[0]]
-    if line.kind in (Kind.BLANK, Kind.COMMENT):
+    if line.kind in (LineKind.BLANK, LineKind.COMMENT):
         return line.starts_in_comment and span[1] == number
-    if line.kind in (Kind.FENCE, Kind.CODE):
+    if line.kind in (LineKind.FENCE, LineKind.CODE):
         return True
-    if first.kind is Kind.ITEM and line.indent >= first.indent + _SUB_ITEM_COLUMNS:
+    if first.kind is LineKind.ITEM and line.indent >= first.indent + _SUB_ITEM_COLUMNS:
         return True
-    return line.kind is Kind.TEXT and all(between.kind is not Kind.BLANK for between in lines[span[1] : number])
+    return line.kind is LineKind.TEXT and all(between.kind is not LineKind.BLANK for between in lines[span[1] : number])
 
 
-def _entry(lines: Sequence[Line], section: Section, start: int, end: int) -> Entry:
+def _entry(lines: Sequence[MarkdownLine], section: PlaybookSection, start: int, end: int) -> PlaybookEntry:
     first = next((number for number in range(start, end) if lines[number].text), start)
     rest = textwrap.dedent("\n".join(line.shown.rstrip() for line in lines[first + 1 : end] if line.shown.strip()))
-    return Entry(
+    return PlaybookEntry(
         section=section,
         text=lines[first].text,
         checked=lines[start].checked,
@@ -163,7 +167,7 @@ def _entry(lines: Sequence[Line], section: Section, start: int, end: int) -> Ent
         end=end,
         indent=lines[start].indent,
         details=tuple(rest.split("\n")) if rest else (),
-        is_item=lines[start].kind is Kind.ITEM,
+        is_item=lines[start].kind is LineKind.ITEM,
     )
 
 
@@ -185,7 +189,7 @@ def plain_text(text: str) -> str:
     said = said[item.end() - 2 :].strip() if (item := ITEM.match(f"- {said}")) else said
     if not said or len(said) > MAX_TEXT_CHARS:
         raise InputError(f"Write between 1 and {MAX_TEXT_CHARS} characters; these are {len(said)}.")
-    if len(said.splitlines()) > 1 or without_hidden(said)[1]:
+    if len(said.splitlines()) > 1 or strip_hidden(said)[1]:
         raise InputError("Write one line, without control or hidden characters.")
     if _STRUCTURE.search(said) or said.casefold() == PLACEHOLDER:
         raise InputError("Write plain text: no heading, code fence or HTML comment, and not just (none).")

@@ -20,7 +20,7 @@ from bot.errors import InputError
 MAX_CHARS: Final = 400
 
 
-class Verb(StrEnum):
+class RequestVerb(StrEnum):
     """What is wished for; the value is what is written to disk."""
 
     ADD = "add"
@@ -29,10 +29,10 @@ class Verb(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wish:
+class PlaybookRequest:
     """One change. `task` is the task to write, or the words that name one; `tier` where it goes (None: removed)."""
 
-    verb: Verb
+    verb: RequestVerb
     task: str
     tier: Tier | None = None
     names: tuple[str, ...] = ()
@@ -67,17 +67,17 @@ _END: Final = re.compile(r"(?:[\s,;.!:]|\b(?:please|pls|thanks|thank you|thx)\b)
 _RULES: Final = tuple(
     (verb, re.compile(pattern, re.IGNORECASE))
     for verb, pattern in (
-        (Verb.MOVE, rf"(?:move|shift|switch) {_X}{_FROM} (?:in)?to (?:the )?{_TIER}(?: {_LIST})?"),
-        (Verb.MOVE, rf"(?:check|watch|do|run|monitor) {_X} (?:only )?{_WHEN} instead(?: of .+)?"),
-        (Verb.REMOVE, rf"(?:stop|quit) {_LOOKING} {_X}(?: (?:{_FOR_GOOD}|any ?more|any longer|{_WHEN}))?"),
-        (Verb.REMOVE, rf"(?:don't|do not) {_LOOK} {_X} (?:any ?more|any longer|{_FOR_GOOD})"),
-        (Verb.REMOVE, rf"(?:remove|drop|delete) {_X} from (?:the |your |its )?(?:{_TIER} )?{_LIST}"),
-        (Verb.ADD, rf"add {_X} to (?:the |your |its )?{_TIER} {_LIST}"),
-        (Verb.ADD, rf"add {_X} to (?:the|your|its) (?:heartbeats?|playbook)(?:,? {_WHEN})?"),
-        (Verb.ADD, rf"{_FOR_GOOD},? {_LOOK} {_X}(?:,? {_WHEN})?"),
-        (Verb.ADD, rf"{_WHEN},? {_LOOK} {_X}(?:,? {_FOR_GOOD})?"),
-        (Verb.ADD, rf"{_LOOK} {_X},? {_WHEN}(?:,? {_FOR_GOOD})?"),
-        (Verb.ADD, rf"{_LOOK} {_X},? {_FOR_GOOD}(?:,? {_WHEN})?"),
+        (RequestVerb.MOVE, rf"(?:move|shift|switch) {_X}{_FROM} (?:in)?to (?:the )?{_TIER}(?: {_LIST})?"),
+        (RequestVerb.MOVE, rf"(?:check|watch|do|run|monitor) {_X} (?:only )?{_WHEN} instead(?: of .+)?"),
+        (RequestVerb.REMOVE, rf"(?:stop|quit) {_LOOKING} {_X}(?: (?:{_FOR_GOOD}|any ?more|any longer|{_WHEN}))?"),
+        (RequestVerb.REMOVE, rf"(?:don't|do not) {_LOOK} {_X} (?:any ?more|any longer|{_FOR_GOOD})"),
+        (RequestVerb.REMOVE, rf"(?:remove|drop|delete) {_X} from (?:the |your |its )?(?:{_TIER} )?{_LIST}"),
+        (RequestVerb.ADD, rf"add {_X} to (?:the |your |its )?{_TIER} {_LIST}"),
+        (RequestVerb.ADD, rf"add {_X} to (?:the|your|its) (?:heartbeats?|playbook)(?:,? {_WHEN})?"),
+        (RequestVerb.ADD, rf"{_FOR_GOOD},? {_LOOK} {_X}(?:,? {_WHEN})?"),
+        (RequestVerb.ADD, rf"{_WHEN},? {_LOOK} {_X}(?:,? {_FOR_GOOD})?"),
+        (RequestVerb.ADD, rf"{_LOOK} {_X},? {_WHEN}(?:,? {_FOR_GOOD})?"),
+        (RequestVerb.ADD, rf"{_LOOK} {_X},? {_FOR_GOOD}(?:,? {_WHEN})?"),
     )
 )  # fmt: skip
 _VAGUE: Final = re.compile(
@@ -104,12 +104,12 @@ _OTHER_TIMES: Final = re.compile(
 )
 
 
-def read_wish(text: str, sessions: Mapping[str, str]) -> Wish | None:
+def parse_playbook_request(text: str, sessions: Mapping[str, str]) -> PlaybookRequest | None:
     """Return the change a message wants; None where it is not surely one. `sessions` maps ids to names.
 
-    >>> read_wish("<@U0BOT> watch the CDN cache hourly from now on in shop", {"shop": "Shop"})
-    Wish(verb=<Verb.ADD: 'add'>, task='Watch the CDN cache', tier=<Tier.HOURLY: 'hourly'>, names=('shop',))
-    >>> read_wish("<@U0BOT> why does the hourly job fail", {"shop": "Shop"})
+    >>> parse_playbook_request("<@U0BOT> watch the CDN cache hourly from now on in shop", {"shop": "Shop"})
+    PlaybookRequest(verb=<Verb.ADD: 'add'>, task='Watch the CDN cache', tier=<Tier.HOURLY: 'hourly'>, names=('shop',))
+    >>> parse_playbook_request("<@U0BOT> why does the hourly job fail", {"shop": "Shop"})
     """
     said = _order(text)
     if said is None:
@@ -152,18 +152,18 @@ def _sessions_in(said: str, sessions: Mapping[str, str]) -> tuple[tuple[str, ...
     return tuple(dict.fromkeys(named)), _END.sub("", said)
 
 
-def _wish(verb: Verb, found: Mapping[str, str | None], names: tuple[str, ...]) -> Wish | None:
+def _wish(verb: RequestVerb, found: Mapping[str, str | None], names: tuple[str, ...]) -> PlaybookRequest | None:
     words = (found["task"] or "").strip(" ,\"'“”")
     bare = _SPAN.sub("", words)
     if not words or _VAGUE.fullmatch(words) or _ASKS.match(words) or _OTHER_TIMES.search(bare):
         return None
-    if found.get("when") and verb is Verb.ADD and (_CLAUSE.search(bare) or _RUNS.search(words)):
+    if found.get("when") and verb is RequestVerb.ADD and (_CLAUSE.search(bare) or _RUNS.search(words)):
         return None  # "check the job that runs hourly": how often something happens is not how often to look
     try:
-        task = plain_text(_as_task(found.get("verb"), words) if verb is Verb.ADD else words)
+        task = plain_text(_as_task(found.get("verb"), words) if verb is RequestVerb.ADD else words)
     except InputError:
         return None
-    return Wish(verb=verb, task=task, tier=None if verb is Verb.REMOVE else _tier(found), names=names)
+    return PlaybookRequest(verb=verb, task=task, tier=None if verb is RequestVerb.REMOVE else _tier(found), names=names)
 
 
 def _as_task(verb: str | None, words: str) -> str:

@@ -15,9 +15,9 @@ from typing import Annotated, Any, Final, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints
 
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_edits import Numbered, add_task, move_task, numbered, remove
-from bot.domain.playbooks.playbook_entries import Entry, task_id
-from bot.domain.playbooks.playbook_requests import Verb
+from bot.domain.playbooks.playbook_edits import NumberedTask, add_task, move_task, numbered, remove
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
+from bot.domain.playbooks.playbook_requests import RequestVerb
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError
 
@@ -28,7 +28,7 @@ _FILLERS: Final = frozenset(
 )
 
 
-class Standing(StrEnum):
+class ProposalStatus(StrEnum):
     """How a proposal stands; `failed`: it was accepted and could not be carried out."""
 
     OPEN = "open"
@@ -49,7 +49,7 @@ class Proposal(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: Annotated[str, StringConstraints(pattern=PROPOSAL_ID.pattern)]
-    verb: Verb
+    verb: RequestVerb
     wanted: str
     """The task as the message names it."""
     task: str
@@ -65,7 +65,7 @@ class Proposal(BaseModel):
     thread_ts: str
     permalink: str | None = None
     at: AwareDatetime
-    standing: Standing = Standing.OPEN
+    standing: ProposalStatus = ProposalStatus.OPEN
     decided_by: str | None = None
     decided_at: AwareDatetime | None = None
     problem: str | None = None
@@ -75,9 +75,9 @@ class Proposal(BaseModel):
     card_channel: str | None = None
     card_ts: str | None = None
 
-    def decided(self, standing: Standing, by: str, at: datetime) -> Self:
+    def decided(self, standing: ProposalStatus, by: str, at: datetime) -> Self:
         """Return it with a decision; raises Conflict, saying who was first, where there is one."""
-        if self.standing is not Standing.OPEN:
+        if self.standing is not ProposalStatus.OPEN:
             raise Conflict(f"<@{self.decided_by}> decided this already: {self.standing}. Nothing was changed.")
         return self.evolve(standing=standing, decided_by=by, decided_at=at)
 
@@ -91,7 +91,7 @@ def proposal_id(team_id: str, chat_id: str, message_id: str) -> str:
     return hashlib.sha256(f"{team_id}.{chat_id}.{message_id}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def tasks_named(playbook: Playbook, words: str) -> list[Numbered]:
+def tasks_named(playbook: Playbook, words: str) -> list[NumberedTask]:
     """Return the tasks that words may mean: the one that says just that, else every one that holds all of the words.
 
     >>> from bot.domain.playbook import parse
@@ -105,23 +105,27 @@ def tasks_named(playbook: Playbook, words: str) -> list[Numbered]:
     return [one for one in tasks if wanted and wanted <= _stems(one.task.text)]
 
 
-def applied(playbook: Playbook, proposal: Proposal) -> Playbook:
+def apply_proposal(playbook: Playbook, proposal: Proposal) -> Playbook:
     """Return the playbook with the proposal carried out; where that was done already, it is unchanged.
 
     Raises:
         InputError: the task or its place cannot take it.
     """
-    if proposal.verb is Verb.ADD:
+    if proposal.verb is RequestVerb.ADD:
         tier = _tier(proposal.tier)
         held = any(task.id == task_id(proposal.task) for task in playbook.tasks(tier))
         return playbook if held else add_task(playbook, tier, proposal.task)
     found = standing_task(playbook, proposal)
     if found is None:
         return playbook
-    return remove(playbook, found) if proposal.verb is Verb.REMOVE else move_task(playbook, found, _tier(proposal.tier))
+    return (
+        remove(playbook, found)
+        if proposal.verb is RequestVerb.REMOVE
+        else move_task(playbook, found, _tier(proposal.tier))
+    )
 
 
-def standing_task(playbook: Playbook, proposal: Proposal) -> Entry | None:
+def standing_task(playbook: Playbook, proposal: Proposal) -> PlaybookEntry | None:
     """Return the task a proposal is about where it stood when it was made; None if it is not there any more."""
     tasks = playbook.tasks(_tier(proposal.from_tier))
     return next((task for task in tasks if task.id == proposal.task_id), None)

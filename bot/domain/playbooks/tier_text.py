@@ -17,8 +17,8 @@ from typing import Final
 from bot.domain.playbook import Playbook, parse
 from bot.domain.playbooks.markdown_lines import ITEM
 from bot.domain.playbooks.playbook_edits import add_task
-from bot.domain.playbooks.playbook_entries import Entry, plain_text
-from bot.domain.text.sanitize import without_hidden
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text
+from bot.domain.text.sanitize import strip_hidden
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 
@@ -27,7 +27,7 @@ _BOX: Final = re.compile(r"^(\s*(?:[-*+]|[0-9]{1,9}[.)])[ \t]*)\[[ xX]?\][ \t]+"
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class TierChanges:
     """The playbook after an edit, and the lines that came and went."""
 
     playbook: Playbook
@@ -50,7 +50,7 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def with_tier_text(playbook: Playbook, tier: Tier, text: str) -> Changes:
+def with_tier_text(playbook: Playbook, tier: Tier, text: str) -> TierChanges:
     """Return the playbook with the tier's tasks as `text` has them.
 
     Raises:
@@ -72,7 +72,7 @@ def with_tier_text(playbook: Playbook, tier: Tier, text: str) -> Changes:
     _verify(playbook, edited, tier, new)
     added = tuple(line for _, _, lines in reversed(edits) for line in lines)
     removed = tuple(old[at][1] for start, end, _ in reversed(edits) for at in range(start, end))
-    return Changes(edited, added, removed)
+    return TierChanges(edited, added, removed)
 
 
 def _lines(playbook: Playbook, tier: Tier) -> list[tuple[int, str]]:
@@ -83,7 +83,7 @@ def _lines(playbook: Playbook, tier: Tier) -> list[tuple[int, str]]:
 
 
 def _shown(line: str) -> str:
-    bare = without_hidden(line.removeprefix(_BOM).rstrip().expandtabs(4))[0].replace("\n", " ")
+    bare = strip_hidden(line.removeprefix(_BOM).rstrip().expandtabs(4))[0].replace("\n", " ")
     return _BOX.sub(r"\1", bare)
 
 
@@ -126,13 +126,13 @@ def _is_task(line: str, margin: str) -> bool:
     return len(line) - len(line.lstrip()) <= len(margin) + 1
 
 
-def _filled(playbook: Playbook, tier: Tier, new: Sequence[str]) -> Changes:
+def _filled(playbook: Playbook, tier: Tier, new: Sequence[str]) -> TierChanges:
     edited = playbook
     for line in new:
         if not _is_task(line, ""):
             raise InputError("Add the tasks first, then their details: this tier is empty.")
         edited = add_task(edited, tier, line)
-    return Changes(edited, tuple(new), ())
+    return TierChanges(edited, tuple(new), ())
 
 
 def _verify(before: Playbook, after: Playbook, tier: Tier, wanted: Sequence[str]) -> None:
@@ -145,7 +145,7 @@ def _verify(before: Playbook, after: Playbook, tier: Tier, wanted: Sequence[str]
         raise InputError("This would be read otherwise than you wrote it: one task a line, its details indented below.")
 
 
-def _twice(tasks: Sequence[Entry]) -> int:
+def _twice(tasks: Sequence[PlaybookEntry]) -> int:
     return len(tasks) - len({task.id for task in tasks})
 
 
@@ -155,7 +155,7 @@ def _bare(line: str) -> str:
 
 
 def _others(playbook: Playbook, tier: Tier) -> Iterator[tuple[str, str, bool | None, tuple[str, ...]]]:
-    mine: tuple[Entry, ...] = playbook.tasks(tier)
+    mine: tuple[PlaybookEntry, ...] = playbook.tasks(tier)
     for entry in playbook.entries:
         if entry not in mine:
             yield entry.section, entry.text, entry.checked, entry.details

@@ -100,7 +100,7 @@ def overclaims(said: Iterable[str]) -> list[str]:
     return _found(_SURE, said)
 
 
-def doubts(said: Iterable[str]) -> list[str]:
+def hedges(said: Iterable[str]) -> list[str]:
     """Return the words of doubt in some sentences."""
     return _found(_UNSURE, said)
 

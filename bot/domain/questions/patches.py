@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from bot.domain.returns import ProposedPatch
 from bot.domain.secrets import redact
-from bot.domain.text.sanitize import one_line, without_hidden
+from bot.domain.text.sanitize import one_line, strip_hidden
 
 MAX_DIFF_CHARS: Final = 20_000
 """Of a diff that is looked at; what is longer is counted up to there."""
@@ -61,7 +61,7 @@ def patch_summary(patch: ProposedPatch, known_secrets: Collection[str] = ()) -> 
 
 def patch_lines(patch: ProposedPatch, known_secrets: Collection[str] = (), *, at_most: int) -> tuple[list[str], int]:
     """Return a diff's first lines, without credentials and what nobody sees, and how many there are more."""
-    text = redact(without_hidden(patch.diff[:MAX_DIFF_CHARS])[0].strip("\n"), known_secrets)
+    text = redact(strip_hidden(patch.diff[:MAX_DIFF_CHARS])[0].strip("\n"), known_secrets)
     lines = [line if len(line) <= MAX_LINE_CHARS else f"{line[:MAX_LINE_CHARS]}…" for line in text.split("\n")]
     cut = patch.diff.count("\n", MAX_DIFF_CHARS)
     return lines[:at_most], max(0, len(lines) - at_most) + cut

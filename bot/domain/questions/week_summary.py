@@ -13,7 +13,7 @@ Counts = tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Bars:
+class DailyCounts:
     """What was counted day by day, oldest first; a day before the record begins is None, which is not nought.
 
     `main` and `rest` say in words what the two parts of a day's bar come to over the week. `missing` says why there is
@@ -31,7 +31,7 @@ class Bars:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Gauge:
+class ShareWithBand:
     """A share beside the band it is to stay in; `value` is None where there is not enough data to judge it."""
 
     title: str
@@ -42,7 +42,7 @@ class Gauge:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Cost:
+class WeekCost:
     """What model runs cost, as people read it."""
 
     shown: str
@@ -50,14 +50,14 @@ class Cost:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Week:
+class WeekSummary:
     """Seven times 24 hours, the last of which ends `until`; `labels` name them, oldest first."""
 
     until: str
     labels: Sequence[str]
-    bars: Sequence[Bars]
-    gauge: Gauge
-    cost: Cost
+    bars: Sequence[DailyCounts]
+    gauge: ShareWithBand
+    cost: WeekCost
 
     def in_words(self) -> str:
         """Return what the picture shows, for who cannot see it; a few hundred characters."""

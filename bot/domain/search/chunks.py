@@ -56,10 +56,10 @@ class _Mark:
     name: str
 
 
-def cut(lines: Sequence[str], *, prose: bool = False) -> list[Chunk]:
+def split_into_chunks(lines: Sequence[str], *, prose: bool = False) -> list[Chunk]:
     """Return the passages of a file, in order; blank ones are left out.
 
-    >>> cut(["def one():", "    return 1"])
+    >>> split_into_chunks(["def one():", "    return 1"])
     [Chunk(start=1, end=2, names=('one',))]
     """
     marks = _headings(lines) if prose else _definitions(lines)

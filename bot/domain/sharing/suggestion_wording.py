@@ -6,26 +6,26 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from bot.domain.sharing.suggestions import Status, Suggestion
-from bot.domain.text.sanitize import without_hidden
+from bot.domain.sharing.suggestions import Suggestion, SuggestionStatus
+from bot.domain.text.sanitize import strip_hidden
 
 DECIDED_SHOWN: Final = 5
 _MARKDOWN: Final = re.compile(r"([\\\[\]<>*_])")
 
 
-def what(suggestion: Suggestion) -> str:
+def describe_suggestion(suggestion: Suggestion) -> str:
     """Return what is suggested, without the task: `hourly, for shop-api`."""
     if suggestion.moves_from:
         return f"{suggestion.moves_from} → {suggestion.tier}, in {suggestion.to}"
     return f"{suggestion.tier}, for {suggestion.to}"
 
 
-def outcome(suggestion: Suggestion) -> str:
+def describe_outcome(suggestion: Suggestion) -> str:
     """Return what became of it, who decided and why, on one line."""
     if suggestion.is_waiting:
         return f"quarantined: {suggestion.quarantine}" if suggestion.quarantine else "waiting"
-    why = f": {one_line(suggestion.decision_reason)}" if suggestion.decision_reason else ""
-    return f"{suggestion.status} by {one_line(suggestion.decided_by_name or 'somebody')}{why}"
+    why = f": {suggestion_line(suggestion.decision_reason)}" if suggestion.decision_reason else ""
+    return f"{suggestion.status} by {suggestion_line(suggestion.decided_by_name or 'somebody')}{why}"
 
 
 def order(suggestions: Sequence[Suggestion]) -> tuple[Sequence[Suggestion], Sequence[Suggestion]]:
@@ -64,17 +64,20 @@ def decision_mark(suggestion: Suggestion) -> str:
 def decision_line(suggestion: Suggestion) -> str:
     """Return the line of decisions.md, whatever was typed into it on one line and without links of its own."""
     at = suggestion.decided_at or suggestion.at
-    said = f"{at:%Y-%m-%d %H:%M} UTC {decision_mark(suggestion)}, {what(suggestion)}: “{_inert(suggestion.task)}”"
-    if suggestion.status is Status.QUARANTINED:
+    said = (
+        f"{at:%Y-%m-%d %H:%M} UTC {decision_mark(suggestion)}, {describe_suggestion(suggestion)}: "
+        f"“{_inert(suggestion.task)}”"
+    )
+    if suggestion.status is SuggestionStatus.QUARANTINED:
         return f"{said}. Why: {suggestion.quarantine}; from {suggestion.from_}."
     why = f": {_inert(suggestion.decision_reason)}" if suggestion.decision_reason else ""
     return f"{said}. From {suggestion.from_}; by {_inert(suggestion.decided_by_name or 'somebody')}{why}"
 
 
-def one_line(text: str) -> str:
+def suggestion_line(text: str) -> str:
     """Return text on one line, without hidden characters."""
-    return " ".join(without_hidden(text)[0].split())
+    return " ".join(strip_hidden(text)[0].split())
 
 
 def _inert(text: str) -> str:
-    return _MARKDOWN.sub(r"\\\1", one_line(text))
+    return _MARKDOWN.sub(r"\\\1", suggestion_line(text))

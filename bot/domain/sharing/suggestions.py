@@ -35,10 +35,13 @@ _COMMAND: Final = re.compile(r"`([^`\s]+\s[^`]*)`")
 _WORD: Final = re.compile(r"\w+")
 
 
-def is_alike(one: str, other: str) -> bool:
+def is_same_task(one: str, other: str) -> bool:
     """Whether two task lines ask for the same check.
 
-    >>> is_alike("Open PRs and their CI: `gh pr status`", "CI of open PRs"), is_alike("Stale branches", "Stale flags")
+    >>> (
+    ...     is_same_task("Open PRs and their CI: `gh pr status`", "CI of open PRs"),
+    ...     is_same_task("Stale branches", "Stale flags"),
+    ... )
     (True, False)
     """
     mine, its = _sense(one), _sense(other)
@@ -52,7 +55,7 @@ def is_alike(one: str, other: str) -> bool:
 
 def is_any_alike(task: str, others: Iterable[str]) -> bool:
     """Whether a task is one of those."""
-    return any(is_alike(task, other) for other in others)
+    return any(is_same_task(task, other) for other in others)
 
 
 class _Sense(NamedTuple):
@@ -78,7 +81,7 @@ MAX_TASK_CHARS: Final = 1_000
 MAX_REASON_CHARS: Final = 300
 
 
-class Status(StrEnum):
+class SuggestionStatus(StrEnum):
     """How a suggestion stands; `quarantined` waits too, but for a human alone."""
 
     OPEN = "open"
@@ -87,7 +90,7 @@ class Status(StrEnum):
     QUARANTINED = "quarantined"
 
 
-class By(NamedTuple):
+class DecidedBy(NamedTuple):
     """Who decides: a Slack user's id, `session:<id>` or `terminal`, and what people read."""
 
     id: str
@@ -110,7 +113,7 @@ class Suggestion(BaseModel):
     from_: str
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARS)]
     at: AwareDatetime
-    status: Status = Status.OPEN
+    status: SuggestionStatus = SuggestionStatus.OPEN
     moves_from: Tier | None = None
     quarantine: str | None = None
     """Why only a human may look at it; stays after the decision."""
@@ -121,14 +124,14 @@ class Suggestion(BaseModel):
     settled_at: AwareDatetime | None = None
     card_channel: str | None = None
     card_ts: str | None = None
-    card_shows: Status | None = None
+    card_shows: SuggestionStatus | None = None
 
     @property
     def is_waiting(self) -> bool:
         """Whether nobody has decided."""
-        return self.status in (Status.OPEN, Status.QUARANTINED)
+        return self.status in (SuggestionStatus.OPEN, SuggestionStatus.QUARANTINED)
 
-    def decided(self, status: Status, by: By, at: datetime, reason: str | None) -> Self:
+    def decided(self, status: SuggestionStatus, by: DecidedBy, at: datetime, reason: str | None) -> Self:
         """Return it with a decision; raises Conflict, saying who was first, where there is one."""
         if not self.is_waiting:
             raise Conflict(f"{self.decided_by_name} {self.status} {self.id} already; nothing was changed.")
@@ -143,7 +146,7 @@ class Suggestion(BaseModel):
 
     def undecided(self) -> Self:
         """Return it as it waited before a decision that could not be carried out."""
-        waiting = Status.QUARANTINED if self.quarantine else Status.OPEN
+        waiting = SuggestionStatus.QUARANTINED if self.quarantine else SuggestionStatus.OPEN
         return self.evolve(status=waiting, decided_by=None, decided_by_name=None, decided_at=None, decision_reason=None)
 
     def evolve(self, **changes: Any) -> Self:

@@ -12,20 +12,20 @@ from datetime import UTC, datetime, timedelta
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
-def ago(now: datetime, then: datetime) -> str:
+def time_ago(now: datetime, then: datetime) -> str:
     """Return a distance in time; what lies ahead is now.
 
     >>> from datetime import UTC
-    >>> ago(datetime(2026, 1, 1, 12, tzinfo=UTC), datetime(2026, 1, 1, 10, 59, tzinfo=UTC))
+    >>> time_ago(datetime(2026, 1, 1, 12, tzinfo=UTC), datetime(2026, 1, 1, 10, 59, tzinfo=UTC))
     '1 h ago'
     """
-    return f"{span(now - then)} ago"
+    return f"{duration(now - then)} ago"
 
 
-def span(time: timedelta) -> str:
+def duration(time: timedelta) -> str:
     """Return a length of time in its largest whole unit.
 
-    >>> span(timedelta(minutes=12)), span(timedelta(seconds=4)), span(timedelta(seconds=-4))
+    >>> duration(timedelta(minutes=12)), duration(timedelta(seconds=4)), duration(timedelta(seconds=-4))
     ('12 min', '4 s', '0 s')
     """
     seconds = max(0, int(time.total_seconds()))

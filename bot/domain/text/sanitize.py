@@ -29,10 +29,10 @@ _UNSEEN_KINDS: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Mc", "Me", "Mn"
 _LINE_ENDS: Final = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
 
-def without_hidden(text: str) -> tuple[str, int]:
+def strip_hidden(text: str) -> tuple[str, int]:
     r"""Return `text` with every kind of line end as `\n` and no hidden character, and how many it had.
 
-    >>> without_hidden("Is it\u202e 5?\r\n\U000e0041\U000e0042")
+    >>> strip_hidden("Is it\u202e 5?\r\n\U000e0041\U000e0042")
     ('Is it 5?\n', 3)
     """
     return _HIDDEN.subn("", _LINE_ENDS.sub("\n", storable(text)))
@@ -99,5 +99,5 @@ def one_line(text: str, width: int) -> str:
     >>> one_line("Is it\x1b[1m\nfive, or is it six?", 15)
     'Is it[1m five,…'
     """
-    words = " ".join(without_hidden(text)[0].split())
+    words = " ".join(strip_hidden(text)[0].split())
     return words if len(words) <= width else words[: width - 1] + "…"

@@ -14,15 +14,15 @@ from bot.domain.heartbeats.alerts import Alert
 from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.domain.heartbeats.session_state import SessionState
 from bot.errors import ProviderError, Unavailable
-from bot.heartbeat.alerts.notifications import Outcome, Sent, ended, preview_of, seen
-from bot.heartbeat.alerts.notifier import Telling
+from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult, as_seen, ended, preview_of
+from bot.heartbeat.alerts.notifier import Notifier
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import Clock, SessionStore, Surface
 
 log = logging.getLogger(__name__)
 
 
-class Delivery:
+class AlertRouter:
     """Takes an outcome to the session's owner over `surfaces` (by the names of the settings)."""
 
     def __init__(
@@ -57,15 +57,15 @@ class Delivery:
         """Return what reaches people on a route; None where nobody is to be told."""
         return self._surfaces.get(route.channel) if route and route.channel and route.to else None
 
-    def deliver(self, session: Session, outcome: Outcome) -> Sent:
+    def deliver(self, session: Session, outcome: BeatOutcome) -> DeliveryResult:
         """Say what is new, bring up to date what stands, close what is gone; the state is saved as it goes."""
         state = self._store.load(session.id)
         route = self.route(session, state)
         if route is None or route.mode == "none":
             self._remember(session, outcome)
-            return Sent(preview=preview_of(outcome))
+            return DeliveryResult(preview=preview_of(outcome))
         surface, zone = self._surfaces[str(route.channel)], self._zone_of(session)
-        return Telling(session, outcome, route, surface, self._store, self._on_duty(session), zone=zone).carry_out()
+        return Notifier(session, outcome, route, surface, self._store, self._on_duty(session), zone=zone).carry_out()
 
     def tell_owner(self, session: Session, text: str, *, at: datetime) -> None:
         """Say one line to the owner about the beats themselves.
@@ -79,18 +79,18 @@ class Delivery:
         alert = Alert(session_id=session.id, session_name=session.name, text=text, at=at, wake=Wake.INTERVAL)
         self._surfaces[str(route.channel)].send(str(route.to), alert)
 
-    def _remember(self, session: Session, outcome: Outcome) -> None:
+    def _remember(self, session: Session, outcome: BeatOutcome) -> None:
         reasoned = session.beat.include_reasoning
 
         def note(state: SessionState) -> SessionState:
             known = state.findings
-            found = (seen(known.get(each.key), each, outcome, reasoned=reasoned) for each in outcome.findings)
+            found = (as_seen(known.get(each.key), each, outcome, reasoned=reasoned) for each in outcome.findings)
             return state.with_findings(*ended(state, outcome), *found)
 
         self._store.save(session.id, note)
 
 
-def owner_or_ops(delivery: Delivery, clock: Clock, say: Callable[[str], None]) -> Callable[[Session, str], None]:
+def owner_or_ops(delivery: AlertRouter, clock: Clock, say: Callable[[str], None]) -> Callable[[Session, str], None]:
     """Return what tells an owner about the beats themselves; `say` hears it where nobody can be told.
 
     It raises Unavailable where only time is missing: the owner is to be told later.

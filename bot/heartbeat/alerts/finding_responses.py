@@ -20,7 +20,7 @@ SNOOZES: Final = {"1 h": timedelta(hours=1), "4 h": timedelta(hours=4), "24 h": 
 LONGEST_SNOOZE: Final = max(SNOOZES.values())
 
 
-class Findings:
+class FindingResponses:
     """Carries out the buttons of an alert; each returns the finding as it now stands."""
 
     def __init__(self, store: SessionStore, clock: Clock) -> None:

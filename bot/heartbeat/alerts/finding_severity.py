@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from bot.domain.playbooks.playbook_entries import Entry, is_marked_urgent
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgent
 from bot.domain.severity import MAX_READ_CHARS, Severity, highest, severity_of_words
 from bot.heartbeat.run.beat_view import BeatView
 from bot.intake.classifier.classification import is_alarm
@@ -25,7 +25,7 @@ _FOREIGN: Final = ("git", "gh", "glab")
 _shipped = cache(Rules)
 
 
-def severity_of(view: BeatView, text: str, task: Entry | None, *, is_event: bool = False) -> Severity:
+def severity_of(view: BeatView, text: str, task: PlaybookEntry | None, *, is_event: bool = False) -> Severity:
     """Return the severity of a finding of `task` (None: of no task of the playbook); the most urgent sign counts."""
     return highest(_signs(view, text[:MAX_READ_CHARS], task, is_event=is_event))
 
@@ -36,7 +36,7 @@ def severity_of_flag(view: BeatView, text: str) -> Severity:
     return highest([Severity.ACT, *signs, *_signs(view, text[:MAX_READ_CHARS], None)])
 
 
-def _signs(view: BeatView, text: str, task: Entry | None, *, is_event: bool = False) -> Iterator[Severity]:
+def _signs(view: BeatView, text: str, task: PlaybookEntry | None, *, is_event: bool = False) -> Iterator[Severity]:
     failing = [result for result in view.probes.of(task) if result.exit_code] if task else []
     has_failed_check = any(result.argv[0] not in _FOREIGN for result in failing)
     said = text.replace("`", " ") if has_failed_check else _CODE.sub(" ", text)

@@ -26,13 +26,13 @@ LISTED: Final = 30
 """Lines of a list: so many fit a Telegram message."""
 
 
-def shared_out(ringing: Sequence[OpenFinding]) -> tuple[list[OpenFinding], list[OpenFinding]]:
+def split_for_digest(ringing: Sequence[OpenFinding]) -> tuple[list[OpenFinding], list[OpenFinding]]:
     """Return the findings with an alert of their own, the most urgent first, and those for the list: none, or two up.
 
     >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 3, 1, tzinfo=UTC)
     >>> many = [OpenFinding(key=str(n), task="ci", text="red", first_at=at, last_at=at) for n in range(7)]
-    >>> [len(part) for part in shared_out(many)], [len(part) for part in shared_out(many[:5])]
+    >>> [len(part) for part in split_for_digest(many)], [len(part) for part in split_for_digest(many[:5])]
     ([4, 3], [5, 0])
     """
     ordered = sorted(ringing, key=lambda each: (each.severity.rank, each.task != FLAGS))
@@ -59,10 +59,10 @@ def _sign(finding: OpenFinding) -> str:
     return SIGNS[finding.severity] if finding.is_open else "✅"
 
 
-def is_private(route: Delivered) -> bool:
+def is_private_route(route: Delivered) -> bool:
     """Whether only the owner reads there: a DM, or a Telegram chat with one person (its id is positive).
 
-    >>> is_private(Delivered(mode="explicit", channel="telegram", to="-1001"))
+    >>> is_private_route(Delivered(mode="explicit", channel="telegram", to="-1001"))
     False
     """
     to = route.to or ""
@@ -71,7 +71,7 @@ def is_private(route: Delivered) -> bool:
     return route.channel == "telegram" and to.isdigit()
 
 
-def public(route: Delivered) -> Delivered:
+def redact_route(route: Delivered) -> Delivered:
     """Return a route as it may be written down: the path of a webhook is a secret."""
     if route.channel != "webhook" or not route.to:
         return route
@@ -81,7 +81,7 @@ def public(route: Delivered) -> Delivered:
 
 def destination(route: Delivered) -> str:
     """Return what stamps of a route are kept under."""
-    return f"{route.channel}:{public(route).to}"
+    return f"{route.channel}:{redact_route(route).to}"
 
 
 REASONING_CHARS = 1_500
@@ -90,7 +90,7 @@ NOTES, NOTE_CHARS = 10, 900
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Outcome:
+class BeatOutcome:
     """What a beat has to tell.
 
     `findings` is what it sees now; of the checks in `checked` everything else that was open is gone. `standing` are the
@@ -112,7 +112,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sent:
+class DeliveryResult:
     """What was said: `delivered` is None where nothing was; `problem` is why something could not be."""
 
     delivered: Delivered | None = None
@@ -127,7 +127,7 @@ class Sent:
         return self.delivered is None
 
 
-def seen(known: OpenFinding | None, found: Finding, outcome: Outcome, *, reasoned: bool) -> OpenFinding:
+def as_seen(known: OpenFinding | None, found: Finding, outcome: BeatOutcome, *, reasoned: bool) -> OpenFinding:
     """Return a finding as it stands now; one that was closed begins anew.
 
     One whose check was only out of the playbook goes on: whoever acknowledged or snoozed it has not taken that back.
@@ -156,7 +156,7 @@ def _openings(known: OpenFinding) -> tuple[datetime, ...]:
     return known.opened or (known.first_at,)
 
 
-def ended(state: SessionState, outcome: Outcome) -> Iterator[OpenFinding]:
+def ended(state: SessionState, outcome: BeatOutcome) -> Iterator[OpenFinding]:
     """Yield what a beat closes, as it stands then: gone from a check that was made, or without its check."""
     now = {found.key for found in outcome.findings}
     for each in state.findings.values():
@@ -168,19 +168,19 @@ def ended(state: SessionState, outcome: Outcome) -> Iterator[OpenFinding]:
             yield each.evolve(removed=_removal(each, outcome))
 
 
-def _removal(finding: OpenFinding, outcome: Outcome) -> Removal:
+def _removal(finding: OpenFinding, outcome: BeatOutcome) -> Removal:
     if outcome.is_file_gone:
         return Removal(at=outcome.at, is_file_gone=True)
     known = outcome.removals.get(finding.task)
     return Removal(at=outcome.at, by=known.by if known else "")
 
 
-def _small_print(outcome: Outcome, *, reasoned: bool) -> dict[str, Any]:
+def _small_print(outcome: BeatOutcome, *, reasoned: bool) -> dict[str, Any]:
     notes = tuple(note[:NOTE_CHARS] for note in outcome.notes[:NOTES])
     reasoning = (outcome.reasoning or "")[:REASONING_CHARS] if reasoned else ""
     return {**({"notes": notes} if notes else {}), **({"reasoning": reasoning} if reasoning else {})}
 
 
-def preview_of(outcome: Outcome) -> str:
+def preview_of(outcome: BeatOutcome) -> str:
     """Return the words a record shows of an outcome nobody was told."""
     return outcome.findings[0].text if outcome.findings else outcome.ok_text

@@ -11,20 +11,20 @@ from collections.abc import Callable
 
 from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.heartbeats.beats import Delivered, Finding
-from bot.domain.heartbeats.session_state import OpenFinding, SessionState, is_still_silent
+from bot.domain.heartbeats.session_state import OpenFinding, SessionState, is_snoozed
 from bot.errors import ProviderError
 from bot.heartbeat.alerts.finding_responses import LONGEST_SNOOZE
 from bot.heartbeat.alerts.notifications import (
-    Outcome,
-    Sent,
+    BeatOutcome,
+    DeliveryResult,
+    as_seen,
     destination,
     digest_text,
     ended,
-    is_private,
+    is_private_route,
     preview_of,
-    public,
-    seen,
-    shared_out,
+    redact_route,
+    split_for_digest,
 )
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import SessionStore, Surface
@@ -32,13 +32,13 @@ from bot.ports import SessionStore, Surface
 log = logging.getLogger(__name__)
 
 
-class Telling:
+class Notifier:
     """One outcome on its way over one surface."""
 
     def __init__(
         self,
         session: Session,
-        outcome: Outcome,
+        outcome: BeatOutcome,
         route: Delivered,
         surface: Surface,
         store: SessionStore,
@@ -53,11 +53,11 @@ class Telling:
         self._suppressed: list[str] = []
         self._problem: str | None = None
 
-    def carry_out(self) -> Sent:
+    def carry_out(self) -> DeliveryResult:
         """Say, update and close; returns what was said."""
         known = [self._save(found.key, self._as_seen(found)) for found in self._outcome.findings]
         ringing = [] if self._route.channel == "webhook" else [each for each in known if not self._is_quiet(each)]
-        listed = shared_out(ringing)[1]
+        listed = split_for_digest(ringing)[1]
         if listed:
             self._tell_in_one(listed)
         for finding in known:
@@ -67,8 +67,8 @@ class Telling:
         self._tick_off([each for each in closed if each.is_listed])
         if self._outcome.ok_text and not self._said and self._session.beat.visibility.show_ok:
             self._say_ok()
-        delivered = public(self._route) if self._said else None
-        return Sent(
+        delivered = redact_route(self._route) if self._said else None
+        return DeliveryResult(
             delivered=delivered,
             preview=self._said[0] if self._said else preview_of(self._outcome),
             suppressed=tuple(self._suppressed),
@@ -78,7 +78,7 @@ class Telling:
 
     def _as_seen(self, found: Finding) -> Callable[[OpenFinding | None], OpenFinding]:
         reasoned = self._session.beat.include_reasoning
-        return lambda known: seen(known, found, self._outcome, reasoned=reasoned)
+        return lambda known: as_seen(known, found, self._outcome, reasoned=reasoned)
 
     def _tell(self, finding: OpenFinding) -> None:
         if finding.sent_at == self._outcome.at:  # said by this very beat, before a crash
@@ -126,7 +126,7 @@ class Telling:
                 known.append(now.evolve(sent_at=at, rung_at=None, snoozed_until=None, **moved))
                 if now.is_open:
                     stamps = stamps.stamped(finding.key, finding.text, destination(self._route), at)
-            last = self._route if is_private(self._route) else state.last_place
+            last = self._route if is_private_route(self._route) else state.last_place
             return state.with_findings(*known).evolve(
                 sent=stamps, last_sent=at, last_place=last, last_owner=self._owner
             )
@@ -140,7 +140,7 @@ class Telling:
         at = self._outcome.at
         if finding.snoozed_until is not None:
             # one that is over rings again, window or not
-            return is_still_silent(finding.snoozed_until, at, LONGEST_SNOOZE)
+            return is_snoozed(finding.snoozed_until, at, LONGEST_SNOOZE)
         stamps, window = self._state().sent, self._session.beat.dedupe_window
         return stamps.is_repeat(finding.key, finding.text, destination(self._route), at, window)
 

@@ -13,14 +13,14 @@ from typing import Final
 
 from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.heartbeats.beats import Delivered, Wake
-from bot.domain.heartbeats.session_state import OpenFinding, SessionState, is_still_silent
+from bot.domain.heartbeats.session_state import OpenFinding, SessionState, is_snoozed
 from bot.domain.severity import Severity
-from bot.domain.text.humanize import span
+from bot.domain.text.humanize import duration
 from bot.errors import ProviderError, TriageError
-from bot.heartbeat.alerts.alert_routing import Delivery
+from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import LONGEST_SNOOZE
 from bot.heartbeat.alerts.notifications import destination
-from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports import Clock, SessionStore, Workspace
 
 log = logging.getLogger(__name__)
@@ -37,9 +37,9 @@ class Rings:
 
     def __init__(
         self,
-        sessions: Sessions,
+        sessions: SessionRegistry,
         store: SessionStore,
-        delivery: Delivery,
+        delivery: AlertRouter,
         workspace: Workspace,
         clock: Clock,
         *,
@@ -109,7 +109,7 @@ class Rings:
             self._say(f"{session.id}: a page nobody acknowledged was not told to <#{to}> (`then`): it is not private.")
             self._note(session, finding, escalated_at=now)
             return
-        waited = f"Escalated: nobody has acknowledged this for {span(max(now - finding.first_at, again))}."
+        waited = f"Escalated: nobody has acknowledged this for {duration(max(now - finding.first_at, again))}."
         first = finding.evolve(place=None, reference=None, copies=(), notes=(waited, *finding.notes))
         posted = surface.send(to, self._alert(session, first, now))
         known = self._store.load(session.id).findings.get(finding.key, finding)
@@ -156,7 +156,7 @@ def is_waiting(finding: OpenFinding, session: Session, now: datetime) -> bool:
     if finding.severity is not Severity.PAGE or not finding.is_open or finding.acknowledged_by:
         return False
     until = finding.snoozed_until
-    snoozed = until is not None and is_still_silent(until, now, LONGEST_SNOOZE)
+    snoozed = until is not None and is_snoozed(until, now, LONGEST_SNOOZE)
     return not snoozed and beat.again_after is not None and beat.visibility.show_alerts and beat.enabled
 
 

@@ -100,7 +100,7 @@ def not_allowed(session: Session, *lines: str) -> tuple[Argv, ...]:
     return tuple(argv for argv in named if not is_allowed(argv, session.beat.commands, session.cwd))
 
 
-def not_run(argv: Argv) -> str:
+def not_run_notice(argv: Argv) -> str:
     """Return what an owner does to let a command run without a model."""
     written = " ".join(argv)
     try:

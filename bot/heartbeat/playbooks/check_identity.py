@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from bot.domain.heartbeats.finding_keys import rekeyed
 from bot.domain.heartbeats.session_state import OpenFinding, SessionState
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_entries import Entry, task_id
-from bot.domain.sharing.suggestions import is_alike
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
+from bot.domain.sharing.suggestions import is_same_task
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.allowed_commands import commands_in
 
 
-def identity_of(task: Entry) -> str:
+def identity_of(task: PlaybookEntry) -> str:
     """Return the short id of a task's check.
 
     >>> from bot.domain.playbook import parse
@@ -34,9 +34,9 @@ def identity_of_lines(text: str, *details: str) -> str:
     return task_id(" ".join(named[0]) if named else text)
 
 
-def checks_in(playbook: Playbook) -> dict[str, Entry]:
+def checks_in(playbook: Playbook) -> dict[str, PlaybookEntry]:
     """Return every task of a playbook by its identity; of two that make the same check, the first."""
-    found: dict[str, Entry] = {}
+    found: dict[str, PlaybookEntry] = {}
     for tier in Tier:
         for task in playbook.tasks(tier):
             found.setdefault(identity_of(task), task)
@@ -75,11 +75,11 @@ def _moved(findings: Sequence[OpenFinding], playbook: Playbook) -> Iterator[tupl
             yield each.key, each.evolve(key=key, task=identity_of(task))
 
 
-def _same(finding: OpenFinding, checks: dict[str, Entry], held: set[str]) -> Entry | None:
+def _same(finding: OpenFinding, checks: dict[str, PlaybookEntry], held: set[str]) -> PlaybookEntry | None:
     """Return the task that is a finding's check in other words; one that has findings of its own is another check."""
     for identity, task in checks.items():
         if task.id == finding.task:
             return task
-        if finding.check and identity not in held and is_alike(task.text, finding.check):
+        if finding.check and identity not in held and is_same_task(task.text, finding.check):
             return task
     return None

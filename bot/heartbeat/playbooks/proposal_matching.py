@@ -9,14 +9,14 @@ from typing import Final
 
 from bot.domain.events import Event, MessageType
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_edits import Numbered
-from bot.domain.playbooks.playbook_requests import Verb, Wish, read_wish
+from bot.domain.playbooks.playbook_edits import NumberedTask
+from bot.domain.playbooks.playbook_requests import PlaybookRequest, RequestVerb, parse_playbook_request
 from bot.domain.playbooks.proposals import Proposal, proposal_id, tasks_named
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.playbooks.task_list import flat
-from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.playbooks.task_list import one_line_text
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports import Clock, Person, Workspace, is_stranger
 
 log = logging.getLogger(__name__)
@@ -25,21 +25,21 @@ _SPOKEN: Final = frozenset({MessageType.TEXT, MessageType.THREAD_REPLY})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Proposing:
+class ProposalMatcher:
     """Reads mentions; `say` speaks in the ops channel."""
 
-    sessions: Sessions
+    sessions: SessionRegistry
     workspace: Workspace
     clock: Clock
     bot_user_id: str
     allow_external: bool
     say: Callable[[str], None]
 
-    def wish_in(self, event: Event) -> Wish | None:
+    def wish_in(self, event: Event) -> PlaybookRequest | None:
         """Return what a message wants changed; None for any other message, and where there are no sessions."""
         is_spoken = event.msg_type in _SPOKEN and event.sender.type == "user" and self.bot_user_id in event.mentions
         names = {session.id: session.name for session in self.sessions.all()} if is_spoken else {}
-        return read_wish(event.content, names) if names else None
+        return parse_playbook_request(event.content, names) if names else None
 
     def proposal_of(self, event: Event) -> Proposal | None:
         """Return the proposal a message makes; None for a guest's, and, said in the ops channel, where no task fits.
@@ -66,7 +66,7 @@ class Proposing:
             permalink=self.workspace.permalink(event.chat_id, event.message_id),
             at=self.clock.now(),
         )
-        if wish.verb is Verb.ADD:
+        if wish.verb is RequestVerb.ADD:
             return proposal.evolve(session=choices[0]) if len(choices) == 1 else proposal
         return self._of_a_task(proposal, person)
 
@@ -76,13 +76,15 @@ class Proposing:
         Raises:
             InputError: none or several do.
         """
-        if proposal.verb is Verb.ADD:
+        if proposal.verb is RequestVerb.ADD:
             return proposal.evolve(session=session_id)
         found = self._named(session_id, proposal.wanted, proposal.tier)
         if len(found) != 1:
             raise InputError(f"{len(found) or 'No'} tasks there say {proposal.wanted!r}; use /triage tiers instead.")
         [one] = found
-        return proposal.evolve(session=session_id, task=flat(one.task.text), task_id=one.task.id, from_tier=one.tier)
+        return proposal.evolve(
+            session=session_id, task=one_line_text(one.task.text), task_id=one.task.id, from_tier=one.tier
+        )
 
     def _of_a_task(self, proposal: Proposal, person: Person) -> Proposal | None:
         """Return it for the sessions that have the task, bound where that is one."""
@@ -94,13 +96,13 @@ class Proposing:
         narrowed = proposal.evolve(choices=fitting)
         return self.bound(narrowed, fitting[0]) if len(fitting) == 1 else narrowed
 
-    def _candidates(self, event: Event, wish: Wish) -> tuple[str, ...]:
+    def _candidates(self, event: Event, wish: PlaybookRequest) -> tuple[str, ...]:
         """Return the sessions that may be meant: those named, else those of the channel, else all."""
         everywhere = self.sessions.all()
         of_channel = tuple(session.id for session in everywhere if event.chat_id in session.channels)
         return wish.names or of_channel or tuple(session.id for session in everywhere)
 
-    def _named(self, session_id: str, words: str, unless_in: Tier | None) -> list[Numbered]:
+    def _named(self, session_id: str, words: str, unless_in: Tier | None) -> list[NumberedTask]:
         """Return the tasks that words may mean, but for those that stand where they shall go; none of a bad file."""
         try:
             playbook = playbook_of(self.sessions.get(session_id)).peek() or parse("")
@@ -110,7 +112,7 @@ class Proposing:
         return [one for one in tasks_named(playbook, words) if one.tier is not unless_in]
 
 
-def _not_found(proposal: Proposal, found: Mapping[str, list[Numbered]], person: Person) -> str:
+def _not_found(proposal: Proposal, found: Mapping[str, list[NumberedTask]], person: Person) -> str:
     several = next((one for one in found if len(found[one]) > 1), None)
     where = f" ({proposal.permalink})" if proposal.permalink else ""
     nowhere = f"no task of {', '.join([*found][:5])} says that, or it stands there already"

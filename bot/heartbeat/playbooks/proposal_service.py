@@ -14,21 +14,21 @@ from typing import Any
 
 from bot.domain.events import Event
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_requests import Verb
-from bot.domain.playbooks.proposals import Proposal, Standing, applied, proposal_id, standing_task
+from bot.domain.playbooks.playbook_requests import RequestVerb
+from bot.domain.playbooks.proposals import Proposal, ProposalStatus, apply_proposal, proposal_id, standing_task
 from bot.errors import InputError, ProviderError, StoreError, Unavailable
 from bot.heartbeat.playbooks.allowed_commands import not_allowed
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.playbooks.proposal_matching import Proposing
+from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
 from bot.heartbeat.playbooks.removed_checks import Removals
-from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports import Clock, ProposalChat, ProposalStore
-from bot.ports.chat import may_still_come
+from bot.ports.chat import may_still_arrive
 
 log = logging.getLogger(__name__)
 
 
-class Proposals:
+class ProposalService:
     """Takes wishes from the queue and decisions from the card.
 
     `require_private` raises where the ops channel is not private any more.
@@ -36,7 +36,7 @@ class Proposals:
 
     def __init__(
         self,
-        proposing: Proposing,
+        proposing: ProposalMatcher,
         store: ProposalStore,
         chat: ProposalChat,
         clock: Clock,
@@ -59,14 +59,14 @@ class Proposals:
         known = self._store.get(proposal_id(event.team_id, event.chat_id, event.message_id))
         if known is None and (new := self._proposing.proposal_of(event)) is not None:
             known = self._store.put(new)
-        if known is not None and known.standing is Standing.OPEN:
+        if known is not None and known.standing is ProposalStatus.OPEN:
             self._show(known)
 
     def choose(self, given: str, session_id: str) -> None:
         """Note which session a proposal is for; raises InputError where it is not one of its choices."""
 
         def chosen(now: Proposal) -> Proposal:
-            if now.standing is not Standing.OPEN or session_id not in now.choices:
+            if now.standing is not ProposalStatus.OPEN or session_id not in now.choices:
                 raise InputError("This cannot be chosen any more; nothing happened.")
             return self._proposing.bound(now, session_id)
 
@@ -81,15 +81,15 @@ class Proposals:
         """
         proposal = self._open(given, session_id)
         playbook = playbook_of(self._sessions.get(session_id)).peek() or parse("")
-        if proposal.verb is not Verb.ADD and standing_task(playbook, proposal) is None:
+        if proposal.verb is not RequestVerb.ADD and standing_task(playbook, proposal) is None:
             raise InputError(f"{proposal.task!r} is not in the playbook any more; somebody changed it. Reject this.")
-        self._store.change(given, lambda now: now.decided(Standing.ACCEPTED, by, self._clock.now()))
+        self._store.change(given, lambda now: now.decided(ProposalStatus.ACCEPTED, by, self._clock.now()))
         self._settle(given)
         return self._told(given)
 
     def reject(self, given: str, by: str) -> str:
         """Leave everything as it is."""
-        self._store.change(given, lambda now: now.decided(Standing.REJECTED, by, self._clock.now()))
+        self._store.change(given, lambda now: now.decided(ProposalStatus.REJECTED, by, self._clock.now()))
         self._settle(given)
         return ""
 
@@ -103,14 +103,14 @@ class Proposals:
     def settle(self) -> None:
         """Finish what decisions led to and could not be finished: after a crash, and while chat or disk refuse."""
         for proposal in self._store.unsettled():
-            if proposal.standing is not Standing.OPEN:
+            if proposal.standing is not ProposalStatus.OPEN:
                 self._settle(proposal.id)
 
     def _open(self, given: str, session_id: str) -> Proposal:
         proposal = self._store.get(given)
         if proposal is None or proposal.session != session_id:
             raise InputError("The card shows another session by now; look again.")
-        proposal.decided(Standing.ACCEPTED, "", self._clock.now())
+        proposal.decided(ProposalStatus.ACCEPTED, "", self._clock.now())
         return proposal
 
     def _show(self, proposal: Proposal) -> None:
@@ -136,10 +136,10 @@ class Proposals:
         proposal = self._store.get(given)
         if proposal is None or proposal.settled_at is not None:
             return
-        if proposal.standing is Standing.ACCEPTED and proposal.said_intent is None:
+        if proposal.standing is ProposalStatus.ACCEPTED and proposal.said_intent is None:
             proposal = self._edit(proposal)
         self._chat.show(proposal)
-        if proposal.standing is Standing.ACCEPTED and proposal.said_ts is None:
+        if proposal.standing is ProposalStatus.ACCEPTED and proposal.said_ts is None:
             self._tell_asker(proposal)
         self._store.change(given, lambda now: now.evolve(settled_at=self._clock.now()))
 
@@ -148,11 +148,13 @@ class Proposals:
         try:
             session = self._sessions.get(proposal.session or "")
             file = playbook_of(session)
-            before = file.read() if proposal.verb is Verb.ADD else file.peek()
-            after = file.change(lambda now: applied(now, proposal))
+            before = file.read() if proposal.verb is RequestVerb.ADD else file.peek()
+            after = file.change(lambda now: apply_proposal(now, proposal))
         except InputError as error:
             problem = str(error)
-            return self._store.change(proposal.id, lambda now: now.evolve(standing=Standing.FAILED, problem=problem))
+            return self._store.change(
+                proposal.id, lambda now: now.evolve(standing=ProposalStatus.FAILED, problem=problem)
+            )
         if before is not None and self._removals is not None:
             self._removals.note(session.id, before, after, by=proposal.decided_by or "", at=self._clock.now())
         log.info("a proposal was carried out", extra={"action": "proposal_done", "session": session.id})
@@ -166,7 +168,7 @@ class Proposals:
         intent, now = proposal.said_intent, self._clock.now()
         try:
             said = self._chat.find_said(proposal) if intent is not None else None
-            if said is None and intent is not None and may_still_come(intent, now):
+            if said is None and intent is not None and may_still_arrive(intent, now):
                 raise Unavailable("the line may still be on its way")
             if said is None:
                 self._store.change(proposal.id, lambda one: one.evolve(said_intent=now))
@@ -183,14 +185,14 @@ class Proposals:
         now = self._store.get(given)
         if now is None or now.settled_at is None:
             return "Accepted. Disk or chat did not take all of it yet; it is tried again every minute."
-        if now.standing is Standing.FAILED:
+        if now.standing is ProposalStatus.FAILED:
             return f"It could not be done: {now.problem}"
         return f"Done, but {now.problem}" if now.problem else ""
 
 
-def commands_not_allowed(sessions: Sessions, proposal: Proposal) -> list[str]:
+def commands_not_allowed(sessions: SessionRegistry, proposal: Proposal) -> list[str]:
     """Return the commands of a task to add that its session does not let run without a model."""
-    if proposal.verb is not Verb.ADD or proposal.session is None:
+    if proposal.verb is not RequestVerb.ADD or proposal.session is None:
         return []
     try:
         session = sessions.get(proposal.session)

@@ -18,7 +18,7 @@ from bot.domain.heartbeats.session_state import Removal
 from bot.domain.playbook import Playbook
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.check_identity import checks_in, identity_of_lines
-from bot.heartbeat.run.beat_view import Edits, What
+from bot.heartbeat.run.beat_view import EditKind, PlaybookEditLog
 from bot.ports import Slate
 
 log = logging.getLogger(__name__)
@@ -57,9 +57,9 @@ class Removals:
         return {identity: removal for identity, entry in mine.items() if (removal := _read(entry)) is not None}
 
 
-def removed_by_agent(edits: Edits, at: datetime) -> Mapping[str, Removal]:
+def removed_by_agent(edits: PlaybookEditLog, at: datetime) -> Mapping[str, Removal]:
     """Return the checks a beat's own agent took out."""
-    gone = [identity_of_lines(edit.text) for edit in edits.made if edit.what is What.REMOVE_TASK]
+    gone = [identity_of_lines(edit.text) for edit in edits.made if edit.what is EditKind.REMOVE_TASK]
     return dict.fromkeys(gone, Removal(at=at, by=AGENT))
 
 

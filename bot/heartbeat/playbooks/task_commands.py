@@ -14,7 +14,7 @@ from typing import Final
 
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import (
-    Numbered,
+    NumberedTask,
     add_task,
     list_digest,
     move_number,
@@ -23,15 +23,15 @@ from bot.domain.playbooks.playbook_edits import (
     task_of,
 )
 from bot.domain.playbooks.playbook_entries import plain_text, task_id
-from bot.domain.playbooks.tier_text import Changes, text_digest, tier_text, with_tier_text
+from bot.domain.playbooks.tier_text import TierChanges, text_digest, tier_text, with_tier_text
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.allowed_commands import not_allowed
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.playbooks.removed_checks import Removals
-from bot.heartbeat.playbooks.task_list import TaskList, flat, task_list
-from bot.heartbeat.sessions.owner_zones import Zones
-from bot.heartbeat.sessions.session_registry import PLAYBOOK, Sessions
+from bot.heartbeat.playbooks.task_list import TaskList, one_line_text, task_list
+from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, SessionRegistry
 from bot.ports import Clock, SessionStore, Slate
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ MAX_REMEMBERED: Final = 500
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class TaskAnswer:
     """A sentence or two, and the list as it is now; `kept` is what was taken out and `add` cannot bring back."""
 
     text: str
@@ -72,14 +72,14 @@ class TextChanged(InputError):
         self.now = now
 
 
-class TaskDesk:
+class TaskCommands:
     """The playbooks of all sessions. Every method raises InputError for an unknown session, StoreError for the disk."""
 
     def __init__(
         self,
-        sessions: Sessions,
+        sessions: SessionRegistry,
         store: SessionStore,
-        zones: Zones,
+        zones: OwnerZones,
         clock: Clock,
         shown: Slate,
         removals: Removals | None = None,
@@ -100,7 +100,7 @@ class TaskDesk:
         """Return the list without a number counting for anybody; raises as `listed` does."""
         return self._list(session_id, self._playbook(session_id))
 
-    def add(self, session_id: str, tier: Tier, text: str, by: str) -> Answer:
+    def add(self, session_id: str, tier: Tier, text: str, by: str) -> TaskAnswer:
         """Add a task; raises InputError unless it is one line of plain text the tier does not hold."""
         session, said = self._sessions.get(session_id), plain_text(text)
         playbook_of(session).read()
@@ -108,16 +108,16 @@ class TaskDesk:
         found = next(one for one in numbered(playbook) if one.tier is tier and one.task.id == task_id(said))
         runs = [f"`{' '.join(argv)}` is not among `commands` in triage.yml" for argv in not_allowed(session, said)]
         note = f" {'; '.join(runs)}, so it does not run without a model." if runs else ""
-        return Answer(
+        return TaskAnswer(
             text=f"Added to the {tier} tasks of {session_id} as number {found.number}: {said}.{note}",
             undo=("tiers", session_id, "remove", str(found.number)),
             tasks=self._seen(session_id, playbook, by),
         )
 
-    def remove(self, session_id: str, number: int, by: str) -> Answer:
+    def remove(self, session_id: str, number: int, by: str) -> TaskAnswer:
         """Remove the task `by` saw as `number`; raises ListChanged if that is another list by now."""
         shown = self._shown_to(session_id, by)
-        gone: list[Numbered] = []
+        gone: list[NumberedTask] = []
 
         def edit(now: Playbook) -> Playbook:
             gone[:] = [task_of(now, number, shown)]
@@ -127,18 +127,18 @@ class TaskDesk:
         [one] = gone
         comes_back = _is_plain(one.task.text)
         lost = (*(() if comes_back else (one.task.text,)), *one.task.details)
-        return Answer(
-            text=f"Removed from the {one.tier} tasks of {session_id}: {flat(one.task.text)}."
+        return TaskAnswer(
+            text=f"Removed from the {one.tier} tasks of {session_id}: {one_line_text(one.task.text)}."
             + (" What `add` cannot bring back is shown here." if lost else ""),
             undo=("tiers", session_id, "add", one.tier, one.task.text) if comes_back else (),
             tasks=self._seen(session_id, playbook, by),
-            kept="\n".join(map(flat, lost)),
+            kept="\n".join(map(one_line_text, lost)),
         )
 
-    def move(self, session_id: str, number: int, to: Tier, by: str) -> Answer:
+    def move(self, session_id: str, number: int, to: Tier, by: str) -> TaskAnswer:
         """Move the task `by` saw as `number`; raises ListChanged if that is another list by now."""
         shown = self._shown_to(session_id, by)
-        moved: list[Numbered] = []
+        moved: list[NumberedTask] = []
 
         def edit(now: Playbook) -> Playbook:
             moved[:] = [task_of(now, number, shown)]
@@ -147,8 +147,11 @@ class TaskDesk:
         playbook = self._change(session_id, edit, by)
         [one] = moved
         found = _last_like(playbook, to, one)
-        return Answer(
-            text=f"Moved from {one.tier} to {to} in {session_id}, now number {found.number}: {flat(one.task.text)}.",
+        return TaskAnswer(
+            text=(
+                f"Moved from {one.tier} to {to} in {session_id}, now number {found.number}: "
+                f"{one_line_text(one.task.text)}."
+            ),
             undo=("tiers", session_id, "move", str(found.number), one.tier),
             tasks=self._seen(session_id, playbook, by),
         )
@@ -161,14 +164,14 @@ class TaskDesk:
         """Raise what `edit` would raise, and change nothing."""
         _edited(self._playbook(session_id), session_id, tier, text, base)
 
-    def edit(self, session_id: str, tier: Tier, text: str, base: str, by: str) -> Changes:
+    def edit(self, session_id: str, tier: Tier, text: str, base: str, by: str) -> TierChanges:
         """Put the edited text in the tier's place; lines that did not change keep every byte.
 
         Raises:
             TextChanged: somebody changed the tier since `base`.
             InputError: a line is no plain task, or the tier cannot be edited as text.
         """
-        done: list[Changes] = []
+        done: list[TierChanges] = []
 
         def edit(now: Playbook) -> Playbook:
             done[:] = [_edited(now, session_id, tier, text, base)]
@@ -212,7 +215,7 @@ class TaskDesk:
         return digest if isinstance(digest, str) else None
 
 
-def _edited(now: Playbook, session_id: str, tier: Tier, text: str, base: str) -> Changes:
+def _edited(now: Playbook, session_id: str, tier: Tier, text: str, base: str) -> TierChanges:
     current = Editing(session_id=session_id, tier=tier, text=tier_text(now, tier))
     if current.base != base:
         raise TextChanged(current)
@@ -231,5 +234,5 @@ def _key(session_id: str, by: str) -> str:
     return f"{session_id} {by}"
 
 
-def _last_like(playbook: Playbook, tier: Tier, one: Numbered) -> Numbered:
+def _last_like(playbook: Playbook, tier: Tier, one: NumberedTask) -> NumberedTask:
     return [other for other in numbered(playbook) if other.tier is tier and other.task.id == one.task.id][-1]

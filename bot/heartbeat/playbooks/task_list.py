@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_edits import Numbered, numbered
-from bot.domain.text.humanize import ago, span, utc_text
-from bot.domain.text.sanitize import without_hidden
+from bot.domain.playbooks.playbook_edits import NumberedTask, numbered
+from bot.domain.text.humanize import duration, time_ago, utc_text
+from bot.domain.text.sanitize import strip_hidden
 from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier, includes
 from bot.errors import InputError
 from bot.heartbeat.playbooks.allowed_commands import Argv, not_allowed
 from bot.heartbeat.run.inputs import stamps_of
 from bot.heartbeat.schedule.session_overview import next_beat
-from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import SessionStore
 
@@ -32,14 +32,14 @@ class TaskList:
 
     session: Session
     at: datetime
-    tasks: tuple[Numbered, ...]
+    tasks: tuple[NumberedTask, ...]
     due: Tier
     stamps: Stamps
     beats: Mapping[Tier, datetime | None]
     """The first slot inside the hours at which a tier is due; None while the session is off or too far off to tell."""
     refused: Mapping[int, tuple[Argv, ...]]
 
-    def of(self, tier: Tier) -> tuple[Numbered, ...]:
+    def of(self, tier: Tier) -> tuple[NumberedTask, ...]:
         """Return one tier's tasks."""
         return tuple(one for one in self.tasks if one.tier is tier)
 
@@ -48,7 +48,7 @@ class TaskList:
         return tier in includes(self.due)
 
 
-def task_list(session: Session, playbook: Playbook, store: SessionStore, zones: Zones, now: datetime) -> TaskList:
+def task_list(session: Session, playbook: Playbook, store: SessionStore, zones: OwnerZones, now: datetime) -> TaskList:
     """Return the tasks of a playbook as they stand; raises StoreError where the session's state cannot be read."""
     stamps, tasks = stamps_of(playbook, store.load(session.id)), numbered(playbook)
     due, hours = due_tier(stamps, now), zones.hours(session)
@@ -85,7 +85,7 @@ def tier_heading(seen: TaskList, tier: Tier) -> str:
     `Hourly · not due, in 40 min · last ran 20 min ago`
     """
     stamp = seen.stamps.of(tier)
-    ran = f"last ran {ago(seen.at, stamp)}" if stamp is not None else "never ran"
+    ran = f"last ran {time_ago(seen.at, stamp)}" if stamp is not None else "never ran"
     due = "due now" if seen.is_due(tier) else _due_in(seen, tier)
     return " · ".join([HEADINGS[tier], due, ran])
 
@@ -94,12 +94,14 @@ def task_line(seen: TaskList, number: int) -> str:
     """Return a task with its number; details are counted, not shown."""
     one = seen.tasks[number - 1]
     more = f" (+{len(one.task.details)} lines)" if one.task.details else ""
-    return f"{one.number}. {flat(one.task.text)}{more}"
+    return f"{one.number}. {one_line_text(one.task.text)}{more}"
 
 
 def refused_lines(seen: TaskList) -> list[str]:
     """Return the commands that run in no beat because triage.yml does not allow them, with the tasks that name them."""
-    return [f"{flat(' '.join(argv))} (task {number})" for number, found in seen.refused.items() for argv in found]
+    return [
+        f"{one_line_text(' '.join(argv))} (task {number})" for number, found in seen.refused.items() for argv in found
+    ]
 
 
 def due_lines(seen: TaskList) -> list[str]:
@@ -108,20 +110,20 @@ def due_lines(seen: TaskList) -> list[str]:
     lines = [f"Due now in {seen.session.id}: {now}."]
     for tier in Tier:
         beat = seen.beats[tier]
-        when = f"with the beat in {span(beat - seen.at)} ({utc_text(beat)})" if beat is not None else _no_beat(seen)
+        when = f"with the beat in {duration(beat - seen.at)} ({utc_text(beat)})" if beat is not None else _no_beat(seen)
         due = "due now" if seen.is_due(tier) else _due_in(seen, tier)
         lines.append(f"{tier}: {due}, {when}")
     return lines
 
 
-def flat(text: str) -> str:
+def one_line_text(text: str) -> str:
     """Return foreign words on one line, without what a terminal would obey."""
-    return " ".join(without_hidden(text)[0].split())
+    return " ".join(strip_hidden(text)[0].split())
 
 
 def _due_in(seen: TaskList, tier: Tier) -> str:
     stamp = seen.stamps.of(tier)
-    return f"due in {span(stamp + PERIODS[tier] - seen.at)}" if stamp is not None else "due now"
+    return f"due in {duration(stamp + PERIODS[tier] - seen.at)}" if stamp is not None else "due now"
 
 
 def _no_beat(seen: TaskList) -> str:

@@ -9,15 +9,24 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from bot.domain.heartbeats.beats import Action, Assigned, BeatResult, BeatUsage, Envelope, PaidRun, Wake, indicator_of
+from bot.domain.heartbeats.beats import (
+    Action,
+    Assigned,
+    BeatResult,
+    BeatUsage,
+    Envelope,
+    RunCheckpoint,
+    Wake,
+    indicator_of,
+)
 from bot.domain.heartbeats.session_state import MessageKind, SessionState, SpentToday
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact
 from bot.domain.tiers import includes
 from bot.errors import StoreError
-from bot.heartbeat.alerts.notifications import Sent
-from bot.heartbeat.run.beat_view import BeatReport, BeatView, Edits, measured_after
-from bot.heartbeat.schedule.admission import failed, succeeded
+from bot.heartbeat.alerts.notifications import DeliveryResult
+from bot.heartbeat.run.beat_view import BeatReport, BeatView, PlaybookEditLog, measured_after
+from bot.heartbeat.schedule.admission import record_failure, record_success
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import SessionStore
@@ -27,7 +36,7 @@ LINES_LOOKED_AT = 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Begun:
+class BeatStart:
     """One beat as it starts: why, the time its tiers are stamped with, what it will change in its playbook.
 
     `paid` is the run of a beat that a crash broke off after it: this one is that beat, and goes on from there.
@@ -37,17 +46,17 @@ class Begun:
     wake: Wake
     stamp_at: datetime
     started_at: datetime
-    edits: Edits = field(default_factory=Edits)
-    paid: PaidRun | None = None
+    edits: PlaybookEditLog = field(default_factory=PlaybookEditLog)
+    paid: RunCheckpoint | None = None
 
     @classmethod
-    def again(cls, paid: PaidRun) -> Self:
+    def again(cls, paid: RunCheckpoint) -> Self:
         """Return the beat whose run this was."""
         return cls(run_id=paid.run_id, wake=paid.wake, stamp_at=paid.stamp_at, started_at=paid.started_at, paid=paid)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ending:
+class BeatEnd:
     """How it ended; `good` means that it vouches for every due task. `full` and `triage` are what its runs cost."""
 
     result: BeatResult
@@ -55,7 +64,7 @@ class Ending:
     error: str | None = None
     view: BeatView | None = None
     report: BeatReport | None = None
-    sent: Sent | None = None
+    sent: DeliveryResult | None = None
     prescreen: Action | None = None
     says_ok: bool = False
     beside_ok: str = ""
@@ -65,13 +74,13 @@ class Ending:
     triage: Usage | None = None
 
 
-class Record:
+class BeatRecorder:
     """Writes the folder of a beat, the state of its session and its line in heartbeats.ndjson, in that order."""
 
     def __init__(self, runs: Path, store: SessionStore, log: BeatLog, secrets: Collection[str] = ()) -> None:
         self._runs, self._store, self._log, self._secrets = runs, store, log, secrets
 
-    def close(self, session: Session, begun: Begun, ending: Ending, *, now: datetime) -> None:
+    def close(self, session: Session, begun: BeatStart, ending: BeatEnd, *, now: datetime) -> None:
         """Write down how a beat ended; raises StoreError where the disk refuses.
 
         A beat that goes on after a crash may be partly on record; what is there is left as it is.
@@ -86,10 +95,10 @@ class Record:
         if state.paid is not None:
             self._store.save(session.id, lambda state: state.evolve(paid=None))
 
-    def _is_logged(self, session: Session, begun: Begun) -> bool:
+    def _is_logged(self, session: Session, begun: BeatStart) -> bool:
         return any(beat.trace_id == begun.run_id for beat in self._log.recent(session.id, LINES_LOOKED_AT))
 
-    def _trace(self, begun: Begun, ending: Ending, now: datetime) -> None:
+    def _trace(self, begun: BeatStart, ending: BeatEnd, now: datetime) -> None:
         folder = self._runs / begun.run_id
         try:
             (folder / "work_products").mkdir(parents=True, exist_ok=True)
@@ -105,12 +114,12 @@ class Record:
         path.write_text(redact(text, self._secrets), encoding="utf-8", errors="replace")
 
 
-def _is_traced(begun: Begun, ending: Ending) -> bool:
+def _is_traced(begun: BeatStart, ending: BeatEnd) -> bool:
     """Whether a beat did anything a folder of its own tells of; a refusal did not."""
     return ending.view is not None or ending.error is not None or bool(begun.edits.made)
 
 
-def _after(begun: Begun, ending: Ending, now: datetime) -> Callable[[SessionState], SessionState]:
+def _after(begun: BeatStart, ending: BeatEnd, now: datetime) -> Callable[[SessionState], SessionState]:
     """Return the change a beat makes to its session's state."""
 
     def change(state: SessionState) -> SessionState:
@@ -121,16 +130,16 @@ def _after(begun: Begun, ending: Ending, now: datetime) -> Callable[[SessionStat
         if not (ending.good and ending.view):
             state = _uncompared(state, ending)
         if ending.result is BeatResult.FAILED:
-            return failed(state, " ".join((ending.error or "").split())[:200], now)
+            return record_failure(state, " ".join((ending.error or "").split())[:200], now)
         return _good(state, begun, ending) if ending.good and ending.view else state
 
     return change
 
 
-def _good(state: SessionState, begun: Begun, ending: Ending) -> SessionState:
+def _good(state: SessionState, begun: BeatStart, ending: BeatEnd) -> SessionState:
     view = ending.view
     assert view is not None
-    state = succeeded(state).evolve(
+    state = record_success(state).evolve(
         last_good=begun.started_at,
         stamps={**state.stamps, **dict.fromkeys(includes(view.tier), begun.stamp_at)},
         inbox_read=state.inbox_read + len(view.inbox),
@@ -146,7 +155,7 @@ def _good(state: SessionState, begun: Begun, ending: Ending) -> SessionState:
     )
 
 
-def _uncompared(state: SessionState, ending: Ending) -> SessionState:
+def _uncompared(state: SessionState, ending: BeatEnd) -> SessionState:
     """Return the state after a look that nobody vouches for: the next beat takes nothing for unchanged."""
     looked = {result.command for result in ending.view.probes.results} if ending.view else set()
     return state.evolve(probes={name: digest for name, digest in state.probes.items() if name not in looked})
@@ -158,14 +167,14 @@ def _failed_probes(state: SessionState, view: BeatView) -> tuple[str, ...]:
     return (*(name for name in state.failed_probes if name not in looked), *failed)
 
 
-def _spent(spent: SpentToday, now: datetime, ending: Ending) -> SpentToday:
+def _spent(spent: SpentToday, now: datetime, ending: BeatEnd) -> SpentToday:
     cost = sum(usage.cost_usd or 0.0 for usage in (ending.full, ending.triage) if usage)
     day = f"{now:%Y-%m-%d}"
     return SpentToday(day=day, usd=(spent.usd if spent.day == day else 0.0) + cost)
 
 
-def _envelope(session: Session, begun: Begun, ending: Ending, now: datetime) -> Envelope:
-    sent = ending.sent or Sent()
+def _envelope(session: Session, begun: BeatStart, ending: BeatEnd, now: datetime) -> Envelope:
+    sent = ending.sent or DeliveryResult()
     return Envelope(
         ts=begun.started_at,
         session_id=session.id,
@@ -194,7 +203,7 @@ def _assignments(view: BeatView | None) -> tuple[Assigned, ...]:
     return tuple(Assigned(by=message.from_, text=message.text) for message in given)
 
 
-def _trace(begun: Begun, ending: Ending, now: datetime) -> dict[str, Any]:
+def _trace(begun: BeatStart, ending: BeatEnd, now: datetime) -> dict[str, Any]:
     view, report = ending.view, ending.report
     return {
         "run_id": begun.run_id,
@@ -230,7 +239,7 @@ def _probes(view: BeatView) -> list[dict[str, Any]]:
     ]
 
 
-def _transcript(ending: Ending) -> str:
+def _transcript(ending: BeatEnd) -> str:
     view, report = ending.view, ending.report
     tasks = "\n".join(f"- {task.text}" for task in view.tasks) if view else ""
     outputs = (

@@ -15,7 +15,7 @@ from bot.agent.tools.code_tools import repository_tools
 from bot.errors import ConfigError
 from bot.heartbeat.playbooks.allowed_commands import split_command
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.playbook_editor import Keeper
+from bot.heartbeat.run.playbook_editor import PlaybookEditor
 from bot.heartbeat.run.playbook_tools import playbook_tools, small_tools
 from bot.heartbeat.run.probes import Probes
 from bot.ports import Clock
@@ -55,8 +55,8 @@ class BeatTools:
         except ConfigError:
             return own
 
-    def _keeper(self, view: BeatView) -> Keeper:
-        return Keeper(view, self._clock, known_secrets=self._secrets)
+    def _keeper(self, view: BeatView) -> PlaybookEditor:
+        return PlaybookEditor(view, self._clock, known_secrets=self._secrets)
 
     def _commands(self, view: BeatView) -> Tool:
         return Tool(

@@ -18,9 +18,9 @@ from typing import Any, Final, Protocol
 
 from bot.domain.heartbeats.beats import Receipt, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, OpenFinding, Removal
-from bot.domain.heartbeats.task_history import Measurement, Move, TaskHistory, remembered
+from bot.domain.heartbeats.task_history import Measurement, TaskHistory, TierMove, add_measurement
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_entries import Entry
+from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.returns import Usage
 from bot.domain.sharing.suggestions import Suggestion
 from bot.domain.tiers import Tier
@@ -32,7 +32,7 @@ SHOWN: Final = 3
 SHOWN_CHARS: Final = 80
 
 
-class What(StrEnum):
+class EditKind(StrEnum):
     """Kinds of edits; the value is the tool's name and what is written to trace.json."""
 
     ADD_TASK = "add_task"
@@ -46,22 +46,22 @@ class What(StrEnum):
 
 
 _PHRASES: Final = {
-    What.ADD_TASK: "new {tier} task",
-    What.REMOVE_TASK: "removed from {tier}",
-    What.MOVE_TASK: "moved from {before} to {tier}",
-    What.RAISE_FLAG: "flag raised",
-    What.CLEAR_FLAG: "flag cleared",
-    What.NOTE: "noted",
-    What.DROP_NOTE: "note dropped",
+    EditKind.ADD_TASK: "new {tier} task",
+    EditKind.REMOVE_TASK: "removed from {tier}",
+    EditKind.MOVE_TASK: "moved from {before} to {tier}",
+    EditKind.RAISE_FLAG: "flag raised",
+    EditKind.CLEAR_FLAG: "flag cleared",
+    EditKind.NOTE: "noted",
+    EditKind.DROP_NOTE: "note dropped",
 }
 """How an alert tells of an edit; a box is no news."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Edit:
+class PlaybookEdit:
     """One change; `tier` is where a task stands now, or stood, `before` where a moved one came from."""
 
-    what: What
+    what: EditKind
     text: str
     at: datetime
     tier: Tier | None = None
@@ -74,13 +74,13 @@ class Edit:
 
 
 @dataclass(slots=True)
-class Edits:
+class PlaybookEditLog:
     """The changes of one beat, in order."""
 
-    made: list[Edit] = field(default_factory=list)
+    made: list[PlaybookEdit] = field(default_factory=list)
 
     @property
-    def news(self) -> list[Edit]:
+    def news(self) -> list[PlaybookEdit]:
         """Those an owner hears of: all but ticked boxes."""
         return [edit for edit in self.made if edit.what in _PHRASES]
 
@@ -88,7 +88,9 @@ class Edits:
         """Return what changed on one line, or nothing.
 
         >>> at = datetime(2026, 11, 21)
-        >>> Edits([Edit(what=What.ADD_TASK, text="Disk: `df -h`", at=at, tier=Tier.HOURLY)]).described()
+        >>> PlaybookEditLog(
+        ...     [PlaybookEdit(what=EditKind.ADD_TASK, text="Disk: `df -h`", at=at, tier=Tier.HOURLY)]
+        ... ).described()
         'Changed in HEARTBEAT.md: new hourly task “Disk: `df -h`”'
         """
         told = [f"{_phrase(edit)} “{_short(edit.text)}”" for edit in self.news[:SHOWN]]
@@ -98,14 +100,14 @@ class Edits:
     def counted(self) -> str:
         """Return how much changed, without a word of what, for lines that more people read; or nothing.
 
-        >>> Edits([Edit(what=What.NOTE, text="secret", at=datetime(2026, 11, 21))]).counted()
+        >>> PlaybookEditLog([PlaybookEdit(what=EditKind.NOTE, text="secret", at=datetime(2026, 11, 21))]).counted()
         '1 edit to HEARTBEAT.md'
         """
         count = len(self.news)
         return f"{count} edit{'s' * (count != 1)} to HEARTBEAT.md" if count else ""
 
 
-def _phrase(edit: Edit) -> str:
+def _phrase(edit: PlaybookEdit) -> str:
     return _PHRASES[edit.what].format(tier=edit.tier, before=edit.before)
 
 
@@ -114,7 +116,7 @@ def _short(text: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Exchange:
+class PeerData:
     """What may be offered to others, who sent no report, what waits for this session's own decision.
 
     `playbooks` are the workers' task lines, by session id, for the master's daily run. `receipts` are those of the due
@@ -128,7 +130,7 @@ class Exchange:
     receipts: Mapping[str, Receipt] = field(default_factory=dict)
 
 
-NONE: Final = Exchange()
+NONE: Final = PeerData()
 """A beat that has nothing to do with others."""
 
 
@@ -147,7 +149,7 @@ class BeatView:
     tier: Tier
     started_at: datetime
     playbook: Playbook
-    tasks: tuple[Entry, ...]
+    tasks: tuple[PlaybookEntry, ...]
     probes: ProbeReport
     changed: tuple[ProbeResult, ...]
     earlier: Mapping[str, str]
@@ -155,9 +157,9 @@ class BeatView:
     open_findings: tuple[OpenFinding, ...]
     spent_usd: float
     cancel: threading.Event
-    moves: tuple[Move, ...] = ()
-    edits: Edits = field(default_factory=Edits)
-    exchange: Exchange = NONE
+    moves: tuple[TierMove, ...] = ()
+    edits: PlaybookEditLog = field(default_factory=PlaybookEditLog)
+    exchange: PeerData = NONE
     removals: Mapping[str, Removal] = field(default_factory=dict)
     """Who took which check out of the playbook, by its identity."""
     failed_before: frozenset[str] = frozenset()
@@ -209,14 +211,14 @@ def measured_after(
         for task in view.tasks
     )
     standing = {task.id for tier in Tier for task in view.playbook.tasks(tier)}
-    return remembered(history, seen, on=view.started_at.date(), standing=standing)
+    return add_measurement(history, seen, on=view.started_at.date(), standing=standing)
 
 
-def tier_of(task: Entry) -> Tier:
+def tier_of(task: PlaybookEntry) -> Tier:
     """Return the tier a task stands in; one of a playbook without tiers is quick."""
     return Tier(task.section.value) if task.section.value in list(Tier) else Tier.QUICK
 
 
-def _seconds(view: BeatView, task: Entry) -> float | None:
+def _seconds(view: BeatView, task: PlaybookEntry) -> float | None:
     results = view.probes.of(task)
     return round(sum(result.seconds for result in results), 3) if results else None

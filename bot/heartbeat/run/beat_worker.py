@@ -22,14 +22,14 @@ from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.tiers import Tier
 from bot.errors import InputError, ProviderError, TriageError
 from bot.heartbeat.playbooks.allowed_commands import Argv
-from bot.heartbeat.run.beat_record import Begun, Ending, Record
+from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
 from bot.heartbeat.run.deleted_playbook import is_deleted
-from bot.heartbeat.run.inputs import Look
-from bot.heartbeat.run.pipeline import Course, broken_off
+from bot.heartbeat.run.inputs import InputCollector
+from bot.heartbeat.run.pipeline import BeatPipeline, broken_off
 from bot.heartbeat.run.probes import ProbeResult
-from bot.heartbeat.schedule.admission import Admission, is_alert_due, pause_notice, told
+from bot.heartbeat.schedule.admission import Admission, is_alert_due, mark_alerted, pause_notice
 from bot.heartbeat.schedule.missed_beats import AlertOwner
-from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports import Clock, SessionStore
 
 
@@ -54,31 +54,31 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Room:
+class BeatDependencies:
     """What beats work with.
 
     `retry` keeps a wake whose beat was stopped for later, `after` does what a beat that is on record leads to in other
     sessions.
     """
 
-    sessions: Sessions
+    sessions: SessionRegistry
     store: SessionStore
     admission: Admission
     retry: Callable[[str, Wake], None]
-    look: Look
-    course: Course
+    look: InputCollector
+    course: BeatPipeline
     alert_owner: AlertOwner
-    record: Record
+    record: BeatRecorder
     clock: Clock
-    after: Callable[[Session, Ending, datetime], None] = lambda *_: None
+    after: Callable[[Session, BeatEnd, datetime], None] = lambda *_: None
     ready: Callable[[str], Mapping[Argv, ProbeResult]] = lambda _: {}
     """Returns what a session's commands answered while its beat waited."""
 
 
-class Beats:
+class BeatWorker:
     """Works off the jobs of heartbeats: `{"beat": session id, "slot": time or None}`."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: BeatDependencies) -> None:
         self._room = room
         self._cancels: dict[str, threading.Event] = {}
 
@@ -108,7 +108,7 @@ class Beats:
     def _tell_of_pause(self, session: Session, state: SessionState) -> None:
         try:
             self._room.alert_owner(session, pause_notice(state))
-            self._room.store.save(session.id, told)
+            self._room.store.save(session.id, mark_alerted)
         except ProviderError:
             log.exception("owner not told of the pause", extra={"action": "pause_untold", "session": session.id})
 
@@ -125,14 +125,14 @@ class Beats:
         beaten = state.stamps.get(Tier.QUICK)
         return state.paid is None and beaten is not None and slot == beaten.isoformat()
 
-    def _begin(self, session: Session, payload: Mapping[str, Any]) -> Begun:
+    def _begin(self, session: Session, payload: Mapping[str, Any]) -> BeatStart:
         paid = self._room.store.load(session.id).paid
         if paid is not None:
             log.warning("a beat goes on after a crash", extra={"action": "beat_resumed", "session": session.id})
-            return Begun.again(paid)
+            return BeatStart.again(paid)
         now = self._room.clock.now()
         wake, slot = take_wakes(self._room.store, payload)
-        return Begun(
+        return BeatStart(
             run_id=f"beat-{session.id}-{now:%Y%m%dT%H%M%S%f}Z"[:120],
             wake=wake,
             stamp_at=slot or now,
@@ -148,8 +148,8 @@ class Beats:
             self._cancels.pop(session_id, None)
 
     def _ended(
-        self, session: Session, begun: Begun, cancel: threading.Event, ready: Mapping[Argv, ProbeResult]
-    ) -> Ending:
+        self, session: Session, begun: BeatStart, cancel: threading.Event, ready: Mapping[Argv, ProbeResult]
+    ) -> BeatEnd:
         """Return how the beat ended; a cancel at any step stays one."""
         try:
             return self._carry_out(session, begun, cancel, ready)
@@ -160,12 +160,12 @@ class Beats:
             return broken_off(session, error)
 
     def _carry_out(
-        self, session: Session, begun: Begun, cancel: threading.Event, ready: Mapping[Argv, ProbeResult]
-    ) -> Ending:
+        self, session: Session, begun: BeatStart, cancel: threading.Event, ready: Mapping[Argv, ProbeResult]
+    ) -> BeatEnd:
         state = self._room.store.load(session.id)
         refusal = self._room.admission.refusal(session, begun.wake) if begun.paid is None else None
         if refusal is not None:
-            return Ending(result=BeatResult.SKIPPED, why=refusal.why)
+            return BeatEnd(result=BeatResult.SKIPPED, why=refusal.why)
         if begun.paid is None and is_deleted(session, state):
             return self._room.course.without_playbook(session, begun)
         return self._room.course.of(self._room.look.at(session, state, begun, cancel, ready), begun)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.domain.heartbeats.beat_steps import Step, remark
+from bot.domain.heartbeats.beat_steps import BeatStep, remark
 from bot.domain.heartbeats.beats import BeatResult
 from bot.domain.heartbeats.session_state import OpenFinding, SessionState
 from bot.errors import ProviderError, StoreError
-from bot.heartbeat.alerts.alert_routing import Delivery
-from bot.heartbeat.alerts.notifications import Outcome
+from bot.heartbeat.alerts.alert_routing import AlertRouter
+from bot.heartbeat.alerts.notifications import BeatOutcome
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.run.beat_record import Begun, Ending
+from bot.heartbeat.run.beat_record import BeatEnd, BeatStart
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
 from bot.ports import SessionStore
 
@@ -31,11 +31,11 @@ def is_deleted(session: Session, state: SessionState) -> bool:
         return False
 
 
-def ending_without(session: Session, begun: Begun, delivery: Delivery, store: SessionStore) -> Ending:
+def ending_without(session: Session, begun: BeatStart, delivery: AlertRouter, store: SessionStore) -> BeatEnd:
     """Close what was open and tell the owner, once; return how the beat ends."""
     state = store.load(session.id)
     open_ = [each for each in state.findings.values() if each.is_open]
-    outcome = Outcome(
+    outcome = BeatOutcome(
         findings=(),
         checked=frozenset(),
         standing=frozenset(),
@@ -45,14 +45,14 @@ def ending_without(session: Session, begun: Begun, delivery: Delivery, store: Se
         tier=None,
     )
     delivery.deliver(session, outcome)
-    why = remark(Step.EMPTY, f"{PLAYBOOK} was deleted; to begin anew: /triage tiers {session.id} add quick <task>")
+    why = remark(BeatStep.EMPTY, f"{PLAYBOOK} was deleted; to begin anew: /triage tiers {session.id} add quick <task>")
     if not state.playbook_gone_told:
         try:
             delivery.tell_owner(session, _notice(session, open_), at=begun.started_at)
         except ProviderError as error:
-            return Ending(result=BeatResult.FAILED, why=why, error=str(error))
+            return BeatEnd(result=BeatResult.FAILED, why=why, error=str(error))
         store.save(session.id, lambda now: now.evolve(playbook_gone_told=True))
-    return Ending(result=BeatResult.SKIPPED, why=why)
+    return BeatEnd(result=BeatResult.SKIPPED, why=why)
 
 
 def _notice(session: Session, closed: list[OpenFinding]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bot.domain.playbooks.playbook_entries import Entry, unmarked
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, unmarked
 from bot.heartbeat.playbooks.check_identity import identity_of
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.probes import ProbeResult
@@ -30,14 +30,14 @@ def says_no(result: ProbeResult) -> bool:
     return is_own(result) and (result.exit_code or 0) > 0
 
 
-def is_good(view: BeatView, task: Entry) -> bool:
+def is_good(view: BeatView, task: PlaybookEntry) -> bool:
     """Whether all commands of a task were run and none failed; a task without one is the model's to judge."""
     if not view.probes.names_commands(task):
         return True
     return view.probes.covers(task) and all(result.problem is None for result in view.probes.of(task))
 
 
-def failures(view: BeatView, task: Entry) -> list[ProbeResult]:
+def failures(view: BeatView, task: PlaybookEntry) -> list[ProbeResult]:
     """Return the checks of a task that failed."""
     return [result for result in view.probes.of(task) if says_no(result)]
 
@@ -59,7 +59,7 @@ def failure_text(result: ProbeResult) -> str:
     return f"`{result.command}` fails (exit code {result.exit_code})\n{listed(said)}"
 
 
-def titled(task: Entry, *texts: str) -> str:
+def titled(task: PlaybookEntry, *texts: str) -> str:
     """Return what was seen under the title of its task, which is what stands before the command."""
     said = unmarked(task.text)
     title = said.partition("`")[0].rstrip(" :") or said

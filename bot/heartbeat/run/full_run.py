@@ -7,10 +7,10 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from bot.agent.specialist import Brief, Specialist
+from bot.agent.specialist import ModelTask, Specialist
 from bot.agent.tools.base import Tool
 from bot.domain.heartbeats.beats import Receipt
-from bot.heartbeat.run.beat_prompt import sections
+from bot.heartbeat.run.beat_prompt import build_sections
 from bot.heartbeat.run.beat_view import BeatReport, BeatView
 from bot.heartbeat.sessions.session_registry import Session
 
@@ -30,7 +30,7 @@ class BeatAnswer(BaseModel):
     reasoning: Annotated[str, Field(max_length=1_500)] = ""
 
 
-class ModelRun:
+class ModelFullRun:
     """Port FullRun over a model; `specialist_for` returns it with the session's limits."""
 
     def __init__(self, specialist_for: Callable[[Session], Specialist], tools_for: ToolsFor) -> None:
@@ -38,10 +38,10 @@ class ModelRun:
 
     def run(self, view: BeatView) -> BeatReport:
         """Return the report; raises as FullRun says."""
-        brief = Brief(
+        brief = ModelTask(
             run_id=view.run_id,
             rubric=rubric(view.session),
-            sections=tuple(sections(view, only_changed=False)),
+            sections=tuple(build_sections(view, only_changed=False)),
             spent_usd=view.spent_usd,
             cancel=view.cancel,
         )

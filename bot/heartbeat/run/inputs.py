@@ -9,26 +9,26 @@ from types import MappingProxyType
 
 from bot.domain.heartbeats.beats import Finding
 from bot.domain.heartbeats.session_state import Removal, SessionState
-from bot.domain.heartbeats.task_history import Move, moves
+from bot.domain.heartbeats.task_history import TierMove, suggested_moves
 from bot.domain.playbook import Playbook, parse
-from bot.domain.playbooks.playbook_entries import Entry
+from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.tiers import Stamps, Tier, due_tier, includes
 from bot.heartbeat.playbooks.allowed_commands import FLAGS_COMMAND, Argv, commands_in
 from bot.heartbeat.playbooks.check_identity import adopted
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.run.beat_record import Begun
-from bot.heartbeat.run.beat_view import NONE, BeatView, Exchange
+from bot.heartbeat.run.beat_record import BeatStart
+from bot.heartbeat.run.beat_view import NONE, BeatView, PeerData
 from bot.heartbeat.run.exit_codes import is_unreported
 from bot.heartbeat.run.probes import ProbeResult, Probes
-from bot.heartbeat.run.receipts import FLAGS, MESSAGE, again, flags_up, standing
+from bot.heartbeat.run.receipts import FLAGS, MESSAGE, again, open_flags, standing
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import SessionStore
 
-Around = Callable[[Session, Sequence[Entry], datetime], Exchange]
+Around = Callable[[Session, Sequence[PlaybookEntry], datetime], PeerData]
 """Says what a beat with these tasks due has to do with other sessions."""
 
 
-class Look:
+class InputCollector:
     """Looks around in a session's workspace."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Look:
         self,
         session: Session,
         state: SessionState,
-        begun: Begun,
+        begun: BeatStart,
         cancel: threading.Event,
         ready: Mapping[Argv, ProbeResult] = MappingProxyType({}),
     ) -> BeatView:
@@ -117,13 +117,13 @@ def stamps_of(playbook: Playbook, state: SessionState) -> Stamps:
     return Stamps(**{tier: state.stamps.get(tier) for tier in Tier})
 
 
-def _moves(state: SessionState, playbook: Playbook) -> tuple[Move, ...]:
+def _moves(state: SessionState, playbook: Playbook) -> tuple[TierMove, ...]:
     """Return what was measured to stand in a wrong tier and still stands there."""
     standing = {(tier, task.id) for tier in Tier for task in playbook.tasks(tier)}
-    return tuple(move for move in moves(state.measured) if (move.from_tier, move.task_id) in standing)
+    return tuple(move for move in suggested_moves(state.measured) if (move.from_tier, move.task_id) in standing)
 
 
-def is_the_one_looked_at(due: Collection[str], playbook: Playbook) -> bool:
+def is_same_playbook(due: Collection[str], playbook: Playbook) -> bool:
     """Whether a playbook still holds any due task of the beat; one put in its place meanwhile was not looked at."""
     return not due or any(entry.id in due for entry in playbook.entries)
 
@@ -142,7 +142,7 @@ def still_standing(view: BeatView) -> tuple[Finding, ...]:
     long as the playbook says so.
     """
     kept = standing(view.playbook)
-    flags = flags_up(view)
+    flags = open_flags(view)
     known = [each for each in view.open_findings if each.task != MESSAGE or each.sent_at is None]
     tasks = [again(each) for each in known if each.task in kept - {FLAGS}]
     return tuple({each.key: each for each in (*tasks, *flags)}.values())

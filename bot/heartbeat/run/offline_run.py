@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from bot.domain.heartbeats.beats import Receipt
 from bot.domain.heartbeats.session_state import MessageKind
-from bot.domain.playbooks.playbook_entries import Entry
+from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.text.alarm_words import has_alarm_word
 from bot.domain.text.sanitize import one_line
 from bot.heartbeat.playbooks.check_identity import identity_of_lines
@@ -35,17 +35,17 @@ _CONFLICTS: Final = 1
 """How `git merge-tree` exits where the branches conflict."""
 
 
-class Seen(NamedTuple):
+class ProbeChange(NamedTuple):
     """One thing a command shows: its stable id and what to say."""
 
     finding: str
     text: str
 
 
-Reader = Callable[[ProbeResult, BeatView], Seen | None]
+Reader = Callable[[ProbeResult, BeatView], ProbeChange | None]
 
 
-class OfflineRun:
+class OfflineFullRun:
     """Port FullRun by code alone."""
 
     def run(self, view: BeatView) -> BeatReport:
@@ -66,13 +66,13 @@ def _undone(view: BeatView) -> str:
     return f"{_count(given, 'assignment')} not looked into, for no model is configured\n{lines}" if given else ""
 
 
-def _of_the_broken(task: Entry, broken: list[ProbeResult]) -> Receipt:
+def _of_the_broken(task: PlaybookEntry, broken: list[ProbeResult]) -> Receipt:
     lines = "\n".join(dict.fromkeys(f"- {result.problem}" for result in broken))
     text = f"{_count(broken, 'command')} of HEARTBEAT.md {'does' if len(broken) == 1 else 'do'} not work here\n{lines}"
     return Receipt(task=task.id, status="finding", evidence=text, finding="commands")
 
 
-def _receipt(task: Entry, view: BeatView, broken: list[ProbeResult]) -> Receipt:
+def _receipt(task: PlaybookEntry, view: BeatView, broken: list[ProbeResult]) -> Receipt:
     results = view.probes.of(task)
     if task.id in view.exchange.receipts:
         return view.exchange.receipts[task.id]
@@ -93,7 +93,7 @@ def _is_broken(result: ProbeResult) -> bool:
     return result.problem is not None and not (says_no(result) or is_conflict or (is_listing and bool(_rows(result))))
 
 
-def _read(result: ProbeResult, view: BeatView) -> Seen | None:
+def _read(result: ProbeResult, view: BeatView) -> ProbeChange | None:
     return _reader(result)(result, view)
 
 
@@ -101,43 +101,47 @@ def _reader(result: ProbeResult) -> Reader:
     return next((read for words, read in _READERS.items() if result.argv[: len(words)] == words), _other)
 
 
-def _dirty(result: ProbeResult, _: BeatView) -> Seen | None:
+def _dirty(result: ProbeResult, _: BeatView) -> ProbeChange | None:
     """Uncommitted changes, and a branch that has left its upstream behind."""
     lines = [line for line in result.output.splitlines() if line and not line.startswith("##")]
     if not lines:
         return None
-    return Seen("dirty", f"{_count(lines, 'uncommitted change')}\n{listed(lines)}")
+    return ProbeChange("dirty", f"{_count(lines, 'uncommitted change')}\n{listed(lines)}")
 
 
-def _commits(result: ProbeResult, view: BeatView) -> Seen | None:
+def _commits(result: ProbeResult, view: BeatView) -> ProbeChange | None:
     """Commits that were not there at the last good beat."""
     before = set(view.earlier.get(result.command, "").splitlines())
     new = [line for line in result.output.splitlines() if line.strip() and line not in before]
     if not new or result.command not in view.earlier:
         return None
-    return Seen(f"event-commits-{new[0].split()[0]}", f"{_count(new, 'new commit')}\n{listed(new)}")
+    return ProbeChange(f"event-commits-{new[0].split()[0]}", f"{_count(new, 'new commit')}\n{listed(new)}")
 
 
-def _branches(result: ProbeResult, view: BeatView) -> Seen | None:
+def _branches(result: ProbeResult, view: BeatView) -> ProbeChange | None:
     """Branches without a commit for more than a week."""
     stale = [line.strip() for line in result.output.splitlines() if _is_stale(line, view.started_at)]
-    return Seen("stale", f"{_count(stale, 'stale branch', 'stale branches')}\n{listed(stale)}") if stale else None
+    return (
+        ProbeChange("stale", f"{_count(stale, 'stale branch', 'stale branches')}\n{listed(stale)}") if stale else None
+    )
 
 
-def _conflicts(result: ProbeResult, _: BeatView) -> Seen | None:
+def _conflicts(result: ProbeResult, _: BeatView) -> ProbeChange | None:
     """Merge conflicts, by how git exits."""
     if result.exit_code != _CONFLICTS:
         return None
     lines = [line for line in result.output.splitlines() if line.startswith("CONFLICT ")]
-    return Seen(FAILING, f"{_count(lines, 'merge conflict')}\n{listed(lines)}")
+    return ProbeChange(FAILING, f"{_count(lines, 'merge conflict')}\n{listed(lines)}")
 
 
-def _check_rows(result: ProbeResult, _: BeatView) -> Seen | None:
+def _check_rows(result: ProbeResult, _: BeatView) -> ProbeChange | None:
     """Checks of one pull request that fail, by the second column of `gh pr checks`."""
     if result.items is not None:
         return _requests(result, _)
     failing = [name for name, end in _rows(result) if end == "fail"]
-    return Seen(FAILING, f"{_count(failing, 'check fails', 'checks fail')}\n{listed(failing)}") if failing else None
+    return (
+        ProbeChange(FAILING, f"{_count(failing, 'check fails', 'checks fail')}\n{listed(failing)}") if failing else None
+    )
 
 
 def _rows(result: ProbeResult) -> list[list[str]]:
@@ -147,7 +151,7 @@ def _rows(result: ProbeResult) -> list[list[str]]:
     return [row[:2] for line in result.output.splitlines() if len(row := line.split("\t")) > 1]
 
 
-def _requests(result: ProbeResult, view: BeatView) -> Seen | None:
+def _requests(result: ProbeResult, view: BeatView) -> ProbeChange | None:
     """Requests and runs whose checks fail, by the fields of their JSON; of text nothing is judged, for it is titles."""
     items = result.items or ()
     others = [each for other in view.probes.results if other is not result for each in other.items or ()]
@@ -157,19 +161,19 @@ def _requests(result: ProbeResult, view: BeatView) -> Seen | None:
     failing = [f"{each.label}: {', '.join(each.failing)}" for each in items if each.failing]
     if not failing:
         return None
-    return Seen(
+    return ProbeChange(
         FAILING, f"{_count(failing, 'request or run', 'requests or runs')} with failing checks\n{listed(failing)}"
     )
 
 
-def _other(result: ProbeResult, view: BeatView) -> Seen | None:
+def _other(result: ProbeResult, view: BeatView) -> ProbeChange | None:
     """Any other command: that it fails, or that it prints something else than it did."""
     if says_no(result):
-        return Seen(FAILING, failure_text(result))
+        return ProbeChange(FAILING, failure_text(result))
     if not _is_news(result, view):
         return None
     said = f"`{result.command}` prints something else than before\n{listed(result.output.splitlines())}"
-    return Seen(result.digest[:8], said)
+    return ProbeChange(result.digest[:8], said)
 
 
 def _has_failed(result: ProbeResult, view: BeatView) -> bool:

@@ -14,53 +14,53 @@ from contextlib import suppress
 from dataclasses import replace
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped
-from bot.domain.heartbeats.beat_steps import Step, remark
-from bot.domain.heartbeats.beats import Action, BeatResult, PaidRun, Wake
+from bot.domain.heartbeats.beat_steps import BeatStep, remark
+from bot.domain.heartbeats.beats import Action, BeatResult, RunCheckpoint, Wake
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact
 from bot.domain.tiers import Tier, includes
 from bot.errors import StoreError, TriageError
-from bot.heartbeat.alerts.alert_routing import Delivery
-from bot.heartbeat.alerts.notifications import Outcome, Sent
+from bot.heartbeat.alerts.alert_routing import AlertRouter
+from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult
 from bot.heartbeat.playbooks.check_identity import identity_of
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.playbooks.removed_checks import removed_by_agent
-from bot.heartbeat.run.beat_record import Begun, Ending
+from bot.heartbeat.run.beat_record import BeatEnd, BeatStart
 from bot.heartbeat.run.beat_view import BeatReport, BeatView, FullRun
 from bot.heartbeat.run.deleted_playbook import ending_without
 from bot.heartbeat.run.exit_codes import failures, needs_full_look
-from bot.heartbeat.run.inputs import is_the_one_looked_at, is_unchanged, still_standing
-from bot.heartbeat.run.prescreen_step import PreScreen, Screened
-from bot.heartbeat.run.receipts import FLAGS, boxes_of, judge, notes, standing
+from bot.heartbeat.run.inputs import is_same_playbook, is_unchanged, still_standing
+from bot.heartbeat.run.prescreen_step import PrescreenStep, Screened
+from bot.heartbeat.run.receipts import FLAGS, boxes_of, judge_report, notes, standing
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import SessionStore
 
 log = logging.getLogger(__name__)
 
 
-def broken_off(session: Session, error: TriageError, view: BeatView | None = None) -> Ending:
+def broken_off(session: Session, error: TriageError, view: BeatView | None = None) -> BeatEnd:
     """Return the end of a beat that an error broke off; `view` is what it had seen until then."""
     if isinstance(error, RunCancelled):
         return cancelled(view, error.usage)
     log.error("a beat failed: %s", error, extra={"action": "beat_failed", "session": session.id}, exc_info=error)
     usage = error.usage if isinstance(error, RunFailed) else None
-    return Ending(result=BeatResult.FAILED, error=str(error), view=view, full=usage)
+    return BeatEnd(result=BeatResult.FAILED, error=str(error), view=view, full=usage)
 
 
-def cancelled(view: BeatView | None, usage: Usage | None = None) -> Ending:
+def cancelled(view: BeatView | None, usage: Usage | None = None) -> BeatEnd:
     """Return the end of a beat that somebody cancelled, whatever its step."""
-    return Ending(result=BeatResult.SKIPPED, why=remark(Step.CANCELLED), view=view, full=usage)
+    return BeatEnd(result=BeatResult.SKIPPED, why=remark(BeatStep.CANCELLED), view=view, full=usage)
 
 
-def end_of(view: BeatView, sent: Sent, *, why: str | None, quiet: BeatResult) -> Ending:
+def end_of(view: BeatView, sent: DeliveryResult, *, why: str | None, quiet: BeatResult) -> BeatEnd:
     """Return the end of a beat that went to its last step: `quiet` is how it ends where nothing was sent."""
     good = sent.problem is None
     if not good and sent.silent:
-        return Ending(result=BeatResult.FAILED, error=sent.problem, view=view, sent=sent)
+        return BeatEnd(result=BeatResult.FAILED, error=sent.problem, view=view, sent=sent)
     if not sent.silent:
-        return Ending(
+        return BeatEnd(
             result=BeatResult.SENT,
             why=why,
             error=sent.problem,
@@ -71,40 +71,42 @@ def end_of(view: BeatView, sent: Sent, *, why: str | None, quiet: BeatResult) ->
         )
     if quiet is BeatResult.SKIPPED:
         why = "; ".join(filter(None, [_unsaid(view), why]))
-    return Ending(result=quiet, why=why, view=view, sent=sent, good=True)
+    return BeatEnd(result=quiet, why=why, view=view, sent=sent, good=True)
 
 
 def _unsaid(view: BeatView) -> str:
     """Return why nobody was told of what was found."""
     beat = view.session.beat
     if beat.deliver.mode == "none":
-        return remark(Step.DELIVERY, "to the log only")
+        return remark(BeatStep.DELIVERY, "to the log only")
     if not beat.visibility.show_alerts:
-        return remark(Step.DELIVERY, "alerts are switched off")
-    return remark(Step.DEDUPE, "nothing that was not said already")
+        return remark(BeatStep.DELIVERY, "alerts are switched off")
+    return remark(BeatStep.DEDUPE, "nothing that was not said already")
 
 
-class Course:
+class BeatPipeline:
     """Takes a beat from what it sees to how it ends; `prescreen` is None where no model may be asked."""
 
-    def __init__(self, prescreen: PreScreen | None, full: FullRun, delivery: Delivery, store: SessionStore) -> None:
+    def __init__(
+        self, prescreen: PrescreenStep | None, full: FullRun, delivery: AlertRouter, store: SessionStore
+    ) -> None:
         self._prescreen, self._full, self._delivery, self._store = prescreen, full, delivery, store
 
-    def without_playbook(self, session: Session, begun: Begun) -> Ending:
+    def without_playbook(self, session: Session, begun: BeatStart) -> BeatEnd:
         """Return how a beat ends whose playbook was deleted."""
         return ending_without(session, begun, self._delivery, self._store)
 
-    def of(self, view: BeatView, begun: Begun) -> Ending:
+    def of(self, view: BeatView, begun: BeatStart) -> BeatEnd:
         """Return how the beat ends; raises RunStopped while the process stops."""
         if view.cancel.is_set():
             return cancelled(view)
         if begun.paid is not None:
             return self._again(view, begun, begun.paid)
         if is_unchanged(view):
-            return self._quiet(view, begun, remark(Step.PROBES, "nothing changed"))
+            return self._quiet(view, begun, remark(BeatStep.PROBES, "nothing changed"))
         return self._screened(view, begun) if self._screens(view) else self._run(view, begun)
 
-    def _screened(self, view: BeatView, begun: Begun) -> Ending:
+    def _screened(self, view: BeatView, begun: BeatStart) -> BeatEnd:
         """Ask the cheap model first; what that cost counts however the beat ends."""
         assert self._prescreen is not None
         try:
@@ -119,7 +121,7 @@ class Course:
             spent_usd = view.spent_usd + (screened.usage.cost_usd or 0.0)
             ending = self._run(replace(view, spent_usd=spent_usd), begun, screened)
         else:
-            ending = self._quiet(view, begun, remark(Step.PRESCREEN, screened.decision.reason))
+            ending = self._quiet(view, begun, remark(BeatStep.PRESCREEN, screened.decision.reason))
         if screened.has_failed:
             ending = replace(ending, why="; ".join(filter(None, [ending.why, screened.decision.reason])))
         return replace(ending, prescreen=screened.action, triage=screened.usage)
@@ -134,9 +136,9 @@ class Course:
         is_small = view.wake is Wake.INTERVAL and view.tier is not Tier.DAILY and not needs_full_look(view)
         return wanted and is_small and not decides
 
-    def _quiet(self, view: BeatView, begun: Begun, why: str) -> Ending:
+    def _quiet(self, view: BeatView, begun: BeatStart, why: str) -> BeatEnd:
         """End a beat in which nothing is new; what still stands and is due to be said again is said."""
-        outcome = Outcome(
+        outcome = BeatOutcome(
             findings=still_standing(view),
             checked=frozenset({FLAGS}),
             standing=standing(view.playbook),
@@ -154,7 +156,7 @@ class Course:
         boxes = {task.id: not failures(view, task) for task in view.tasks if identity_of(task) not in found}
         return self._stamped(ending, begun, boxes)
 
-    def _run(self, view: BeatView, begun: Begun, screened: Screened | None = None) -> Ending:
+    def _run(self, view: BeatView, begun: BeatStart, screened: Screened | None = None) -> BeatEnd:
         """Have the due tasks carried out, read the report against them, tell what it found.
 
         The report is on disk before anything is done about it: a crash from there on costs no second run.
@@ -171,9 +173,9 @@ class Course:
             self._store.save(view.session.id, lambda state: state.evolve(paid=_paid(view, begun, report, screened)))
             return self._reported(view, begun, report)
         except StoreError as error:
-            return Ending(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
+            return BeatEnd(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
 
-    def _again(self, view: BeatView, begun: Begun, paid: PaidRun) -> Ending:
+    def _again(self, view: BeatView, begun: BeatStart, paid: RunCheckpoint) -> BeatEnd:
         """Go on where a crash broke the beat off; what was told and stamped is told and stamped once."""
         report = BeatReport(
             message=paid.message,
@@ -186,13 +188,13 @@ class Course:
         try:
             ending = self._reported(view, begun, report)
         except StoreError as error:
-            ending = Ending(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
+            ending = BeatEnd(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
         return replace(ending, prescreen=paid.prescreen, triage=paid.triage)
 
-    def _reported(self, view: BeatView, begun: Begun, report: BeatReport) -> Ending:
+    def _reported(self, view: BeatView, begun: BeatStart, report: BeatReport) -> BeatEnd:
         view = _with_its_edits(view)
-        judged = judge(view, report)
-        outcome = Outcome(
+        judged = judge_report(view, report)
+        outcome = BeatOutcome(
             findings=judged.findings,
             checked=judged.checked,
             standing=standing(view.playbook),
@@ -213,7 +215,7 @@ class Course:
         ending = replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
         return self._stamped(ending, begun, boxes_of(view, report))
 
-    def _stamped(self, ending: Ending, begun: Begun, boxes: Mapping[str, bool]) -> Ending:
+    def _stamped(self, ending: BeatEnd, begun: BeatStart, boxes: Mapping[str, bool]) -> BeatEnd:
         """Write the times and the boxes of a good beat into HEARTBEAT.md as it is now.
 
         A file that cannot be written makes the beat a failed one; what it sent stays on record.
@@ -226,12 +228,12 @@ class Course:
             return replace(ending, result=BeatResult.FAILED, error=str(error), good=False)
         return ending
 
-    def _stamp(self, view: BeatView, begun: Begun, boxes: Mapping[str, bool]) -> None:
+    def _stamp(self, view: BeatView, begun: BeatStart, boxes: Mapping[str, bool]) -> None:
         done = [(task, boxes[task.id]) for task in view.tasks if task.id in boxes]
         due = begun.paid.due if begun.paid else [task.id for task in view.tasks]
 
         def edit(playbook: Playbook) -> Playbook:
-            if not is_the_one_looked_at(due, playbook):
+            if not is_same_playbook(due, playbook):
                 return playbook
             return playbook.with_boxes(done).with_stamps(includes(view.tier), begun.stamp_at)
 
@@ -240,7 +242,7 @@ class Course:
             file.change(edit)
 
 
-def _with_remark(ending: Ending, sent: Sent, said: str) -> Ending:
+def _with_remark(ending: BeatEnd, sent: DeliveryResult, said: str) -> BeatEnd:
     """Return the end of a beat with what was said beside the token, which nobody was sent.
 
     Where nothing else was sent either, it is also what the record shows of the beat.
@@ -252,8 +254,8 @@ def _with_remark(ending: Ending, sent: Sent, said: str) -> Ending:
     return replace(ending, why=why, sent=replace(sent, preview=said))
 
 
-def _paid(view: BeatView, begun: Begun, report: BeatReport, screened: Screened | None) -> PaidRun:
-    return PaidRun(
+def _paid(view: BeatView, begun: BeatStart, report: BeatReport, screened: Screened | None) -> RunCheckpoint:
+    return RunCheckpoint(
         run_id=begun.run_id,
         wake=begun.wake,
         tier=view.tier,

@@ -13,13 +13,13 @@ from typing import Final
 from bot.agent.tools.base import ToolProblem
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import add_note, add_task, move_task, raise_flag, remove
-from bot.domain.playbooks.playbook_entries import Entry, plain_text, task_id
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text, task_id
 from bot.domain.secrets import redact
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
-from bot.heartbeat.playbooks.allowed_commands import not_allowed, not_run
+from bot.heartbeat.playbooks.allowed_commands import not_allowed, not_run_notice
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.run.beat_view import BeatView, Edit, What
+from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
 from bot.ports import Clock
 
 MAX_EDITS: Final = 15
@@ -42,7 +42,7 @@ class _Change:
     before: Tier | None = None
 
 
-class Keeper:
+class PlaybookEditor:
     """Makes a beat's edits; every method returns a sentence for the agent, or raises ToolProblem with one."""
 
     def __init__(self, view: BeatView, clock: Clock, *, known_secrets: Collection[str] = ()) -> None:
@@ -61,7 +61,7 @@ class Keeper:
             return _Change(after=add_task(playbook, tier, said), text=said, tier=tier)
 
         self._checked(text)
-        made = self._make(What.ADD_TASK, edit)
+        made = self._make(EditKind.ADD_TASK, edit)
         refused = not_allowed(self._view.session, made.text) if made else ()
         return " ".join(["Added.", *map(_advice, refused)])
 
@@ -70,7 +70,7 @@ class Keeper:
         due = next((each for each in self._view.tasks if each.id == task), None)
         if due is None:
             raise ToolProblem("no due task has that id")
-        self._make(What.CHECK_TASK, lambda playbook: _Change(after=playbook.with_checked(due, ok), text=due.text))
+        self._make(EditKind.CHECK_TASK, lambda playbook: _Change(after=playbook.with_checked(due, ok), text=due.text))
         return "Done."
 
     def remove_task(self, task: str, tier: Tier | None) -> str:
@@ -80,7 +80,7 @@ class Keeper:
             where, found = _task(playbook, task, tier)
             return _Change(after=remove(playbook, found), text=found.text, tier=where)
 
-        self._make(What.REMOVE_TASK, edit)
+        self._make(EditKind.REMOVE_TASK, edit)
         return "Removed."
 
     def move_task(self, task: str, to: Tier, tier: Tier | None) -> str:
@@ -92,7 +92,7 @@ class Keeper:
                 raise InputError(f"The {to} tier holds {MAX_TASKS} tasks, which is enough; remove one first.")
             return _Change(after=move_task(playbook, found, to), text=found.text, tier=to, before=where)
 
-        self._make(What.MOVE_TASK, edit)
+        self._make(EditKind.MOVE_TASK, edit)
         return "Moved."
 
     def raise_flag(self, text: str) -> str:
@@ -105,7 +105,7 @@ class Keeper:
             return _Change(after=after, text=plain_text(text))
 
         self._checked(text)
-        return "Raised; the owner is told." if self._make(What.RAISE_FLAG, edit) else "It is up already."
+        return "Raised; the owner is told." if self._make(EditKind.RAISE_FLAG, edit) else "It is up already."
 
     def clear_flag(self, flag: str) -> str:
         """Take a flag down."""
@@ -114,7 +114,7 @@ class Keeper:
             found = _entry(playbook.flags, flag, "flag")
             return _Change(after=remove(playbook, found), text=found.text)
 
-        self._make(What.CLEAR_FLAG, edit)
+        self._make(EditKind.CLEAR_FLAG, edit)
         return "Cleared."
 
     def note(self, text: str) -> str:
@@ -127,7 +127,7 @@ class Keeper:
             return _Change(after=after, text=plain_text(text))
 
         self._checked(text)
-        return "Noted." if self._make(What.NOTE, edit) else "It stands there already."
+        return "Noted." if self._make(EditKind.NOTE, edit) else "It stands there already."
 
     def drop_note(self, note: str) -> str:
         """Drop a note."""
@@ -136,17 +136,17 @@ class Keeper:
             found = _entry(playbook.notes, note, "note")
             return _Change(after=remove(playbook, found), text=found.text)
 
-        self._make(What.DROP_NOTE, edit)
+        self._make(EditKind.DROP_NOTE, edit)
         return "Dropped."
 
     def _checked(self, text: str) -> None:
         if redact(text, self._secrets) != text:
             raise ToolProblem("this looks like a secret; a playbook is no place for one")
 
-    def _make(self, what: What, edit: Callable[[Playbook], _Change]) -> Edit | None:
+    def _make(self, what: EditKind, edit: Callable[[Playbook], _Change]) -> PlaybookEdit | None:
         """Make an edit and record it; None if the playbook says so already."""
         edits = self._view.edits
-        if what is not What.CHECK_TASK and len(edits.news) >= MAX_EDITS:
+        if what is not EditKind.CHECK_TASK and len(edits.news) >= MAX_EDITS:
             raise ToolProblem(f"{MAX_EDITS} edits in one beat are enough; the rest can wait for the next one")
         tries: list[tuple[Playbook, _Change]] = []
 
@@ -161,16 +161,16 @@ class Keeper:
         before, done = tries[-1]
         if done.after == before:
             return None
-        made = Edit(what=what, text=done.text, at=self._clock.now(), tier=done.tier, before=done.before)
+        made = PlaybookEdit(what=what, text=done.text, at=self._clock.now(), tier=done.tier, before=done.before)
         edits.made.append(made)
         return made
 
 
-def _tasks(playbook: Playbook, wanted: str) -> list[tuple[Tier, Entry]]:
+def _tasks(playbook: Playbook, wanted: str) -> list[tuple[Tier, PlaybookEntry]]:
     return [(tier, task) for tier in Tier for task in playbook.tasks(tier) if task.id == wanted]
 
 
-def _task(playbook: Playbook, wanted: str, tier: Tier | None) -> tuple[Tier, Entry]:
+def _task(playbook: Playbook, wanted: str, tier: Tier | None) -> tuple[Tier, PlaybookEntry]:
     """Return the one task meant; `tier` tells apart those that say the same."""
     found = [(where, task) for where, task in _tasks(playbook, wanted) if tier in (None, where)]
     if not found:
@@ -180,16 +180,16 @@ def _task(playbook: Playbook, wanted: str, tier: Tier | None) -> tuple[Tier, Ent
     return found[0]
 
 
-def _entry(entries: Collection[Entry], wanted: str, kind: str) -> Entry:
+def _entry(entries: Collection[PlaybookEntry], wanted: str, kind: str) -> PlaybookEntry:
     found = next((entry for entry in entries if entry.id == wanted), None)
     if found is None:
         raise InputError(f"No {kind} has that id; those that stand there: {_listed(entries)}")
     return found
 
 
-def _listed(entries: Collection[Entry]) -> str:
+def _listed(entries: Collection[PlaybookEntry]) -> str:
     return "; ".join(f"[{entry.id}] {entry.text[:60]}" for entry in entries) or "(none)"
 
 
 def _advice(argv: tuple[str, ...]) -> str:
-    return f"Until its owner allows it, the command is only read: {not_run(argv)}"
+    return f"Until its owner allows it, the command is only read: {not_run_notice(argv)}"

@@ -12,8 +12,8 @@ from pydantic import Field
 from bot.agent.tools.base import Arguments, Tool
 from bot.domain.playbooks.playbook_entries import MAX_TEXT_CHARS
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.beat_view import What
-from bot.heartbeat.run.playbook_editor import Keeper
+from bot.heartbeat.run.beat_view import EditKind
+from bot.heartbeat.run.playbook_editor import PlaybookEditor
 
 EntryId = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
 """What stands in brackets before a task, a flag or a note."""
@@ -70,72 +70,72 @@ class Note(Arguments):
 
 
 _SAID: Final = {
-    What.ADD_TASK: "Add a check to a tier of HEARTBEAT.md: one line; a command goes in backticks.",
-    What.CHECK_TASK: "Tick or clear the box of one of the due tasks, by its id.",
-    What.REMOVE_TASK: "Remove a task that is not worth what it costs, by its id.",
-    What.MOVE_TASK: "Move a task to another tier, by its id.",
-    What.RAISE_FLAG: "Raise an urgent flag: something a human must act on soon. The owner is alerted at once.",
-    What.CLEAR_FLAG: "Clear an urgent flag that is dealt with, by its id.",
-    What.NOTE: "Leave one line in the Notes of HEARTBEAT.md for the next beats.",
-    What.DROP_NOTE: "Drop a note that is no longer true or useful, by its id.",
+    EditKind.ADD_TASK: "Add a check to a tier of HEARTBEAT.md: one line; a command goes in backticks.",
+    EditKind.CHECK_TASK: "Tick or clear the box of one of the due tasks, by its id.",
+    EditKind.REMOVE_TASK: "Remove a task that is not worth what it costs, by its id.",
+    EditKind.MOVE_TASK: "Move a task to another tier, by its id.",
+    EditKind.RAISE_FLAG: "Raise an urgent flag: something a human must act on soon. The owner is alerted at once.",
+    EditKind.CLEAR_FLAG: "Clear an urgent flag that is dealt with, by its id.",
+    EditKind.NOTE: "Leave one line in the Notes of HEARTBEAT.md for the next beats.",
+    EditKind.DROP_NOTE: "Drop a note that is no longer true or useful, by its id.",
 }
 
 
-def small_tools(keeper: Keeper) -> list[Tool]:
+def small_tools(keeper: PlaybookEditor) -> list[Tool]:
     """Return what even a pre-screen may do: tick a box, leave a note."""
     return [
         Tool(
-            name=What.CHECK_TASK,
-            description=_SAID[What.CHECK_TASK],
+            name=EditKind.CHECK_TASK,
+            description=_SAID[EditKind.CHECK_TASK],
             arguments=CheckTask,
             call=lambda given: keeper.check_task(given.task, ok=given.ok),
         ),
         Tool(
-            name=What.NOTE,
-            description=_SAID[What.NOTE],
+            name=EditKind.NOTE,
+            description=_SAID[EditKind.NOTE],
             arguments=Text,
             call=lambda given: keeper.note(given.text),
         ),
     ]
 
 
-def playbook_tools(keeper: Keeper) -> list[Tool]:
+def playbook_tools(keeper: PlaybookEditor) -> list[Tool]:
     """Return all of them."""
     return [
         *small_tools(keeper),
         Tool(
-            name=What.ADD_TASK,
-            description=_SAID[What.ADD_TASK],
+            name=EditKind.ADD_TASK,
+            description=_SAID[EditKind.ADD_TASK],
             arguments=AddTask,
             call=lambda given: keeper.add_task(given.tier, given.text),
         ),
         Tool(
-            name=What.REMOVE_TASK,
-            description=_SAID[What.REMOVE_TASK],
+            name=EditKind.REMOVE_TASK,
+            description=_SAID[EditKind.REMOVE_TASK],
             arguments=RemoveTask,
             call=lambda given: keeper.remove_task(given.task, given.tier),
         ),
         Tool(
-            name=What.MOVE_TASK,
-            description=_SAID[What.MOVE_TASK],
+            name=EditKind.MOVE_TASK,
+            description=_SAID[EditKind.MOVE_TASK],
             arguments=MoveTask,
             call=lambda given: keeper.move_task(given.task, given.to, given.tier),
         ),
         Tool(
-            name=What.RAISE_FLAG,
-            description=_SAID[What.RAISE_FLAG],
+            name=EditKind.RAISE_FLAG,
+            description=_SAID[EditKind.RAISE_FLAG],
             arguments=Text,
             call=lambda given: keeper.raise_flag(given.text),
         ),
         Tool(
-            name=What.CLEAR_FLAG,
-            description=_SAID[What.CLEAR_FLAG],
+            name=EditKind.CLEAR_FLAG,
+            description=_SAID[EditKind.CLEAR_FLAG],
             arguments=Flag,
             call=lambda given: keeper.clear_flag(given.flag),
         ),
         Tool(
-            name=What.DROP_NOTE,
-            description=_SAID[What.DROP_NOTE],
+            name=EditKind.DROP_NOTE,
+            description=_SAID[EditKind.DROP_NOTE],
             arguments=Note,
             call=lambda given: keeper.drop_note(given.note),
         ),

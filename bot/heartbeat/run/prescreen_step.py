@@ -13,21 +13,21 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.agent.model_run import Limits, RunCancelled, RunFailed
-from bot.agent.specialist import Brief, Specialist
+from bot.agent.model_run import RunCancelled, RunFailed, RunLimits
+from bot.agent.specialist import ModelTask, Specialist
 from bot.agent.tools.base import Tool
 from bot.domain.heartbeats.beat_steps import SCREEN_FAILED
 from bot.domain.heartbeats.beats import Action, Receipt, missing_receipts
 from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
 from bot.heartbeat.playbooks.check_identity import identity_of
-from bot.heartbeat.run.beat_prompt import sections
+from bot.heartbeat.run.beat_prompt import build_sections
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.sessions.session_registry import Session
 
 log = logging.getLogger(__name__)
 
-LIMITS: Final = Limits(total_s=120.0, stall_s=60.0, max_turns=3, max_tokens=1_500)
+LIMITS: Final = RunLimits(total_s=120.0, stall_s=60.0, max_turns=3, max_tokens=1_500)
 RUBRIC: Final = "Decide about this beat. Answer with one JSON object and nothing else."
 
 ToolsFor = Callable[[BeatView], Sequence[Tool]]
@@ -43,7 +43,7 @@ class PrescreenAnswer(BaseModel):
     receipts: tuple[Receipt, ...] = ()
 
 
-class _Said(BaseModel):
+class _PrescreenReply(BaseModel):
     """The last words as they were written, for the parser that trusts nothing."""
 
     text: str
@@ -64,7 +64,7 @@ class Screened:
         return self.decision.action
 
 
-class PreScreen:
+class PrescreenStep:
     """Asks the session's `heartbeat_model`."""
 
     def __init__(self, specialist_for: Callable[[Session], Specialist], tools_for: ToolsFor) -> None:
@@ -76,10 +76,10 @@ class PreScreen:
         Raises:
             RunCancelled: the view's `cancel` was set.
         """
-        brief = Brief(
+        brief = ModelTask(
             run_id=f"{view.run_id}-pre",
             rubric=RUBRIC,
-            sections=tuple(sections(view, only_changed=True)),
+            sections=tuple(build_sections(view, only_changed=True)),
             spent_usd=view.spent_usd,
             cancel=view.cancel,
         )
@@ -92,13 +92,13 @@ class PreScreen:
             log.warning("[triage] pre-screen failed: %s", error, extra={"action": "prescreen_failed"})
             reason = f"{SCREEN_FAILED}{error}"
             return Screened(decision=Decision(Action.ESCALATE, reason), usage=error.usage, has_failed=True)
-        assert isinstance(result.answer, _Said)
-        decision = doubted(parse_decision(result.answer.text), view, forced=result.convergence_forced)
+        assert isinstance(result.answer, _PrescreenReply)
+        decision = escalated_for_doubt(parse_decision(result.answer.text), view, forced=result.convergence_forced)
         log.info("[triage] %s: %s", decision.action, decision.reason, extra={"action": "prescreened"})
         return Screened(decision=decision, usage=result.usage)
 
 
-def doubted(decision: Decision, view: BeatView, *, forced: bool = False) -> Decision:
+def escalated_for_doubt(decision: Decision, view: BeatView, *, forced: bool = False) -> Decision:
     """Return the decision, or `escalate` where it does not account for every due task or concerns a finding."""
     if decision.action is Action.ESCALATE:
         return decision
@@ -119,6 +119,6 @@ def _touches_open_finding(view: BeatView) -> bool:
     return any(identity_of(task) in found and changed.intersection(view.probes.of(task)) for task in view.tasks)
 
 
-def said(text: str) -> BaseModel:
+def parse_reply(text: str) -> BaseModel:
     """Return a model's last words unread."""
-    return _Said(text=text)
+    return _PrescreenReply(text=text)

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from bot.domain.playbooks.playbook_entries import Entry
+from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
 from bot.heartbeat.playbooks.allowed_commands import Argv, commands_in, is_allowed
@@ -90,15 +90,15 @@ class ProbeReport:
     refused: tuple[Argv, ...] = ()
     late: tuple[Argv, ...] = ()
 
-    def of(self, task: Entry) -> tuple[ProbeResult, ...]:
+    def of(self, task: PlaybookEntry) -> tuple[ProbeResult, ...]:
         """Return the results of one task's commands."""
         return tuple(self._answers[argv] for argv in self._asked.get(task.id, ()) if argv in self._answers)
 
-    def names_commands(self, task: Entry) -> bool:
+    def names_commands(self, task: PlaybookEntry) -> bool:
         """Whether a task names any command, allowed or not."""
         return task.id in self._asked
 
-    def covers(self, task: Entry) -> bool:
+    def covers(self, task: PlaybookEntry) -> bool:
         """Whether commands alone answer a task: it names some, and all were allowed.
 
         A command that fails just as it did at the last good beat is no news either.
@@ -148,7 +148,7 @@ class Probes:
     def run(
         self,
         cwd: Path,
-        tasks: Sequence[Entry],
+        tasks: Sequence[PlaybookEntry],
         templates: Sequence[Argv],
         *,
         known: Mapping[Argv, str] = _NOTHING,

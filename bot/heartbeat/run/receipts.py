@@ -20,13 +20,13 @@ from bot.domain.heartbeats.command_templates import DEFAULT_COMMANDS
 from bot.domain.heartbeats.finding_keys import finding_key
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_entries import Entry, unmarked
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, unmarked
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.heartbeat.alerts.finding_severity import severity_of, severity_of_flag
-from bot.heartbeat.playbooks.allowed_commands import not_allowed, not_run
+from bot.heartbeat.playbooks.allowed_commands import not_allowed, not_run_notice
 from bot.heartbeat.playbooks.check_identity import checks_in, identity_of
-from bot.heartbeat.run.beat_view import BeatReport, BeatView, What
+from bot.heartbeat.run.beat_view import BeatReport, BeatView, EditKind
 from bot.heartbeat.run.exit_codes import FAILING, failure_text, failures, is_good, titled
 from bot.heartbeat.run.probes import ProbeResult
 
@@ -39,10 +39,13 @@ def remarks(view: BeatView) -> Iterator[str]:
     if changed:
         yield changed
     added = [
-        argv for edit in view.edits.made if edit.what is What.ADD_TASK for argv in not_allowed(view.session, edit.text)
+        argv
+        for edit in view.edits.made
+        if edit.what is EditKind.ADD_TASK
+        for argv in not_allowed(view.session, edit.text)
     ]
     refused = list(dict.fromkeys([*view.probes.refused, *added]))[:SHOWN]
-    yield from map(not_run, refused)
+    yield from map(not_run_notice, refused)
     if refused and view.session.beat.commands == DEFAULT_COMMANDS:
         yield "a list of `commands` in triage.yml replaces the built-in one; see docs/heartbeats.md"
     if late := view.probes.late:
@@ -60,13 +63,13 @@ RECEIPTS = "receipts"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
+class BeatJudgement:
     """A report read by code: what it says, what is wrong with it, which tasks it vouches for."""
 
     ack: Ack
     findings: tuple[Finding, ...]
     checked: frozenset[str]
-    missing: tuple[Entry, ...]
+    missing: tuple[PlaybookEntry, ...]
 
     @property
     def is_good(self) -> bool:
@@ -79,20 +82,20 @@ class Judged:
         return not self.findings and self.ack.kind != "alert"
 
 
-def judge(view: BeatView, report: BeatReport) -> Judged:
+def judge_report(view: BeatView, report: BeatReport) -> BeatJudgement:
     """Read a report against the tasks that were due."""
     ack = read_ack(report.message, token=view.session.beat.ack_token, max_chars=view.session.beat.ack_max_chars)
     due = {task.id: task for task in view.tasks}
     receipts = [receipt for receipt in report.receipts if receipt.task in due]  # a task may have found two things
     have = {receipt.task for receipt in receipts}
     missing = tuple(task for task in view.tasks if task.id not in have)
-    findings = [*_found(view, report.receipts), *_unsaid(view, report), *flags_up(view)]
+    findings = [*_found(view, report.receipts), *_unsaid(view, report), *open_flags(view)]
     if missing:
         findings.append(_unreceipted(view.session.id, missing))
     if ack.kind == "alert" and not findings:
         findings.append(_said(view, ack.text))
     checked = _checked(view, {receipt.task for receipt in receipts if receipt.status != "skipped"})
-    return Judged(
+    return BeatJudgement(
         ack=ack,
         findings=tuple(findings),
         checked=frozenset({*checked, FLAGS, *_vouched(view, complete=not missing)}),
@@ -128,14 +131,14 @@ def standing(playbook: Playbook) -> frozenset[str]:
     return frozenset({*checks_in(playbook), FLAGS, MESSAGE, RECEIPTS})
 
 
-def notes(view: BeatView, report: BeatReport, judged: Judged) -> tuple[str, ...]:
+def notes(view: BeatView, report: BeatReport, judged: BeatJudgement) -> tuple[str, ...]:
     """Return remarks about the beat: what its message says beside the findings, and what remarks.py has to say."""
     from_findings = any(found.text == judged.ack.text for found in judged.findings)
     said = (judged.ack.text,) if judged.ack.kind == "alert" and judged.ack.text and not from_findings else ()
     return (*said, *report.notes, *remarks(view))
 
 
-def flags_up(view: BeatView) -> list[Finding]:
+def open_flags(view: BeatView) -> list[Finding]:
     """Return the urgent flags as findings; a flag that is taken down is a finding that is gone."""
     return [
         Finding(
@@ -168,7 +171,7 @@ def _unsaid(view: BeatView, report: BeatReport) -> Iterator[Finding]:
         yield from [again(each) for each in known] or [_failing(view, task, failed)]
 
 
-def _failing(view: BeatView, task: Entry, failed: Sequence[ProbeResult]) -> Finding:
+def _failing(view: BeatView, task: PlaybookEntry, failed: Sequence[ProbeResult]) -> Finding:
     text, identity = titled(task, *map(failure_text, failed)), identity_of(task)
     return Finding(
         key=finding_key(view.session.id, identity, text, FAILING),
@@ -184,7 +187,7 @@ def again(known: OpenFinding) -> Finding:
     return Finding(key=known.key, text=known.text, task=known.task, check=known.check, severity=known.severity)
 
 
-def _finding(view: BeatView, receipt: Receipt, task: Entry | None) -> Finding:
+def _finding(view: BeatView, receipt: Receipt, task: PlaybookEntry | None) -> Finding:
     """Return what one receipt reports; `task` is the playbook's, None where it names none."""
     is_event = (receipt.finding or "").startswith(EVENT)
     said = receipt.evidence.strip() or (task.text if task else f"{receipt.task}: {receipt.finding or 'a finding'}")
@@ -203,7 +206,7 @@ def _said(view: BeatView, text: str) -> Finding:
     return Finding(key=key, task=MESSAGE, text=text, severity=severity_of(view, text, None))
 
 
-def _unreceipted(session_id: str, missing: tuple[Entry, ...]) -> Finding:
+def _unreceipted(session_id: str, missing: tuple[PlaybookEntry, ...]) -> Finding:
     names = "; ".join(task.text for task in missing[:5])
     text = (
         f"The beat gave no receipt for {len(missing)} due task{'s' * (len(missing) > 1)}, so it proves nothing: {names}"

@@ -16,14 +16,14 @@ from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bot.domain.heartbeats.beat_steps import Step, remark
+from bot.domain.heartbeats.beat_steps import BeatStep, remark
 from bot.domain.heartbeats.beats import Delivered, Wake
-from bot.domain.heartbeats.session_state import Failures, SessionState, is_still_silent
+from bot.domain.heartbeats.session_state import Failures, SessionState, is_snoozed
 from bot.domain.hours import ActiveHours
 from bot.domain.text.humanize import utc_text
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
 from bot.ports import Clock, SessionStore
 
@@ -33,7 +33,7 @@ LONGEST_PAUSE: Final = timedelta(hours=24)
 _NUMBERED: Final = re.compile(r"[\w-]*[0-9][\w-]*")
 
 
-def failed(state: SessionState, key: str, now: datetime) -> SessionState:
+def record_failure(state: SessionState, key: str, now: datetime) -> SessionState:
     """Return the state after one more failure; `key` is its kind, such as `ProviderError: refused`.
 
     From the fifth of one kind in a row on, interval wakes are refused until the pause is over; the next failure of that
@@ -55,7 +55,7 @@ def kind_of(key: str) -> str:
     return _NUMBERED.sub("#", key)
 
 
-def succeeded(state: SessionState) -> SessionState:
+def record_success(state: SessionState) -> SessionState:
     """Return the state after a beat that did not fail: nothing is counted and nothing paused."""
     return state.evolve(failures=Failures())
 
@@ -74,7 +74,7 @@ def pause_notice(state: SessionState) -> str:
     )
 
 
-def told(state: SessionState) -> SessionState:
+def mark_alerted(state: SessionState) -> SessionState:
     """Return the state after the owner was told of the pause."""
     return state.evolve(failures=state.failures.evolve(told=True))
 
@@ -121,7 +121,7 @@ class GateFacts:
 class Refusal:
     """Why a beat does not run."""
 
-    step: Step
+    step: BeatStep
     detail: str
 
     @property
@@ -130,7 +130,7 @@ class Refusal:
         return remark(self.step, self.detail)
 
 
-def refusal(facts: GateFacts) -> Refusal | None:
+def find_refusal(facts: GateFacts) -> Refusal | None:
     """Return the first reason not to run, in the order of SPEC 5.2, or None."""
     return next(_refusals(facts), None)
 
@@ -139,32 +139,36 @@ def _refusals(facts: GateFacts) -> Iterator[Refusal]:
     session, state, beat = facts.session, facts.state, facts.session.beat
     by_interval = facts.wake is Wake.INTERVAL
     if not beat.enabled:
-        yield Refusal(step=Step.DISABLED, detail=f"to switch it on: /triage heartbeat on {session.id}")
+        yield Refusal(step=BeatStep.DISABLED, detail=f"to switch it on: /triage heartbeat on {session.id}")
     if facts.halted:
-        yield Refusal(step=Step.HALTED, detail=f"{facts.halted}; to go on: /triage resume")
+        yield Refusal(step=BeatStep.HALTED, detail=f"{facts.halted}; to go on: /triage resume")
     paused = state.failures.paused_until
-    is_paused = paused is not None and is_still_silent(paused, facts.now, LONGEST_PAUSE)
+    is_paused = paused is not None and is_snoozed(paused, facts.now, LONGEST_PAUSE)
     if facts.wake is not Wake.ON_DEMAND and paused is not None and is_paused:
         detail = f"{state.failures.count} failures in a row ({state.failures.key}); tried again at {utc_text(paused)}"
-        yield Refusal(step=Step.PAUSED, detail=detail)
+        yield Refusal(step=BeatStep.PAUSED, detail=detail)
     if by_interval and not facts.hours.contains(facts.now):
-        yield Refusal(step=Step.HOURS, detail=_hours(facts.hours, facts.now))
+        yield Refusal(step=BeatStep.HOURS, detail=_hours(facts.hours, facts.now))
     if not facts.folder_is_there():
-        yield Refusal(step=Step.FOLDER, detail=f"{session.cwd} is not there; put it back, or correct cwd in triage.yml")
+        yield Refusal(
+            step=BeatStep.FOLDER, detail=f"{session.cwd} is not there; put it back, or correct cwd in triage.yml"
+        )
     shown = beat.visibility
     if not (shown.show_ok or shown.show_alerts or shown.use_indicator):
-        yield Refusal(step=Step.HIDDEN, detail="visibility switches everything off")
+        yield Refusal(step=BeatStep.HIDDEN, detail="visibility switches everything off")
     if facts.route() is None:
-        yield Refusal(step=Step.ROUTE, detail="the session has no owner who can be reached")
+        yield Refusal(step=BeatStep.ROUTE, detail="the session has no owner who can be reached")
     spent = spent_today(state, facts.now)
     if beat.daily_budget_usd is not None and spent >= beat.daily_budget_usd:
-        yield Refusal(step=Step.BUDGET, detail=f"{spent:.2f} of {beat.daily_budget_usd:.2f} USD today")
+        yield Refusal(step=BeatStep.BUDGET, detail=f"{spent:.2f} of {beat.daily_budget_usd:.2f} USD today")
     if facts.is_busy:
-        yield Refusal(step=Step.BUSY, detail=f"a beat of {session.id} waits or runs; this wake follows it")
+        yield Refusal(step=BeatStep.BUSY, detail=f"a beat of {session.id} waits or runs; this wake follows it")
     if not beat.allow_tracked_playbook and facts.is_tracked():
-        yield Refusal(step=Step.TRACKED, detail=TRACKED)
+        yield Refusal(step=BeatStep.TRACKED, detail=TRACKED)
     if by_interval and facts.playbook_is_empty():
-        yield Refusal(step=Step.EMPTY, detail=f"{session.playbook_path.name} holds no task; add one under Quick Tasks")
+        yield Refusal(
+            step=BeatStep.EMPTY, detail=f"{session.playbook_path.name} holds no task; add one under Quick Tasks"
+        )
 
 
 def spent_today(state: SessionState, now: datetime) -> float:
@@ -189,7 +193,7 @@ class Admission:
     def __init__(
         self,
         store: SessionStore,
-        zones: Zones,
+        zones: OwnerZones,
         clock: Clock,
         *,
         route: Route,
@@ -205,7 +209,7 @@ class Admission:
         `is_held` says that another beat of the session waits or runs; a beat that starts is not in its own way.
         """
         state = self._store.load(session.id)
-        return refusal(
+        return find_refusal(
             GateFacts(
                 session=session,
                 state=state,

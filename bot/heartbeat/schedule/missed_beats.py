@@ -14,7 +14,7 @@ from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.hours import ActiveHours
 from bot.domain.text.humanize import utc_text
 from bot.errors import TriageError
-from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import SessionStore
 
@@ -47,7 +47,7 @@ def is_report_due(state: SessionState, missed: tuple[datetime, ...]) -> bool:
     return len(missed) >= ENOUGH and (told is None or answered is None or told <= answered)
 
 
-def report(session_id: str, missed: tuple[datetime, ...]) -> str:
+def missed_beat_text(session_id: str, missed: tuple[datetime, ...]) -> str:
     """Return what the owner is told."""
     times = " and ".join(map(utc_text, missed))
     return (
@@ -68,10 +68,10 @@ AlertOwner = Callable[[Session, str], None]
 """Tells a session's owner; raises ProviderError where that cannot be done now."""
 
 
-class Silence:
+class MissedBeatAlerts:
     """The sessions found silent and not yet reported."""
 
-    def __init__(self, store: SessionStore, zones: Zones, alert_owner: AlertOwner) -> None:
+    def __init__(self, store: SessionStore, zones: OwnerZones, alert_owner: AlertOwner) -> None:
         self._store, self._zones, self._alert_owner = store, zones, alert_owner
         self._found: list[tuple[Session, str]] = []
 
@@ -79,7 +79,7 @@ class Silence:
         """Note a session whose two beats before `slot` never came."""
         missed = missed_slots(state, slot, session.beat.every, self._zones.hours(session))
         if session.beat.enabled and is_report_due(state, missed):
-            self._found.append((session, report(session.id, missed)))
+            self._found.append((session, missed_beat_text(session.id, missed)))
 
     def tell(self, now: datetime) -> None:
         """Tell the owners, once for each silence; who could not be told is told at the next slot."""

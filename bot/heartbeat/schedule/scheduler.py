@@ -12,7 +12,7 @@ import threading
 from datetime import datetime, timedelta
 from typing import Final
 
-from bot.domain.heartbeats.beat_steps import Step
+from bot.domain.heartbeats.beat_steps import BeatStep
 from bot.domain.heartbeats.beats import Wake, strongest
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.intervals import due_slot, next_slot, slot_of
@@ -20,9 +20,9 @@ from bot.domain.jobs import JobKind
 from bot.errors import TriageError
 from bot.heartbeat.schedule.admission import Admission, Refusal
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.schedule.missed_beats import Silence
+from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.sessions.session_inbox import wakes_its_reader
-from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports import Clock, JobQueue, SessionStore, WakeBox
 
 log = logging.getLogger(__name__)
@@ -39,11 +39,11 @@ class Scheduler:
 
     def __init__(
         self,
-        sessions: Sessions,
+        sessions: SessionRegistry,
         store: SessionStore,
         jobs: JobQueue,
         admission: Admission,
-        silence: Silence,
+        silence: MissedBeatAlerts,
         record: BeatLog,
         wake_box: WakeBox,
         clock: Clock,
@@ -89,7 +89,7 @@ class Scheduler:
             refusal = self._do_what_is_due(session, frozenset({wake}), now)
         if refusal is None:
             return f"A beat of {session_id} is queued. What came of it: /triage heartbeat why {session_id}"
-        if refusal.step is Step.BUSY:
+        if refusal.step is BeatStep.BUSY:
             return (
                 f"A beat of {session_id} waits or runs already; this one follows it. /triage heartbeat why {session_id}"
             )
@@ -157,7 +157,7 @@ class Scheduler:
         refusal = self._admission.refusal(session, strongest(asked), is_held=is_held)
         if refusal is None:
             self._queue(session, asked, slot)
-        elif refusal.step is not Step.BUSY:
+        elif refusal.step is not BeatStep.BUSY:
             self._refuse(session, asked, slot, now)
             self._record.refused(session, strongest(asked), refusal, now)
         else:

@@ -11,10 +11,10 @@ from datetime import timedelta
 from typing import Final
 
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import Override, Pace, Setter, Switch
+from bot.domain.heartbeats.session_state import ChangedBy, EnabledOverride, IntervalOverride, SessionOverride
 from bot.domain.intervals import format_interval, parse_interval
 from bot.errors import ConfigError, InputError
-from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports import OverrideStore
 
 SHORTEST: Final = timedelta(minutes=1)
@@ -22,26 +22,26 @@ LONGEST: Final = timedelta(days=366)
 DEFAULT: Final = "default"
 
 
-class Controls:
+class SessionControls:
     """Switches of all sessions; every method raises InputError for an unknown session, with the near names."""
 
     def __init__(
         self,
-        sessions: Sessions,
+        sessions: SessionRegistry,
         overrides: OverrideStore,
         wake: Callable[[str, Wake], str],
         cancel: Callable[[str], bool],
     ) -> None:
         self._sessions, self._overrides, self._wake, self._cancel = sessions, overrides, wake, cancel
 
-    def switch(self, session_id: str, by: Setter, *, on: bool) -> str:
+    def switch(self, session_id: str, by: ChangedBy, *, on: bool) -> str:
         """Switch a session's heartbeat on or off; it stays so across restarts, whatever triage.yml says.
 
         Off also stops the beat under way, if it runs in this process.
         """
         session = self._sessions.get(session_id)
         configured = self._sessions.configured(session.id).heartbeat.enabled
-        switch = Switch(value=on, by=by) if on != configured else None
+        switch = EnabledOverride(value=on, by=by) if on != configured else None
         self._overrides.change(session.id, lambda override: _with(override, enabled=switch))
         if on:
             return f"{session.id} is on. To beat now: /triage heartbeat run {session.id}"
@@ -50,7 +50,7 @@ class Controls:
             f"{session.id} is off; no wake starts a beat.{stopped} To switch it on: /triage heartbeat on {session.id}"
         )
 
-    def pace(self, session_id: str, interval: str, by: Setter) -> str:
+    def pace(self, session_id: str, interval: str, by: ChangedBy) -> str:
         """Set how often a session beats; `default` gives the word back to triage.yml.
 
         Raises:
@@ -59,7 +59,7 @@ class Controls:
         session = self._sessions.get(session_id)
         configured = self._sessions.configured(session.id).heartbeat.every
         every = configured if interval == DEFAULT else _interval(interval, session.id)
-        pace = Pace(value=every, by=by) if every != configured else None
+        pace = IntervalOverride(value=every, by=by) if every != configured else None
         self._overrides.change(session.id, lambda override: _with(override, every=pace))
         back = f" To go back: /triage heartbeat every {session.id} {DEFAULT}" if pace else ""
         return f"{session.id} beats every {format_interval(every)}{'' if pace else ', as triage.yml says'}.{back}"
@@ -69,7 +69,7 @@ class Controls:
         return self._wake(self._sessions.get(session_id).id, wake)
 
 
-def _with(override: Override, **changes: Switch | Pace | None) -> Override:
+def _with(override: SessionOverride, **changes: EnabledOverride | IntervalOverride | None) -> SessionOverride:
     return override.model_copy(update=changes)
 
 

@@ -15,14 +15,14 @@ from bot.domain.intervals import format_interval, next_slot
 from bot.domain.severity import Severity, highest
 from bot.domain.text.humanize import utc_text
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.sessions.owner_zones import Zones
-from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports import SessionStore
 
 LOOK_AHEAD: Final = 1_000
 
 
-class Standing(StrEnum):
+class SessionStatus(StrEnum):
     """Whether a session beats at all."""
 
     ON = "on"
@@ -31,7 +31,7 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
+class SessionRow:
     """One session in a list. `indicator` is None where its settings want none shown."""
 
     id: str
@@ -39,7 +39,7 @@ class Row:
     owner: str
     """Who is told now: a user, a user group, or "" for nobody."""
     is_master: bool
-    standing: Standing
+    standing: SessionStatus
     indicator: Indicator | None
     every: str
     hours: str
@@ -57,7 +57,9 @@ class Row:
     """The severity of the most urgent open finding."""
 
 
-def rows(sessions: Sessions, store: SessionStore, zones: Zones, record: BeatLog, now: datetime) -> list[Row]:
+def rows(
+    sessions: SessionRegistry, store: SessionStore, zones: OwnerZones, record: BeatLog, now: datetime
+) -> list[SessionRow]:
     """Return every session as it stands: those with a page first, then in the order of triage.yml."""
     ran = record.latest(lambda beat: beat.result is not BeatResult.SKIPPED)
     found = [_row(session, sessions, store, zones, ran.get(session.id), now) for session in sessions.all()]
@@ -65,15 +67,22 @@ def rows(sessions: Sessions, store: SessionStore, zones: Zones, record: BeatLog,
 
 
 def _row(
-    session: Session, sessions: Sessions, store: SessionStore, zones: Zones, last: Envelope | None, now: datetime
-) -> Row:
+    session: Session,
+    sessions: SessionRegistry,
+    store: SessionStore,
+    zones: OwnerZones,
+    last: Envelope | None,
+    now: datetime,
+) -> SessionRow:
     state, hours = store.load(session.id), zones.hours(session)
     paused = state.failures.paused_until
     is_paused = paused is not None and now < paused
-    standing = Standing.OFF if not session.beat.enabled else Standing.PAUSED if is_paused else Standing.ON
+    standing = (
+        SessionStatus.OFF if not session.beat.enabled else SessionStatus.PAUSED if is_paused else SessionStatus.ON
+    )
     still = [finding.severity for finding in state.findings.values() if finding.is_open]
     failing = [f"paused after {state.failures.count} failures: {state.failures.key}"] if is_paused else []
-    return Row(
+    return SessionRow(
         id=session.id,
         name=session.name,
         owner=session.rota.on_duty(now) if session.rota else session.owner,
@@ -83,7 +92,7 @@ def _row(
         every=pace(session, sessions),
         hours=f"{hours.start}-{hours.end} {hours.timezone}",
         last=last,
-        next_at=next_beat(session, hours, now) if standing is Standing.ON else None,
+        next_at=next_beat(session, hours, now) if standing is SessionStatus.ON else None,
         open_findings=len(still),
         owners=frozenset(session.rota.people) if session.rota else frozenset(),
         open_pages=still.count(Severity.PAGE),
@@ -98,7 +107,7 @@ def _indicator(last: Envelope | None, still: Sequence[Severity]) -> Indicator:
     return Indicator.ALERT if still and shown is not Indicator.ERROR else shown
 
 
-def pace(session: Session, sessions: Sessions) -> str:
+def pace(session: Session, sessions: SessionRegistry) -> str:
     """Return how often a session beats, and who said so.
 
     `every 15m (set by @ana, config says 30m)`

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bot.domain.heartbeats.beat_steps import Mark, PathLine, Step, path_of, step_of
+from bot.domain.heartbeats.beat_steps import BeatStep, StepLine, StepMark, step_of, steps_of_beat
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator
-from bot.domain.text.humanize import ago, span, utc_text
-from bot.domain.text.sanitize import one_line, without_hidden
-from bot.heartbeat.schedule.session_overview import Row, Standing
+from bot.domain.text.humanize import duration, time_ago, utc_text
+from bot.domain.text.sanitize import one_line, strip_hidden
+from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
 
-SIGNS: Final = {Mark.PASSED: "✓", Mark.NOT_ASKED: "–", Mark.ENDED: "■"}
+SIGNS: Final = {StepMark.PASSED: "✓", StepMark.NOT_ASKED: "–", StepMark.ENDED: "■"}
 """What stands before a step; the last one is where the beat ended."""
 
 ENDED: Final = {
@@ -30,14 +30,14 @@ REMARKS_SHOWN: Final = 8
 STATUS: Final = {Indicator.OK: "ok", Indicator.ALERT: "alert", Indicator.ERROR: "error", Indicator.NONE: "new"}
 
 
-def status_of(row: Row) -> str:
+def status_of(row: SessionRow) -> str:
     """Return one word for how a session stands; one with an open finding is never ok."""
-    if row.standing is not Standing.ON:
+    if row.standing is not SessionStatus.ON:
         return str(row.standing)
-    return STATUS[row.indicator] if row.indicator is not None else str(Standing.ON)
+    return STATUS[row.indicator] if row.indicator is not None else str(SessionStatus.ON)
 
 
-def open_findings(row: Row) -> str:
+def open_findings(row: SessionRow) -> str:
     """Return how many findings of a session are open, the number of pages first.
 
     `2 open findings, 1 page`
@@ -46,10 +46,10 @@ def open_findings(row: Row) -> str:
     return f"{row.open_findings} open finding{'s' * (row.open_findings != 1)}{pages}"
 
 
-def describe(row: Row, now: datetime) -> tuple[str, ...]:
+def describe_session(row: SessionRow, now: datetime) -> tuple[str, ...]:
     """Return what a list says of a session: its settings, how it goes, then what is out of the ordinary."""
-    last = f"last beat {ago(now, row.last.ts)}: {_ended(row, row.last)}" if row.last else "no beat yet"
-    coming = [f"next in {span(row.next_at - now)}"] if row.next_at else []
+    last = f"last beat {time_ago(now, row.last.ts)}: {_ended(row, row.last)}" if row.last else "no beat yet"
+    coming = [f"next in {duration(row.next_at - now)}"] if row.next_at else []
     found = [open_findings(row)] if row.open_findings else []
     master = ["master"] if row.is_master else []
     return (
@@ -59,7 +59,7 @@ def describe(row: Row, now: datetime) -> tuple[str, ...]:
     )
 
 
-def _ended(row: Row, last: Envelope) -> str:
+def _ended(row: SessionRow, last: Envelope) -> str:
     """Return how the last beat ended; nothing is well while a finding is open."""
     is_well = last.result is BeatResult.OK_TOKEN
     return ENDED[BeatResult.OK_EMPTY] if is_well and row.open_findings else ENDED[last.result]
@@ -81,7 +81,7 @@ def beat_words(beat: Envelope, *, may_read: bool) -> str:
 def path_lines(beat: Envelope, *, may_read: bool) -> list[str]:
     """Return the way a beat went, a line for each step, aligned."""
     beat = beat if may_read else _without_findings(beat)
-    lines = [_line(step) for step in path_of(beat)]
+    lines = [_line(step) for step in steps_of_beat(beat)]
     preview = _flat(beat.preview)
     said = [f"said: {preview}"] if preview else []
     return [*lines, *(f"  {line}" for line in [*_given(beat, 200), *said])]
@@ -121,9 +121,9 @@ def midnight_in(zone: str, now: datetime) -> datetime:
 
 def _without_findings(beat: Envelope) -> Envelope:
     """Return a beat without its texts: its message, its assignments, why its pre-screen saw nothing to do."""
-    is_screened = step_of(beat.why)[0] is Step.PRESCREEN
+    is_screened = step_of(beat.why)[0] is BeatStep.PRESCREEN
     texts = {"preview": "", "assignments": (), "beside_ok": ""}
-    return beat.model_copy(update={**texts, "why": str(Step.PRESCREEN) if is_screened else beat.why})
+    return beat.model_copy(update={**texts, "why": str(BeatStep.PRESCREEN) if is_screened else beat.why})
 
 
 def heading(beat: Envelope) -> str:
@@ -142,10 +142,10 @@ def span_ms(duration_ms: int) -> str:
     return f"{duration_ms / 1000:.1f} s" if duration_ms < 60_000 else f"{duration_ms // 60_000} min"
 
 
-def _line(step: PathLine) -> str:
+def _line(step: StepLine) -> str:
     return f"{SIGNS[step.mark]} {step.name:<11}{_flat(step.detail)}".rstrip()
 
 
 def _flat(text: str) -> str:
     """Return foreign words on one line, without what a terminal would obey."""
-    return " ".join(without_hidden(text)[0].split())
+    return " ".join(strip_hidden(text)[0].split())

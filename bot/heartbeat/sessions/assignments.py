@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, Setter
+from bot.domain.heartbeats.session_state import ChangedBy, InboxMessage, MessageKind
 from bot.domain.secrets import redact
-from bot.domain.text.sanitize import check_whole, has_visible, one_line, without_hidden
+from bot.domain.text.sanitize import check_whole, has_visible, one_line, strip_hidden
 from bot.errors import InputError
-from bot.heartbeat.sessions.session_inbox import Mail
-from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 
 MAX_CHARS: Final = 2_000
 SHOWN_CHARS: Final = 200
@@ -19,10 +19,10 @@ SHOWN_CHARS: Final = 200
 class Assigning:
     """Puts assignments into inboxes; `known_secrets` are blacked out in them, as are all that look like secrets."""
 
-    def __init__(self, sessions: Sessions, mail: Mail, known_secrets: Collection[str] = ()) -> None:
+    def __init__(self, sessions: SessionRegistry, mail: SessionInbox, known_secrets: Collection[str] = ()) -> None:
         self._sessions, self._mail, self._secrets = sessions, mail, known_secrets
 
-    def assign(self, session_id: str, text: str, by: Setter) -> str:
+    def assign(self, session_id: str, text: str, by: ChangedBy) -> str:
         """Put an assignment into the session's inbox and wake it; return what was queued and what to type next.
 
         Raises:
@@ -45,7 +45,7 @@ class Assigning:
         return f"{queued} {woken}"
 
 
-def sender(by: Setter) -> str:
+def sender(by: ChangedBy) -> str:
     """Return a person as an inbox names them; the sign keeps them apart from a session of that name."""
     return f"@{one_line(by.name, 80)}"
 
@@ -53,7 +53,7 @@ def sender(by: Setter) -> str:
 def _checked(text: str, session_id: str) -> str:
     """Return the text, stripped, if every character of it is one that its readers see."""
     check_whole(text)
-    lines, hidden = without_hidden(text)
+    lines, hidden = strip_hidden(text)
     if hidden:
         raise InputError(
             f"The text holds {hidden} invisible character{'s' * (hidden != 1)}, so nothing was assigned; "

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 
 from bot.errors import TriageError
-from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports import Clock, SessionStore
 
 log = logging.getLogger(__name__)
@@ -16,7 +16,7 @@ class Folders:
     """Looks at the folder of every enabled session; `alert_owner` raises where the owner is to be told later."""
 
     def __init__(
-        self, sessions: Sessions, store: SessionStore, clock: Clock, alert_owner: Callable[[Session, str], None]
+        self, sessions: SessionRegistry, store: SessionStore, clock: Clock, alert_owner: Callable[[Session, str], None]
     ) -> None:
         self._sessions, self._store, self._clock, self._alert_owner = sessions, store, clock, alert_owner
 

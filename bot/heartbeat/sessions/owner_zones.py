@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 ASK_AGAIN_AFTER: Final = timedelta(hours=1)
 
 
-class Zones:
+class OwnerZones:
     """The zones of all owners, as last heard; without a chat (the terminal) none is known."""
 
     def __init__(self, workspace: Workspace | None, clock: Clock, *, local: str) -> None:

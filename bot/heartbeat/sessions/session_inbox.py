@@ -11,16 +11,16 @@ from typing import Final
 
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
-from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports import SessionStore
 
 CAUSED_BY: Final = "caused_by"
 
 
-class Mail:
+class SessionInbox:
     """Sends messages; `wake` is the scheduler's."""
 
-    def __init__(self, sessions: Sessions, store: SessionStore, wake: Callable[[str, Wake], str]) -> None:
+    def __init__(self, sessions: SessionRegistry, store: SessionStore, wake: Callable[[str, Wake], str]) -> None:
         self._sessions, self._store, self._wake = sessions, store, wake
 
     def send(self, message: InboxMessage, *, after: Iterable[InboxMessage] = ()) -> str:

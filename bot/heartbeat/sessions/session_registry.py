@@ -14,7 +14,7 @@ from typing import Final
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.session_settings import RotaSettings, SessionSettings
 from bot.domain.heartbeats.rota import Rota
-from bot.domain.heartbeats.session_state import Override
+from bot.domain.heartbeats.session_state import SessionOverride
 from bot.errors import InputError
 from bot.ports import OverrideStore
 
@@ -35,7 +35,7 @@ class Session:
     beat: BeatSettings
     rota: Rota | None = None
     """Its owners, where they take turns."""
-    override: Override | None = None
+    override: SessionOverride | None = None
     """What people switched by command; `beat` has it in already."""
 
     @property
@@ -44,7 +44,7 @@ class Session:
         return self.cwd / PLAYBOOK
 
 
-def resolved(session_id: str, settings: SessionSettings, override: Override | None = None) -> Session:
+def resolve_session(session_id: str, settings: SessionSettings, override: SessionOverride | None = None) -> Session:
     """Return a session with its overrides applied."""
     changes: dict[str, object] = {}
     if override and override.enabled:
@@ -64,17 +64,17 @@ def resolved(session_id: str, settings: SessionSettings, override: Override | No
     )
 
 
-def resolve(sessions: Mapping[str, SessionSettings], overrides: Mapping[str, Override]) -> dict[str, Session]:
+def resolve(sessions: Mapping[str, SessionSettings], overrides: Mapping[str, SessionOverride]) -> dict[str, Session]:
     """Return every configured session by its id; an override of a session that is gone changes nothing."""
-    return {name: resolved(name, one, overrides.get(name)) for name, one in sessions.items()}
+    return {name: resolve_session(name, one, overrides.get(name)) for name, one in sessions.items()}
 
 
-class Sessions:
+class SessionRegistry:
     """All sessions, resolved anew only after something changed."""
 
     def __init__(self, settings: Mapping[str, SessionSettings], overrides: OverrideStore) -> None:
         self._settings, self._overrides = settings, overrides
-        self._seen: tuple[Mapping[str, SessionSettings], Mapping[str, Override]] | None = None
+        self._seen: tuple[Mapping[str, SessionSettings], Mapping[str, SessionOverride]] | None = None
         self._resolved: dict[str, Session] = {}
 
     def all(self) -> tuple[Session, ...]:

@@ -16,15 +16,15 @@ from typing import Any, Final
 from bot.domain.heartbeats.beats import Receipt
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_entries import Entry
-from bot.domain.sharing.suggestions import Status
+from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.sharing.suggestions import SuggestionStatus
 from bot.domain.tiers import Tier
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.run.beat_record import Ending
-from bot.heartbeat.run.beat_view import Exchange
-from bot.heartbeat.sessions.session_inbox import Mail
-from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.run.beat_record import BeatEnd
+from bot.heartbeat.run.beat_view import PeerData
+from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.ports import SessionStore, SuggestionStore
 
@@ -33,7 +33,7 @@ LISTED: Final = 8
 LINE_CHARS: Final = 160
 
 
-def daily_report(session: Session, ending: Ending) -> tuple[str, dict[str, Any]]:
+def daily_report(session: Session, ending: BeatEnd) -> tuple[str, dict[str, Any]]:
     """Return the report as text, and the same as data, of a beat that carried out its tasks."""
     assert ending.view is not None
     receipts = ending.report.receipts if ending.report else ()
@@ -68,27 +68,29 @@ _SILENCE: Final = re.compile(r"\bsent no (?:daily )?report\b", re.IGNORECASE)
 _POLLINATE: Final = re.compile(r"\bcross.?pollinat", re.IGNORECASE)
 
 
-class Neighbours:
+class PeerSessions:
     """What a beat gets from other sessions and what it gives them."""
 
     def __init__(
         self,
-        sessions: Sessions,
+        sessions: SessionRegistry,
         states: SessionStore,
         suggestions: SuggestionStore,
         pollination: Pollination,
-        mail: Mail,
+        mail: SessionInbox,
     ) -> None:
         self._sessions, self._states, self._suggestions = sessions, states, suggestions
         self._pollination, self._mail = pollination, mail
 
-    def around(self, session: Session, tasks: Sequence[Entry], now: datetime) -> Exchange:
+    def around(self, session: Session, tasks: Sequence[PlaybookEntry], now: datetime) -> PeerData:
         """Return what a beat of the session, with these tasks due, has to do with others."""
-        waiting = tuple(one for one in self._suggestions.all() if one.to == session.id and one.status is Status.OPEN)
+        waiting = tuple(
+            one for one in self._suggestions.all() if one.to == session.id and one.status is SuggestionStatus.OPEN
+        )
         offers = self._pollination.offers()[:OFFERS] if session.is_master and _due(tasks, _POLLINATE) else []
         silent = self._silent(now) if session.is_master and _due(tasks, _SILENCE) else ()
         pollinates = session.is_master and _due(tasks, _POLLINATE)
-        return Exchange(
+        return PeerData(
             offers=tuple(offers),
             playbooks=self._playbooks() if pollinates else {},
             silent=silent,
@@ -96,7 +98,7 @@ class Neighbours:
             receipts=_receipts(session, tasks, len(offers), silent),
         )
 
-    def after(self, session: Session, ending: Ending, now: datetime) -> None:
+    def after(self, session: Session, ending: BeatEnd, now: datetime) -> None:
         """Send what a good daily beat sends; where a model chose the suggestions, they are sent already.
 
         Raises:
@@ -111,7 +113,7 @@ class Neighbours:
             has_model = ending.report is not None and ending.report.usage is not None
             (self._pollination.set_aside if has_model else self._pollination.run)()
 
-    def _report(self, session: Session, ending: Ending, now: datetime) -> None:
+    def _report(self, session: Session, ending: BeatEnd, now: datetime) -> None:
         master = self._master()
         if master is None:
             return
@@ -160,11 +162,13 @@ class Neighbours:
         return next((session for session in self._sessions.all() if session.is_master), None)
 
 
-def _due(tasks: Sequence[Entry], what: re.Pattern[str]) -> Entry | None:
+def _due(tasks: Sequence[PlaybookEntry], what: re.Pattern[str]) -> PlaybookEntry | None:
     return next((task for task in tasks if what.search(task.text)), None)
 
 
-def _receipts(session: Session, tasks: Sequence[Entry], offers: int, silent: Sequence[str]) -> dict[str, Receipt]:
+def _receipts(
+    session: Session, tasks: Sequence[PlaybookEntry], offers: int, silent: Sequence[str]
+) -> dict[str, Receipt]:
     """Return the receipts of the tasks that code carries out."""
     found: dict[str, Receipt] = {}
     if session.is_master and (task := _due(tasks, _POLLINATE)):
@@ -177,7 +181,7 @@ def _receipts(session: Session, tasks: Sequence[Entry], offers: int, silent: Seq
     return found
 
 
-def _silence(task: Entry, silent: Sequence[str]) -> Receipt:
+def _silence(task: PlaybookEntry, silent: Sequence[str]) -> Receipt:
     if not silent:
         return Receipt(task=task.id, status="ok", evidence="every session reported")
     hours = int(SILENT_AFTER.total_seconds() // 3600)

@@ -13,17 +13,17 @@ from importlib import resources
 from typing import Final
 
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState
-from bot.domain.heartbeats.task_history import moves
+from bot.domain.heartbeats.task_history import suggested_moves
 from bot.domain.playbook import Playbook, parse
-from bot.domain.sharing.quarantine import UNKNOWN, travelling_form, why_quarantined
-from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Status, Suggestion, is_any_alike
+from bot.domain.sharing.quarantine import UNKNOWN, quarantine_reason, travelling_form
+from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus, is_any_alike
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.allowed_commands import commands_in
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.playbooks.template_seeding import can_work, checkout_at
-from bot.heartbeat.sessions.session_inbox import Mail
-from bot.heartbeat.sessions.session_registry import Session, Sessions
-from bot.heartbeat.sharing.suggestion_candidates import Candidate, Known, candidates
+from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.sharing.suggestion_candidates import Candidate, SessionPlaybook, candidates
 from bot.ports import Clock, SessionStore, SuggestionStore
 
 TRIAGE: Final = "triage"
@@ -37,10 +37,10 @@ class Pollination:
 
     def __init__(
         self,
-        sessions: Sessions,
+        sessions: SessionRegistry,
         states: SessionStore,
         suggestions: SuggestionStore,
-        mail: Mail,
+        mail: SessionInbox,
         *,
         clock: Clock,
         known_secrets: Collection[str] = (),
@@ -82,7 +82,7 @@ class Pollination:
 
     def is_suspicious(self, text: str) -> bool:
         """Whether a playbook's line is not for another session's model: it reads like an order, or holds a secret."""
-        return why_quarantined(text, self._secrets) not in (None, UNKNOWN)
+        return quarantine_reason(text, self._secrets) not in (None, UNKNOWN)
 
     def sender(self) -> str:
         """Return who sends: the master session, if there is one."""
@@ -93,7 +93,11 @@ class Pollination:
         return [each for each in found if rooms[each.to] > 0 and not self._suspicious(each)]
 
     def _set_aside(self, found: Sequence[Candidate]) -> list[Suggestion]:
-        known = [one.task for one in self._suggestions.all() if one.quarantine and one.status is not Status.ACCEPTED]
+        known = [
+            one.task
+            for one in self._suggestions.all()
+            if one.quarantine and one.status is not SuggestionStatus.ACCEPTED
+        ]
         held: list[Suggestion] = []
         for each in found:
             why = self._suspicious(each)
@@ -123,7 +127,7 @@ class Pollination:
     def _workers(self) -> list[Session]:
         return [session for session in self._sessions.all() if session.beat.enabled and not session.is_master]
 
-    def _known(self, session: Session) -> Known | None:
+    def _known(self, session: Session) -> SessionPlaybook | None:
         """Return what is known of a session; None where its playbook cannot be read, or is not there yet."""
         try:
             playbook = playbook_of(session).peek()
@@ -132,11 +136,11 @@ class Pollination:
         if playbook is None:
             return None
         state = self._states.load(session.id)
-        return Known(
+        return SessionPlaybook(
             id=session.id,
             name=session.name,
             playbook=playbook,
-            moves=moves(state.measured),
+            moves=suggested_moves(state.measured),
             acted_on=_acted_on(state),
         )
 
@@ -148,7 +152,7 @@ class Pollination:
 
     def _suspicious(self, candidate: Candidate) -> str | None:
         """Return why a human reads it first; a line that only moves stands in its session's own playbook already."""
-        why = why_quarantined(candidate.task, self._secrets, commands=self._commands(candidate.to))
+        why = quarantine_reason(candidate.task, self._secrets, commands=self._commands(candidate.to))
         return None if candidate.moves_from and why == UNKNOWN else why
 
     def _stored(self, candidate: Candidate, reason: str, quarantine: str | None = None) -> Suggestion:
@@ -160,7 +164,7 @@ class Pollination:
             from_=candidate.from_,
             reason=reason[:MAX_REASON_CHARS],
             at=self._clock.now(),
-            status=Status.QUARANTINED if quarantine else Status.OPEN,
+            status=SuggestionStatus.QUARANTINED if quarantine else SuggestionStatus.OPEN,
             moves_from=candidate.moves_from,
             quarantine=quarantine,
         )

@@ -13,11 +13,11 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.agent.tools.base import Arguments, Tool, ToolProblem
-from bot.domain.sharing.suggestions import SUGGESTION_ID, By, Suggestion
+from bot.domain.sharing.suggestions import SUGGESTION_ID, DecidedBy, Suggestion
 from bot.errors import InputError, StoreError
-from bot.heartbeat.run.beat_view import BeatView, Edit, What
+from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDesk
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 
 _SEND = (
     "Send one of `suggestions_to_send` to its session, by its id; your reason stays in this beat's record. "
@@ -37,10 +37,10 @@ class Choice(Arguments):
     reason: _Why
 
 
-class ExchangeTools:
+class SharingTools:
     """Makes the tools of one beat."""
 
-    def __init__(self, pollination: Pollination, desk: SuggestionDesk) -> None:
+    def __init__(self, pollination: Pollination, desk: SuggestionDecisions) -> None:
         self._pollination, self._desk = pollination, desk
 
     def of(self, view: BeatView) -> list[Tool]:
@@ -80,14 +80,14 @@ def _own(view: BeatView, choice: Choice) -> Suggestion:
     return found
 
 
-def _edit(taken: Suggestion, at: datetime) -> Edit:
+def _edit(taken: Suggestion, at: datetime) -> PlaybookEdit:
     """Return the acceptance as one of the beat's own edits."""
-    what = What.MOVE_TASK if taken.moves_from else What.ADD_TASK
-    return Edit(what=what, text=taken.task, at=at, tier=taken.tier, before=taken.moves_from)
+    what = EditKind.MOVE_TASK if taken.moves_from else EditKind.ADD_TASK
+    return PlaybookEdit(what=what, text=taken.task, at=at, tier=taken.tier, before=taken.moves_from)
 
 
-def _by(view: BeatView) -> By:
-    return By(f"session:{view.session.id}", f"the model of {view.session.id}")
+def _by(view: BeatView) -> DecidedBy:
+    return DecidedBy(f"session:{view.session.id}", f"the model of {view.session.id}")
 
 
 def _said(act: Callable[[], str]) -> str:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from bot.domain.heartbeats.task_history import Move
+from bot.domain.heartbeats.task_history import TierMove
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_entries import Entry
-from bot.domain.sharing.suggestions import MAX_TASK_CHARS, is_alike, suggestion_id
+from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.sharing.suggestions import MAX_TASK_CHARS, is_same_task, suggestion_id
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.check_identity import identity_of
 
@@ -26,23 +26,23 @@ SHARED: Final = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
+class SessionPlaybook:
     """One session: its playbook, the moves its beats' measurements speak for, the checks people acted on."""
 
     id: str
     name: str
     playbook: Playbook
-    moves: tuple[Move, ...] = ()
+    moves: tuple[TierMove, ...] = ()
     acted_on: frozenset[str] = frozenset()
 
     @cached_property
-    def tasks(self) -> tuple[tuple[Tier, Entry], ...]:
+    def tasks(self) -> tuple[tuple[Tier, PlaybookEntry], ...]:
         """Its tasks, each with its tier."""
         return tuple((tier, task) for tier in Tier for task in self.playbook.tasks(tier))
 
     def has(self, text: str) -> bool:
         """Whether it makes this check already, in whatever words."""
-        return any(is_alike(task.text, text) for _, task in self.tasks)
+        return any(is_same_task(task.text, text) for _, task in self.tasks)
 
     def takes(self, tier: Tier) -> bool:
         """Whether a task of this tier can be added; a file without tiers holds quick ones, an idle file stays idle."""
@@ -69,7 +69,7 @@ class Candidate:
         return suggestion_id(self.to, self.task, self.tier if self.moves_from else None)
 
 
-def candidates(known: Sequence[Known], basics: Playbook, sender: str) -> list[Candidate]:
+def candidates(known: Sequence[SessionPlaybook], basics: Playbook, sender: str) -> list[Candidate]:
     """Return everything worth offering, the best first; of two that are alike the better.
 
     `basics` is the template every session begins with, `sender` who speaks where no other session is the source.
@@ -83,10 +83,10 @@ def candidates(known: Sequence[Known], basics: Playbook, sender: str) -> list[Ca
 
 
 def _is_the_same(one: Candidate, other: Candidate) -> bool:
-    return (one.to, bool(one.moves_from)) == (other.to, bool(other.moves_from)) and is_alike(one.task, other.task)
+    return (one.to, bool(one.moves_from)) == (other.to, bool(other.moves_from)) and is_same_task(one.task, other.task)
 
 
-def _acted_on(known: Sequence[Known]) -> Iterator[Candidate]:
+def _acted_on(known: Sequence[SessionPlaybook]) -> Iterator[Candidate]:
     """Checks of others that found something people did something about."""
     for source in known:
         for tier, task in source.tasks:
@@ -95,7 +95,7 @@ def _acted_on(known: Sequence[Known]) -> Iterator[Candidate]:
                 yield from _to_all(known, source, tier, task, why, ACTED_ON)
 
 
-def _shared(known: Sequence[Known]) -> Iterator[Candidate]:
+def _shared(known: Sequence[SessionPlaybook]) -> Iterator[Candidate]:
     """Checks that others make."""
     for source in known:
         for tier, task in source.tasks:
@@ -106,14 +106,14 @@ def _shared(known: Sequence[Known]) -> Iterator[Candidate]:
 
 
 def _to_all(
-    known: Sequence[Known], source: Known, tier: Tier, task: Entry, why: str, weight: int
+    known: Sequence[SessionPlaybook], source: SessionPlaybook, tier: Tier, task: PlaybookEntry, why: str, weight: int
 ) -> Iterator[Candidate]:
     for other in known:
         if other.id != source.id and other.takes(tier) and not other.has(task.text):
             yield Candidate(to=other.id, tier=tier, task=_line(task), from_=source.id, reason=why, weight=weight)
 
 
-def _basics(known: Sequence[Known], basics: Playbook, sender: str) -> Iterator[Candidate]:
+def _basics(known: Sequence[SessionPlaybook], basics: Playbook, sender: str) -> Iterator[Candidate]:
     """Checks every session begins with."""
     for session in known:
         for tier in Tier:
@@ -129,7 +129,7 @@ def _basics(known: Sequence[Known], basics: Playbook, sender: str) -> Iterator[C
                     )
 
 
-def _misplaced(known: Sequence[Known], sender: str) -> Iterator[Candidate]:
+def _misplaced(known: Sequence[SessionPlaybook], sender: str) -> Iterator[Candidate]:
     """Tasks in the wrong tier, by what was measured; only where they still stand where that was."""
     for session in known:
         standing = {} if session.playbook.is_freeform else {(tier, task.id): task for tier, task in session.tasks}
@@ -147,7 +147,7 @@ def _misplaced(known: Sequence[Known], sender: str) -> Iterator[Candidate]:
                 )
 
 
-def _line(task: Entry) -> str:
+def _line(task: PlaybookEntry) -> str:
     return task.text[:MAX_TASK_CHARS]
 
 

@@ -13,14 +13,14 @@ from typing import Final
 
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import add_task, move_task
-from bot.domain.playbooks.playbook_entries import Entry, task_id
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.sharing.suggestion_wording import decision_line, decision_mark
-from bot.domain.sharing.suggestions import By, Status, Suggestion, is_alike
+from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus, is_same_task
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.playbook_editor import MAX_TASKS
-from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports import Clock, DecisionLog, SuggestionStore
 
 log = logging.getLogger(__name__)
@@ -28,10 +28,12 @@ log = logging.getLogger(__name__)
 READ_IT_FIRST: Final = "it is quarantined; read it as data first"
 
 
-class SuggestionDesk:
+class SuggestionDecisions:
     """Carries out decisions on suggestions, one at a time."""
 
-    def __init__(self, sessions: Sessions, suggestions: SuggestionStore, decisions: DecisionLog, clock: Clock) -> None:
+    def __init__(
+        self, sessions: SessionRegistry, suggestions: SuggestionStore, decisions: DecisionLog, clock: Clock
+    ) -> None:
         self._sessions, self._suggestions, self._decisions, self._clock = sessions, suggestions, decisions, clock
         self._one_at_a_time = threading.Lock()
 
@@ -46,7 +48,9 @@ class SuggestionDesk:
         hint = f"did you mean {' or '.join(near)}?" if near else "nothing waits"
         raise InputError(f"there is no suggestion {name[:60]!r}; {hint}" if name else f"name a suggestion; {hint}")
 
-    def accept(self, suggestion_id: str, by: By, reason: str | None = None, *, has_read: bool = False) -> Suggestion:
+    def accept(
+        self, suggestion_id: str, by: DecidedBy, reason: str | None = None, *, has_read: bool = False
+    ) -> Suggestion:
         """Add the task to its session's playbook; `has_read` says that a human saw a quarantined one as data.
 
         Raises:
@@ -57,20 +61,20 @@ class SuggestionDesk:
         """
 
         def accepted(now: Suggestion) -> Suggestion:
-            after = now.decided(Status.ACCEPTED, by, self._clock.now(), reason)
-            if now.status is Status.QUARANTINED and not has_read:
+            after = now.decided(SuggestionStatus.ACCEPTED, by, self._clock.now(), reason)
+            if now.status is SuggestionStatus.QUARANTINED and not has_read:
                 raise InputError(f"{now.id} was not accepted: {READ_IT_FIRST}.")
             return after
 
         with self._one_at_a_time:
             return self._settled(self._suggestions.change(suggestion_id, accepted))
 
-    def reject(self, suggestion_id: str, by: By, reason: str | None = None) -> Suggestion:
+    def reject(self, suggestion_id: str, by: DecidedBy, reason: str | None = None) -> Suggestion:
         """Remember that the session does not want it; raises as `accept` does."""
         with self._one_at_a_time:
             return self._settled(
                 self._suggestions.change(
-                    suggestion_id, lambda now: now.decided(Status.REJECTED, by, self._clock.now(), reason)
+                    suggestion_id, lambda now: now.decided(SuggestionStatus.REJECTED, by, self._clock.now(), reason)
                 )
             )
 
@@ -78,7 +82,7 @@ class SuggestionDesk:
         """Carry out what was decided and not carried out: by a process that died, or while the disk refused."""
         with self._one_at_a_time:
             for suggestion in self._suggestions.all():
-                if suggestion.settled_at is None and suggestion.status is not Status.OPEN:
+                if suggestion.settled_at is None and suggestion.status is not SuggestionStatus.OPEN:
                     self._try(suggestion)
 
     def _try(self, suggestion: Suggestion) -> None:
@@ -89,7 +93,7 @@ class SuggestionDesk:
 
     def _settled(self, suggestion: Suggestion) -> Suggestion:
         """Carry a decision out and write it down; one that the playbook does not take is taken back."""
-        if suggestion.status is Status.ACCEPTED:
+        if suggestion.status is SuggestionStatus.ACCEPTED:
             try:
                 self._add(suggestion)
             except InputError:
@@ -111,7 +115,7 @@ def with_suggested(playbook: Playbook, suggestion: Suggestion) -> Playbook:
     """
     tier = suggestion.tier
     if suggestion.moves_from is None:
-        there = any(is_alike(task.text, suggestion.task) for each in Tier for task in playbook.tasks(each))
+        there = any(is_same_task(task.text, suggestion.task) for each in Tier for task in playbook.tasks(each))
         return playbook if there else add_task(_with_room(playbook, tier), tier, suggestion.task)
     task = _standing(playbook, suggestion.moves_from, suggestion.task)
     if task is not None:
@@ -121,7 +125,7 @@ def with_suggested(playbook: Playbook, suggestion: Suggestion) -> Playbook:
     return playbook
 
 
-def _standing(playbook: Playbook, tier: Tier, text: str) -> Entry | None:
+def _standing(playbook: Playbook, tier: Tier, text: str) -> PlaybookEntry | None:
     return next((task for task in playbook.tasks(tier) if task.id == task_id(text)), None)
 
 

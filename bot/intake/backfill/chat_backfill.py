@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.config.settings import Settings
-from bot.domain.text.humanize import span, utc_text
+from bot.domain.text.humanize import duration, utc_text
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.intake.backfill.gaps import Gap, Gaps
-from bot.intake.backfill.missed_messages import Missed, Wait
+from bot.intake.backfill.missed_messages import MissedMessages, Wait
 from bot.intake.watcher import Watcher
-from bot.ports import Clock, History, ThreadStore
+from bot.ports import ChatHistory, Clock, ThreadStore
 
 NOT_WORTH_A_LINE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Away:
+class Absence:
     """How long the bot heard nothing and what it picked up afterwards; `reach` is how far back it read, if not all."""
 
     for_: timedelta
@@ -35,20 +35,20 @@ class Away:
     reach: timedelta | None = None
 
 
-def away_line(away: Away) -> str | None:
+def away_line(away: Absence) -> str | None:
     """Return what to tell the ops channel; None for a short absence in which nothing was said.
 
-    >>> away_line(Away(for_=timedelta(minutes=12), questions=3, others=0))
+    >>> away_line(Absence(for_=timedelta(minutes=12), questions=3, others=0))
     'The bot was away 12 min: 3 questions picked up.'
-    >>> away_line(Away(for_=timedelta(seconds=40), questions=0, others=0)) is None
+    >>> away_line(Absence(for_=timedelta(seconds=40), questions=0, others=0)) is None
     True
     """
     parts = [_count(away.questions, "question"), _count(away.others, "other message" if away.questions else "message")]
     found = " and ".join(part for part in parts if part)
     if not found and away.for_ < NOT_WORTH_A_LINE:
         return None
-    line = f"The bot was away {span(away.for_)}: " + (f"{found} picked up." if found else "nothing was missed.")
-    return f"{line} What is older than {span(away.reach)} was not read." if away.reach else line
+    line = f"The bot was away {duration(away.for_)}: " + (f"{found} picked up." if found else "nothing was missed.")
+    return f"{line} What is older than {duration(away.reach)} was not read." if away.reach else line
 
 
 def _count(number: int, what: str) -> str:
@@ -79,7 +79,7 @@ class Backfill:
         self,
         settings: Settings,
         watcher: Watcher,
-        history: History,
+        history: ChatHistory,
         *,
         team_id: str,
         store: ThreadStore,
@@ -93,7 +93,7 @@ class Backfill:
         self._reach = settings.watcher.backfill_max
         self._watcher, self._store, self._gaps, self._clock, self._say = watcher, store, gaps, clock, say
         self._stopping, self._wake = threading.Event(), threading.Event()
-        self._missed = Missed(history, team_id=team_id, wait=wait or self._stopping.wait)
+        self._missed = MissedMessages(history, team_id=team_id, wait=wait or self._stopping.wait)
         self._set_clock = set_clock
         self._absence: _Absence | None = None
         self._lock = threading.Lock()
@@ -211,7 +211,7 @@ class Backfill:
         if absence is None:
             return
         line = away_line(
-            Away(
+            Absence(
                 for_=absence.until - absence.since,
                 questions=absence.questions,
                 others=absence.others,

@@ -12,8 +12,8 @@ from typing import Any
 
 from bot.domain.threads import ThreadState
 from bot.errors import Unavailable
-from bot.intake.normalise import Body, is_edited
-from bot.ports import History, Message, Page
+from bot.intake.normalise import Body, is_edited_message
+from bot.ports import ChatHistory, Message, Page
 
 THREAD_LOOKBACK = timedelta(hours=24)
 """How much older than the hole a root may be for its new replies to be found; Slack lists roots only."""
@@ -25,10 +25,10 @@ Wait = Callable[[float], bool]
 """Waits so many seconds; True if the bot stops meanwhile."""
 
 
-class Missed:
+class MissedMessages:
     """Reads chats back page by page, as slowly as Slack asks."""
 
-    def __init__(self, history: History, *, team_id: str, wait: Wait) -> None:
+    def __init__(self, history: ChatHistory, *, team_id: str, wait: Wait) -> None:
         self._history, self._team_id, self._wait = history, team_id, wait
 
     def bodies(self, chat_id: str, since: datetime, threads: list[ThreadState]) -> list[Body]:
@@ -90,7 +90,7 @@ class Missed:
         if asked is None or asked.get("subtype") == "tombstone":
             yield self._deletion(state, state.original_message_id, state.original_sender_id)
             return
-        if is_edited(asked, state.question):
+        if is_edited_message(asked, state.question):
             change = {"message": dict(asked), "previous_message": {"text": state.question}}
             yield self._body({"type": "message", "subtype": "message_changed", "channel": state.chat_id, **change})
         for followup in state.followups:

@@ -1,8 +1,8 @@
 """Tier 0: what plain rules say of a message, before any model is asked.
 
-Pure: no model, no I/O, no clock (the caller stamps `classified_at`). `judge` returns a plain tuple, so that a pipe over
-a hundred thousand lines and the running bot share one set of rules; `classify` is the same for the journals.
-Confidence is a property of the rule that fired, see CONFIDENCE. Source: SPEC 3.2, the table in order.
+Pure: no model, no I/O, no clock (the caller stamps `classified_at`). `evaluate_rules` returns a plain tuple, so that
+a pipe over a hundred thousand lines and the running bot share one set of rules; `classify` is the same for the
+journals. Confidence is a property of the rule that fired, see CONFIDENCE. Source: SPEC 3.2, the table in order.
 
 Tells a message after which nobody needs an answer any more: "never mind", "found it", "that worked, thanks".
 
@@ -23,7 +23,7 @@ from bot.intake.classifier import message_text
 from bot.intake.classifier.keywords import Keywords, shipped
 from bot.intake.classifier.rules import Matchers, Rules
 
-__all__ = ["ACK_MAX_CHARS", "CONFIDENCE", "Rules", "Verdict", "asks", "classify", "judge"]
+__all__ = ["ACK_MAX_CHARS", "CONFIDENCE", "RuleResult", "Rules", "asks_question", "classify", "evaluate_rules"]
 
 ACK_MAX_CHARS: Final = 30  # exclusive, mentions not counted
 
@@ -37,7 +37,7 @@ _MEMO_CHARS: Final = 200  # so that remembering costs a few megabytes at most
 _MARKS: Final = tuple(message_text.MARKS)
 
 
-class Verdict(NamedTuple):
+class RuleResult(NamedTuple):
     """The fields of a Classification that the rules decide, in its order."""
 
     is_bot_mention: bool
@@ -63,13 +63,13 @@ def classify(event: Event, rules: Rules, *, inflight: bool) -> Classification:
     >>> classify(event, Rules(), inflight=False).classification
     'actionable'
     """
-    return Classification(**judge(event, rules, inflight)._asdict(), classifier_version=rules.version)
+    return Classification(**evaluate_rules(event, rules, inflight)._asdict(), classifier_version=rules.version)
 
 
-def asks(content: str, rules: Rules) -> bool:
+def asks_question(content: str, rules: Rules) -> bool:
     """Whether the words alone ask or raise an alarm, whoever wrote them.
 
-    >>> asks("Why?", Rules()), asks("deployed", Rules())
+    >>> asks_question("Why?", Rules()), asks_question("deployed", Rules())
     (True, False)
     """
     question, ack, alarm, _ = _read(content, rules.matchers)
@@ -86,7 +86,7 @@ def is_alarm(content: str, rules: Rules) -> bool:
     return alarm and not ack
 
 
-def judge(event: Event, rules: Rules, inflight: bool) -> Verdict:
+def evaluate_rules(event: Event, rules: Rules, inflight: bool) -> RuleResult:
     """Return the verdict on one event as a plain tuple; `classify` without the model."""
     content = event.content
     read = _remember if len(content) <= _MEMO_CHARS else _read
@@ -99,7 +99,7 @@ def judge(event: Event, rules: Rules, inflight: bool) -> Verdict:
 
 def _read(content: str, matchers: Matchers) -> tuple[bool, bool, bool, bool]:
     """Return what the words alone say: question, ack, alarm, addressed to somebody."""
-    content = message_text.visible(content)
+    content = message_text.visible_text(content)
     text = message_text.own_words(content)
     kinds = matchers.keywords.kinds_in(text)
     question = "question" in kinds or _ends_asking(text, matchers) or message_text.opens_a_question(text)
@@ -113,7 +113,7 @@ _remember = lru_cache(maxsize=4096)(_read)  # acks, emoji and the notices of bot
 @cache
 def _table(
     mention: bool, question: bool, ack: bool, chatter: bool, inflight: bool, alarm: bool, muted: bool
-) -> Verdict:
+) -> RuleResult:
     """Apply the table of SPEC 3.2: the first row that holds names the class."""
     rows: tuple[tuple[bool, str, Literal["actionable", "ack", "ambient"]], ...] = (
         (muted, "ambient", "ambient"),
@@ -126,7 +126,7 @@ def _table(
     )
     rule, outcome = next((rule, outcome) for holds, rule, outcome in rows if holds)
     confidence = CONFIDENCE["chatter" if chatter else rule]
-    return Verdict(mention, question, ack, chatter, inflight, alarm, outcome, confidence)
+    return RuleResult(mention, question, ack, chatter, inflight, alarm, outcome, confidence)
 
 
 def _is_mention(content: str, mentions: tuple[str, ...], bot_id: str | None) -> bool:
@@ -166,13 +166,13 @@ MAX_CHARS: Final = 300
 MAX_THANKS_CHARS: Final = 60
 
 
-def settles(content: str, rules: Rules) -> bool:
+def says_settled(content: str, rules: Rules) -> bool:
     """Return whether a message that is no question says that its writer has what they need.
 
-    >>> settles("never mind, found it", Rules()), settles("thanks, but it still fails", Rules())
+    >>> says_settled("never mind, found it", Rules()), says_settled("thanks, but it still fails", Rules())
     (True, False)
     """
-    seen = message_text.visible(content)
+    seen = message_text.visible_text(content)
     words = message_text.own_words(seen)
     if len(seen) > MAX_CHARS:
         return False

@@ -38,7 +38,7 @@ class Phrase(NamedTuple):
     opening: bool
 
 
-class Hit(NamedTuple):
+class KeywordMatch(NamedTuple):
     """A phrase found, and where."""
 
     kind: str
@@ -100,13 +100,13 @@ class _Index:
             if beginning := self._hint.match(phrase.text):
                 self._table.setdefault(beginning[0], []).append(phrase)
 
-    def hits(self, text: str) -> list[Hit]:
-        hits: list[Hit] = []
+    def hits(self, text: str) -> list[KeywordMatch]:
+        hits: list[KeywordMatch] = []
         found = self._hint.search(text)
         while found:
             start = found.start()
             here = (phrase for phrase in self._table[found[0]] if self._stands(phrase, text, start))
-            hits.extend(Hit(phrase.kind, start, start + len(phrase.text)) for phrase in here)
+            hits.extend(KeywordMatch(phrase.kind, start, start + len(phrase.text)) for phrase in here)
             found = self._hint.search(text, start + 1)  # phrases may overlap
         return hits
 

@@ -43,10 +43,10 @@ _SMILEY_BACKWARDS: Final = r"[()DdPp3/|][-']?[:;=]|3<"
 _TRAILER = re.compile(rf"(?>(?:{_SMILEY_BACKWARDS}|[{re.escape(CLOSERS)}{EMOJI}]|\u20e3[0-9#*]|{_SHORTCODE})*)")
 
 
-def visible(content: str) -> str:
+def visible_text(content: str) -> str:
     """Return the content without zero-width characters and skin tones, with plain apostrophes and blanks.
 
-    >>> visible("how\u200b do I, it’s")
+    >>> visible_text("how\u200b do I, it’s")
     "how do I, it's"
     """
     if content.isascii():

@@ -16,20 +16,20 @@ from pydantic import ValidationError
 
 from bot.domain.events import Event
 from bot.domain.threads import thread_key
-from bot.intake.classifier.classification import Rules, Verdict, judge
+from bot.intake.classifier.classification import RuleResult, Rules, evaluate_rules
 
 CHUNK_BYTES: Final = 1 << 16
 _BOM: Final = b"\xef\xbb\xbf"
 
 
-class Source(Protocol):
+class LineSource(Protocol):
     """What lines are read from: `read1` returns what has arrived, and nothing only at the end."""
 
     def read1(self, size: int = -1, /) -> bytes:
         """Return at most `size` bytes."""
 
 
-def batches(source: Source) -> Iterator[list[bytes]]:
+def batches(source: LineSource) -> Iterator[list[bytes]]:
     """Yield the complete lines of everything that has arrived, then wait for more; a last line may lack its newline."""
     started: list[bytes] = []
     chunk = source.read1(CHUNK_BYTES).removeprefix(_BOM)
@@ -44,7 +44,7 @@ def batches(source: Source) -> Iterator[list[bytes]]:
         yield [last]
 
 
-class Stream:
+class EventStream:
     """Classifies line after line and remembers which threads have work under way.
 
     A stream does not say when work begins or ends, so a thread counts as in flight from its first actionable event to
@@ -55,7 +55,7 @@ class Stream:
         self._rules = rules
         self._validate = Event.model_validate_json
         self._inflight: set[str] = set()
-        self._fields: dict[Verdict, bytes] = {}
+        self._fields: dict[RuleResult, bytes] = {}
         self._lines = 0
         self._bad = 0
         self._counts: Counter[str] = Counter()
@@ -87,7 +87,7 @@ class Stream:
     def _tagged(self, line: bytes, stamp: bytes) -> bytes:
         event = self._validate(line)
         key = thread_key(event)
-        verdict = judge(event, self._rules, key in self._inflight)
+        verdict = evaluate_rules(event, self._rules, key in self._inflight)
         if verdict.classification == "actionable":
             self._inflight.add(key)
         self._counts[verdict.classification] += 1
@@ -96,7 +96,7 @@ class Stream:
             return _merged(line, b"{" + fields + stamp)
         return line.rstrip()[:-1] + b", " + fields + stamp
 
-    def _encode(self, verdict: Verdict) -> bytes:
+    def _encode(self, verdict: RuleResult) -> bytes:
         record = {**verdict._asdict(), "classifier_version": self._rules.version}
         self._fields[verdict] = f'{json.dumps(record)[1:-1]}, "classified_at": '.encode()
         return self._fields[verdict]

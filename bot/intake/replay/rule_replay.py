@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from bot.domain.events import Event, MessageType
 from bot.domain.threads import thread_key
-from bot.intake.classifier.classification import judge
+from bot.intake.classifier.classification import evaluate_rules
 from bot.intake.classifier.rules import Rules
 
 EXAMPLES: Final = 3
@@ -24,7 +24,7 @@ Change = tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Heard:
+class ReplayedEvent:
     """A past event, with what was recorded of it."""
 
     event: Event
@@ -32,7 +32,7 @@ class Heard:
 
 
 @dataclass(kw_only=True, slots=True)
-class Replay:
+class ReplayReport:
     """What came of it; `questions` are the messages that would open a thread, oldest first."""
 
     total: int = 0
@@ -50,9 +50,9 @@ class Replay:
         return self.today["actionable"] / max(1, self.today.total())
 
 
-def replay(heard: Iterable[Heard], rules: Rules, *, allow_bots: Iterable[str] = ()) -> Replay:
+def replay_events(heard: Iterable[ReplayedEvent], rules: Rules, *, allow_bots: Iterable[str] = ()) -> ReplayReport:
     """Return what today's rules make of past events; bots that are not allowed and edits are only counted."""
-    done, bots = Replay(), frozenset(allow_bots)
+    done, bots = ReplayReport(), frozenset(allow_bots)
     under_way: set[str] = set()
     for each in heard:
         done.total += 1
@@ -64,11 +64,11 @@ def replay(heard: Iterable[Heard], rules: Rules, *, allow_bots: Iterable[str] = 
     return done
 
 
-def _take(done: Replay, each: Heard, rules: Rules, under_way: set[str]) -> None:
+def _take(done: ReplayReport, each: ReplayedEvent, rules: Rules, under_way: set[str]) -> None:
     event, before = each.event, each.recorded.get("classification")
     key = thread_key(event)
     inflight = each.recorded.get("mentions_thread_with_inflight") if before else key in under_way
-    now = judge(event, rules, inflight is True).classification
+    now = evaluate_rules(event, rules, inflight is True).classification
     done.today[now] += 1
     if now == "actionable" and key not in under_way:
         under_way.add(key)
@@ -85,7 +85,7 @@ def _take(done: Replay, each: Heard, rules: Rules, under_way: set[str]) -> None:
             examples.append(event)
 
 
-def likely_bot_id(heard: Iterable[Heard]) -> str | None:
+def likely_bot_id(heard: Iterable[ReplayedEvent]) -> str | None:
     """Return who was mentioned most in messages recorded as mentions of the bot; None where there is no such record."""
     named = Counter(
         user for each in heard if each.recorded.get("is_bot_mention") is True for user in each.event.mentions

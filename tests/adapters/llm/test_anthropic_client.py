@@ -10,7 +10,7 @@ import pytest
 from bot.adapters.llm.anthropic_client import make_client
 from bot.adapters.process.system_clock import SystemClock
 from bot.agent.loop import AnthropicRunner
-from bot.agent.model_run import Request
+from bot.agent.model_run import RunRequest
 from bot.errors import ConfigError
 from tests.agent.modelrun import FINAL, KEY, MODEL, Answer, playing
 
@@ -27,7 +27,7 @@ def test_a_run_goes_through_the_providers_own_client(provider: str) -> None:
     with playing(FINAL) as server:
         client = make_client(provider, base_url=server.url, **GIVEN[provider])
         runner = AnthropicRunner(client, clock=SystemClock(), monotonic=time.monotonic)
-        result = runner.run(Request(model=MODEL, system="s", prompt="p", answer=Answer))
+        result = runner.run(RunRequest(model=MODEL, system="s", prompt="p", answer=Answer))
     assert client.max_retries == 0
     assert result.answer == Answer(text="done")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.search.passage_index import CodePassages
+from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.errors import ConfigError, StoreError
 from tests.gitrepo import commit_files, git, make_repo
@@ -49,12 +49,12 @@ def code(tmp_path: Path) -> Path:
     return make_repo(tmp_path / "code", FILES)
 
 
-def index_of(code: Path, database: str = "index/passages.sqlite") -> CodePassages:
+def index_of(code: Path, database: str = "index/passages.sqlite") -> SqlitePassageIndex:
     """Return an index over a repository, its database beside it."""
-    return CodePassages(GitRepo(code), code.parent / database)
+    return SqlitePassageIndex(GitRepo(code), code.parent / database)
 
 
-def found(index: CodePassages, question: str) -> list[str]:
+def found(index: SqlitePassageIndex, question: str) -> list[str]:
     """Return the paths found for a question."""
     return [passage.path for passage in index.search(question)]
 
@@ -301,7 +301,7 @@ def test_a_file_that_holds_a_secret_of_this_process_is_not_indexed(tmp_path: Pat
     key = "our-own-key-0123"
     repo = make_repo(tmp_path / "code", {"keys.py": f'RETRY_KEY = "{key}"\n', "retry.py": "RETRY_LIMIT = 5\n"})
     database = tmp_path / "passages.sqlite"
-    index = CodePassages(GitRepo(repo), database, [key])
+    index = SqlitePassageIndex(GitRepo(repo), database, [key])
     assert [hit.path for hit in index.search("retry key limit")] == ["retry.py"]
     assert key.encode() not in database.read_bytes()
 
@@ -311,7 +311,7 @@ def test_the_index_holds_no_credential_of_the_code(tmp_path: Path) -> None:
     value = "ghp" + "_" + "aB3dE5gH7jK9" * 3
     settings = f'RETRY_TOKEN = "{value}"  # how the retry worker signs in\n'
     repo = make_repo(tmp_path / "code", {"worker.py": settings, "docs/worker.md": f"The retry worker uses {value}.\n"})
-    index = CodePassages(GitRepo(repo), tmp_path / "passages.sqlite")
+    index = SqlitePassageIndex(GitRepo(repo), tmp_path / "passages.sqlite")
     found = index.search("how does the retry worker sign in?")
     assert {passage.path for passage in found} >= {"worker.py"}
     assert all("[redacted: GitHub token]" in passage.text for passage in found)
@@ -334,7 +334,7 @@ def damage(repo: Path, path: str, content: bytes | None) -> None:
 def test_one_file_that_cannot_be_read_costs_no_other(code: Path, tmp_path: Path, content: bytes | None) -> None:
     """A lost, a broken and a truncated object are left out; the rest is found."""
     damage(code, "src/billing.py", content)
-    index = CodePassages(GitRepo(code), tmp_path / "passages.sqlite")
+    index = SqlitePassageIndex(GitRepo(code), tmp_path / "passages.sqlite")
     assert index.search(QUESTION)[0].path == "src/transport.py"
     assert index.search("how is an invoice printed to PDF?") == []
 
@@ -348,7 +348,7 @@ def test_of_a_clone_without_blobs_what_is_there_is_indexed(code: Path, tmp_path:
     tree = {entry.path: entry for entry in GitRepo(partial).tree("HEAD")}
     assert {path for path, entry in tree.items() if entry.is_missing} == set(FILES) - {"src/transport.py"}
     assert tree["src/transport.py"].size == len(RETRY.encode())
-    index = CodePassages(GitRepo(partial), tmp_path / "passages.sqlite")
+    index = SqlitePassageIndex(GitRepo(partial), tmp_path / "passages.sqlite")
     assert index.search(QUESTION)[0].path == "src/transport.py"
 
 
@@ -356,5 +356,5 @@ def test_a_pointer_of_git_lfs_is_not_taken_for_the_file(tmp_path: Path) -> None:
     """Its three lines are about storage; the text they stand for is not in the checkout."""
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
     repo = make_repo(tmp_path / "code", {"model.txt": pointer, "src/transport.py": RETRY})
-    report = CodePassages(GitRepo(repo), tmp_path / "passages.sqlite").refresh()
+    report = SqlitePassageIndex(GitRepo(repo), tmp_path / "passages.sqlite").refresh()
     assert (report.files, report.skipped) == (1, 1)

@@ -6,13 +6,13 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.search.note_index import MemoryNotes
-from bot.adapters.search.passage_index import CodePassages
-from bot.adapters.storage.files.note_files import MemoryFiles
+from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.search.passage_index import SqlitePassageIndex
+from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.tools.code_tools import code_tools
-from bot.casework.checks.citation_staleness import Standing
+from bot.casework.checks.citation_staleness import CitationStaleness
 from tests.fakes import MemoryJournal
 from tests.gitrepo import git, make_repo
 
@@ -36,8 +36,8 @@ class Toolbox:
         repo = GitRepo(self.code)
         self.ledger = Ledger()
         self.head = git(self.code, "rev-parse", "HEAD")
-        notes = MemoryNotes(MemoryFiles(self.memory), MemoryJournal(), Standing(repo).changed)
-        index = CodePassages(repo, self.base / "passages.db")
+        notes = FileNoteIndex(NoteFiles(self.memory), MemoryJournal(), CitationStaleness(repo).changed)
+        index = SqlitePassageIndex(repo, self.base / "passages.db")
         tools = code_tools(repo, index, notes, self.memory, self.ledger, known_secrets=self.known_secrets)
         self.tools = {tool.name: tool for tool in tools}
 

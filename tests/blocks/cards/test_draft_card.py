@@ -16,15 +16,15 @@ from blocks.cards.draft_card import card_blocks, card_text, click_of, draft_fits
 from bot.domain.citations.links import code_links
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, TriageFile, Usage, Verdict
 from bot.domain.severity import Severity
-from bot.domain.threads import PendingReason, Resolution, Round, Status, Step, ThreadState
+from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
 from tests.blocks.limits import actions, as_slack_takes_it, shown
 from tests.builders import NOW, REF, a_return, a_verdict, in_status
 
-OPEN = [status for status in Status if status not in (Status.PENDING_USER, Status.CLOSED)]
+OPEN = [status for status in ThreadStatus if status not in (ThreadStatus.PENDING_USER, ThreadStatus.CLOSED)]
 STATES = [
     *[in_status(status) for status in OPEN],
-    *[in_status(Status.PENDING_USER, reason) for reason in PendingReason],
-    *[in_status(Status.CLOSED, resolution=resolution) for resolution in Resolution],
+    *[in_status(ThreadStatus.PENDING_USER, reason) for reason in PendingReason],
+    *[in_status(ThreadStatus.CLOSED, resolution=resolution) for resolution in Resolution],
 ]
 NEVER_MIND = "<@U1> wrote: never mind"
 REMOTE = "git@github.com:acme/shop.git"
@@ -73,8 +73,8 @@ def test_no_text_breaks_a_card_or_calls_anybody(state: ThreadState, text: str) -
     )
     ret = a_return(text, evidence_refs=(ref,) * 12, open_questions=(text,) * 5)
     verdict = a_verdict(state.validator_return.verdict if state.validator_return else Verdict.PASS, reasons=(text,) * 5)
-    step = Step(
-        at=NOW, from_=Status.INVESTIGATING, to=state.status, why=text if state.is_open else "dismissed by <@U2>"
+    step = Transition(
+        at=NOW, from_=ThreadStatus.INVESTIGATING, to=state.status, why=text if state.is_open else "dismissed by <@U2>"
     )
     nasty = state.evolve(
         question=text,
@@ -96,7 +96,7 @@ def test_no_text_breaks_a_card_or_calls_anybody(state: ThreadState, text: str) -
 @settings(max_examples=80, deadline=None)
 def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
     """Property: no mixture of Slack's own signs breaks the limits or gets a broadcast through."""
-    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, question=text)
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, question=text)
     as_slack_takes_it(card(state.with_draft(text or "x")))
 
 
@@ -106,33 +106,33 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
         *[(in_status(status), ["Add context", "Dismiss"]) for status in OPEN],
         *[(in_status(status, stale_reasons=(NEVER_MIND,)), ["Dismiss", "Add context"]) for status in OPEN],
         (
-            in_status(Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=(NEVER_MIND,)),
+            in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, stale_reasons=(NEVER_MIND,)),
             ["Dismiss", "Edit", "Post anyway", "Re-investigate", "Add context", "Escalate", "Show evidence"],
         ),
         (
-            in_status(Status.PENDING_USER, PendingReason.FAILED, stale_reasons=(NEVER_MIND,)),
+            in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, stale_reasons=(NEVER_MIND,)),
             ["Dismiss", "Add context", "Write reply", "Re-investigate", "Add context", "Escalate", "Show evidence"],
         ),
         (
-            in_status(Status.PENDING_USER, PendingReason.APPROVAL),
+            in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL),
             ["Edit", "Approve", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
         ),
         (
             in_status(
-                Status.PENDING_USER, PendingReason.APPROVAL, validator_return=a_verdict(validator_model="claude")
+                ThreadStatus.PENDING_USER, PendingReason.APPROVAL, validator_return=a_verdict(validator_model="claude")
             ),
             ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
         ),
         (
-            in_status(Status.PENDING_USER, PendingReason.DISAGREEMENT, investigator="claude"),
+            in_status(ThreadStatus.PENDING_USER, PendingReason.DISAGREEMENT, investigator="claude"),
             ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
         ),
         (
-            in_status(Status.PENDING_USER, PendingReason.CONTEXT),
+            in_status(ThreadStatus.PENDING_USER, PendingReason.CONTEXT),
             ["Add context", "Write reply", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
         ),
         (
-            in_status(Status.PENDING_USER, PendingReason.FAILED),
+            in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED),
             [
                 "Re-investigate",
                 "Add context",
@@ -144,7 +144,7 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
                 "Show evidence",
             ],
         ),
-        (in_status(Status.CLOSED), []),
+        (in_status(ThreadStatus.CLOSED), []),
     ],
 )
 def test_each_state_offers_its_own_buttons(state: ThreadState, expected: list[str]) -> None:
@@ -154,7 +154,7 @@ def test_each_state_offers_its_own_buttons(state: ThreadState, expected: list[st
 
 def test_every_button_is_bound_to_the_draft_it_shows() -> None:
     """Thread, version, hash and the number of doubts shown."""
-    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=("one", "two"))
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, stale_reasons=("one", "two"))
     [row] = [block for block in as_slack_takes_it(card(state)) if block["type"] == "actions"]
     values = [element["value"] for element in row["elements"] if element["type"] == "button"]
     options = [option["value"] for element in row["elements"] for option in element.get("options", [])]
@@ -167,7 +167,7 @@ def test_every_button_is_bound_to_the_draft_it_shows() -> None:
 def test_more_doubts_than_a_click_can_count_leave_a_card_that_works() -> None:
     """The buttons still decode."""
     state = in_status(
-        Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=tuple(f"reason {n}" for n in range(1_500))
+        ThreadStatus.PENDING_USER, PendingReason.APPROVAL, stale_reasons=tuple(f"reason {n}" for n in range(1_500))
     )
     as_slack_takes_it(card(state))
     assert ids.decode_click(ids.encode_click(click_of(state))) == click_of(state)
@@ -177,7 +177,7 @@ def test_more_doubts_than_a_click_can_count_leave_a_card_that_works() -> None:
 def test_only_a_pass_of_a_model_has_a_check_mark(reason: PendingReason, verdict: Verdict | None) -> None:
     """Whatever else a state claims."""
     judged = a_verdict(verdict, validator_model="claude") if verdict else None
-    state = in_status(Status.PENDING_USER, reason, validator_return=judged)
+    state = in_status(ThreadStatus.PENDING_USER, reason, validator_return=judged)
     checked = "✓ Checked by a second model" in shown(card(state))
     assert checked == (reason is PendingReason.APPROVAL and verdict is Verdict.PASS)
     assert checked == ("✓ Checked by a second model" in card_text(state))
@@ -185,7 +185,7 @@ def test_only_a_pass_of_a_model_has_a_check_mark(reason: PendingReason, verdict:
 
 def test_words_of_a_human_are_not_called_validated() -> None:
     """The checks were about other words."""
-    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL).with_draft("My own words.")
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL).with_draft("My own words.")
     seen = shown(card(state))
     assert "edited by a human" in seen
     assert "Checked by" not in seen
@@ -195,7 +195,7 @@ def test_words_of_a_human_are_not_called_validated() -> None:
 
 def test_a_reply_written_after_a_failure_is_not_called_a_failure() -> None:
     """The human's draft is shown as such."""
-    seen = shown(card(in_status(Status.PENDING_USER, PendingReason.FAILED).with_draft("My own words.")))
+    seen = shown(card(in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED).with_draft("My own words.")))
     assert "My own words." in seen
     assert "edited by a human" in seen
     assert "Why there is no draft" not in seen
@@ -205,7 +205,7 @@ def test_a_reply_written_after_a_failure_is_not_called_a_failure() -> None:
 def test_a_draft_is_shown_where_it_waits_or_was_posted_and_nowhere_else(state: ThreadState) -> None:
     """A dismissed, withdrawn or running thread's card holds no draft."""
     drafted = state.with_draft("The secret plan.")
-    expected = state.status is Status.PENDING_USER
+    expected = state.status is ThreadStatus.PENDING_USER
     assert ("The secret plan." in shown(card(drafted))) == expected
     if not state.is_open:
         assert "The secret plan." in shown(card(drafted.evolve(posted_message_id="1.2")))
@@ -221,7 +221,7 @@ def test_each_citation_has_its_mark_and_its_link() -> None:
         Check(name="ref[2].resolves", ok=None, reason=""),
     )
     state = in_status(
-        Status.PENDING_USER,
+        ThreadStatus.PENDING_USER,
         PendingReason.DISAGREEMENT,
         investigator_return=ret,
         rounds=(Round(round=1, investigator_return=ret, checks=checks),),
@@ -238,7 +238,7 @@ def test_a_long_link_is_whole_or_absent() -> None:
     ref = REF.model_copy(update={"ref": "deep/" * 60 + "a.py:1-9"})
     ret = a_return(evidence_refs=(ref,))
     state = in_status(
-        Status.PENDING_USER,
+        ThreadStatus.PENDING_USER,
         PendingReason.APPROVAL,
         investigator_return=ret,
         rounds=(Round(round=1, investigator_return=ret),),
@@ -250,7 +250,7 @@ def test_a_long_link_is_whole_or_absent() -> None:
 def test_doubts_name_people_and_nothing_else() -> None:
     """A person in our own words is named; a path that looks like a mention is only a path."""
     reasons = ("<@U3> wrote in the thread at 09:00:00 UTC", "`<@U9>/<!here>.py:1` changed in the codebase")
-    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=reasons)
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, stale_reasons=reasons)
     seen = shown(card(state))
     assert "2 things changed since this draft" in seen
     assert ":warning: 2 things changed since · " in card_text(state)
@@ -262,7 +262,7 @@ def test_doubts_name_people_and_nothing_else() -> None:
 def test_a_disagreement_lists_the_objections_and_asks_twice() -> None:
     """Approve is red and wants a second click."""
     state = in_status(
-        Status.PENDING_USER,
+        ThreadStatus.PENDING_USER,
         PendingReason.DISAGREEMENT,
         investigator="claude",
         validator_return=a_verdict(Verdict.BOUNCE, reasons=("line 10 says 3",)),
@@ -276,8 +276,13 @@ def test_a_disagreement_lists_the_objections_and_asks_twice() -> None:
 
 def test_a_failure_says_why() -> None:
     """In words a human can act on."""
-    step = Step(at=NOW, from_=Status.INVESTIGATING, to=Status.PENDING_USER, why="the investigation failed: git is away")
-    state = in_status(Status.PENDING_USER, PendingReason.FAILED, status_history=(step,))
+    step = Transition(
+        at=NOW,
+        from_=ThreadStatus.INVESTIGATING,
+        to=ThreadStatus.PENDING_USER,
+        why="the investigation failed: git is away",
+    )
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, status_history=(step,))
     assert "*Why there is no draft*\nthe investigation failed: git is away" in shown(card(state))
 
 
@@ -291,21 +296,21 @@ def test_a_failure_says_why() -> None:
 )
 def test_the_cost_is_said(usage: Usage, words: str) -> None:
     """Nothing, a sum, or that it is not known."""
-    assert words in shown(card(in_status(Status.PENDING_USER, PendingReason.APPROVAL, usage=usage)))
+    assert words in shown(card(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, usage=usage)))
 
 
 def test_a_closed_card_says_who_decided_and_why() -> None:
     """In the words of the history."""
-    step = Step(at=NOW, from_=Status.PENDING_USER, to=Status.CLOSED, why="dismissed by <@U2>")
+    step = Transition(at=NOW, from_=ThreadStatus.PENDING_USER, to=ThreadStatus.CLOSED, why="dismissed by <@U2>")
     ended: dict[str, Any] = {"status_history": (step,), "closed_at": NOW + timedelta(hours=1)}
-    dismissed = in_status(Status.CLOSED, dismiss_reason="answered <by phone>", **ended)
+    dismissed = in_status(ThreadStatus.CLOSED, dismiss_reason="answered <by phone>", **ended)
     assert "*Closed* · dismissed by <@U2> · answered &lt;by phone&gt;" in shown(card(dismissed))
-    approved = in_status(Status.CLOSED, resolution=Resolution.APPROVED, **ended)
+    approved = in_status(ThreadStatus.CLOSED, resolution=Resolution.APPROVED, **ended)
     assert "*Posted*" in shown(card(approved))
 
 
 @pytest.mark.parametrize(
-    "state", [in_status(Status.INVESTIGATING), in_status(Status.PENDING_USER, PendingReason.APPROVAL)]
+    "state", [in_status(ThreadStatus.INVESTIGATING), in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)]
 )
 def test_a_never_mind_is_quoted_and_dismiss_is_the_primary_button(state: ThreadState) -> None:
     """The asker's words are shown with their name, whatever else stands in them; nobody else's make it so."""
@@ -320,7 +325,7 @@ def test_a_never_mind_is_quoted_and_dismiss_is_the_primary_button(state: ThreadS
 def test_a_proposed_note_can_be_saved_where_that_is_wanted_and_once() -> None:
     """The entry comes last, only for a note, only if asked for, and goes once the note is saved; five fit at most."""
     noted = a_return(proposed_triage_file=TriageFile(filename="retries.md", content="# Retries"))
-    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, investigator_return=noted)
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=noted)
 
     def entries(state: ThreadState, offers_notes: bool) -> list[str]:
         return actions(card_blocks(state, link_to=code_links(None), offers_notes=offers_notes))[3:]
@@ -349,7 +354,7 @@ def test_an_alert_that_is_edited_again_and_again_is_one_line() -> None:
     said = str(
         [
             block.to_dict()
-            for block in card(in_status(Status.PENDING_USER, PendingReason.APPROVAL, stale_reasons=doubts))
+            for block in card(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, stale_reasons=doubts))
         ]
     )
     assert "100 things changed" in said
@@ -358,7 +363,7 @@ def test_an_alert_that_is_edited_again_and_again_is_one_line() -> None:
 
 def test_a_search_result_is_there_to_be_edited() -> None:
     """Edit comes first and is the green button; what a human has edited is approved first again."""
-    state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, investigator="offline")
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator="offline")
     [row] = [block for block in as_slack_takes_it(card(state)) if block["type"] == "actions"]
     assert [(e["text"]["text"], e.get("style")) for e in row["elements"][:2]] == [
         ("Edit", "primary"),
@@ -373,7 +378,7 @@ class TestEvidence:
     def seen(self, **changes: Any) -> str:
         ret = a_return(evidence_refs=(REF.model_copy(update=changes),))
         rounds = (Round(round=1, investigator_return=ret, checks=(Check(name="ref[0].quote", ok=True, reason=""),)),)
-        state = in_status(Status.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret, rounds=rounds)
+        state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret, rounds=rounds)
         return shown(card(state.evolve(question="How many retries are there?")))
 
     def test_the_quoted_line_stands_beside_its_mark_and_claim(self) -> None:
@@ -424,7 +429,7 @@ def test_long_contents_never_make_a_card_too_long(draft: str, other: str, refuse
     verdict = a_verdict(Verdict.BOUNCE, reasons=(other,) * 5, read=(other,) * 9)
     earlier = Round(round=1, investigator_return=ret, validator_return=verdict)
     state = in_status(
-        Status.PENDING_USER,
+        ThreadStatus.PENDING_USER,
         PendingReason.DISAGREEMENT,
         question=other,
         investigator_return=ret,
@@ -443,7 +448,7 @@ def test_long_contents_never_make_a_card_too_long(draft: str, other: str, refuse
 def test_a_long_draft_is_approved_only_where_it_can_be_read() -> None:
     """The card shows its beginning and says where the whole stands; where it stands nowhere there is no Approve."""
     state = in_status(
-        Status.PENDING_USER,
+        ThreadStatus.PENDING_USER,
         PendingReason.APPROVAL,
         card_channel="C0OPS",
         permalink="https://acme.slack.com/archives/C1/p1",
@@ -458,7 +463,7 @@ def test_a_long_draft_is_approved_only_where_it_can_be_read() -> None:
 
 def test_an_alarm_leads_its_card_and_names_who_is_paged() -> None:
     """People and groups; with no approvers listed, the channel. An ordinary question names nobody."""
-    page = in_status(Status.PENDING_USER).evolve(severity=Severity.PAGE, question="prod is down!!")
+    page = in_status(ThreadStatus.PENDING_USER).evolve(severity=Severity.PAGE, question="prod is down!!")
     first = card_blocks(page, link_to=lambda _: None, pages=("U0ANA", "S0ONCALL"))[0].to_dict()["text"]["text"]
     assert first.startswith("🚨 *Page:* <@U0ANA> <!subteam^S0ONCALL> ")
     assert card_text(page).startswith("🚨 *Page:* ")

@@ -8,14 +8,14 @@ from blocks import ids
 from blocks.cards.draft_card import card_blocks, click_of
 from blocks.cards.lesson_card import lesson_blocks, remember_modal
 from bot.casework.memory.lesson_notes import LessonMark
-from bot.domain.memory.lessons import lesson_of
+from bot.domain.memory.lessons import build_lesson
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
-from bot.domain.threads import PendingReason, Resolution, Round, Status
+from bot.domain.threads import PendingReason, Resolution, Round, ThreadStatus
 from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.limits import as_slack_takes_it, texts, view_as_slack_takes_it
 from tests.builders import a_return, in_status
 
-CLOSED = in_status(Status.CLOSED, dismiss_reason="the client is gone")
+CLOSED = in_status(ThreadStatus.CLOSED, dismiss_reason="the client is gone")
 
 
 def shown(mark: LessonMark) -> str:
@@ -43,9 +43,13 @@ def test_what_was_remembered_is_named_and_offered_no_more() -> None:
 def test_the_dialogue_holds_any_lesson(words: str) -> None:
     """Who decided and when above it; nothing is kept by opening it."""
     state = in_status(
-        Status.CLOSED, resolution=Resolution.EDITED, question=words, draft_pending=f"Ask Ben. {words}", approved_by="U2"
+        ThreadStatus.CLOSED,
+        resolution=Resolution.EDITED,
+        question=words,
+        draft_pending=f"Ask Ben. {words}",
+        approved_by="U2",
     )
-    lesson = lesson_of(state)
+    lesson = build_lesson(state)
     assert lesson is not None
     view = view_as_slack_takes_it(remember_modal(click_of(state), state, lesson))
     assert view["callback_id"] == ids.REMEMBER_VIEW
@@ -60,7 +64,7 @@ def test_a_lesson_among_the_evidence_is_told_before_its_file() -> None:
     ret = a_return(evidence_refs=(ref,))
     checks = (Check(name="ref[0].resolves", ok=None, reason="a lesson"),)
     state = in_status(
-        Status.PENDING_USER,
+        ThreadStatus.PENDING_USER,
         PendingReason.APPROVAL,
         investigator_return=ret,
         rounds=(Round(round=1, investigator_return=ret, checks=checks),),

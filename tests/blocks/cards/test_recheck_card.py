@@ -9,15 +9,15 @@ import pytest
 from blocks import ids
 from blocks.cards.recheck_card import recheck_blocks, recheck_text
 from bot.domain.citations.links import code_links
-from bot.domain.memory.notes import Cite
-from bot.domain.memory.rechecks import ChangedLines, Outcome, Recheck, recheck_id
+from bot.domain.memory.notes import NoteCitation
+from bot.domain.memory.rechecks import ChangedLines, Recheck, RecheckOutcome, recheck_id
 from bot.errors import InputError
 from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.limits import as_slack_takes_it, texts
 from tests.builders import NOW
 
-OLD = Cite(path="shop/retry.py", lines="3-4", commit="a" * 40, quote="LIMIT = 5\nWAIT = 1")
-NEW = Cite(path="shop/retry.py", lines="7-8", commit="b" * 40, quote="LIMIT = 7\nWAIT = 1")
+OLD = NoteCitation(path="shop/retry.py", lines="3-4", commit="a" * 40, quote="LIMIT = 5\nWAIT = 1")
+NEW = NoteCitation(path="shop/retry.py", lines="7-8", commit="b" * 40, quote="LIMIT = 7\nWAIT = 1")
 
 
 def recheck(**changes: Any) -> Recheck:
@@ -75,10 +75,10 @@ def test_the_buttons_carry_the_recheck_and_go_with_the_decision() -> None:
     assert found == {ids.STILL_TRUE: recheck().id, ids.RETIRE: recheck().id}
     assert ids.decode_recheck(recheck().id) == recheck().id
     endings = {
-        Outcome.KEPT: "*Still true*, says <@U3>; it cites the lines as they are at `bbbbbbb`",
-        Outcome.RETIRED: "*Retired* by <@U3>; it is searched no more",
-        Outcome.MOOT: "The lines stand again",
-        Outcome.GONE: "The note was removed",
+        RecheckOutcome.KEPT: "*Still true*, says <@U3>; it cites the lines as they are at `bbbbbbb`",
+        RecheckOutcome.RETIRED: "*Retired* by <@U3>; it is searched no more",
+        RecheckOutcome.MOOT: "The lines stand again",
+        RecheckOutcome.GONE: "The note was removed",
     }
     for outcome, words in endings.items():
         one = recheck(outcome=outcome, decided_by="U3", retired_as="memory/retired/retries.md")
@@ -101,7 +101,7 @@ def test_hostile_notes_and_code_stay_text(words: str) -> None:
         saved_at=words[:50],
         changes=tuple(ChangedLines(cite=old, now=now) for now in (new, None, new, None)),
     )
-    for outcome in Outcome:
+    for outcome in RecheckOutcome:
         assert shown(one.evolve(outcome=outcome, decided_by="U3", retired_as=one.ref))
     assert 0 < len(recheck_text(one)) <= 300
 

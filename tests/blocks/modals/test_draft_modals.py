@@ -7,10 +7,10 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.modals.draft_modals import MODAL_TEXT_CHARS, context_modal, dismiss_modal, edit_modal
-from bot.casework.decisions import Click
+from bot.casework.decisions import DraftClick
 from tests.blocks.limits import view_as_slack_takes_it
 
-CLICK = Click(thread_id="T1.C1.1795165200.000100", version=3, draft_hash="00112233aabbccdd", seen=2)
+CLICK = DraftClick(thread_id="T1.C1.1795165200.000100", version=3, draft_hash="00112233aabbccdd", seen=2)
 
 
 @pytest.mark.parametrize(

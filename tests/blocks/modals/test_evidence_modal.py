@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 from slack_sdk.models.views import View
 
-from blocks.modals.evidence_modal import MAX_CITATIONS, evidence_modal, looking_up, refusal
-from bot.casework.checks.evidence_reader import Citation, CommitFacts, NothingToShow, NumberedLine, Passage, Shown
+from blocks.modals.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal, unavailable_modal
+from bot.casework.checks.evidence_reader import (
+    CommitFacts,
+    EvidenceMissing,
+    NumberedLine,
+    Shown,
+    ShownCitation,
+    ShownLines,
+)
 from bot.domain.citations.links import code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.blocks.cards.test_draft_card import HOSTILE
@@ -17,7 +24,7 @@ from tests.blocks.limits import texts, view_as_slack_takes_it
 from tests.builders import REF, THREAD_ID
 
 LINK_TO = code_links("git@github.com:acme/shop.git")
-LINES = Passage(
+LINES = ShownLines(
     (
         NumberedLine(9, "def limit():", quoted=False),
         NumberedLine(10, "    limit = 5", quoted=True),
@@ -26,9 +33,9 @@ LINES = Passage(
 )
 
 
-def a_citation(shown: Shown = LINES, mark: bool | None = True, reason: str = "", **changes: Any) -> Citation:
+def a_citation(shown: Shown = LINES, mark: bool | None = True, reason: str = "", **changes: Any) -> ShownCitation:
     ref = REF.model_copy(update={"supports_claim": "Retries stop after 5.", **changes})
-    return Citation(ref, mark, reason, ref.quote, shown)
+    return ShownCitation(ref, mark, reason, ref.quote, shown)
 
 
 def seen(view: View) -> str:
@@ -52,7 +59,7 @@ def test_a_citation_shows_its_lines_among_their_neighbours() -> None:
 
 def test_a_refuted_quotation_stands_beside_what_is_really_there() -> None:
     """And the check's own words say why."""
-    lines = Passage(tuple(line._replace(quoted=False) for line in LINES.lines))
+    lines = ShownLines(tuple(line._replace(quoted=False) for line in LINES.lines))
     shown = seen(evidence_modal(THREAD_ID, [a_citation(lines, False, "the quote is not there")], LINK_TO))
     assert "✗ refuted" in shown
     assert "Quoted, but not there:\n```\nlimit = 5\n```" in shown
@@ -72,7 +79,7 @@ def test_a_commit_shows_subject_author_and_date() -> None:
 
 def test_what_code_cannot_check_says_so() -> None:
     """No lines, but the quotation, and why there is no more."""
-    outside = NothingToShow("it lies outside the codebase")
+    outside = EvidenceMissing("it lies outside the codebase")
     citation = a_citation(outside, None, "nobody can look that up", kind=EvidenceKind.EXTERNAL_DOC, ref="the wiki")
     shown = seen(evidence_modal(THREAD_ID, [citation], LINK_TO))
     assert "? cannot be checked by code" in shown
@@ -88,16 +95,20 @@ def test_no_evidence_breaks_the_dialogue(text: str, mark: bool | None) -> None:
     lines = text.split("\n")
     ref = EvidenceRef(kind=EvidenceKind.FILE, ref=text or "x", commit=text[:40], quote=text, supports_claim=text)
     for shown in (
-        Passage(tuple(NumberedLine(n, line, quoted=n % 2 == 0) for n, line in enumerate(lines, 1))),
+        ShownLines(tuple(NumberedLine(n, line, quoted=n % 2 == 0) for n, line in enumerate(lines, 1))),
         CommitFacts(sha=text, subject=text, author=text, date="2026-01-05"),
-        NothingToShow(text),
+        EvidenceMissing(text),
     ):
-        seen(evidence_modal(THREAD_ID, [Citation(ref, mark, text, text, shown)] * MAX_CITATIONS, LINK_TO, left_out=3))
+        seen(
+            evidence_modal(
+                THREAD_ID, [ShownCitation(ref, mark, text, text, shown)] * MAX_CITATIONS, LINK_TO, left_out=3
+            )
+        )
 
 
 def test_more_lines_than_slack_takes_are_counted() -> None:
     """As many as one section holds, the first ones."""
-    lines = Passage(tuple(NumberedLine(n, "value = 1 < 2 & 3", quoted=True) for n in range(1, 1_001)))
+    lines = ShownLines(tuple(NumberedLine(n, "value = 1 < 2 & 3", quoted=True) for n in range(1, 1_001)))
     shown = seen(evidence_modal(THREAD_ID, [a_citation(lines)], LINK_TO))
     last = max(int(line.split()[1]) for line in shown.splitlines() if line.startswith("→"))
     assert 60 < last < 1_000
@@ -106,7 +117,7 @@ def test_more_lines_than_slack_takes_are_counted() -> None:
 
 def test_more_citations_than_slack_takes_are_counted() -> None:
     """The whole dialogue is limited too; what is left out can be read on the bot's machine."""
-    lines = Passage(tuple(NumberedLine(n, "词" * 200, quoted=True) for n in range(1, 100)))
+    lines = ShownLines(tuple(NumberedLine(n, "词" * 200, quoted=True) for n in range(1, 100)))
     citation = a_citation(lines, False, "词" * 300, quote="词" * 1_500, supports_claim="词" * 400, ref="词" * 200)
     found = view_as_slack_takes_it(evidence_modal(THREAD_ID, [citation] * MAX_CITATIONS, LINK_TO, left_out=2))
     assert len(json.dumps(found)) <= 250_000
@@ -123,5 +134,5 @@ def test_without_evidence_the_dialogue_says_so() -> None:
 
 def test_while_it_is_looked_up_nothing_of_the_draft_is_shown() -> None:
     """Nor is a refusal read as markup."""
-    assert seen(looking_up()).count("Looking the citations up") == 1
-    assert "&lt;!channel&gt;" in seen(refusal("no <!channel>"))
+    assert seen(loading_modal()).count("Looking the citations up") == 1
+    assert "&lt;!channel&gt;" in seen(unavailable_modal("no <!channel>"))

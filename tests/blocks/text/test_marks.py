@@ -11,7 +11,7 @@ from blocks.cards.draft_card import card_blocks, card_text
 from blocks.text.marks import MAX_SPELLED, without_marks
 from bot.domain.citations.links import code_links
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, Verdict
-from bot.domain.threads import PendingReason, Round, Status, ThreadState
+from bot.domain.threads import PendingReason, Round, ThreadState, ThreadStatus
 from tests.blocks.limits import as_slack_takes_it, shown
 from tests.builders import a_return, a_verdict, in_status
 
@@ -40,7 +40,7 @@ def forged(mark: str) -> ThreadState:
         "investigator_round": 2,
         "stale_reasons": (said,),
     }
-    return in_status(Status.PENDING_USER, PendingReason.DISAGREEMENT, **changes)
+    return in_status(ThreadStatus.PENDING_USER, PendingReason.DISAGREEMENT, **changes)
 
 
 @pytest.mark.parametrize("mark", FORGED)

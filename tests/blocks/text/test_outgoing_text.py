@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from blocks.text.outgoing_text import FENCE, escape, fence, inert, plain, prefix_lines, quote, to_mrkdwn
+from blocks.text.outgoing_text import FENCE, escape, escape_text, fence, plain, prefix_lines, quote_block, to_mrkdwn
 
 KNOWN = frozenset({"U012AB"})
 SHOUT = re.compile(r"(?<![A-Za-z0-9])@(?:channel|here|everyone|group)(?![A-Za-z0-9])", re.IGNORECASE)
@@ -67,7 +67,7 @@ def test_nothing_broadcasts_or_mentions_a_stranger(markdown: str) -> None:
 @given(st.text() | MARKDOWN)
 def test_escaped_and_inert_text_never_broadcasts(text: str) -> None:
     """The doors for plain text and for Slack's own text are as tight as the one for Markdown."""
-    for shown in (escape(text, KNOWN), inert(text), fence(text)):
+    for shown in (escape(text, KNOWN), escape_text(text), fence(text)):
         assert not SHOUT.search(shown)
         assert "<" not in shown.replace("<@U012AB>", "")
     assert not SHOUT.search(plain(text, 75))
@@ -110,7 +110,9 @@ def test_a_known_user_is_mentioned_and_a_stranger_named() -> None:
 
 def test_a_message_from_slack_is_shown_as_its_writer_saw_it() -> None:
     """Slack's own entities and tokens are not escaped twice."""
-    assert inert("a &amp;&amp; b &lt;c&gt; <#C1|ops> <!subteam^S1|@team>") == "a &amp;&amp; b &lt;c&gt; #ops @team"
+    assert (
+        escape_text("a &amp;&amp; b &lt;c&gt; <#C1|ops> <!subteam^S1|@team>") == "a &amp;&amp; b &lt;c&gt; #ops @team"
+    )
 
 
 def test_a_label_is_one_line_within_its_limit() -> None:
@@ -119,7 +121,7 @@ def test_a_label_is_one_line_within_its_limit() -> None:
     assert len(plain("word " * 50, 75)) <= 75
 
 
-@pytest.mark.parametrize("mark", [quote, lambda text: prefix_lines(text, "> ")])
+@pytest.mark.parametrize("mark", [quote_block, lambda text: prefix_lines(text, "> ")])
 def test_every_line_of_a_quotation_is_marked(mark: Callable[[str], str]) -> None:
     """A quotation of three lines has three marks."""
     assert mark("a\n\nb") == "> a\n>\n> b"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from blocks.views.brief_view import brief_blocks
-from bot.casework.reports.daily_brief import MAX_LINES, Brief
+from bot.casework.reports.daily_brief import MAX_LINES, DailyBrief
 from bot.casework.reports.status_overview import ThreadLine
 from tests.builders import NOW
 
@@ -24,7 +24,7 @@ DRAFT = ThreadLine(
 )
 
 
-def brief(**changes: Any) -> Brief:
+def brief(**changes: Any) -> DailyBrief:
     """Return a busy night."""
     known: dict[str, Any] = {
         "since": NOW - timedelta(hours=12),
@@ -39,10 +39,10 @@ def brief(**changes: Any) -> Brief:
         "cost_usd": 3.42,
         "paused": None,
     }
-    return Brief(**{**known, **changes})
+    return DailyBrief(**{**known, **changes})
 
 
-def words(shown: Brief, *, may_see_drafts: bool = True) -> str:
+def words(shown: DailyBrief, *, may_see_drafts: bool = True) -> str:
     """Return all that stands in the blocks."""
     blocks = [block.to_dict() for block in brief_blocks(shown, "Morning brief", may_see_drafts=may_see_drafts)]
     return json.dumps(blocks, ensure_ascii=False)

@@ -18,26 +18,26 @@ from slack_sdk.models.blocks import Block, PlainTextObject
 from blocks import ids
 from blocks.cards.draft_card import card_blocks, click_of
 from blocks.text.times import local_time
-from blocks.views.home_view import Home, Notice, home_view
-from bot.casework.reports.status_overview import Overview, ThreadLine, Today
+from blocks.views.home_view import HomeData, Notice, home_view
+from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
 from bot.domain.heartbeats.beats import Indicator
-from bot.domain.threads import PendingReason, Status, ThreadState
-from bot.heartbeat.schedule.session_overview import Row, Standing
+from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
+from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
 from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.limits import view_as_slack_takes_it
 from tests.blocks.views.test_report_views import an_overview
 from tests.builders import NOW, in_status
 
-DAY = Today(messages=12, actionable=3, posted=2, model_runs=4, cost_usd=0.123)
+DAY = DayCounts(messages=12, actionable=3, posted=2, model_runs=4, cost_usd=0.123)
 
 
-def a_row(session_id: str = "shop", **changes: object) -> Row:
-    row = Row(
+def a_row(session_id: str = "shop", **changes: object) -> SessionRow:
+    row = SessionRow(
         id=session_id,
         name="Shop <!channel>",
         owner="U1",
         is_master=False,
-        standing=Standing.ON,
+        standing=SessionStatus.ON,
         indicator=Indicator.OK,
         every="every 30m",
         hours="08:00-22:00 UTC",
@@ -51,11 +51,11 @@ def a_row(session_id: str = "shop", **changes: object) -> Row:
 
 def a_home(
     overview: Overview | None = None,
-    rows: tuple[Row, ...] = (),
-    day: Today = DAY,
+    rows: tuple[SessionRow, ...] = (),
+    day: DayCounts = DAY,
     drafts: Sequence[ThreadState] = (),
-) -> Home:
-    return Home(
+) -> HomeData:
+    return HomeData(
         overview=overview or (of_drafts(*drafts) if drafts else an_overview("why five?")),
         today=day,
         sessions=rows,
@@ -68,7 +68,7 @@ def a_home(
 def a_draft(number: int = 1, **changes: Any) -> ThreadState:
     """Return a thread with a draft that waits."""
     reason = changes.pop("reason", PendingReason.APPROVAL)
-    return in_status(Status.PENDING_USER, reason, thread_id=f"T1.C1.1795165200.{number:06d}", **changes)
+    return in_status(ThreadStatus.PENDING_USER, reason, thread_id=f"T1.C1.1795165200.{number:06d}", **changes)
 
 
 def of_drafts(*drafts: ThreadState) -> Overview:
@@ -79,7 +79,7 @@ def of_drafts(*drafts: ThreadState) -> Overview:
     return an_overview(threads=tuple(replace(some, thread_id=d.thread_id, question=d.question) for d in drafts))
 
 
-def page(home: Home, *, may_approve: bool = True, user: str = "U2", notice: Notice | None = None) -> dict[str, Any]:
+def page(home: HomeData, *, may_approve: bool = True, user: str = "U2", notice: Notice | None = None) -> dict[str, Any]:
     """Return the page as Slack takes it; a home has no title, so one is lent to it."""
     view = home_view(home, user=user, may_approve=may_approve, notice=notice)
     assert view.to_dict()["type"] == "home"
@@ -91,7 +91,7 @@ def page(home: Home, *, may_approve: bool = True, user: str = "U2", notice: Noti
     return found
 
 
-def shown(home: Home, *, may_approve: bool = True, user: str = "U2", notice: Notice | None = None) -> str:
+def shown(home: HomeData, *, may_approve: bool = True, user: str = "U2", notice: Notice | None = None) -> str:
     """Return the page's JSON."""
     return json.dumps(page(home, may_approve=may_approve, user=user, notice=notice), ensure_ascii=False)
 
@@ -138,7 +138,7 @@ def test_who_may_not_approve_sees_counts() -> None:
         (replace(DAY, model_runs=1), "1 model run, $0.12"),
     ],
 )
-def test_the_cost_is_true_or_unknown(day: Today, says: str) -> None:
+def test_the_cost_is_true_or_unknown(day: DayCounts, says: str) -> None:
     """A run without a price makes no sum."""
     assert says in shown(a_home(day=day))
 
@@ -243,8 +243,10 @@ def test_who_may_not_approve_gets_no_button_of_a_draft(user: str) -> None:
     assert clicks(found, ids.RUN_SESSION) == (["shop"] if user == "U1" else [])
 
 
-@pytest.mark.parametrize(("standing", "offered"), [(Standing.ON, ["shop"]), (Standing.OFF, []), (Standing.PAUSED, [])])
-def test_a_session_that_is_on_can_be_run_by_approvers(standing: Standing, offered: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("standing", "offered"), [(SessionStatus.ON, ["shop"]), (SessionStatus.OFF, []), (SessionStatus.PAUSED, [])]
+)
+def test_a_session_that_is_on_can_be_run_by_approvers(standing: SessionStatus, offered: list[str]) -> None:
     """What is off or paused would only be refused."""
     assert clicks(page(a_home(rows=(a_row(standing=standing),))), ids.RUN_SESSION) == offered
 

@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.citation_staleness import Standing
-from bot.domain.memory.notes import Cite
+from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.domain.memory.notes import NoteCitation
 from bot.errors import ConfigError, ProviderError
 from tests.gitrepo import commit_files, git, make_repo
 
 
-def cite(quote: str, path: str = "a.py") -> Cite:
-    return Cite(path=path, lines="1", commit="a" * 40, quote=quote)
+def cite(quote: str, path: str = "a.py") -> NoteCitation:
+    return NoteCitation(path=path, lines="1", commit="a" * 40, quote=quote)
 
 
 def test_lines_that_moved_stand_and_lines_that_changed_do_not(tmp_path: Path) -> None:
     """Wherever in their file; another file of that name is another matter."""
     code = make_repo(tmp_path / "code", {"a.py": "A = 1\nB = 2\n"})
-    standing = Standing(GitRepo(code))
+    standing = CitationStaleness(GitRepo(code))
     cites = [cite("A = 1"), cite("B = 2"), cite("A = 1", "gone.py")]
     assert standing.changed(cites) == (cites[2],)
     commit_files(code, {"a.py": "# moved\nB = 2\nA = 7\n"}, "second")
@@ -33,7 +33,7 @@ def test_lines_that_moved_stand_and_lines_that_changed_do_not(tmp_path: Path) ->
 
 def test_who_cites_nothing_costs_nothing(tmp_path: Path) -> None:
     """Not even where the codebase could not answer."""
-    standing = Standing(GitRepo(make_repo(tmp_path / "code")))
+    standing = CitationStaleness(GitRepo(make_repo(tmp_path / "code")))
     assert standing.changed(()) == ()
     with pytest.raises(ConfigError):
         standing.changed([cite("A = 1")])
@@ -42,7 +42,7 @@ def test_who_cites_nothing_costs_nothing(tmp_path: Path) -> None:
 def test_a_file_that_did_not_change_is_not_read_again(tmp_path: Path) -> None:
     """Its content is gone from git meanwhile, and nobody notices; that of the one that changed is missed."""
     code = make_repo(tmp_path / "code", {"a.py": "A = 1\n", "b.py": "B = 2\n"})
-    standing = Standing(GitRepo(code))
+    standing = CitationStaleness(GitRepo(code))
     cites = [cite("A = 1"), cite("B = 2", "b.py")]
     assert standing.changed(cites) == ()
     commit_files(code, {"b.py": "B = 3\n"}, "second")

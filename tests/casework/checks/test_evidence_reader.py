@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.evidence_reader import CommitFacts, EvidenceReader, NothingToShow, NumberedLine, Passage
+from bot.casework.checks.evidence_reader import CommitFacts, EvidenceMissing, EvidenceReader, NumberedLine, ShownLines
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
-from bot.domain.threads import PendingReason, Round, Status
+from bot.domain.threads import PendingReason, Round, ThreadStatus
 from tests.builders import a_return, in_status
 from tests.gitrepo import commit_files, make_repo
 
@@ -47,7 +47,7 @@ def cite(reader: EvidenceReader, ref: str, quote: str = "LIMIT = 5", **changes: 
 
 
 def numbers(passage: object, *, quoted: bool = False) -> list[int]:
-    assert isinstance(passage, Passage)
+    assert isinstance(passage, ShownLines)
     return [line.number for line in passage.lines if line.quoted or not quoted]
 
 
@@ -81,7 +81,7 @@ def test_an_older_commit_is_read_as_it_was(tmp_path: Path) -> None:
     passage = EvidenceReader(repo=GitRepo(folder)).read(
         EvidenceRef(kind=EvidenceKind.FILE, ref="a.py:1", commit=old, quote="old")
     )
-    assert isinstance(passage, Passage)
+    assert isinstance(passage, ShownLines)
     assert passage.shown() == ["→ 1  old = 1"]
 
 
@@ -89,7 +89,7 @@ def test_an_older_commit_is_read_as_it_was(tmp_path: Path) -> None:
 def test_secrets_in_the_neighbourhood_are_blacked_out(reader: EvidenceReader, path: str, secret: str) -> None:
     """Line numbers stay what they are."""
     passage = reader.read(cite(reader, f"{path}:3"))
-    assert isinstance(passage, Passage)
+    assert isinstance(passage, ShownLines)
     assert secret not in str(passage)
     assert "[redacted" in passage.lines[1].text
     assert numbers(passage, quoted=True) == [3]
@@ -106,7 +106,7 @@ def test_a_long_line_is_cut_after_redaction(tmp_path: Path) -> None:
     folder = make_repo(tmp_path, {"a.py": "x" * 225 + f" '{TOKEN}'" + "y" * 500 + "\n"})
     reader = EvidenceReader(repo=GitRepo(folder))
     passage = reader.read(cite(reader, "a.py:1", "xxx"))
-    assert isinstance(passage, Passage)
+    assert isinstance(passage, ShownLines)
     [line] = passage.shown()
     assert "ghp_" not in line
     assert "more characters" in line
@@ -138,7 +138,7 @@ def test_where_there_is_nothing_to_show_it_is_said_why(
 ) -> None:
     """And nothing is opened that holds secrets by name."""
     found = reader.read(cite(reader, **{"ref": "app/keys.py:3", **changes}))
-    assert isinstance(found, NothingToShow)
+    assert isinstance(found, EvidenceMissing)
     assert why in found.why
 
 
@@ -161,7 +161,7 @@ def test_each_citation_has_its_mark_its_reason_and_a_clean_quote(reader: Evidenc
         Check(name="ref[1].quote", ok=False, reason="not verbatim"),
     )
     state = in_status(
-        Status.PENDING_USER,
+        ThreadStatus.PENDING_USER,
         PendingReason.DISAGREEMENT,
         investigator_return=ret,
         rounds=(Round(round=1, investigator_return=ret, checks=checks),),
@@ -175,7 +175,7 @@ def test_each_citation_has_its_mark_its_reason_and_a_clean_quote(reader: Evidenc
 
 def test_what_nobody_checked_bears_no_mark_of_an_earlier_round(reader: EvidenceReader) -> None:
     """A long run that found no answer hands over citations that no check has seen."""
-    state = in_status(Status.PENDING_USER, PendingReason.FAILED)
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED)
     holds = tuple(Check(name=f"ref[0].{what}", ok=True, reason="") for what in ("resolves", "quote"))
     state = state.evolve(
         rounds=(Round(round=1, investigator_return=a_return(), checks=holds),),
@@ -187,4 +187,4 @@ def test_what_nobody_checked_bears_no_mark_of_an_earlier_round(reader: EvidenceR
 
 def test_what_cites_nothing_has_no_citations(reader: EvidenceReader) -> None:
     """An investigation under way, for one."""
-    assert reader.citations(in_status(Status.INVESTIGATING), at_most=9) == []
+    assert reader.citations(in_status(ThreadStatus.INVESTIGATING), at_most=9) == []

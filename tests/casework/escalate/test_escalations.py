@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from bot.agent.budget import Allowance, Spending
+from bot.agent.budget import Allowance, Budget
 from bot.agent.model_run import RunTimedOut
 from bot.casework.escalate.escalation_folder import EscalationFolder
 from bot.casework.escalate.escalations import run_id_of
 from bot.domain.returns import InvestigatorReturn, Usage, Verdict
-from bot.domain.threads import PendingReason, Resolution, Status
+from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.errors import InputError, ProviderError
 from tests.builders import THREAD_ID, a_return, an_event
 from tests.casework.office import BEN, Office, crash_everywhere
@@ -59,7 +59,7 @@ def test_a_question_that_will_take_long_gets_no_short_round(tmp_path: Path) -> N
     assert office.terminal.alive == {SESSION: ("triage", "investigate", "--escalation", str(folder_of(office).path))}
     assert (office.jobs.waiting, office.jobs.running) == ({}, {})
     state = office.shown
-    assert (state.status, state.is_escalated, state.escalation_tmux_session) == (Status.ESCALATED, True, SESSION)
+    assert (state.status, state.is_escalated, state.escalation_tmux_session) == (ThreadStatus.ESCALATED, True, SESSION)
     assert state.escalation_transcript_path == str(folder_of(office).transcript)
     assert folder_of(office).rubric.read_text().startswith("Question type: ")
 
@@ -67,7 +67,7 @@ def test_a_question_that_will_take_long_gets_no_short_round(tmp_path: Path) -> N
 def test_offline_nothing_is_escalated(tmp_path: Path) -> None:
     """Without a model a long run could do no more than a short one."""
     office = Office(tmp_path).asked(AUDIT)
-    assert office.state.status is Status.PENDING_USER
+    assert office.state.status is ThreadStatus.PENDING_USER
     assert office.terminal.started == []
 
 
@@ -83,7 +83,7 @@ def test_an_answer_is_validated_and_shown(tmp_path: Path) -> None:
     office = long_office(tmp_path)
     answers(office, a_return("After a long look: 5."))
     office.watch.poll()
-    assert office.state.status is Status.AWAITING_VALIDATION
+    assert office.state.status is ThreadStatus.AWAITING_VALIDATION
     office.work()
     state = office.shown
     assert (state.pending_reason, state.draft_pending) == (PendingReason.APPROVAL, "After a long look: 5.")
@@ -101,7 +101,7 @@ def test_a_run_under_way_is_left_alone(tmp_path: Path) -> None:
     office.watch.poll()
     office.watch.poll()
     office.work()
-    assert office.state.status is Status.ESCALATED
+    assert office.state.status is ThreadStatus.ESCALATED
     assert office.terminal.started == [SESSION]
     assert office.terminal.ended == []
 
@@ -119,7 +119,7 @@ def test_the_investigator_may_ask_for_more_time(tmp_path: Path) -> None:
     """Its round and its notes are kept; what comes back is round two, so there is no third."""
     asks = a_return("", escalation_requested=True, escalation_reason="many callers", research_notes="seen: a, b")
     office = Office(tmp_path, asks, has_model=True, verdicts=[Verdict.BOUNCE]).asked()
-    assert office.state.status is Status.ESCALATED
+    assert office.state.status is ThreadStatus.ESCALATED
     request = folder_of(office).request()
     assert request is not None
     assert request.assignment.round == 2
@@ -134,7 +134,7 @@ def test_the_investigator_may_ask_for_more_time(tmp_path: Path) -> None:
 def test_a_run_out_of_time_is_followed_by_a_longer_one(tmp_path: Path) -> None:
     """What it cost until then is on the bill; a stall is no reason."""
     office = Office(tmp_path / "total", timed_out(), has_model=True, codebase=str(tmp_path)).asked()
-    assert office.state.status is Status.ESCALATED
+    assert office.state.status is ThreadStatus.ESCALATED
     assert office.state.usage is not None
     assert office.state.usage.cost_usd == 0.4
     assert office.shown.status_history[-1].why == "5 min were not enough"
@@ -200,7 +200,7 @@ def test_an_end_without_a_draft_reaches_the_human(
     office = long_office(tmp_path)
     answers(office, returned, says="question: …\nfailed: no network\n\n")
     office.watch.poll()
-    assert (office.state.status, office.state.pending_reason) == (Status.PENDING_USER, PendingReason.FAILED)
+    assert (office.state.status, office.state.pending_reason) == (ThreadStatus.PENDING_USER, PendingReason.FAILED)
     assert office.shown.status_history[-1].why.startswith(why)
 
 
@@ -300,7 +300,7 @@ def test_a_terminal_that_does_not_answer_costs_no_run(tmp_path: Path) -> None:
     office.terminal.silent = True
     office.clock.advance(3600)
     assert office.restart() == []
-    assert office.state.status is Status.ESCALATED
+    assert office.state.status is ThreadStatus.ESCALATED
 
 
 def test_wherever_the_bot_dies_there_is_one_run_and_its_answer_arrives(tmp_path: Path) -> None:
@@ -337,7 +337,7 @@ class Purse:
 
     def __init__(self, office: Office) -> None:
         self.journal = MemoryJournal()
-        self.spending = Spending(self.journal, office.clock, per_day_usd=10.0)
+        self.spending = Budget(self.journal, office.clock, per_day_usd=10.0)
         allowance = Allowance(usd=4.0, whose="this thread")
         office.long_runs = replace(office.long_runs, spending=self.spending, allowance=allowance)
         office.rehire()

@@ -10,7 +10,7 @@ import pytest
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.model_run import RunFailed
 from bot.casework.checks.draft_checks import check_return
-from bot.casework.investigate.assignment import Assignment, Investigation, Said
+from bot.casework.investigate.assignment import Assignment, Investigation, ThreadMessage
 from bot.casework.investigate.model_investigator import ModelInvestigator
 from bot.domain.returns import Usage
 from bot.domain.search.passages import MemoryHit
@@ -108,8 +108,8 @@ def test_everything_said_travels_as_tagged_data(tmp_path: Path) -> None:
     desk = Desk(tmp_path, answered())
     desk.investigate(
         round=2,
-        thread_context=(Said("U2", "in the EU"),),
-        human_context=(Said("U3", "we mean v2"),),
+        thread_context=(ThreadMessage("U2", "in the EU"),),
+        human_context=(ThreadMessage("U3", "we mean v2"),),
         memory_hits=(
             MemoryHit(ref="memory/retry.md", title="Retries", excerpt="5 times", score=0.9, caution="lines changed"),
         ),

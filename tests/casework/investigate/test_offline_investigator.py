@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.assignment import Assignment, Investigation, Said
+from bot.casework.investigate.assignment import Assignment, Investigation, ThreadMessage
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.returns import EvidenceKind
 from bot.domain.search.passages import IndexReport, MemoryHit, Passage
@@ -54,7 +54,7 @@ def investigate(
         question_type=QuestionType.TECHNICAL_QA,
         rubric="",
         round=round_,
-        human_context=tuple(Said("U2", text) for text in human_context),
+        human_context=tuple(ThreadMessage("U2", text) for text in human_context),
         memory_hits=tuple(memory_hits),
         feedback=feedback,
     )

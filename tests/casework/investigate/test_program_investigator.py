@@ -14,7 +14,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.model_run import RunFailed, RunTimedOut
 from bot.casework.checks.draft_checks import check_return
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.casework.investigate.program_investigator import Harness, answer_in, usage_in
+from bot.casework.investigate.program_investigator import ProgramInvestigator, parse_answer, parse_usage
 from bot.domain.returns import Usage
 from bot.domain.threads import QuestionType
 from tests.casework.runner import answered
@@ -33,7 +33,7 @@ class Bench:
         self.costs: list[tuple[str, str, Usage]] = []
 
     def investigate(self, code: str, *arguments: str, limit_s: float = 20.0) -> Investigation:
-        harness = Harness(
+        harness = ProgramInvestigator(
             command=(sys.executable, "-c", code, *arguments),
             folder=self.folder,
             repo=self.repo,
@@ -132,7 +132,7 @@ def test_a_program_that_does_not_end_is_ended(bench: Bench) -> None:
 
 def test_a_program_that_is_not_there_is_named(bench: Bench) -> None:
     """In words for the card."""
-    harness = Harness(
+    harness = ProgramInvestigator(
         command=("no-such-harness", "{rubric}"),
         folder=bench.folder,
         repo=bench.repo,
@@ -149,8 +149,8 @@ def test_a_program_that_is_not_there_is_named(bench: Bench) -> None:
 def test_the_last_of_several_wrappers_counts() -> None:
     """As `stream-json` prints them; costs nobody states are unknown."""
     lines = "\n".join([json.dumps({"type": "system"}), wrapped(answered(draft_reply="a")), wrapped(answered())])
-    answer = answer_in(lines)
+    answer = parse_answer(lines)
     assert answer is not None
     assert answer.draft_reply.startswith("Retries stop")
-    assert usage_in("nothing").cost_usd is None
-    assert usage_in('{"total_cost_usd": "free", "usage": [1]}') == Usage(cost_usd=None)
+    assert parse_usage("nothing").cost_usd is None
+    assert parse_usage('{"total_cost_usd": "free", "usage": [1]}') == Usage(cost_usd=None)

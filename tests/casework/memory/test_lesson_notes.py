@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.search.note_index import MemoryNotes
-from bot.adapters.storage.files.note_files import MemoryFiles
-from bot.casework.decisions import Click
-from bot.casework.memory.lesson_notes import LessonMark, lesson_marks
-from bot.domain.memory.notes import NoteFacts, NoteKind
+from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.storage.files.note_files import NoteFiles
+from bot.casework.decisions import DraftClick
+from bot.casework.memory.lesson_notes import LessonMark, lesson_offers
+from bot.domain.memory.notes import NoteHeader, NoteKind
 from bot.domain.returns import Verdict
 from bot.errors import Conflict, InputError, ProviderError, StoreError, Unavailable
 from tests.builders import REF, THREAD_ID
@@ -23,7 +23,7 @@ from tests.fakes import MemoryJournal, unchanged
 SECRET = "xoxb-" + "123456789012-1234567890123-abcdefABCDEF0123456789ab"
 
 
-def dismissed(folder: Path, reason: str | None = "the client is gone", **more: Any) -> tuple[Office, Click]:
+def dismissed(folder: Path, reason: str | None = "the client is gone", **more: Any) -> tuple[Office, DraftClick]:
     """Return an office that has just dismissed its draft, and the click on the closed card."""
     office = Office(folder, **more).asked()
     office.decisions.dismiss(office.click(), by=BEN, reason=reason)
@@ -40,7 +40,7 @@ def test_a_kept_lesson_says_what_it_is_and_what_it_rests_on(tmp_path: Path) -> N
     assert kept(office) == []
     ref = office.lessons.remember(click, None, by=ANN)
     [path] = kept(office)
-    text, facts = path.read_text(), NoteFacts.read(path.read_text())
+    text, facts = path.read_text(), NoteHeader.read(path.read_text())
     assert ref == f"memory/{path.name}"
     assert (facts.kind, facts.saved_by, [cite.as_evidence() for cite in facts.cites]) == (
         NoteKind.DISMISSAL,
@@ -56,14 +56,14 @@ def test_a_citation_that_was_refuted_is_none_of_its_lines(tmp_path: Path) -> Non
     """Made up, its lines never stood there, and nobody is to be told that they changed."""
     office, click = dismissed(tmp_path, verdicts=[Verdict.ESCALATE])
     office.lessons.remember(click, None, by=ANN)
-    assert NoteFacts.read(kept(office)[0].read_text()).cites == ()
+    assert NoteHeader.read(kept(office)[0].read_text()).cites == ()
 
 
 def test_the_words_are_whose_who_kept_them(tmp_path: Path) -> None:
     """The kind is not: however they read, it stays a lesson."""
     office, click = dismissed(tmp_path)
     office.lessons.remember(click, "The payment client retries five times.", by=BEN)
-    [hit] = MemoryNotes(MemoryFiles(tmp_path / "memory"), MemoryJournal(), unchanged).search(
+    [hit] = FileNoteIndex(NoteFiles(tmp_path / "memory"), MemoryJournal(), unchanged).search(
         "how often does the payment client retry"
     )
     assert (hit.is_lesson, hit.is_settled) == (True, False)
@@ -91,7 +91,7 @@ def test_what_must_not_be_kept_is_refused(tmp_path: Path, typed: str) -> None:
     with pytest.raises(InputError):
         office.lessons.remember(click, typed, by=BEN)
     assert kept(office) == []
-    assert lesson_marks(office.shelf, switched_on=True)(office.ended) == LessonMark(is_offered=True)
+    assert lesson_offers(office.shelf, switched_on=True)(office.ended) == LessonMark(is_offered=True)
 
 
 def test_a_click_is_bound_to_the_ending_it_was_offered_for(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_click_is_bound_to_the_ending_it_was_offered_for(tmp_path: Path) -> No
 def test_what_is_switched_off_is_neither_offered_nor_kept(tmp_path: Path) -> None:
     """`save_notes: never`; a button of a card from before does nothing."""
     office, click = dismissed(tmp_path, save_notes="never")
-    assert not lesson_marks(office.shelf, switched_on=False)(office.ended).is_offered
+    assert not lesson_offers(office.shelf, switched_on=False)(office.ended).is_offered
     with pytest.raises(InputError, match="switched off"):
         office.lessons.remember(click, None, by=BEN)
 

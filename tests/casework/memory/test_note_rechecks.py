@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.memory.notes import Cite
-from bot.domain.memory.rechecks import Outcome
+from bot.domain.memory.notes import NoteCitation
+from bot.domain.memory.rechecks import RecheckOutcome
 from bot.errors import Conflict, InputError, StoreError, Unavailable
 from tests.casework.office import ANN, BEN
 from tests.casework.recheck_room import FIVE, MOVED, SEVEN, WORDS, Room
@@ -34,7 +34,7 @@ def test_people_are_asked_once_and_shown_what_stands_there_now(room: Room) -> No
     [change] = asked.changes
     assert (change.cite, change.now) == (
         room.cite,
-        Cite(path="app/retry.py", lines="4", commit=head, quote="LIMIT = 7"),
+        NoteCitation(path="app/retry.py", lines="4", commit=head, quote="LIMIT = 7"),
     )
     assert (asked.ref, asked.title, asked.excerpt) == (
         "memory/retries.md",
@@ -52,10 +52,10 @@ def test_people_are_asked_once_and_shown_what_stands_there_now(room: Room) -> No
 def test_still_true_pins_the_lines_as_the_card_showed_them(room: Room) -> None:
     """Every word of the note stays; the next change is asked about anew."""
     head = room.commit(SEVEN)
-    room.rechecks.decide(room.cards.last.id, Outcome.KEPT, by=BEN)
-    assert room.cited == (Cite(path="app/retry.py", lines="3", commit=head, quote="LIMIT = 7"),)
+    room.rechecks.decide(room.cards.last.id, RecheckOutcome.KEPT, by=BEN)
+    assert room.cited == (NoteCitation(path="app/retry.py", lines="3", commit=head, quote="LIMIT = 7"),)
     assert (room.memory / "retries.md").read_text().endswith(f"---\n\n{WORDS}")
-    assert (room.cards.last.outcome, room.cards.last.decided_by) == (Outcome.KEPT, BEN)
+    assert (room.cards.last.outcome, room.cards.last.decided_by) == (RecheckOutcome.KEPT, BEN)
     room.commit(f"{SEVEN}\n# unrelated\n")
     assert len(room.cards.shown) == 1
     room.commit(SEVEN.replace("7", "9"))
@@ -68,7 +68,7 @@ def test_what_changed_behind_an_old_card_is_asked_about_after_the_click(room: Ro
     room.commit(SEVEN)
     given = room.cards.last.id
     room.commit(SEVEN.replace("7", "9"))
-    room.rechecks.decide(given, Outcome.KEPT, by=BEN)
+    room.rechecks.decide(given, RecheckOutcome.KEPT, by=BEN)
     assert [cite.quote for cite in room.cited] == ["LIMIT = 7"]
     room.rechecks.tick()
     [change] = room.cards.last.changes
@@ -78,7 +78,7 @@ def test_what_changed_behind_an_old_card_is_asked_about_after_the_click(room: Ro
 def test_a_retired_note_lies_where_no_search_looks(room: Room) -> None:
     """Nothing is deleted, and the card says where it is."""
     room.commit(SEVEN)
-    room.rechecks.decide(room.cards.last.id, Outcome.RETIRED, by=BEN)
+    room.rechecks.decide(room.cards.last.id, RecheckOutcome.RETIRED, by=BEN)
     assert list(room.shelf.all()) == []
     assert (room.memory / "retired" / "retries.md").read_text().endswith(WORDS)
     assert room.cards.last.retired_as == "memory/retired/retries.md"
@@ -86,12 +86,12 @@ def test_a_retired_note_lies_where_no_search_looks(room: Room) -> None:
     assert len(room.cards.shown) == 1
 
 
-@pytest.mark.parametrize("second", [Outcome.KEPT, Outcome.RETIRED])
-def test_the_second_click_learns_of_the_first(room: Room, second: Outcome) -> None:
+@pytest.mark.parametrize("second", [RecheckOutcome.KEPT, RecheckOutcome.RETIRED])
+def test_the_second_click_learns_of_the_first(room: Room, second: RecheckOutcome) -> None:
     """And changes nothing, after a restart too."""
     room.commit(SEVEN)
     given = room.cards.last.id
-    room.rechecks.decide(given, Outcome.KEPT, by=BEN)
+    room.rechecks.decide(given, RecheckOutcome.KEPT, by=BEN)
     room.start()
     with pytest.raises(Conflict, match=f"<@{BEN}> decided already: kept"):
         room.rechecks.decide(given, second, by=ANN)
@@ -101,7 +101,7 @@ def test_the_second_click_learns_of_the_first(room: Room, second: Outcome) -> No
 def test_a_card_nobody_made_is_refused(room: Room) -> None:
     """A forged id."""
     with pytest.raises(InputError, match="not on file"):
-        room.rechecks.decide("0" * 16, Outcome.RETIRED, by=BEN)
+        room.rechecks.decide("0" * 16, RecheckOutcome.RETIRED, by=BEN)
 
 
 @pytest.mark.parametrize("text", [None, "", "def retry():\n    pass\n", 'password = "hG7$kq2Lz9pW"\n'])
@@ -109,7 +109,7 @@ def test_lines_that_are_gone_or_must_not_be_shown_are_shown_as_gone(room: Room, 
     """A file that went, lines that were taken out, a secret in their place; still true then cites nothing there."""
     room.commit(text)
     assert room.cards.last.changes[0].now is None
-    room.rechecks.decide(room.cards.last.id, Outcome.KEPT, by=BEN)
+    room.rechecks.decide(room.cards.last.id, RecheckOutcome.KEPT, by=BEN)
     assert room.cited == ()
 
 
@@ -117,21 +117,21 @@ def test_lines_that_stand_again_need_nobody_and_are_asked_about_on_the_same_card
     """A revert; and the revert of the revert, without a second message."""
     room.commit(SEVEN)
     room.commit(FIVE)
-    assert room.cards.last.outcome is Outcome.MOOT
+    assert room.cards.last.outcome is RecheckOutcome.MOOT
     with pytest.raises(Conflict, match="nothing to decide"):
-        room.rechecks.decide(room.cards.last.id, Outcome.RETIRED, by=BEN)
+        room.rechecks.decide(room.cards.last.id, RecheckOutcome.RETIRED, by=BEN)
     room.commit(SEVEN)
-    assert room.cards.last.outcome is Outcome.OPEN
+    assert room.cards.last.outcome is RecheckOutcome.OPEN
     assert len(room.cards.shown) == 1
     (room.memory / "retries.md").unlink()
     room.commit(SEVEN.replace("7", "9"))
-    assert room.cards.last.outcome is Outcome.GONE
+    assert room.cards.last.outcome is RecheckOutcome.GONE
 
 
-@pytest.mark.parametrize("outcome", [Outcome.KEPT, Outcome.RETIRED])
+@pytest.mark.parametrize("outcome", [RecheckOutcome.KEPT, RecheckOutcome.RETIRED])
 @pytest.mark.parametrize("edit", ["other lines", "removed"])
 def test_a_note_that_people_changed_while_its_card_waited_is_not_decided(
-    room: Room, outcome: Outcome, edit: str
+    room: Room, outcome: RecheckOutcome, edit: str
 ) -> None:
     """No card says of it what did not happen."""
     room.commit(SEVEN)
@@ -142,7 +142,7 @@ def test_a_note_that_people_changed_while_its_card_waited_is_not_decided(
         path.write_text(path.read_text().replace("LIMIT = 5", "LIMIT = 7"))
     with pytest.raises(Conflict, match="nothing to decide"):
         room.rechecks.decide(room.cards.last.id, outcome, by=BEN)
-    assert room.cards.last.outcome is (Outcome.GONE if edit == "removed" else Outcome.MOOT)
+    assert room.cards.last.outcome is (RecheckOutcome.GONE if edit == "removed" else RecheckOutcome.MOOT)
     assert path.exists() is (edit == "other lines")
 
 
@@ -157,7 +157,7 @@ def test_notes_that_cannot_be_rewritten_hold_up_no_other(room: Room) -> None:
         path = room.memory / one.ref.removeprefix("memory/")
         path.write_bytes(path.read_bytes() + b"caf\xe9\n")
         with pytest.raises(StoreError):
-            room.rechecks.decide(one.id, Outcome.KEPT, by=BEN)
+            room.rechecks.decide(one.id, RecheckOutcome.KEPT, by=BEN)
     (room.memory / "new.md").write_text(text)
     room.commit(SEVEN.replace("7", "9"))
     assert room.cards.last.ref == "memory/new.md"
@@ -175,11 +175,11 @@ def test_what_the_chat_refuses_is_asked_later(room: Room) -> None:
     room.office.workspace.private.add("C0OPS")
     room.rechecks.tick()
     room.cards.refuse = Unavailable("Slack could not update a note's card")
-    room.rechecks.decide(room.cards.last.id, Outcome.KEPT, by=BEN)
+    room.rechecks.decide(room.cards.last.id, RecheckOutcome.KEPT, by=BEN)
     room.cards.refuse = None
     room.start()
     room.rechecks.tick()
-    assert room.cards.last.outcome is Outcome.KEPT
+    assert room.cards.last.outcome is RecheckOutcome.KEPT
     assert len(room.cards.shown) == 1
 
 
@@ -205,8 +205,10 @@ def test_a_codebase_that_cannot_be_read_asks_nobody(room: Room) -> None:
     assert len(room.cards.shown) == 1
 
 
-@pytest.mark.parametrize("outcome", [Outcome.KEPT, Outcome.RETIRED])
-def test_wherever_the_process_dies_one_card_and_one_decision_come_of_it(tmp_path: Path, outcome: Outcome) -> None:
+@pytest.mark.parametrize("outcome", [RecheckOutcome.KEPT, RecheckOutcome.RETIRED])
+def test_wherever_the_process_dies_one_card_and_one_decision_come_of_it(
+    tmp_path: Path, outcome: RecheckOutcome
+) -> None:
     """The next start goes on from what is on file."""
     for crash_at in range(1, 100):
         room = Room(tmp_path / f"{outcome}-{crash_at}", Faults(crash_at))
@@ -222,10 +224,10 @@ def test_wherever_the_process_dies_one_card_and_one_decision_come_of_it(tmp_path
             room.start()
             room.rechecks.tick()
         assert len(room.cards.shown) == 1, where
-        if room.cards.last.outcome is Outcome.OPEN:
+        if room.cards.last.outcome is RecheckOutcome.OPEN:
             room.rechecks.decide(room.cards.last.id, outcome, by=BEN)
         assert room.cards.last.outcome is outcome, where
         kept = [cite.quote for note in room.shelf.all() for cite in note.facts.cites]
-        assert kept == (["LIMIT = 7"] if outcome is Outcome.KEPT else []), where
+        assert kept == (["LIMIT = 7"] if outcome is RecheckOutcome.KEPT else []), where
         assert len(list(room.memory.rglob("*.md"))) == 1, where
     raise AssertionError("the story never ends")

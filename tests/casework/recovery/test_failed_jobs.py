@@ -8,7 +8,7 @@ import pytest
 
 from bot.casework.recovery.failed_jobs import GivingUp
 from bot.domain.jobs import DEADLY_DEATHS, Job, JobKind
-from bot.domain.threads import PendingReason, Status
+from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import Unavailable
 from tests.builders import THREAD_ID, an_event, in_status
 from tests.casework.office import BEN, Office
@@ -36,14 +36,14 @@ def giving_up(office: Office, said: list[str]) -> GivingUp:
     return GivingUp(office.desk, office.orchestrator, said.append)
 
 
-@pytest.mark.parametrize("status", [Status.INVESTIGATING, Status.AWAITING_VALIDATION, Status.BOUNCED])
+@pytest.mark.parametrize("status", [ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED])
 def test_a_thread_that_the_bot_died_of_waits_for_a_human(
-    office: Office, giving_up: GivingUp, said: list[str], status: Status
+    office: Office, giving_up: GivingUp, said: list[str], status: ThreadStatus
 ) -> None:
     """Its card says why, and Re-investigate works it off as ever."""
     office.store.put(in_status(status))
     assert giving_up.deadly(a_job(investigate=THREAD_ID))
-    assert (office.state.status, office.state.pending_reason) == (Status.PENDING_USER, PendingReason.FAILED)
+    assert (office.state.status, office.state.pending_reason) == (ThreadStatus.PENDING_USER, PendingReason.FAILED)
     assert "died 3 times" in office.shown.status_history[-1].why
     assert len(said) == 1
     assert "offers to investigate it again" in said[0]
@@ -72,7 +72,7 @@ def test_nobody_gives_up_on_a_thread_that_has_its_draft(office: Office, giving_u
 
 def test_a_job_that_failed_three_times_leaves_a_card(office: Office, giving_up: GivingUp) -> None:
     """Not only deaths: an error that stays leaves the same card, also while the chat is down."""
-    office.store.put(in_status(Status.INVESTIGATING, card_channel="C0OPS", card_ts="1800000000.000009"))
+    office.store.put(in_status(ThreadStatus.INVESTIGATING, card_channel="C0OPS", card_ts="1800000000.000009"))
     office.messenger.card_refused = Unavailable("Slack is down")
     assert giving_up.given_up(a_job(investigate=THREAD_ID).model_copy(update={"failures": ("unexpected KeyError",)}))
     office.messenger.card_refused = None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain.events import MessageType
-from bot.domain.threads import Status
+from bot.domain.threads import ThreadStatus
 from bot.errors import Unavailable
 from bot.ports import ChatMessage, Damage
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, an_event
@@ -37,7 +37,7 @@ def test_a_lost_thread_is_investigated_again_on_its_card(office: Office) -> None
     """The question comes from the journal, the card stays, and the ops channel is told once."""
     lose(office)
     assert office.state.question == "How often do we retry?"
-    assert office.state.status is Status.PENDING_USER
+    assert office.state.status is ThreadStatus.PENDING_USER
     assert len(office.messenger.cards) == 1
     assert len(office.investigator.assignments) == 2
     [said] = office.messenger.told

@@ -10,11 +10,11 @@ import pytest
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.casework.reports.status_overview import overview
 from bot.domain.jobs import JobKind
-from bot.domain.text.humanize import ago
-from bot.domain.threads import PendingReason, Status
+from bot.domain.text.humanize import time_ago
+from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import ConfigError
 from tests.builders import NOW, THREAD_ID, an_event, in_status
 from tests.fakes import FakeClock
@@ -30,11 +30,11 @@ def test_a_missing_home_is_simply_empty(tmp_path: Path) -> None:
 
 def test_everything_is_counted(tmp_path: Path) -> None:
     """Threads by what they wait for, jobs by folder, replies of today, the last message."""
-    store = TinyThreadStore(tmp_path)
-    store.put(in_status(Status.INVESTIGATING, thread_id="T1.C1.1.1", started_at=NOW))
-    store.put(in_status(Status.BOUNCED, thread_id="T1.C1.2.2", started_at=NOW - timedelta(hours=1)))
-    store.put(in_status(Status.PENDING_USER, PendingReason.FAILED, thread_id="T1.C1.3.3"))
-    store.put(in_status(Status.CLOSED, thread_id="T1.C1.4.4"))
+    store = TinyDocuments(tmp_path)
+    store.put(in_status(ThreadStatus.INVESTIGATING, thread_id="T1.C1.1.1", started_at=NOW))
+    store.put(in_status(ThreadStatus.BOUNCED, thread_id="T1.C1.2.2", started_at=NOW - timedelta(hours=1)))
+    store.put(in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, thread_id="T1.C1.3.3"))
+    store.put(in_status(ThreadStatus.CLOSED, thread_id="T1.C1.4.4"))
     queue = SpoolQueue(tmp_path / "queue", FakeClock())
     for key in "abc":
         queue.put(JobKind.USER, key, {})
@@ -53,7 +53,7 @@ def test_everything_is_counted(tmp_path: Path) -> None:
 
 def test_a_question_is_one_short_line(tmp_path: Path) -> None:
     """Forty thousand characters with line ends fit into a list."""
-    TinyThreadStore(tmp_path).put(in_status(Status.INVESTIGATING, question="why\n\n" * 8_000))
+    TinyDocuments(tmp_path).put(in_status(ThreadStatus.INVESTIGATING, question="why\n\n" * 8_000))
     [line] = overview(tmp_path, NOW).threads
     assert len(line.question) <= 90
     assert line.question.endswith("…")
@@ -69,14 +69,14 @@ def test_a_question_is_one_short_line(tmp_path: Path) -> None:
         "5",
         '{"thread_id": "x"}',
         "[" * 100_000,
-        json.dumps({**in_status(Status.BOUNCED).model_dump(mode="json"), "started_at": "2026-01-01T00:00:00"}),
-        json.dumps({**in_status(Status.BOUNCED).model_dump(mode="json"), "question": 5}),
-        json.dumps({**in_status(Status.BOUNCED).model_dump(mode="json"), "status": None}),
+        json.dumps({**in_status(ThreadStatus.BOUNCED).model_dump(mode="json"), "started_at": "2026-01-01T00:00:00"}),
+        json.dumps({**in_status(ThreadStatus.BOUNCED).model_dump(mode="json"), "question": 5}),
+        json.dumps({**in_status(ThreadStatus.BOUNCED).model_dump(mode="json"), "status": None}),
     ],
 )
 def test_a_damaged_state_file_is_named_and_hides_no_other(tmp_path: Path, content: str) -> None:
     """Whatever is in it."""
-    TinyThreadStore(tmp_path).put(in_status(Status.BOUNCED))
+    TinyDocuments(tmp_path).put(in_status(ThreadStatus.BOUNCED))
     (tmp_path / "state" / "T1.C1.9.9.json").write_text(content)
     seen = overview(tmp_path, NOW)
     assert seen.unreadable == ("T1.C1.9.9.json",)
@@ -85,7 +85,7 @@ def test_a_damaged_state_file_is_named_and_hides_no_other(tmp_path: Path, conten
 
 def test_what_was_set_aside_is_named_though_it_may_be_readable(tmp_path: Path) -> None:
     """A file under a wrong name is no thread; a folder is none either; a temporary file is nobody's business."""
-    document = in_status(Status.BOUNCED).model_dump_json()
+    document = in_status(ThreadStatus.BOUNCED).model_dump_json()
     state = tmp_path / "state"
     state.mkdir()
     (state / "T1.C1.9.9.json.corrupt").write_text(document)
@@ -140,4 +140,4 @@ def test_a_journal_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> No
 )
 def test_distances_are_told_in_the_largest_unit(seconds: int, words: str) -> None:
     """A clock that ran backwards is now."""
-    assert ago(NOW + timedelta(seconds=seconds), NOW) == words
+    assert time_ago(NOW + timedelta(seconds=seconds), NOW) == words

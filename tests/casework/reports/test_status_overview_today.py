@@ -6,13 +6,15 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.casework.reports.status_overview import Today, today
+from bot.casework.reports.status_overview import DayCounts, count_today
 from tests.builders import NOW
 
 
 def test_a_missing_home_had_a_quiet_day(tmp_path: Path) -> None:
     """Nothing heard, nothing spent."""
-    assert today(tmp_path / "none", NOW) == Today(messages=0, actionable=0, posted=0, model_runs=0, cost_usd=0)
+    assert count_today(tmp_path / "none", NOW) == DayCounts(
+        messages=0, actionable=0, posted=0, model_runs=0, cost_usd=0
+    )
 
 
 def test_only_what_happened_today_counts(tmp_path: Path) -> None:
@@ -24,6 +26,6 @@ def test_only_what_happened_today_counts(tmp_path: Path) -> None:
     for at, cost in ((yesterday, 5.0), (NOW, 0.25), (NOW, 0.5)):
         spent.append({"at": at.isoformat(), "cost_usd": cost})
     NdjsonJournal(tmp_path / "replies.ndjson").append({"posted_at": NOW.isoformat()})
-    assert today(tmp_path, NOW) == Today(messages=2, actionable=1, posted=1, model_runs=2, cost_usd=0.75)
+    assert count_today(tmp_path, NOW) == DayCounts(messages=2, actionable=1, posted=1, model_runs=2, cost_usd=0.75)
     spent.append({"at": NOW.isoformat(), "cost_usd": None})
-    assert today(tmp_path, NOW).cost_usd is None
+    assert count_today(tmp_path, NOW).cost_usd is None

@@ -12,24 +12,24 @@ import pytest
 from PIL import Image
 
 from bot.casework.reports.week_picture import HEIGHT, SCALE, WIDTH, draw_week
-from bot.domain.questions.week_summary import Bars, Cost, Counts, Gauge, Week
+from bot.domain.questions.week_summary import Counts, DailyCounts, ShareWithBand, WeekCost, WeekSummary
 
 PAPER = (251, 251, 250)
 
 
-def a_row(*days: Counts | None, title: str = "Drafts", missing: str = "") -> Bars:
-    return Bars(
+def a_row(*days: Counts | None, title: str = "Drafts", missing: str = "") -> DailyCounts:
+    return DailyCounts(
         title=title, main="26 replies posted", rest="5 dismissed", note="2 wait now", days=days, missing=missing
     )
 
 
 FULL = a_row((3, 1), (0, 0), (1, 0), (7, 2), (6, 1), (4, 0), (5, 1))
-WEEK = Week(
+WEEK = WeekSummary(
     until="Fri 20 Nov 2026, 08:30 CET",
     labels=["Fri 13", "Sat 14", "Sun 15", "Mon 16", "Tue 17", "Wed 18", "Thu 19"],
     bars=[FULL, FULL, replace(FULL, warns=True)],
-    gauge=Gauge(title="First rounds that pass", value=0.75, shown="75 %", says="of 24 drafts", band=(0.6, 0.9)),
-    cost=Cost(shown="$4.40", says="40 model runs"),
+    gauge=ShareWithBand(title="First rounds that pass", value=0.75, shown="75 %", says="of 24 drafts", band=(0.6, 0.9)),
+    cost=WeekCost(shown="$4.40", says="40 model runs"),
 )
 EXTREME = a_row((0, 0), (10_000, 10_000), (1, 9_999), None, (0, 10_000), (10_000, 0), (999_999, 9_000_001))
 
@@ -58,7 +58,7 @@ def test_it_is_a_png_of_the_said_size_on_paper_of_its_own() -> None:
         replace(WEEK, cost=replace(WEEK.cost, shown="unknown")),
     ],
 )
-def test_another_number_is_another_picture(other: Week) -> None:
+def test_another_number_is_another_picture(other: WeekSummary) -> None:
     """And the same numbers are the same picture."""
     assert opened(draw_week(WEEK)).tobytes() == opened(draw_week(WEEK)).tobytes()
     assert opened(draw_week(other)).tobytes() != opened(draw_week(WEEK)).tobytes()

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
-from bot.casework.reports.daily_brief import gather
-from bot.casework.reports.journal_history import Beat, Beats, Past, Spent, read_past
+from bot.adapters.storage.files.tinydb_documents import TinyDocuments
+from bot.casework.reports.daily_brief import build_brief
+from bot.casework.reports.journal_history import BeatHistory, BeatSummary, JournalHistory, SpendRecord, read_past
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import tally
-from bot.casework.reports.week_report import read_week, week
-from bot.domain.questions.week_summary import Bars, Cost, Gauge, Week
+from bot.casework.reports.week_report import build_week, read_week
+from bot.domain.questions.week_summary import DailyCounts, ShareWithBand, WeekCost, WeekSummary
 from bot.domain.returns import Verdict
-from bot.domain.threads import PendingReason, Resolution, Status
+from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from tests.builders import NOW, an_event, in_status
 from tests.casework.past import a_round, decided, heard, reply, thread
 
@@ -29,12 +29,12 @@ BAND = (0.6, 0.9)
 BERLIN = ZoneInfo("Europe/Berlin")
 
 
-def seen(past: Past = Past(), beats: Beats = Beats()) -> Week:  # noqa: B008 - frozen
-    return week(past, beats, WINDOW, UTC)
+def seen(past: JournalHistory = JournalHistory(), beats: BeatHistory = BeatHistory()) -> WeekSummary:  # noqa: B008 - frozen
+    return build_week(past, beats, WINDOW, UTC)
 
 
-def beat(*, days_ago: float, is_alert: bool = False, is_failed: bool = False) -> Beat:
-    return Beat(NOW - timedelta(days=days_ago), "shop", "", is_alert, is_failed)
+def beat(*, days_ago: float, is_alert: bool = False, is_failed: bool = False) -> BeatSummary:
+    return BeatSummary(NOW - timedelta(days=days_ago), "shop", "", is_alert, is_failed)
 
 
 def test_nothing_on_record_is_said_not_drawn_as_nought() -> None:
@@ -46,21 +46,21 @@ def test_nothing_on_record_is_said_not_drawn_as_nought() -> None:
         ("no message is on record", empty),
         ("no beat is on record", empty),
     ]
-    assert found.gauge == Gauge(
+    assert found.gauge == ShareWithBand(
         title="First rounds that pass",
         value=None,
         shown="not enough data",
         says="0 of the 10 validated drafts it takes",
         band=BAND,
     )
-    assert found.cost == Cost(shown="$0.00", says="no model run")
+    assert found.cost == WeekCost(shown="$0.00", says="no model run")
 
 
 def test_a_day_before_the_record_is_no_day_without_messages() -> None:
     """The record begins two and a half days ago: three bars, of which the first counted half a day."""
     said = [heard(1, "actionable", days_ago=0.5), heard(2, days_ago=0.4), heard(3, days_ago=2.5)]
-    bars = seen(Past(heard=said, recorded_since=NOW - timedelta(days=2.5))).bars[1]
-    assert bars == Bars(
+    bars = seen(JournalHistory(heard=said, recorded_since=NOW - timedelta(days=2.5))).bars[1]
+    assert bars == DailyCounts(
         title="Messages",
         main="1 actionable (33 %)",
         rest="2 left alone",
@@ -71,12 +71,12 @@ def test_a_day_before_the_record_is_no_day_without_messages() -> None:
 
 def test_replies_and_dismissals_stand_on_their_day_and_what_waits_beside_them() -> None:
     """A draft from before the week waits all the same."""
-    old = in_status(Status.PENDING_USER, PendingReason.APPROVAL, started_at=LONG_AGO, last_event_at=LONG_AGO)
+    old = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, started_at=LONG_AGO, last_event_at=LONG_AGO)
     dismissed = decided(1, Resolution.DISMISSED, a_round())
     bars = seen(
-        Past(threads=[old, dismissed], replies=[reply(n, at=NOW) for n in (2, 3)], recorded_since=LONG_AGO)
+        JournalHistory(threads=[old, dismissed], replies=[reply(n, at=NOW) for n in (2, 3)], recorded_since=LONG_AGO)
     ).bars[0]
-    assert bars == Bars(
+    assert bars == DailyCounts(
         title="Drafts",
         main="2 replies posted",
         rest="1 dismissed",
@@ -88,8 +88,8 @@ def test_replies_and_dismissals_stand_on_their_day_and_what_waits_beside_them() 
 def test_alerts_and_failures_are_what_a_beat_is_looked_at_for() -> None:
     """The rest was quiet."""
     ran = [beat(days_ago=0.1, is_alert=True), beat(days_ago=0.1, is_failed=True), beat(days_ago=0.1)]
-    bars = seen(beats=Beats(ran=ran, recorded_since=NOW - timedelta(days=1.5))).bars[2]
-    assert bars == Bars(
+    bars = seen(beats=BeatHistory(ran=ran, recorded_since=NOW - timedelta(days=1.5))).bars[2]
+    assert bars == DailyCounts(
         title="Heartbeats",
         main="1 alert, 1 failed",
         rest="1 quiet",
@@ -105,7 +105,7 @@ def test_alerts_and_failures_are_what_a_beat_is_looked_at_for() -> None:
 def test_the_share_of_first_rounds_says_where_it_is(passed: int, says: str) -> None:
     """As AC-05 judges it."""
     drafts = [thread(n, a_round(1, Verdict.PASS if n < passed else Verdict.BOUNCE)) for n in range(10)]
-    gauge = seen(Past(threads=drafts)).gauge
+    gauge = seen(JournalHistory(threads=drafts)).gauge
     assert (gauge.value, gauge.shown) == (passed / 10, f"{passed * 10} %")
     assert gauge.says == f"of 10 drafts; {says} of 60 to 90 %"
 
@@ -113,10 +113,12 @@ def test_the_share_of_first_rounds_says_where_it_is(passed: int, says: str) -> N
 def test_costs_are_those_of_all_runs_with_the_part_of_questions() -> None:
     """One unknown price makes the sum unknown."""
     run, at = "T1.C1.1700000001.000100-20261120", NOW - timedelta(hours=1)
-    spent = [Spent(at, run, 0.5), Spent(at, "beat-shop", 1_000.0), Spent(LONG_AGO, run, 7.0)]
-    assert seen(Past(spent=spent)).cost == Cost(shown="$1,000.50", says="2 model runs; questions $0.50")
-    unknown = [*spent, Spent(at, "beat-shop", None)]
-    assert seen(Past(spent=unknown)).cost == Cost(shown="unknown", says="3 model runs; a model has no price")
+    spent = [SpendRecord(at, run, 0.5), SpendRecord(at, "beat-shop", 1_000.0), SpendRecord(LONG_AGO, run, 7.0)]
+    assert seen(JournalHistory(spent=spent)).cost == WeekCost(shown="$1,000.50", says="2 model runs; questions $0.50")
+    unknown = [*spent, SpendRecord(at, "beat-shop", None)]
+    assert seen(JournalHistory(spent=unknown)).cost == WeekCost(
+        shown="unknown", says="3 model runs; a model has no price"
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ def test_costs_are_those_of_all_runs_with_the_part_of_questions() -> None:
 )
 def test_a_day_is_named_after_the_date_most_of_it_belongs_to(now: datetime, last: str, until: str) -> None:
     """A morning's last 24 hours are yesterday; where the clocks change, too."""
-    found = week(Past(), Beats(), Window.last(7, now), BERLIN)
+    found = build_week(JournalHistory(), BeatHistory(), Window.last(7, now), BERLIN)
     assert (found.labels[-1], found.until) == (last, until)
     assert len(set(found.labels)) == 7
 
@@ -137,7 +139,7 @@ def test_a_day_is_named_after_the_date_most_of_it_belongs_to(now: datetime, last
 @given(st.lists(st.tuples(st.floats(0, 8), st.sampled_from(["actionable", "ambient"])), max_size=30))
 def test_the_days_add_up_to_what_metrics_say(said: list[tuple[float, str]]) -> None:
     """No message is lost between two days, and none counted twice."""
-    past = Past(
+    past = JournalHistory(
         heard=[heard(n, kind, days_ago=ago) for n, (ago, kind) in enumerate(said)],
         replies=[reply(n, at=NOW - timedelta(days=ago)) for n, (ago, _) in enumerate(said)],
         recorded_since=LONG_AGO,
@@ -158,8 +160,8 @@ def test_a_data_directory_is_read_as_brief_and_metrics_read_it(tmp_path: Path) -
     beats = NdjsonJournal(tmp_path / "heartbeats.ndjson")
     for result, indicator in (("sent", "alert"), ("failed", "error"), ("ok-empty", "ok"), ("skipped", "none")):
         beats.append({"ts": at, "session_id": "shop", "result": result, "indicator": indicator})
-    TinyThreadStore(tmp_path).put(in_status(Status.PENDING_USER, PendingReason.APPROVAL))
-    found, brief = read_week(tmp_path, NOW, UTC), gather(tmp_path, NOW - timedelta(days=1), NOW)
+    TinyDocuments(tmp_path).put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL))
+    found, brief = read_week(tmp_path, NOW, UTC), build_brief(tmp_path, NOW - timedelta(days=1), NOW)
     drafts, messages, beaten = found.bars
     assert (drafts.days[-1], drafts.note) == ((brief.replies, 0), f"{len(brief.drafts)} waits now")
     assert beaten.days[-1] == (len(brief.findings) + brief.failed_beats, 1)
@@ -171,7 +173,7 @@ def test_a_data_directory_is_read_as_brief_and_metrics_read_it(tmp_path: Path) -
 
 def test_the_words_for_who_cannot_see_it_hold_every_number() -> None:
     """Well within what Slack takes as a description."""
-    found = seen(Past(heard=[heard(1, "actionable")], recorded_since=LONG_AGO), Beats())
+    found = seen(JournalHistory(heard=[heard(1, "actionable")], recorded_since=LONG_AGO), BeatHistory())
     words = found.in_words()
     assert words.startswith(
         f"The last 7 days, to {found.until}. Drafts: 0 replies posted, 0 dismissed; none waits now."

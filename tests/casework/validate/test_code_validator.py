@@ -9,7 +9,7 @@ import pytest
 
 from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.validate.code_validator import CodeValidator
-from bot.domain.threads import Status
+from bot.domain.threads import ThreadStatus
 from tests.builders import a_return, in_status
 from tests.fakes import FakeClock
 from tests.gitrepo import make_repo
@@ -23,7 +23,7 @@ def failures(folder: Path, question: str, *, secrets: frozenset[str] = frozenset
     repo, clock = make_repo(folder / "code", {"a.py": "LIMIT = 5\n"}), FakeClock()
     runs = RunRecorder(folder / "runs", clock)
     validator = CodeValidator(repo, folder / "memory", runs, clock, secrets=secrets, team_language="en")
-    state = in_status(Status.AWAITING_VALIDATION, question=question, investigator_return=a_return(**draft))
+    state = in_status(ThreadStatus.AWAITING_VALIDATION, question=question, investigator_return=a_return(**draft))
     checks = validator.validate(state, run_id="v1").checks
     return {check.name: check.reason for check in checks if check.ok is False and check.name in ("language", "secrets")}
 

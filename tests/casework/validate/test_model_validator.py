@@ -18,7 +18,7 @@ from bot.casework.validate.code_validator import CodeValidator
 from bot.casework.validate.model_validator import ModelValidator
 from bot.casework.validate.validation import Validation
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Usage, Verdict
-from bot.domain.threads import QuestionType, Status, ThreadState
+from bot.domain.threads import QuestionType, ThreadState, ThreadStatus
 from tests.builders import THREAD_ID, a_return, in_status
 from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, judged, plain_tools, reading
 from tests.fakes import FakeClock
@@ -58,7 +58,7 @@ class Court:
             "r1", Assignment(question="?", question_type=QuestionType.OTHER, rubric="", round=1), lambda: found
         )
         return in_status(
-            Status.AWAITING_VALIDATION, investigator_return=ret, investigator_task_id="r1", rubric="the rubric"
+            ThreadStatus.AWAITING_VALIDATION, investigator_return=ret, investigator_task_id="r1", rubric="the rubric"
         )
 
     def judge(self, **changes: Any) -> Validation:

@@ -10,7 +10,7 @@ import pytest
 
 from bot.agent.ledger import Ledger
 from bot.casework.checks.draft_checks import GROUNDED
-from bot.casework.validate.validation import CODE_CHECKS, enforce, verdict_of_checks
+from bot.casework.validate.validation import CODE_CHECKS, enforce_checks, verdict_of_checks
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, ValidatorReturn, Verdict
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -63,7 +63,7 @@ def test_green_checks_pass() -> None:
 )
 def test_anything_less_bounces_and_says_why(checks: list[Check]) -> None:
     """No checks, nothing proved, or one failure: the feedback names it, in both kinds of verdict."""
-    for ret in (verdict_of_checks(checks, AT), enforce(judged(), checks, [FILE])):
+    for ret in (verdict_of_checks(checks, AT), enforce_checks(judged(), checks, [FILE])):
         assert ret.verdict is Verdict.BOUNCE
         assert ret.reasons
         assert ret.bounce_feedback
@@ -93,7 +93,7 @@ def test_of_all_findings_only_those_that_keep_every_rule_leave_a_pass_standing()
             ret = judged(spot_check_ref=ref.ref, **dict(zip(fields, values, strict=True)))
             spot_ok = (spot, ref) in (("supports", FILE), ("uncheckable", PAGE))
             stands = spot_ok and schema == "ok" and match == "match" and risk != "fails" and tone != "ai_smell"
-            ruled = enforce(ret, GREEN, [FILE, PAGE], READ)
+            ruled = enforce_checks(ret, GREEN, [FILE, PAGE], READ)
             assert (ruled == ret) is stands
             assert ruled.verdict is (Verdict.PASS if stands else Verdict.BOUNCE)
 
@@ -110,10 +110,10 @@ def test_of_all_findings_only_those_that_keep_every_rule_leave_a_pass_standing()
 )
 def test_a_spot_check_of_lines_the_validator_did_not_read_does_not_count(ledger: Ledger | None) -> None:
     """Its word is not taken: the record of its own run has to show the reading."""
-    ruled = enforce(judged(), GREEN, [FILE], ledger)
+    ruled = enforce_checks(judged(), GREEN, [FILE], ledger)
     assert ruled.verdict is Verdict.BOUNCE
     assert ruled.reasons == ("the validator did not open src/app.py:1, which it says it has checked",)
-    assert enforce(judged(), GREEN, [FILE], READ).verdict is Verdict.PASS
+    assert enforce_checks(judged(), GREEN, [FILE], READ).verdict is Verdict.PASS
 
 
 def test_a_commit_counts_as_checked_where_code_has_proved_its_quote() -> None:
@@ -121,8 +121,8 @@ def test_a_commit_counts_as_checked_where_code_has_proved_its_quote() -> None:
     commit = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref="abc1234", quote="Raise the limit")
     proved = [*GREEN, Check(name="ref[0].resolves", ok=True, reason="x")]
     ret = judged(spot_check_ref="abc1234")
-    assert enforce(ret, proved, [commit]).verdict is Verdict.PASS
-    assert enforce(ret, GREEN, [commit]).verdict is Verdict.BOUNCE
+    assert enforce_checks(ret, proved, [commit]).verdict is Verdict.PASS
+    assert enforce_checks(ret, GREEN, [commit]).verdict is Verdict.BOUNCE
 
 
 @pytest.mark.parametrize("named", [None, "", "src/app.py:2", "src/app.py"])
@@ -130,31 +130,32 @@ def test_a_commit_counts_as_checked_where_code_has_proved_its_quote() -> None:
 def test_a_spot_check_of_nothing_the_draft_cites_does_not_count(named: str | None, result: str) -> None:
     """A validator that looked elsewhere has checked nothing."""
     assert (
-        enforce(judged(spot_check_ref=named, spot_check_result=result), GREEN, [FILE], READ).verdict is Verdict.BOUNCE
+        enforce_checks(judged(spot_check_ref=named, spot_check_result=result), GREEN, [FILE], READ).verdict
+        is Verdict.BOUNCE
     )
 
 
 def test_an_escalation_stands_whatever_the_checks_say() -> None:
     """It goes to the human either way."""
     ret = judged(verdict=Verdict.ESCALATE)
-    assert enforce(ret, [], []) == ret
+    assert enforce_checks(ret, [], []) == ret
 
 
 def test_a_bounce_keeps_its_own_reasons_and_gains_the_checks() -> None:
     """The second round is told everything at once, each thing once."""
     failed = Check(name="tone", ok=False, reason="reads like a machine")
     ret = judged(verdict=Verdict.BOUNCE, reasons=("scope",), bounce_feedback="Stay in scope.")
-    ret = enforce(ret, [*GREEN, failed], [FILE], READ)
+    ret = enforce_checks(ret, [*GREEN, failed], [FILE], READ)
     assert ret.reasons == ("scope", "reads like a machine")
     assert ret.bounce_feedback == "- Stay in scope.\n- scope\n- reads like a machine"
 
 
 def test_a_bounce_without_a_reason_still_says_something() -> None:
     """The investigator is never sent back with nothing."""
-    assert enforce(judged(verdict=Verdict.BOUNCE), GREEN, [FILE]).bounce_feedback
+    assert enforce_checks(judged(verdict=Verdict.BOUNCE), GREEN, [FILE]).bounce_feedback
 
 
 def test_enforcing_twice_changes_no_verdict() -> None:
     """What was made a bounce stays one."""
-    once = enforce(judged(tone_assessment="ai_smell"), GREEN, [FILE])
-    assert enforce(once, GREEN, [FILE]).verdict is once.verdict is Verdict.BOUNCE
+    once = enforce_checks(judged(tone_assessment="ai_smell"), GREEN, [FILE])
+    assert enforce_checks(once, GREEN, [FILE]).verdict is once.verdict is Verdict.BOUNCE

@@ -13,9 +13,9 @@ from bot.adapters.storage.files.json_file import JsonFile
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.pause import FILE as PAUSE
 from bot.casework.pause import Pause
-from bot.casework.reports.health_checks import Finding, connection_check, journal_check, pause_check, process_check
+from bot.casework.reports.health_checks import HealthCheck, connection_check, journal_check, pause_check, process_check
 from bot.cli.doctor import command
-from bot.cli.doctor.command import BOT, CHECKS, Patient, examine, render
+from bot.cli.doctor.command import BOT, CHECKS, DoctorContext, render, run_checks
 from bot.config.environment import read_environment
 from bot.errors import ProviderError
 from bot.intake.presence import FILE
@@ -25,20 +25,20 @@ from tests.handlers.slack_stub import Answer, SlackStub, slack_stub
 from tests.intake.test_presence import gone, seen
 
 
-def patient(home: Path, *, api_url: str = "http://127.0.0.1:9/api/") -> Patient:
+def patient(home: Path, *, api_url: str = "http://127.0.0.1:9/api/") -> DoctorContext:
     """Return a data directory with a config and tokens."""
     home.mkdir(exist_ok=True)
     make_repo(home, {"a.py": "A = 1\n"})
     (home / "triage.yml").write_text(f"codebase: {home}\nops_channel: C0OPS\n")
     environ = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "SLACK_API_URL": api_url}
-    return Patient(home=home, config=home / "triage.yml", environment=read_environment(environ), now=NOW)
+    return DoctorContext(home=home, config=home / "triage.yml", environment=read_environment(environ), now=NOW)
 
 
 def test_a_bot_at_work_is_well(tmp_path: Path) -> None:
     """Process and connection are named with their age."""
     JsonFile(tmp_path / FILE).write(seen().model_dump(mode="json"))
     assert process_check(tmp_path, NOW).says.endswith("started 1 h ago")
-    assert connection_check(tmp_path, NOW) == Finding(
+    assert connection_check(tmp_path, NOW) == HealthCheck(
         ok=True, says="last event 4 s ago · connected since 2026-11-20 08:52 UTC"
     )
 
@@ -58,7 +58,7 @@ def test_a_dead_and_a_deaf_bot_are_told_apart(tmp_path: Path) -> None:
 
 def test_a_pause_is_named_and_nothing_is_wrong(tmp_path: Path) -> None:
     """It was made on purpose; how to end it stands beside it."""
-    assert pause_check(tmp_path) == Finding(ok=True, says="not paused")
+    assert pause_check(tmp_path) == HealthCheck(ok=True, says="not paused")
     JsonFile(tmp_path / PAUSE).write(Pause(by="U1", name="ana", at=NOW).model_dump(mode="json"))
     found = pause_check(tmp_path)
     assert (found.ok, found.says) == (True, "paused by @ana since 2026-11-20 09:00 UTC; questions wait")
@@ -75,7 +75,7 @@ def test_messages_that_are_not_sorted_are_noticed(tmp_path: Path) -> None:
     assert (late.ok, late.says) == (False, "last message written 2 min ago, and it was not sorted")
     classified = NdjsonJournal(tmp_path / "events-classified.ndjson")
     classified.append({**record, "classified_at": NOW.isoformat()})
-    assert journal_check(tmp_path, NOW + timedelta(minutes=2)) == Finding(
+    assert journal_check(tmp_path, NOW + timedelta(minutes=2)) == HealthCheck(
         ok=True, says="last message written 2 min ago, last sorted 2 min ago"
     )
 
@@ -85,7 +85,7 @@ def test_the_ops_channel_has_to_be_private(tmp_path: Path, private: bool, ok: bo
     """Slack is asked."""
     with slack_stub() as slack:
         slack.will("conversations.info", Answer({"channel": {"is_private": private}}))
-        found = examine(patient(tmp_path, api_url=slack.url))["ops channel"]
+        found = run_checks(patient(tmp_path, api_url=slack.url))["ops channel"]
     assert found.ok is ok
     assert bool(found.fix) is not ok
 
@@ -97,9 +97,9 @@ def test_in_http_mode_no_app_token_is_asked_for(tmp_path: Path) -> None:
         environ = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_API_URL": slack.url}
         given = patient(tmp_path, api_url=slack.url)
         (tmp_path / "triage.yml").write_text(f"codebase: {tmp_path}\nops_channel: C0OPS\nslack: {{mode: http}}\n")
-        without = examine(replace(given, environment=read_environment(environ)))["tokens"]
+        without = run_checks(replace(given, environment=read_environment(environ)))["tokens"]
         secret = {"SLACK_SIGNING_SECRET": "0123456789abcdef" * 2}
-        found = examine(replace(given, environment=read_environment(environ | secret)))["ops channel"]
+        found = run_checks(replace(given, environment=read_environment(environ | secret)))["ops channel"]
     assert "SLACK_SIGNING_SECRET" in without.says + str(without.fix)
     assert found.ok
 
@@ -107,10 +107,10 @@ def test_in_http_mode_no_app_token_is_asked_for(tmp_path: Path) -> None:
 def test_a_check_that_fails_stops_no_other(tmp_path: Path) -> None:
     """Its error is its finding, with something to do."""
 
-    def broken(_: Patient) -> Finding:
+    def broken(_: DoctorContext) -> HealthCheck:
         raise ProviderError("Slack could not be reached")
 
-    found = examine(patient(tmp_path), {"first": broken, "second": lambda _: Finding(ok=True, says="fine")})
+    found = run_checks(patient(tmp_path), {"first": broken, "second": lambda _: HealthCheck(ok=True, says="fine")})
     assert [(name, each.ok, bool(each.fix)) for name, each in found.items()] == [
         ("first", False, True),
         ("second", True, False),
@@ -121,7 +121,7 @@ def test_a_check_that_fails_stops_no_other(tmp_path: Path) -> None:
 
 def test_what_could_not_be_looked_at_is_one_line_and_no_fault_of_its_own(tmp_path: Path) -> None:
     """Without a config, one thing is wrong, not twelve."""
-    said = render(examine(replace(patient(tmp_path), config=tmp_path / "none.yml"), {**CHECKS, BOT: _well}))
+    said = render(run_checks(replace(patient(tmp_path), config=tmp_path / "none.yml"), {**CHECKS, BOT: _well}))
     assert said.count("triage.yml cannot be used") == 1
     assert "`triage init` writes one" in " ".join(said.split())
     assert "ops channel, chats" in said
@@ -132,14 +132,14 @@ def test_what_could_not_be_looked_at_is_one_line_and_no_fault_of_its_own(tmp_pat
 def test_a_home_on_which_no_bot_has_run_is_ready_for_one(tmp_path: Path) -> None:
     """A first `triage doctor` says that nothing is missing but `triage run`; the exit code stays 1, for monitors."""
     found = {
-        "config": Finding(ok=True, says="fine"),
+        "config": HealthCheck(ok=True, says="fine"),
         **{name: CHECKS[name](patient(tmp_path)) for name in (BOT, "connection")},
     }
     assert render(found).endswith("all is well, but the bot does not run: see above")
 
 
-def _well(_: Patient) -> Finding:
-    return Finding(ok=True, says="fine")
+def _well(_: DoctorContext) -> HealthCheck:
+    return HealthCheck(ok=True, says="fine")
 
 
 def test_exit_code_and_json(

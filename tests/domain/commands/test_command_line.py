@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.commands.command_line import read_line, tidy
+from bot.domain.commands.command_line import clean_word, read_line
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_words_and_rest_always_agree(text: str) -> None:
 @given(text=st.text(max_size=40))
 def test_a_clean_word_stays_clean(text: str) -> None:
     """Cleaning twice is cleaning once, but for what was wrapped twice."""
-    assert len(tidy(tidy(text))) <= len(tidy(text)) <= max(len(text), 0)
+    assert len(clean_word(clean_word(text))) <= len(clean_word(text)) <= max(len(text), 0)

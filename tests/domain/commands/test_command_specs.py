@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.commands.command_line import read_line
-from bot.domain.commands.command_specs import MANUAL, NOTHING, Entry, commands, near_commands, subcommands
+from bot.domain.commands.command_specs import MANUAL, NOTHING, CommandSpec, commands, near_commands, subcommands
 
 SPEC = (
     "help status pause resume brief brief.picture metrics open investigate approve-list heartbeat tiers pollinate "
@@ -22,7 +22,7 @@ def test_every_command_and_subcommand_stands_in_it() -> None:
 
 
 @pytest.mark.parametrize("entry", MANUAL.values(), ids=lambda entry: entry.path)
-def test_an_entry_answers_what_people_ask(entry: Entry) -> None:
+def test_an_entry_answers_what_people_ask(entry: CommandSpec) -> None:
     """Two different examples of the command itself or its help; what changes something says how to take it back."""
     assert len(set(entry.examples)) == 2
     first, second = (read_line(example).words for example in entry.examples)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.commands.mention_instructions import Kind, read_instruction
+from bot.domain.commands.mention_instructions import InstructionKind, read_instruction
 
 LOOKS = [
     "look into this",
@@ -117,35 +117,35 @@ QUESTIONS = [
 ]
 
 
-def kind(words: str) -> Kind:
+def kind(words: str) -> InstructionKind:
     return read_instruction(f"<@U0BOT> {words}", "U0BOT", ["shop"]).kind
 
 
 @pytest.mark.parametrize("words", LOOKS)
 def test_what_points_upwards_is_about_the_thread(words: str) -> None:
     """Before the mention, after it, and in the middle."""
-    assert kind(words) is Kind.LOOK
-    assert read_instruction(f"{words} <@U0BOT>", "U0BOT").kind is Kind.LOOK
-    assert read_instruction(f"hey <@U0BOT|triage> {words}", "U0BOT").kind is Kind.LOOK
+    assert kind(words) is InstructionKind.LOOK
+    assert read_instruction(f"{words} <@U0BOT>", "U0BOT").kind is InstructionKind.LOOK
+    assert read_instruction(f"hey <@U0BOT|triage> {words}", "U0BOT").kind is InstructionKind.LOOK
 
 
 @pytest.mark.parametrize(("words", "command"), COMMANDS.items())
 def test_a_command_typed_as_a_mention_is_known(words: str, command: str) -> None:
     """With what to type instead."""
     read = read_instruction(f"<@U0BOT> {words}", "U0BOT", ["shop"])
-    assert (read.kind, read.command) == (Kind.COMMAND, command)
+    assert (read.kind, read.command) == (InstructionKind.COMMAND, command)
 
 
 @pytest.mark.parametrize("words", QUESTIONS)
 def test_what_has_words_of_its_own_stays_a_question(words: str) -> None:
     """A question taken for an instruction would be lost."""
-    assert kind(words) is Kind.QUESTION
+    assert kind(words) is InstructionKind.QUESTION
 
 
 @pytest.mark.parametrize("words", ["", "  ", "hi", "hello!", "hey, please", "🎉", "…", "cc <@U2>"])
 def test_a_name_alone_is_bare(words: str) -> None:
     """A greeting says nothing either."""
-    assert kind(words) is Kind.BARE
+    assert kind(words) is InstructionKind.BARE
 
 
 @pytest.mark.parametrize(
@@ -164,28 +164,28 @@ def test_a_name_alone_is_bare(words: str) -> None:
 )
 def test_a_decision_is_no_instruction(words: str) -> None:
     """Only buttons decide."""
-    assert kind(words) is Kind.DECISION
+    assert kind(words) is InstructionKind.DECISION
 
 
 @given(words=st.text(max_size=300))
 def test_any_words_are_read_at_once(words: str) -> None:
     """Whatever they are; what ends in a question word and a mark is never taken for a command."""
-    assert kind(words) in Kind
-    assert kind(f"{words} how often do we retry?") is Kind.QUESTION
+    assert kind(words) in InstructionKind
+    assert kind(f"{words} how often do we retry?") is InstructionKind.QUESTION
 
 
 def test_words_without_blanks_are_read_at_once() -> None:
     """Listed pieces overlap, and a message of nothing but these must not be tried in every way."""
-    assert kind("看" + "有没有" * 60 + "x") is Kind.QUESTION
+    assert kind("看" + "有没有" * 60 + "x") is InstructionKind.QUESTION
 
 
 @pytest.mark.parametrize("words", [":-" * 90 + "x", ":+-1" * 45 + "x", "thanks:a:-" * 18 + "x"])
 def test_signs_that_may_be_pictures_are_read_at_once(words: str) -> None:
     """One message must not keep the whole bot busy for ever."""
-    assert kind(words) is Kind.QUESTION
+    assert kind(words) is InstructionKind.QUESTION
 
 
 @pytest.mark.parametrize("picture", [":-1:", ":+1:", ":pray::skin-tone-2:", ":man-bowing:"])
 def test_a_picture_after_an_instruction_is_no_word_of_its_own(picture: str) -> None:
     """Whatever signs its name holds."""
-    assert kind(f"look into this {picture}") is Kind.LOOK
+    assert kind(f"look into this {picture}") is InstructionKind.LOOK

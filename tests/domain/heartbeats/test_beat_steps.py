@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.heartbeats.beat_steps import GATE, NAMES, SCREEN_FAILED, Mark, Step, path_of, remark
+from bot.domain.heartbeats.beat_steps import GATE, NAMES, SCREEN_FAILED, BeatStep, StepMark, remark, steps_of_beat
 from bot.domain.heartbeats.beats import (
     Action,
     BeatResult,
@@ -32,15 +32,15 @@ def beat(result: BeatResult, **given: Any) -> Envelope:
 
 
 def ended(envelope: Envelope) -> tuple[str, str]:
-    *before, last = path_of(envelope)
-    assert last.mark is Mark.ENDED
-    assert all(step.mark is not Mark.ENDED for step in before)
-    assert [step.name for step in path_of(envelope)] == list(NAMES.values())[: len(before) + 1]
+    *before, last = steps_of_beat(envelope)
+    assert last.mark is StepMark.ENDED
+    assert all(step.mark is not StepMark.ENDED for step in before)
+    assert [step.name for step in steps_of_beat(envelope)] == list(NAMES.values())[: len(before) + 1]
     return last.name, last.detail
 
 
 @pytest.mark.parametrize("step", GATE)
-def test_a_refused_beat_ends_at_its_step_with_its_reason(step: Step) -> None:
+def test_a_refused_beat_ends_at_its_step_with_its_reason(step: BeatStep) -> None:
     """What came before it passed; what comes after was never reached."""
     assert ended(beat(BeatResult.SKIPPED, why=remark(step, "because: of that"))) == (NAMES[step], "because: of that")
 
@@ -73,10 +73,10 @@ def test_a_beat_that_ran_ends_where_it_ended(given: dict[str, Any], name: str, d
 @pytest.mark.parametrize("wake", [Wake.ON_DEMAND, Wake.ASSIGNMENT, Wake.AUTOMATION])
 def test_what_a_wake_is_not_asked_says_so(wake: Wake) -> None:
     """A manual wake is not kept by the hours."""
-    lines = {line.name: line for line in path_of(beat(BeatResult.OK_TOKEN, reason=wake))}
-    assert lines["hours"].mark is Mark.NOT_ASKED
+    lines = {line.name: line for line in steps_of_beat(beat(BeatResult.OK_TOKEN, reason=wake))}
+    assert lines["hours"].mark is StepMark.NOT_ASKED
     assert lines["hours"].detail == f"the wake is {wake}"
-    assert lines["route"].mark is Mark.PASSED
+    assert lines["route"].mark is StepMark.PASSED
 
 
 def test_the_lines_are_short_and_aligned() -> None:
@@ -145,7 +145,7 @@ def test_the_log_has_a_line_for_each_beat_that_ran(caplog: pytest.LogCaptureFixt
 def test_a_pre_screen_that_fails_is_told_of_whatever_became_of_the_beat() -> None:
     """Each such beat costs a full run; the step says why."""
     why = f"{SCREEN_FAILED}no price is known for x; add it to `pricing`"
-    for given in ({"why": why}, {"why": f"{remark(Step.DEDUPE, 'nothing new')}; {why}"}):
-        steps = path_of(beat(BeatResult.OK_TOKEN, prescreen=Action.ESCALATE, tier=Tier.QUICK, **given))
-        said = next(step.detail for step in steps if step.name == NAMES[Step.PRESCREEN])
+    for given in ({"why": why}, {"why": f"{remark(BeatStep.DEDUPE, 'nothing new')}; {why}"}):
+        steps = steps_of_beat(beat(BeatResult.OK_TOKEN, prescreen=Action.ESCALATE, tier=Tier.QUICK, **given))
+        said = next(step.detail for step in steps if step.name == NAMES[BeatStep.PRESCREEN])
         assert said == "escalate: it failed: no price is known for x; add it to `pricing`"

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.heartbeats.finding_keys import Dedupe, finding_key, fingerprint
+from bot.domain.heartbeats.finding_keys import DuplicateCheck, finding_key, fingerprint
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(hours=24)
-TOLD = Dedupe().stamped("api/t1/ci-red", "CI is red.", "slack:D1", NOON)
+TOLD = DuplicateCheck().stamped("api/t1/ci-red", "CI is red.", "slack:D1", NOON)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_closing_a_finding_forgets_all_it_ever_sent_and_nothing_of_others() -> N
 
 def test_stamps_of_older_versions_load_and_a_text_without_its_finding_holds_nothing_back() -> None:
     """It may be of a finding that is closed."""
-    old = Dedupe.model_validate(
+    old = DuplicateCheck.model_validate(
         {"stamps": {f"slack:D1 text {fingerprint('CI is red.')}": NOON, "slack:D1 finding api/t2/x": NOON}}
     )
     assert not old.is_repeat("api/t1/ci-red", "CI is red.", "slack:D1", NOON, DAY)
@@ -67,13 +67,13 @@ def test_asking_changes_nothing_so_a_suppressed_repeat_does_not_lengthen_the_sil
 
 def test_nothing_was_told_before_the_first_send() -> None:
     """A failed send leaves no stamp."""
-    assert not Dedupe().is_repeat("api/t1/ci-red", "CI is red.", "slack:D1", NOON, DAY)
+    assert not DuplicateCheck().is_repeat("api/t1/ci-red", "CI is red.", "slack:D1", NOON, DAY)
 
 
 @given(st.dictionaries(st.text(max_size=5), st.integers(-200_000, 200_000), max_size=8), st.integers(0, 200_000))
 def test_pruning_changes_no_answer(sent: dict[str, int], window_s: int) -> None:
     """Property: whatever was a repeat still is, and what can never be one again is gone."""
-    window, told = timedelta(seconds=window_s), Dedupe()
+    window, told = timedelta(seconds=window_s), DuplicateCheck()
     for key, seconds in sent.items():
         told = told.stamped(key, f"text {key}", "d", NOON + timedelta(seconds=seconds))
     pruned = told.pruned(NOON, window)
@@ -85,7 +85,7 @@ def test_pruning_changes_no_answer(sent: dict[str, int], window_s: int) -> None:
 
 def test_stamps_survive_the_state_file() -> None:
     """As JSON."""
-    assert Dedupe.model_validate_json(TOLD.model_dump_json()) == TOLD
+    assert DuplicateCheck.model_validate_json(TOLD.model_dump_json()) == TOLD
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from bot.domain.heartbeats.task_history import (
     KEPT_TASKS,
     LIMITS_S,
     Measurement,
-    Move,
     TaskHistory,
-    moves,
-    remembered,
+    TierMove,
+    add_measurement,
+    suggested_moves,
 )
 from bot.domain.tiers import Tier
 
@@ -51,7 +51,7 @@ def test_a_task_that_keeps_taking_too_long_goes_a_tier_slower(
     tier: Tier, seconds: tuple[float, ...], to: Tier | None
 ) -> None:
     """Three times in a row, the newest included; nothing is slower than daily."""
-    assert [move.to_tier for move in moves(history(tier, seconds=seconds))] == ([to] if to else [])
+    assert [move.to_tier for move in suggested_moves(history(tier, seconds=seconds))] == ([to] if to else [])
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_daily_check_that_finds_something_three_days_running_goes_a_tier_faste
     tier: Tier, days: tuple[int, ...], is_moved: bool
 ) -> None:
     """A row that drifts past one midnight is one; days far apart are none."""
-    found = moves(history(tier, days=days))
+    found = suggested_moves(history(tier, days=days))
     assert [(move.from_tier, move.to_tier) for move in found] == ([(Tier.DAILY, Tier.HOURLY)] if is_moved else [])
 
 
@@ -77,31 +77,31 @@ def test_a_beat_that_finds_nothing_breaks_the_row() -> None:
     """One in which nobody looked does not; two findings of one day are one day."""
     past: dict[str, TaskHistory] = {}
     for found, day in [(True, 0), (True, 1), (None, 1), (True, 1)]:
-        past = remembered(past, [seen(Tier.DAILY, found=found)], on=DAY + timedelta(days=day), standing={TASK})
+        past = add_measurement(past, [seen(Tier.DAILY, found=found)], on=DAY + timedelta(days=day), standing={TASK})
     assert past[TASK].found_on == (DAY, DAY + timedelta(days=1))
-    past = remembered(past, [seen(Tier.DAILY, found=False)], on=DAY + timedelta(days=2), standing={TASK})
+    past = add_measurement(past, [seen(Tier.DAILY, found=False)], on=DAY + timedelta(days=2), standing={TASK})
     assert past[TASK].found_on == ()
 
 
 def test_a_task_that_moved_is_measured_anew() -> None:
     """What it took in another tier says nothing of this one, so nothing is moved to and fro."""
     before = history(Tier.QUICK, seconds=(70.0, 70.0, 70.0))
-    after = remembered(before, [seen(Tier.HOURLY, seconds=70.0)], on=DAY, standing={TASK})
+    after = add_measurement(before, [seen(Tier.HOURLY, seconds=70.0)], on=DAY, standing={TASK})
     assert after[TASK] == TaskHistory(text="Look", tier=Tier.HOURLY, seconds=(70.0,))
-    assert moves(after) == ()
+    assert suggested_moves(after) == ()
 
 
 def test_a_task_that_is_gone_is_forgotten() -> None:
     """And one that was not due is kept as it was."""
     before = history(Tier.DAILY, days=(0,))
-    assert remembered(before, [], on=DAY, standing=()) == {}
-    assert remembered(before, [], on=DAY, standing={TASK}) == before
+    assert add_measurement(before, [], on=DAY, standing=()) == {}
+    assert add_measurement(before, [], on=DAY, standing={TASK}) == before
 
 
 def test_of_a_task_in_two_tiers_the_first_one_counts() -> None:
     """Its commands ran once."""
     both = [seen(Tier.QUICK, seconds=1.0), seen(Tier.DAILY, seconds=1.0)]
-    assert remembered({}, both, on=DAY, standing={TASK})[TASK].tier is Tier.QUICK
+    assert add_measurement({}, both, on=DAY, standing={TASK})[TASK].tier is Tier.QUICK
 
 
 _SECONDS = st.none() | st.floats(0, 500, allow_nan=False)
@@ -126,16 +126,16 @@ def test_a_move_is_one_step_and_stands_on_its_last_three_measurements(beats: lis
     """Property: for any beats, bounded memory, and no proposal without three reasons in a row."""
     past: dict[str, TaskHistory] = {}
     for number, beat in enumerate(beats):
-        past = remembered(past, beat, on=DAY + timedelta(days=number), standing="abcd")
+        past = add_measurement(past, beat, on=DAY + timedelta(days=number), standing="abcd")
     assert all(len(each.seconds) <= KEPT and len(each.found_on) <= KEPT for each in past.values())
-    found = moves(past)
+    found = suggested_moves(past)
     assert len({move.task_id for move in found}) == len(found)
     for move in found:
         assert abs(list(Tier).index(move.from_tier) - list(Tier).index(move.to_tier)) == 1
         assert _reasons(move, past[move.task_id]) >= IN_A_ROW
 
 
-def _reasons(move: Move, past: TaskHistory) -> int:
+def _reasons(move: TierMove, past: TaskHistory) -> int:
     if move.to_tier is Tier.HOURLY and move.from_tier is Tier.DAILY:
         return len(past.found_on)
     return sum(seconds > LIMITS_S[move.from_tier] for seconds in past.seconds[-IN_A_ROW:])
@@ -147,5 +147,5 @@ def test_only_so_many_tasks_are_remembered() -> None:
         Measurement(task_id=f"{number:08x}", text="x", tier=Tier.QUICK, seconds=1.0, found=None)
         for number in range(KEPT_TASKS + 7)
     ]
-    kept = remembered({}, many, on=DAY, standing={each.task_id for each in many})
+    kept = add_measurement({}, many, on=DAY, standing={each.task_id for each in many})
     assert list(kept) == [each.task_id for each in many[7:]]

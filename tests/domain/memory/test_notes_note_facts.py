@@ -12,18 +12,18 @@ from bot.domain.memory.notes import (
     MAX_CITES,
     NAMED,
     UNKNOWN,
-    Cite,
-    NoteFacts,
+    NoteCitation,
+    NoteHeader,
     NoteKind,
-    caution,
     cites_of,
+    lesson_notice,
     note_text,
     note_words,
     with_cites,
 )
 from bot.domain.returns import EvidenceKind, EvidenceRef
 
-CITE = Cite(path="app/retry.py", lines="3-4", commit="a" * 40, quote="LIMIT = 5\n---\nx: 1")
+CITE = NoteCitation(path="app/retry.py", lines="3-4", commit="a" * 40, quote="LIMIT = 5\n---\nx: 1")
 TOKEN = "xoxb-" + "123456789012-1234567890123-abcdefABCDEF0123456789ab"
 
 
@@ -36,7 +36,7 @@ def a_file(ref: str = "app/retry.py:3-4", **changes: object) -> EvidenceRef:
 def test_what_was_written_is_read_back() -> None:
     """Kind, who, when and the lines it rests on, whatever stands in the quotes."""
     text = note_text("# Retries", {"kind": NoteKind.DISMISSAL, "saved_by": "U1", "cites": [CITE.model_dump()]})
-    facts = NoteFacts.read(text)
+    facts = NoteHeader.read(text)
     assert (facts.kind, facts.saved_by, facts.cites) == (NoteKind.DISMISSAL, "U1", (CITE,))
     assert note_words(text) == "# Retries\n"
 
@@ -55,7 +55,7 @@ def test_what_was_written_is_read_back() -> None:
 )
 def test_a_note_of_peoples_own_cites_nothing(text: str) -> None:
     """What is not ours is passed over."""
-    assert NoteFacts.read(text) == NoteFacts()
+    assert NoteHeader.read(text) == NoteHeader()
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_citation_that_cannot_be_one_is_left_out(changes: dict[str, str]) -> N
     """Paths stay inside the codebase, commits are ids."""
     broken = {**CITE.model_dump(), **changes}
     text = f"---\ncites: {json.dumps([broken, CITE.model_dump()])}\n---\n\nwords"
-    assert NoteFacts.read(text).cites == (CITE,)
+    assert NoteHeader.read(text).cites == (CITE,)
 
 
 def test_only_pinned_lines_of_files_are_kept() -> None:
@@ -94,7 +94,7 @@ def test_other_citations_leave_the_rest_as_it_stands() -> None:
     """People's own lines and words included; without facts there is nowhere to write them."""
     text = '---\nkind: "note"\ntitle: Theirs\n---\n\n# Retries\n\n---\n\ncites: none\n'
     pinned = with_cites(text, [CITE])
-    assert NoteFacts.read(pinned).cites == (CITE,)
+    assert NoteHeader.read(pinned).cites == (CITE,)
     assert with_cites(pinned, ()) == text
     assert with_cites("# Retries\n", [CITE]) == "# Retries\n"
 
@@ -109,10 +109,10 @@ def test_any_words_survive_other_citations(words: str) -> None:
 def test_a_caution_says_the_most_pressing_first_and_names_a_few() -> None:
     """Changed lines, then that it is a lesson; what nobody could look up is said too."""
     cites = [CITE.model_copy(update={"path": f"a{n}.py\n# forged"}) for n in range(5)]
-    said = caution(NoteKind.CORRECTION, cites)
+    said = lesson_notice(NoteKind.CORRECTION, cites)
     assert said.startswith("the lines this note cites changed since aaaaaaa (a0.py # forged:3-4")
     assert said.count(".py") == NAMED
     assert "and 2 more" in said
     assert "\n" not in said
     assert said.index("changed") < said.index("a lesson, not a fact about the code")
-    assert caution(NoteKind.NOTE, None) == UNKNOWN
+    assert lesson_notice(NoteKind.NOTE, None) == UNKNOWN

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.domain.playbook import Playbook, line_end, parse
 from bot.domain.playbooks.playbook_edits import add_note, add_task, move_task, raise_flag, remove
-from bot.domain.playbooks.playbook_entries import Entry, Section, plain_text
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, PlaybookSection, plain_text
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 from tests.playbooks import FILES, template
@@ -182,7 +182,7 @@ def test_the_template_takes_every_edit() -> None:
     assert back == template("worker").with_stamps(tuple(Tier), NOON)
 
 
-_EDITS: list[Callable[[Playbook, Entry, Tier, str], Playbook]] = [
+_EDITS: list[Callable[[Playbook, PlaybookEntry, Tier, str], Playbook]] = [
     lambda playbook, _entry, tier, text: add_task(playbook, tier, text),
     lambda playbook, _entry, _tier, text: raise_flag(playbook, text),
     lambda playbook, _entry, _tier, text: add_note(playbook, text),
@@ -193,11 +193,11 @@ _EDITS: list[Callable[[Playbook, Entry, Tier, str], Playbook]] = [
 
 @given(FILES, st.sampled_from(_EDITS), st.sampled_from(Tier), st.text(max_size=20), st.data())
 def test_an_edit_of_any_file_keeps_every_other_entry_or_is_refused(
-    text: str, edit: Callable[[Playbook, Entry, Tier, str], Playbook], tier: Tier, new: str, data: st.DataObject
+    text: str, edit: Callable[[Playbook, PlaybookEntry, Tier, str], Playbook], tier: Tier, new: str, data: st.DataObject
 ) -> None:
     """Property: at most one entry differs, no line outside the edit does, and stamps stay."""
     before = parse(text)
-    gone = Entry(before.sections[0] if before.sections else parse("x").entries[0].section, "gone?", None, 0, 1)
+    gone = PlaybookEntry(before.sections[0] if before.sections else parse("x").entries[0].section, "gone?", None, 0, 1)
     entry = data.draw(st.sampled_from(before.entries or (gone,)))
     try:
         after = edit(before, entry, tier, new)
@@ -245,14 +245,14 @@ def tidy_files(draw: st.DrawFn) -> str:
     tidy_files(), st.lists(st.tuples(st.sampled_from(_EDITS), st.sampled_from(Tier), st.integers(0, 99)), max_size=12)
 )
 def test_any_row_of_edits_changes_the_lines_it_means_and_no_other(
-    text: str, edits: list[tuple[Callable[[Playbook, Entry, Tier, str], Playbook], Tier, int]]
+    text: str, edits: list[tuple[Callable[[Playbook, PlaybookEntry, Tier, str], Playbook], Tier, int]]
 ) -> None:
     """Property: what is no entry stays byte for byte in its place, and an entry left alone keeps all its lines."""
     before = playbook = parse(text)
     for number, (edit, tier, pick) in enumerate(edits):
         entry = playbook.entries[pick % len(playbook.entries)] if playbook.entries else None
-        if entry is None or entry.section is Section.OTHER:
-            entry = Entry(Section.QUICK, "no such entry", None, 0, 1)
+        if entry is None or entry.section is PlaybookSection.OTHER:
+            entry = PlaybookEntry(PlaybookSection.QUICK, "no such entry", None, 0, 1)
         with suppress(InputError):
             playbook = edit(playbook, entry, tier, f"new {number}")
         playbook = parse(playbook.render())

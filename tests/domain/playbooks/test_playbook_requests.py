@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.playbooks.playbook_entries import plain_text
-from bot.domain.playbooks.playbook_requests import read_wish
+from bot.domain.playbooks.playbook_requests import parse_playbook_request
 
 SESSIONS = {"shop": "Shop", "shop-api": "Shop API", "tooling": "Tooling"}
 
@@ -100,16 +100,16 @@ NONE = [
 @pytest.mark.parametrize(("text", "wish"), WISHES)
 def test_an_order_is_a_wish(text: str, wish: str | None) -> None:
     """With its tier; hourly where it names none."""
-    found = read_wish(f"<@U0BOT> {text}", SESSIONS)
+    found = parse_playbook_request(f"<@U0BOT> {text}", SESSIONS)
     assert (found and f"{found.verb} {found.tier or ''} {found.task}") == wish
     if not text.endswith((".", "!", "please")) and wish:
-        assert read_wish(f"{text} <@U0BOT>", SESSIONS) == found
+        assert parse_playbook_request(f"{text} <@U0BOT>", SESSIONS) == found
 
 
 @pytest.mark.parametrize("text", NONE)
 def test_anything_else_is_none(text: str) -> None:
     """A question, a report, an order for once, and whatever holds more than one plain line."""
-    assert read_wish(f"<@U0BOT> {text}", SESSIONS) is None
+    assert parse_playbook_request(f"<@U0BOT> {text}", SESSIONS) is None
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_anything_else_is_none(text: str) -> None:
 )
 def test_the_session_is_named_in_the_text(text: str, names: tuple[str, ...], task: str) -> None:
     """By id or name, as a whole word, outside code; "in shop" is no part of the task."""
-    found = read_wish(f"<@U0BOT> {text}", SESSIONS)
+    found = parse_playbook_request(f"<@U0BOT> {text}", SESSIONS)
     assert found is not None
     assert (found.names, found.task) == (names, task)
 
@@ -134,7 +134,7 @@ def test_the_session_is_named_in_the_text(text: str, names: tuple[str, ...], tas
 @given(st.text(max_size=60), st.sampled_from(["watch {} hourly", "stop checking {}", "move {} to daily", "{}"]))
 def test_whatever_is_written_a_task_is_one_plain_line(words: str, form: str) -> None:
     """Or there is no wish."""
-    found = read_wish(f"<@U0BOT> {form.format(words)}", SESSIONS)
+    found = parse_playbook_request(f"<@U0BOT> {form.format(words)}", SESSIONS)
     assert found is None or plain_text(found.task) == found.task
 
 
@@ -144,6 +144,6 @@ def test_whatever_is_written_a_task_is_one_plain_line(words: str, form: str) -> 
 def test_it_is_quick_whatever_is_written(words: str) -> None:
     """It reads on the way of every mention."""
     started = time.perf_counter()
-    read_wish(f"<@U0BOT> {words}", SESSIONS)
-    read_wish(words * 100, SESSIONS)
+    parse_playbook_request(f"<@U0BOT> {words}", SESSIONS)
+    parse_playbook_request(words * 100, SESSIONS)
     assert time.perf_counter() - started < 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.questions.draft_tone import (
-    doubts,
+    hedges,
     overclaims,
     own_sentences,
     sentences,
@@ -64,13 +64,13 @@ def test_certainty_is_understood_in_eight_languages(text: str) -> None:
 )
 def test_doubt_is_understood_in_eight_languages(text: str) -> None:
     """Each language the bot answers in has its words for doubt."""
-    assert doubts([f"… {text} …"])
+    assert hedges([f"… {text} …"])
 
 
 @pytest.mark.parametrize("text", ["not guaranteed", "isn't guaranteed", "the undefinitelys", "mightier", "whenever"])
 def test_words_that_only_look_alike_are_left_alone(text: str) -> None:
     """Negated certainty is none, and a word inside a word is another word."""
-    assert overclaims([text]) == doubts([text]) == []
+    assert overclaims([text]) == hedges([text]) == []
 
 
 def test_one_doubt_is_honest_and_two_are_hedging() -> None:

@@ -11,13 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.playbook import parse
-from bot.domain.sharing.quarantine import UNKNOWN, travelling_form, why_quarantined
-from bot.domain.sharing.suggestions import SUGGESTION_ID, By, Status, Suggestion, is_alike, suggestion_id
+from bot.domain.sharing.quarantine import UNKNOWN, quarantine_reason, travelling_form
+from bot.domain.sharing.suggestions import (
+    SUGGESTION_ID,
+    DecidedBy,
+    Suggestion,
+    SuggestionStatus,
+    is_same_task,
+    suggestion_id,
+)
 from bot.domain.tiers import Tier
 from bot.errors import Conflict
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-ANA = By("U0ANA", "ana")
+ANA = DecidedBy("U0ANA", "ana")
 CORPUS = yaml.safe_load((Path(__file__).parents[2] / "security" / "injection.yml").read_text())
 TEMPLATES = Path(__file__).parents[3] / "bot" / "heartbeat" / "playbooks" / "templates"
 PLAIN = [
@@ -83,13 +90,13 @@ def test_an_offer_and_a_move_of_the_same_task_are_two_things() -> None:
 
 def test_a_decision_is_made_once() -> None:
     """Whoever comes second learns who was first; taken back, it waits as it did before."""
-    accepted = a_suggestion().decided(Status.ACCEPTED, ANA, NOON, "  ")
+    accepted = a_suggestion().decided(SuggestionStatus.ACCEPTED, ANA, NOON, "  ")
     assert (accepted.decided_by, accepted.decided_at, accepted.decision_reason) == ("U0ANA", NOON, None)
     with pytest.raises(Conflict, match="ana accepted shop-123456 already"):
-        accepted.decided(Status.REJECTED, By("U0BEN", "ben"), NOON, "late")
+        accepted.decided(SuggestionStatus.REJECTED, DecidedBy("U0BEN", "ben"), NOON, "late")
     assert accepted.undecided() == a_suggestion()
-    held = a_suggestion(status=Status.QUARANTINED, quarantine="odd")
-    assert held.decided(Status.REJECTED, ANA, NOON, None).undecided() == held
+    held = a_suggestion(status=SuggestionStatus.QUARANTINED, quarantine="odd")
+    assert held.decided(SuggestionStatus.REJECTED, ANA, NOON, None).undecided() == held
 
 
 @pytest.mark.parametrize(
@@ -106,41 +113,41 @@ def test_a_decision_is_made_once() -> None:
 )
 def test_two_tasks_are_one_by_their_words_or_their_commands(one: str, other: str, same: bool) -> None:
     """In either order."""
-    assert is_alike(one, other) is same
-    assert is_alike(other, one) is same
+    assert is_same_task(one, other) is same
+    assert is_same_task(other, one) is same
 
 
 @given(st.text(), st.text())
 def test_likeness_goes_both_ways_and_holds_of_itself(one: str, other: str) -> None:
     """Whatever the texts."""
-    assert is_alike(one, one)
-    assert is_alike(one, other) == is_alike(other, one)
+    assert is_same_task(one, one)
+    assert is_same_task(one, other) == is_same_task(other, one)
 
 
 @pytest.mark.parametrize("text", [entry["text"] for entry in CORPUS] + ORDERS)
 def test_what_talks_to_the_agent_is_quarantined(text: str) -> None:
     """Every line of the corpus and some made for playbooks."""
-    assert why_quarantined(text.strip())
+    assert quarantine_reason(text.strip())
 
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_free_words_are_read_by_a_human_first(text: str) -> None:
     """However harmless they look: the form decides, not the words."""
-    assert why_quarantined(text) == UNKNOWN
+    assert quarantine_reason(text) == UNKNOWN
 
 
 @pytest.mark.parametrize("text", FOREIGN)
 def test_an_order_in_any_language_is_quarantined(text: str) -> None:
     """Alone, or as the title of a command that is allowed."""
-    assert why_quarantined(text)
-    assert why_quarantined(f"{text}: `gh pr list`")
+    assert quarantine_reason(text)
+    assert quarantine_reason(f"{text}: `gh pr list`")
 
 
 @pytest.mark.parametrize("text", ["`gh pr list`", "`gh pr checks 17`", "`git log --oneline --max-count=20`"])
 def test_an_allowed_command_travels_alone(text: str) -> None:
     """With numbers in its holes."""
-    assert why_quarantined(text) is None
-    assert why_quarantined(text, commands=()) == UNKNOWN
+    assert quarantine_reason(text) is None
+    assert quarantine_reason(text, commands=()) == UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -158,15 +165,15 @@ def test_an_allowed_command_travels_alone(text: str) -> None:
 )
 def test_a_command_with_words_of_somebody_does_not(text: str) -> None:
     """A branch or a date may be a sentence."""
-    assert why_quarantined(text)
+    assert quarantine_reason(text)
 
 
 @pytest.mark.parametrize("name", ["worker.md", "master.md"])
 def test_the_templates_hold_plain_checks_only(name: str) -> None:
     """They are what every session begins with."""
     playbook = parse((TEMPLATES / name).read_text(encoding="utf-8"))
-    assert [why_quarantined(task.text) for tier in Tier for task in playbook.tasks(tier)].count(None) >= 12
-    assert all(why_quarantined(task.text) is None for tier in Tier for task in playbook.tasks(tier))
+    assert [quarantine_reason(task.text) for tier in Tier for task in playbook.tasks(tier)].count(None) >= 12
+    assert all(quarantine_reason(task.text) is None for tier in Tier for task in playbook.tasks(tier))
 
 
 def test_a_command_travels_without_its_title() -> None:
@@ -179,4 +186,4 @@ def test_a_command_travels_without_its_title() -> None:
 
 def test_the_secrets_of_this_process_are_known() -> None:
     """Whatever they look like."""
-    assert why_quarantined("Look at tomato-soup-11", {"tomato-soup-11"}) == "it holds a secret"
+    assert quarantine_reason("Look at tomato-soup-11", {"tomato-soup-11"}) == "it holds a secret"

@@ -16,9 +16,9 @@ from bot.domain.heartbeats.alerts import Alert, Posted, finding_digest
 from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.errors import InputError, ProviderError, Unconfirmed
-from bot.heartbeat.alerts.finding_responses import Findings
-from bot.heartbeat.sessions.session_registry import Sessions
-from handlers.buttons.alert_buttons import NOT_YOURS, AlertButtons, AlertDesk
+from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.sessions.session_registry import SessionRegistry
+from handlers.buttons.alert_buttons import NOT_YOURS, AlertActions, AlertButtons
 from tests.fakes import FakeClock, FakeWorkspace, MemoryOverrideStore, MemorySessionStore
 from tests.heartbeat.builders import AT, OWNERS
 from tests.heartbeat.clockwork import session_settings
@@ -51,12 +51,12 @@ class Edge:
         self.acks = 0
         self.trouble: ProviderError | None = None
         self.expired = self.mute = False
-        desk = AlertDesk(
+        desk = AlertActions(
             owners=OWNERS,
-            sessions=Sessions(
+            sessions=SessionRegistry(
                 {"shop": session_settings(folder, owner=ANA, name="Shop", **beat)}, MemoryOverrideStore()
             ),
-            findings=Findings(self.store, self.clock),
+            findings=FindingResponses(self.store, self.clock),
             show=self._show,
             wake=self._wake,
             ask=self._ask,

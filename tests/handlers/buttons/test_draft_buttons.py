@@ -13,14 +13,14 @@ from slack_sdk.errors import SlackApiError
 
 from blocks import ids
 from bot.casework.approvers import UNKNOWN, Approvers
-from bot.casework.checks.evidence_reader import Citation, NothingToShow
-from bot.casework.decisions import Click
+from bot.casework.checks.evidence_reader import EvidenceMissing, ShownCitation
+from bot.casework.decisions import DraftClick
 from bot.domain.returns import TriageFile
-from bot.domain.threads import PendingReason, Resolution, Status, ThreadState
+from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.errors import ProviderError, Unconfirmed
 from bot.ports import Person
 from bot.ports.chat import IN_FLIGHT
-from handlers.buttons.draft_buttons import NOT_YOURS, Answers, Approvals, EvidenceDialogue
+from handlers.buttons.draft_buttons import NOT_YOURS, ClickReplies, DraftButtons, EvidenceDialogue
 from tests.builders import THREAD_ID, a_return
 from tests.casework.office import ANN, BEN, Office
 from tests.payloads import payload
@@ -83,9 +83,9 @@ class NoLines:
 
     known_secrets: frozenset[str] = frozenset()
 
-    def citations(self, state: ThreadState, *, at_most: int) -> list[Citation]:
+    def citations(self, state: ThreadState, *, at_most: int) -> list[ShownCitation]:
         refs = state.investigator_return.evidence_refs if state.investigator_return else ()
-        return [Citation(ref, True, "", ref.quote, NothingToShow("")) for ref in refs]
+        return [ShownCitation(ref, True, "", ref.quote, EvidenceMissing("")) for ref in refs]
 
 
 class Edge:
@@ -101,12 +101,12 @@ class Edge:
         self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=office.workspace)
         self.approvers.refresh()
         self.home = RecordedHome()
-        self.listeners = Approvals(
+        self.listeners = DraftButtons(
             office.decisions,
             self.approvers,
             office.store,
             evidence=EvidenceDialogue(office.store, NoLines(), lambda _: None),  # type: ignore[arg-type]
-            answers=Answers(self._tell, self.home, ops_channel="C0OPS"),  # type: ignore[arg-type]
+            answers=ClickReplies(self._tell, self.home, ops_channel="C0OPS"),  # type: ignore[arg-type]
         )
 
     def _tell(self, channel: str, user: str, text: str) -> None:
@@ -146,7 +146,7 @@ class Edge:
     def submit(
         self,
         name: str,
-        click: Click,
+        click: DraftClick,
         *,
         by: str = BEN,
         at_home: bool = False,
@@ -431,7 +431,7 @@ class TestOtherSubmits:
     def test_context_starts_anew(self, edge: Edge) -> None:
         """And is told so."""
         edge.submit("submit_context", edge.office.click(), context=words("we mean v2"))
-        assert edge.office.state.status is Status.INVESTIGATING
+        assert edge.office.state.status is ThreadStatus.INVESTIGATING
         assert edge.last_word.startswith("Noted.")
 
     @pytest.mark.parametrize("name", ["submit_dismiss", "submit_context"])
@@ -461,17 +461,17 @@ class TestMenu:
         """For approvers only."""
         value = self.option(edge, ids.REINVESTIGATE)
         edge.choose(value, by=CARL)
-        assert edge.office.state.status is Status.PENDING_USER
+        assert edge.office.state.status is ThreadStatus.PENDING_USER
         edge.choose(value)
-        assert edge.office.state.status is Status.INVESTIGATING
+        assert edge.office.state.status is ThreadStatus.INVESTIGATING
 
     def test_the_button_of_a_failed_card_does_the_same(self, edge: Edge) -> None:
         """For approvers only, and once."""
         value = edge.value()
         edge.press("reinvestigate", value, by=CARL)
-        assert edge.office.state.status is Status.PENDING_USER
+        assert edge.office.state.status is ThreadStatus.PENDING_USER
         edge.press("reinvestigate", value)
-        assert edge.office.state.status is Status.INVESTIGATING
+        assert edge.office.state.status is ThreadStatus.INVESTIGATING
 
     @pytest.mark.parametrize(("action", "title"), [(ids.ADD_CONTEXT, "Add context"), (ids.SHOW_EVIDENCE, "Evidence")])
     def test_a_dialogue_opens(self, edge: Edge, action: str, title: str) -> None:
@@ -507,16 +507,16 @@ class TestMenu:
         edge = Edge(Office(tmp_path, has_model=True).asked())
         value = self.option(edge, ids.ESCALATE)
         edge.choose(value, by=CARL)
-        assert edge.office.state.status is Status.PENDING_USER
+        assert edge.office.state.status is ThreadStatus.PENDING_USER
         edge.choose(value)
-        assert edge.office.state.status is Status.ESCALATED
+        assert edge.office.state.status is ThreadStatus.ESCALATED
         assert edge.last_word.startswith("A long investigation starts.")
 
     def test_a_long_investigation_without_a_model_is_refused_in_plain_words(self, edge: Edge) -> None:
         """Nothing changes."""
         edge.choose(self.option(edge, ids.ESCALATE))
         assert "needs a model" in edge.last_word
-        assert edge.office.state.status is Status.PENDING_USER
+        assert edge.office.state.status is ThreadStatus.PENDING_USER
 
     def test_a_note_is_saved_by_whoever_may_approve(self, tmp_path: Path) -> None:
         """And by nobody else; the answer names the file."""

@@ -12,7 +12,7 @@ from slack_sdk import WebClient
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.evidence_reader import EvidenceReader
 from bot.domain.returns import EvidenceKind, EvidenceRef
-from bot.domain.threads import PendingReason, Status
+from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import ProviderError
 from handlers.buttons.draft_buttons import EvidenceDialogue
 from tests.builders import THREAD_ID, a_return, in_status
@@ -30,7 +30,7 @@ class Desk:
         ref = EvidenceRef(kind=EvidenceKind.FILE, ref="app/retry.py:3", commit=repo.head(), quote="limit = 5")
         ret = a_return(evidence_refs=(ref,) * 14)
         store = MemoryThreadStore()
-        store.put(in_status(Status.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret))
+        store.put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret))
         self.dialogue = EvidenceDialogue(store, EvidenceReader(repo=repo), lambda _: "https://code.acme.io/x")
         slack.will("views.open", Answer({"view": {"id": "V7"}}))
 

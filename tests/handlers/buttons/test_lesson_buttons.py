@@ -8,7 +8,7 @@ import pytest
 
 from blocks import ids
 from bot.adapters.storage.files.atomic_write import list_files
-from bot.domain.memory.rechecks import Outcome
+from bot.domain.memory.rechecks import RecheckOutcome
 from handlers.buttons.draft_buttons import NOT_YOURS
 from handlers.buttons.lesson_buttons import LessonButtons
 from tests.casework.office import ANN, BEN, Office
@@ -113,8 +113,8 @@ def test_only_approvers_decide_about_a_note(edge: LessonEdge) -> None:
         assert edge.last_word == NOT_YOURS
     for value in ("", "0" * 16, f"{given}0", "../../x", None):
         edge.press("retire", value)
-    assert edge.room.cards.last.outcome is Outcome.OPEN
+    assert edge.room.cards.last.outcome is RecheckOutcome.OPEN
     edge.press("still_true", given)
-    assert edge.room.cards.last.outcome is Outcome.KEPT
+    assert edge.room.cards.last.outcome is RecheckOutcome.KEPT
     edge.press("retire", given, by=BEN)
     assert "decided already: kept" in edge.last_word

@@ -11,11 +11,11 @@ from slack_sdk import WebClient
 from blocks import ids
 from blocks.cards.proposal_card import done_text, proposal_blocks, proposal_text
 from bot.casework.approvers import Approvers
-from bot.domain.playbooks.playbook_requests import Verb
-from bot.domain.playbooks.proposals import Proposal, Standing
+from bot.domain.playbooks.playbook_requests import RequestVerb
+from bot.domain.playbooks.proposals import Proposal, ProposalStatus
 from bot.domain.tiers import Tier
 from handlers.buttons.proposal_buttons import NOT_YOURS, ProposalButtons
-from handlers.cards.proposal_cards import SlackProposals
+from handlers.cards.proposal_cards import ProposalCards
 from tests.blocks.limits import texts
 from tests.handlers.slack_stub import Answer, SlackStub, a_poster
 from tests.heartbeat.builders import OWNERS
@@ -52,7 +52,7 @@ class Edge:
         getattr(self.buttons, name)(lambda **_: None, body, action)
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ProposalStatus:
         return self.world.proposal.standing
 
 
@@ -79,7 +79,7 @@ def test_who_may_not_decides_nothing(edge: Edge, name: str, by: str, team: str) 
     """Told so, and nothing is changed."""
     edge.press(name, ids.encode_proposal(ID, "shop"), by, team)
     assert edge.told == [NOT_YOURS]
-    assert edge.standing is Standing.OPEN
+    assert edge.standing is ProposalStatus.OPEN
 
 
 @pytest.mark.parametrize("name", ["accept", "reject", "choose"])
@@ -91,8 +91,8 @@ def test_a_hostile_value_edits_nothing(edge: Edge, name: str, value: object) -> 
     edge.press(name, value)
     assert edge.world.shop.read_text() == PLAYBOOK
     assert edge.world.tooling.read_text() == "# Quick\n- [ ] look\n"
-    assert edge.standing in (Standing.OPEN, Standing.REJECTED)
-    assert edge.standing is Standing.OPEN or name == "reject"
+    assert edge.standing in (ProposalStatus.OPEN, ProposalStatus.REJECTED)
+    assert edge.standing is ProposalStatus.OPEN or name == "reject"
 
 
 def test_the_owner_of_another_session_rejects_nothing(edge: Edge) -> None:
@@ -107,7 +107,7 @@ def test_the_owner_of_another_session_rejects_nothing(edge: Edge) -> None:
 def a_proposal(**changes: Any) -> Proposal:
     fields: dict[str, Any] = {
         "id": ID,
-        "verb": Verb.ADD,
+        "verb": RequestVerb.ADD,
         "wanted": "watch",
         "task": "Watch <!channel> & `df -h`",
         "tier": Tier.HOURLY,
@@ -138,14 +138,14 @@ def test_without_a_session_there_is_no_accept() -> None:
     """Only the choice, and a no; a decided card has no buttons."""
     kinds = [element["action_id"] for element in proposal_blocks(a_proposal(session=None))[-1].to_dict()["elements"]]
     assert kinds == [ids.CHOOSE_SESSION, ids.REJECT_PROPOSAL]
-    closed = proposal_blocks(a_proposal(standing=Standing.REJECTED, decided_by="U2"))
+    closed = proposal_blocks(a_proposal(standing=ProposalStatus.REJECTED, decided_by="U2"))
     assert all(block.type != "actions" for block in closed)
 
 
 def test_the_line_in_the_thread_is_found_by_what_it_carries(slack: SlackStub) -> None:
     """Metadata decides; without it the same words since the intent; words of an earlier day are another line."""
     client = WebClient(token="xoxb-1", base_url=slack.url)
-    chat = SlackProposals(
+    chat = ProposalCards(
         client,
         a_poster(slack.url),
         ops_channel="C0OPS",

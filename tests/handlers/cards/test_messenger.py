@@ -10,18 +10,18 @@ import pytest
 
 from blocks import ids
 from bot.domain.citations.links import code_links
-from bot.domain.threads import PendingReason, PostIntent, Status, ThreadState, hash_draft, reply_mark
+from bot.domain.threads import PendingReason, PostIntent, ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports.chat import IN_FLIGHT
 from handlers.cards.messenger import SlackMessenger, ephemeral
-from handlers.transport.rate_limits import UPDATE_BURST, Pacing
+from handlers.transport.rate_limits import UPDATE_BURST, RateLimits
 from handlers.transport.slack_clients import repeatable_client
 from tests.blocks.limits import texts
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, in_status
 from tests.fakes import FakeClock
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal
 
-STATE = in_status(Status.PENDING_USER, PendingReason.APPROVAL)
+STATE = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
 CARD_TS = "1800000000.000001"
 TEXT = "The limit is **5**."
 LATER = STATE.evolve(original_message_id="1795168800.000100")
@@ -40,7 +40,7 @@ def messenger(slack: SlackStub, clock: FakeClock) -> SlackMessenger:
     return SlackMessenger(
         repeatable_client("xoxb-1", slack.url),
         a_poster(slack.url, clock=clock),
-        Pacing(posts_per_second=1.0).updates,
+        RateLimits(posts_per_second=1.0).updates,
         ops_channel="C0OPS",
         bot_user_id="U0BOT",
         link_to=code_links(None),

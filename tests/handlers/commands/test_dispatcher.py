@@ -13,21 +13,21 @@ from slack_sdk.models.blocks import Block
 from slack_sdk.webhook import WebhookResponse
 
 from blocks.views.brief_view import draft_lines
-from blocks.views.heartbeat_view import said_blocks
+from blocks.views.heartbeat_view import message_blocks
 from bot.adapters.storage.files.json_file import JsonFile
-from bot.adapters.storage.files.tinydb_documents import TinyThreadStore
+from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.casework.approvers import Approvers
 from bot.casework.pause import FILE as PAUSE
-from bot.casework.pause import Pausing
+from bot.casework.pause import PauseSwitch
 from bot.casework.reports.status_overview import ThreadLine
 from bot.domain.commands.command_specs import MANUAL
-from bot.domain.threads import PendingReason, Status, ThreadState
+from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import ProviderError
 from bot.ports import Person
 from handlers.commands.casework_commands import CaseworkCommands
-from handlers.commands.dispatcher import OTHER_TEAM, Commands
+from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
 from handlers.commands.report_commands import status_command
-from handlers.commands.typed_command import Typed
+from handlers.commands.typed_command import TypedCommand
 from tests.blocks.limits import texts
 from tests.builders import NOW, in_status
 from tests.fakes import FakeClock, FakeWorkspace
@@ -40,7 +40,7 @@ def run(home: Path, text: str | None, *, by: str = "U2") -> dict[str, Any]:
     workspace.groups["C0OPS"] = frozenset({"U2"})
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
     approvers.refresh()
-    commands = Commands({"status": status_command(home, approvers, FakeClock())}, team_id="T1")
+    commands = CommandDispatcher({"status": status_command(home, approvers, FakeClock())}, team_id="T1")
     answers: list[dict[str, Any]] = []
     commands(lambda **answer: answers.append(answer), {**payload("slash_command"), "text": text, "user_id": by}, None)  # type: ignore[arg-type]
     [answer] = answers
@@ -61,7 +61,7 @@ def test_every_answer_is_ephemeral(tmp_path: Path, text: str) -> None:
 
 def test_questions_are_shown_to_approvers_only(tmp_path: Path) -> None:
     """Whoever else asks sees the counts."""
-    TinyThreadStore(tmp_path).put(in_status(Status.INVESTIGATING, question="why five?"))
+    TinyDocuments(tmp_path).put(in_status(ThreadStatus.INVESTIGATING, question="why five?"))
     assert "why five?" in said(run(tmp_path, "status"))
     other = said(run(tmp_path, "status", by="U3"))
     assert "why five?" not in other
@@ -74,7 +74,7 @@ def test_a_colleague_of_a_sister_workspace_is_answered(tmp_path: Path) -> None:
     workspace.people["U2"] = Person(user_id="U2", name="b", team_id="T2", team_ids=frozenset({"T2"}))
     approvers = Approvers((), ops_channel="C0OPS", team_id="T1", workspace=workspace)
     status = status_command(tmp_path, approvers, FakeClock())
-    commands = Commands({"status": status}, team_id="T1", knows=approvers.knows)
+    commands = CommandDispatcher({"status": status}, team_id="T1", knows=approvers.knows)
     answers: list[dict[str, Any]] = []
     for team in ("T2", "T9"):
         body = {**payload("slash_command"), "text": "status", "user_id": "U2", "team_id": team}
@@ -118,7 +118,7 @@ class Casework:
         workspace.groups["C0OPS"] = frozenset({"U2"})
         approvers = Approvers(configured, ops_channel="C0OPS", team_id="T1", workspace=workspace)
         approvers.refresh()
-        self.pausing = Pausing(home, JsonFile(home / PAUSE), FakeClock())
+        self.pausing = PauseSwitch(home, JsonFile(home / PAUSE), FakeClock())
         commands = CaseworkCommands(
             home=home,
             approvers=approvers,
@@ -128,7 +128,7 @@ class Casework:
             ask=self._ask,
             clock=FakeClock(),
         )
-        self.commands = Commands(commands.table(), team_id="T1")
+        self.commands = CommandDispatcher(commands.table(), team_id="T1")
 
     def _show_week(self) -> None:
         if self.refuse:
@@ -167,7 +167,7 @@ DRAFT = "The secret limit is 5."
 def a_draft(question: str, ts: str) -> ThreadState:
     """Return a thread with a draft on a card."""
     return in_status(
-        Status.PENDING_USER,
+        ThreadStatus.PENDING_USER,
         PendingReason.APPROVAL,
         thread_id=f"T1.C1.{ts}",
         original_message_id=ts,
@@ -182,9 +182,9 @@ def a_draft(question: str, ts: str) -> ThreadState:
 def test_open_lists_the_drafts_with_links_to_their_cards_for_approvers_only(casework: Casework) -> None:
     """Whoever else asks sees how many there are, and neither question, nor link, nor draft."""
     assert "No draft waits" in casework.type("open")
-    store = TinyThreadStore(casework.home)
+    store = TinyDocuments(casework.home)
     store.put(a_draft("why <!channel> five?", "1795165200.000100"))
-    store.put(in_status(Status.INVESTIGATING, question="not yet", thread_id="T1.C1.1795165201.000100"))
+    store.put(in_status(ThreadStatus.INVESTIGATING, question="not yet", thread_id="T1.C1.1795165201.000100"))
     seen = casework.type("open")
     assert "<https://acme.slack.com/archives/C0OPS/p1795165300000200|card>" in seen
     assert "five?" in seen
@@ -282,7 +282,7 @@ def test_help_on_one_command_says_more(casework: Casework, text: str, says: str)
 
 def test_the_brief_is_for_everybody_in_numbers(casework: Casework) -> None:
     """Questions are added for approvers."""
-    TinyThreadStore(casework.home).put(a_draft("why five?", "1795165200.000100"))
+    TinyDocuments(casework.home).put(a_draft("why five?", "1795165200.000100"))
     assert "why five?" in casework.type("brief")
     other = casework.type("brief", by="U3")
     assert "*1 draft* waits" in other
@@ -297,11 +297,11 @@ class Slow:
         self.acks: list[dict[str, Any]] = []
         self.later: list[dict[str, Any]] = []
         self.told = threading.Event()
-        self.commands = Commands({"metrics": self.metrics}, team_id="T1", patience_s=0.01)
+        self.commands = CommandDispatcher({"metrics": self.metrics}, team_id="T1", patience_s=0.01)
 
-    def metrics(self, _: Typed) -> list[Block]:
+    def metrics(self, _: TypedCommand) -> list[Block]:
         assert self.told.wait(timeout=20)
-        return said_blocks("measured at last")
+        return message_blocks("measured at last")
 
     def ack(self, **said: Any) -> None:
         self.acks.append(said)

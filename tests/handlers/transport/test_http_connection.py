@@ -11,7 +11,7 @@ import pytest
 
 from bot.adapters.process.system_clock import SystemClock
 from bot.errors import StoreError
-from bot.intake.presence import Presence, state_of
+from bot.intake.presence import Presence, connection_state
 from handlers.routes import Listeners, bolt_app
 from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
@@ -98,14 +98,14 @@ def test_a_start_that_cannot_note_it_does_not_listen(slack: SlackStub) -> None:
 
 def test_it_is_up_while_it_serves_and_says_when_slack_last_sent_anything(ear: Ear) -> None:
     """And down, with the reason, once it has ended for no one's asking."""
-    assert state_of(ear.written, ear.clock.now()) == "up"
+    assert connection_state(ear.written, ear.clock.now()) == "up"
     ear.clock.advance(11)
     assert ear.deliver() == 200
     ear.connection.check()
     assert ear.written.last_event_at == ear.clock.now()
     ear.connection._server.close()
     ear.connection.check()
-    assert state_of(ear.written, ear.clock.now()) == "down"
+    assert connection_state(ear.written, ear.clock.now()) == "down"
     assert "restart triage" in (ear.written.problem or "")
 
 
@@ -130,11 +130,11 @@ def test_what_could_not_be_stored_is_looked_for_once_it_can(ear: Ear) -> None:
     ear.clock.advance(3600)
     ear.full = True
     assert ear.deliver("message_in_thread") == 503
-    assert state_of(ear.written, ear.clock.now()) != "up"
+    assert connection_state(ear.written, ear.clock.now()) != "up"
     ear.watcher.full = ear.full = False
     assert ear.deliver("message_in_thread") == 200
     assert ear.missed[1:] == [began]
-    assert state_of(ear.written, ear.clock.now()) == "up"
+    assert connection_state(ear.written, ear.clock.now()) == "up"
 
 
 def test_a_stop_is_written_down(ear: Ear, caplog: pytest.LogCaptureFixture) -> None:
@@ -143,5 +143,5 @@ def test_a_stop_is_written_down(ear: Ear, caplog: pytest.LogCaptureFixture) -> N
     assert ear.written.stopped_at == ear.clock.now()
     ear.clock.advance(11)
     ear.connection.check()
-    assert state_of(ear.written, ear.clock.now()) == "dead"
+    assert connection_state(ear.written, ear.clock.now()) == "dead"
     assert not caplog.records

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import Unavailable
-from handlers.transport.rate_limits import CARD, LINE, MAX_KEPT, REPLY, Pace, Pacer
+from handlers.transport.rate_limits import CARD, LINE, MAX_KEPT, REPLY, RateLimit, RateLimiter
 
 WAIT_S = 10.0
 
@@ -29,8 +29,8 @@ class Time:
         self.now += seconds
 
 
-def pacer(time: Time, *, burst: int = 1) -> Pacer:
-    return Pacer(per_second=1.0, burst=burst, monotonic=time.monotonic, wait=time.wait)
+def pacer(time: Time, *, burst: int = 1) -> RateLimiter:
+    return RateLimiter(per_second=1.0, burst=burst, monotonic=time.monotonic, wait=time.wait)
 
 
 def test_after_the_burst_one_a_second() -> None:
@@ -67,7 +67,7 @@ def test_what_would_take_too_long_is_refused_at_once() -> None:
 
 def test_a_hold_is_never_shortened() -> None:
     """The longer of two refusals counts."""
-    pace = Pace(per_second=1, burst=1)
+    pace = RateLimit(per_second=1, burst=1)
     pace.hold(0.0, 30)
     pace.hold(1.0, 2)
     assert pace.wait_s(1.0) == 29
@@ -99,7 +99,7 @@ def test_who_was_approved_goes_before_who_came_first() -> None:
         time.now = max(time.now, 1_000.0 + len(order) + 1)
         threading.Event().wait(0.002)
 
-    posts = Pacer(per_second=1.0, burst=1, monotonic=time.monotonic, wait=wait)
+    posts = RateLimiter(per_second=1.0, burst=1, monotonic=time.monotonic, wait=wait)
     posts.wait_turn("C1")
 
     def post(name: str, rank: int) -> None:
@@ -134,7 +134,7 @@ def test_channels_of_long_ago_are_forgotten() -> None:
 )
 def test_no_window_holds_more_than_burst_and_rate(asks: list[float], burst: int) -> None:
     """However the asks are spread: in any stretch of t seconds at most burst + t leave."""
-    pace, now, left = Pace(per_second=1, burst=burst), 0.0, []
+    pace, now, left = RateLimit(per_second=1, burst=burst), 0.0, []
     for pause in asks:
         now += pause
         now += pace.wait_s(now)

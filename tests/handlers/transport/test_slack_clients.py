@@ -11,21 +11,21 @@ from slack_sdk import WebClient
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.transport.slack_clients import (
     PATIENCE_S,
-    RateLimitPatience,
+    RateLimitRetry,
     posting_client,
     repeatable_client,
-    translated,
+    translate_slack_errors,
 )
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, refusal
 
 
 def post(client: WebClient) -> None:
-    with translated("post the reply", posting=True):
+    with translate_slack_errors("post the reply", posting=True):
         client.chat_postMessage(channel="C1", text="hello")
 
 
 def read(client: WebClient) -> None:
-    with translated("look up a user"):
+    with translate_slack_errors("look up a user"):
         client.users_info(user="U1")
 
 
@@ -85,7 +85,7 @@ def refused_for(seconds: str) -> Answer:
 def patient(client: WebClient, waited: list[float]) -> WebClient:
     """Let the client's waits be noted instead of slept through."""
     client.retry_handlers = [
-        RateLimitPatience(wait=waited.append) if isinstance(handler, RateLimitPatience) else handler
+        RateLimitRetry(wait=waited.append) if isinstance(handler, RateLimitRetry) else handler
         for handler in client.retry_handlers
     ]
     return client
@@ -137,7 +137,7 @@ def test_an_update_that_slack_refuses_for_its_rate_is_not_waited_for(slack: Slac
     slack.will("chat.update", refused_for("2"))
     waited: list[float] = []
     client = patient(repeatable_client("xoxb-1", slack.url), waited)
-    with pytest.raises(Unavailable) as caught, translated("update the card"):
+    with pytest.raises(Unavailable) as caught, translate_slack_errors("update the card"):
         client.chat_update(channel="C1", ts="1.1", text="x")
     assert (waited, caught.value.retry_after_s) == ([], 2.0)
     assert len(slack.of("chat.update")) == 1

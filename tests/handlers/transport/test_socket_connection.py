@@ -15,7 +15,7 @@ from slack_sdk import WebClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.errors import ProviderError, StoreError
-from bot.intake.presence import Presence, describe
+from bot.intake.presence import Presence, describe_presence
 from handlers.transport.socket_connection import LONG_DOWN, SlackConnection
 from tests.builders import NOW
 from tests.fakes import FakeClock, MemorySlate
@@ -82,7 +82,7 @@ class Ear:
         """Let time pass, look after the connection, and return what `triage status` says."""
         self.clock.advance(seconds)
         self.connection.check()
-        return describe(Presence.model_validate(self.slate.document), self.clock.now())
+        return describe_presence(Presence.model_validate(self.slate.document), self.clock.now())
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ import threading
 
 import pytest
 
-from handlers.transport.socket_connection import REMEMBERED, Once
+from handlers.transport.socket_connection import REMEMBERED, Deduplicator
 
 
 @pytest.mark.parametrize("kind", ["interactive", "slash_commands"])
 def test_the_second_delivery_is_not_new(kind: str) -> None:
     """By trigger id, whatever its envelope; else by the envelope."""
-    once = Once()
+    once = Deduplicator()
     assert once.is_new(kind, "e1", {"trigger_id": "t1"})
     assert not once.is_new(kind, "e2", {"trigger_id": "t1"})
     assert once.is_new(kind, "e3", {"trigger_id": "t2"})
@@ -22,14 +22,14 @@ def test_the_second_delivery_is_not_new(kind: str) -> None:
 
 def test_events_may_come_again() -> None:
     """One that could not be stored has to; the watcher knows the others."""
-    once = Once()
+    once = Deduplicator()
     assert once.is_new("events_api", "e1", {})
     assert once.is_new("events_api", "e1", {})
 
 
 def test_of_many_at_once_one_is_first() -> None:
     """Whatever the threads."""
-    once, barrier, firsts = Once(), threading.Barrier(8), []
+    once, barrier, firsts = Deduplicator(), threading.Barrier(8), []
 
     def deliver() -> None:
         barrier.wait()
@@ -45,7 +45,7 @@ def test_of_many_at_once_one_is_first() -> None:
 
 def test_its_memory_is_bounded() -> None:
     """The oldest is forgotten first."""
-    once = Once()
+    once = Deduplicator()
     for number in range(REMEMBERED + 1):
         once.is_new("interactive", str(number), {})
     assert once.is_new("interactive", "0", {})

@@ -13,7 +13,7 @@ import pytest
 from slack_sdk.socket_mode.builtin.connection import Connection
 
 from bot.errors import ProviderError, StoreError, Unavailable
-from handlers.transport.socket_supervisor import MAX_PAUSE_S, SILENT_S, Client, Lifeline
+from handlers.transport.socket_supervisor import MAX_PAUSE_S, SILENT_S, SocketClient, SocketSupervisor
 
 WAIT_S = 30
 
@@ -73,7 +73,7 @@ class Ward:
         self.paused: list[float] = []
         self.noted = 0
         self.full = False
-        self.line = Lifeline(
+        self.line = SocketSupervisor(
             self.client, monotonic=lambda: self.now, on_session=self._note, wait=lambda s: bool(self.paused.append(s))
         )
 
@@ -190,7 +190,7 @@ def test_an_idle_client_is_closed_at_once() -> None:
     """The SDK's own takes a second for each: so long it waits for the next message."""
     started = time.monotonic()
     for _ in range(5):
-        Client("xapp-1").close()
+        SocketClient("xapp-1").close()
     assert time.monotonic() - started < 4
 
 
@@ -206,7 +206,7 @@ def test_a_session_closed_by_two_at_once_is_closed() -> None:
     """The loser's error is none: a tick that meets a stop does not fail."""
     client, now = FakeClient(), [0.0]
     client.current_session, client.sessions = Contested(), 1
-    life = Lifeline(client, monotonic=lambda: now[0], on_session=lambda: None)  # type: ignore[arg-type]
+    life = SocketSupervisor(client, monotonic=lambda: now[0], on_session=lambda: None)  # type: ignore[arg-type]
     life.check()
     now[0] = SILENT_S + 1
     life.check()
@@ -234,7 +234,7 @@ def test_a_stop_that_meets_a_tick_ends_the_client() -> None:
     session = Connection("ws://127.0.0.1:9", logging.getLogger(__name__))
     session.sock = near  # type: ignore[assignment]
     session.sock_send_lock = ClosedMeanwhile(session)  # type: ignore[assignment]
-    client = Client("xapp-1")
+    client = SocketClient("xapp-1")
     client.current_session = session
     client.close()
     assert not client.is_connected()

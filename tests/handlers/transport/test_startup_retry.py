@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import ProviderError
-from handlers.transport.slack_clients import brief_client, translated
+from handlers.transport.slack_clients import brief_client, translate_slack_errors
 from handlers.transport.startup_retry import MAX_ADVISED_S, MAX_PAUSE_S, patiently
 from handlers.transport.workspace import SlackWorkspace
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, refusal
@@ -77,5 +77,5 @@ def test_an_unreadable_answer_to_a_post_is_unconfirmed(slack: SlackStub) -> None
     """It may stand there; whoever posts looks first."""
     slack.will("chat.postMessage", Answer(b"17"))
     client = brief_client("xoxb-1", slack.url, timeout_s=5)
-    with pytest.raises(ProviderError, match="could not be read"), translated("post", posting=True):
+    with pytest.raises(ProviderError, match="could not be read"), translate_slack_errors("post", posting=True):
         client.chat_postMessage(channel="C1", text="x")

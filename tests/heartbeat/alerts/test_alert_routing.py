@@ -16,9 +16,9 @@ from bot.domain.heartbeats.beats import Delivered, Finding, Wake
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
-from bot.heartbeat.alerts.alert_routing import Delivery
-from bot.heartbeat.alerts.finding_responses import Findings
-from bot.heartbeat.alerts.notifications import Outcome, Sent, is_private
+from bot.heartbeat.alerts.alert_routing import AlertRouter
+from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult, is_private_route
 from tests.fakes import FakeClock, MemorySessionStore
 from tests.heartbeat.builders import AT, a_session
 from tests.heartbeat.surface import FakeSurface
@@ -35,8 +35,10 @@ class Desk:
         self.slack, self.telegram, self.webhook = FakeSurface(), FakeSurface(), FakeSurface()
         self.store = MemorySessionStore()
         self.clock = FakeClock(AT)
-        self.delivery = Delivery({"slack": self.slack, "telegram": self.telegram, "webhook": self.webhook}, self.store)
-        self.findings = Findings(self.store, self.clock)
+        self.delivery = AlertRouter(
+            {"slack": self.slack, "telegram": self.telegram, "webhook": self.webhook}, self.store
+        )
+        self.findings = FindingResponses(self.store, self.clock)
 
     def beat(
         self,
@@ -45,9 +47,9 @@ class Desk:
         ok: str = "",
         notes: tuple[str, ...] = (),
         reasoning: str | None = None,
-    ) -> Sent:
+    ) -> DeliveryResult:
         """Deliver what a beat found now."""
-        outcome = Outcome(
+        outcome = BeatOutcome(
             findings=findings,
             checked=frozenset(checked),
             at=self.clock.now(),
@@ -236,8 +238,8 @@ def test_a_webhooks_address_is_kept_out_of_state_and_record(tmp_path: Path) -> N
     """Its path may be a secret."""
     secret = "https://hooks.example.com/T0/very-secret-path"
     desk = Desk(tmp_path, deliver={"mode": "explicit", "channel": "webhook", "to": secret})
-    delivery = Delivery({"webhook": WebhookSurface()}, desk.store)
-    outcome = Outcome(findings=(RED,), checked=frozenset(), at=AT, wake=Wake.INTERVAL, tier=None)
+    delivery = AlertRouter({"webhook": WebhookSurface()}, desk.store)
+    outcome = BeatOutcome(findings=(RED,), checked=frozenset(), at=AT, wake=Wake.INTERVAL, tier=None)
     with responses.RequestsMock() as web:
         web.post(secret)
         sent = delivery.deliver(desk.session, outcome)
@@ -275,7 +277,7 @@ def test_nobody_is_told_that_all_is_well_unless_they_asked(desk: Desk) -> None:
 )
 def test_a_private_place_is_read_by_one_person(channel: Any, to: str, private: bool) -> None:
     """Groups and webhooks are not."""
-    assert is_private(Delivered(mode="explicit", channel=channel, to=to)) is private
+    assert is_private_route(Delivered(mode="explicit", channel=channel, to=to)) is private
 
 
 def test_a_click_while_the_alert_is_on_its_way_is_not_lost(desk: Desk) -> None:

@@ -13,7 +13,7 @@ from bot.domain.severity import Severity, severity_of_words
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_view import BeatReport
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
-from bot.heartbeat.run.receipts import judge
+from bot.heartbeat.run.receipts import judge_report
 from tests.heartbeat.builders import a_session, a_view
 
 BOOK = "# Quick\n\n- [ ] Look: `./check`\n- [ ] ! Checkout answers\n- [ ] PRs: `gh pr list`\n"
@@ -28,7 +28,7 @@ def found(cwd: Path, said: str, task: Any = LOOK, *, exit_code: int = 0, finding
     view = a_view(cwd, text=BOOK, session=a_session(cwd, beat=beat), probes=report)
     receipts = [Receipt(task=each.id, status="ok") for each in view.tasks if each.id != task.id]
     receipts.append(Receipt(task=task.id, status="finding", evidence=said, finding=finding))
-    judged = judge(view, BeatReport(message="HEARTBEAT_OK", receipts=tuple(receipts), usage=None))
+    judged = judge_report(view, BeatReport(message="HEARTBEAT_OK", receipts=tuple(receipts), usage=None))
     return judged.findings[0]
 
 
@@ -90,7 +90,7 @@ def test_an_urgent_flag_wants_somebody_to_act_at_least(tmp_path: Path, flag: str
         text=f"# Urgent Flags\n\n- {flag}\n\n# Quick\n",
         session=a_session(tmp_path, beat={"severity": "know"}),
     )
-    (one,) = judge(view, BeatReport(message="HEARTBEAT_OK", receipts=(), usage=None)).findings
+    (one,) = judge_report(view, BeatReport(message="HEARTBEAT_OK", receipts=(), usage=None)).findings
     assert one.severity == severity
     assert one.text == f"Urgent flag: {flag.removeprefix('! ')}"
 

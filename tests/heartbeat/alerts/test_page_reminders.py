@@ -12,11 +12,11 @@ from bot.domain.heartbeats.beats import Finding, Wake
 from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError
-from bot.heartbeat.alerts.alert_routing import Delivery
-from bot.heartbeat.alerts.finding_responses import Findings
-from bot.heartbeat.alerts.notifications import Outcome
+from bot.heartbeat.alerts.alert_routing import AlertRouter
+from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.alerts.notifications import BeatOutcome
 from bot.heartbeat.alerts.page_reminders import MAX_RINGS, Rings
-from bot.heartbeat.sessions.session_registry import Sessions
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 from tests.fakes import FakeClock, FakeWorkspace, MemoryOverrideStore, MemorySessionStore
 from tests.heartbeat.builders import AT
 from tests.heartbeat.clockwork import session_settings
@@ -33,15 +33,15 @@ class Night:
     def __init__(self, cwd: Path, **beat: Any) -> None:
         self.clock, self.store, self.slack = FakeClock(AT), MemorySessionStore(), FakeSurface()
         settings = {"again_after": "10m", **beat}
-        self.sessions = Sessions({"shop": session_settings(cwd, **settings)}, MemoryOverrideStore())
+        self.sessions = SessionRegistry({"shop": session_settings(cwd, **settings)}, MemoryOverrideStore())
         self.workspace = FakeWorkspace()
         self.ops: list[str] = []
         self.start()
 
     def start(self) -> None:
         """Begin a new process on the same disk."""
-        self.delivery = Delivery({"slack": self.slack}, self.store)
-        self.findings = Findings(self.store, self.clock)
+        self.delivery = AlertRouter({"slack": self.slack}, self.store)
+        self.findings = FindingResponses(self.store, self.clock)
         self.rings = Rings(
             self.sessions,
             self.store,
@@ -55,7 +55,7 @@ class Night:
     def beat(self, *findings: Finding) -> None:
         checked = frozenset({"web", "ci"})
         at = self.clock.now()
-        outcome = Outcome(findings=findings, checked=checked, at=at, wake=Wake.INTERVAL, tier=Tier.QUICK)
+        outcome = BeatOutcome(findings=findings, checked=checked, at=at, wake=Wake.INTERVAL, tier=Tier.QUICK)
         self.delivery.deliver(self.sessions.get("shop"), outcome)
 
     def after(self, minutes: float) -> list[str]:

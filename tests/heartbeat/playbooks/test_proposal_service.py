@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.files.proposal_files import ProposalFiles
-from bot.domain.playbooks.proposals import Proposal, Standing, proposal_id
+from bot.domain.playbooks.proposals import Proposal, ProposalStatus, proposal_id
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
-from bot.heartbeat.playbooks.proposal_matching import Proposing
-from bot.heartbeat.playbooks.proposal_service import Proposals
+from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
+from bot.heartbeat.playbooks.proposal_service import ProposalService
 from bot.ports import Person
 from tests.builders import an_event
 from tests.heartbeat.clockwork import Clockwork
@@ -44,7 +44,7 @@ class World:
                 raise Unavailable("not private")
 
         self.store = ProposalFiles(self.folder / "home", on_damage=pytest.fail)
-        proposing = Proposing(
+        proposing = ProposalMatcher(
             sessions=self.works.sessions,
             workspace=self.works.workspace,
             clock=self.works.clock,
@@ -52,7 +52,7 @@ class World:
             allow_external=False,
             say=self.lines.append,
         )
-        self.proposals = Proposals(proposing, self.store, self.chat, self.works.clock, require_private=require)
+        self.proposals = ProposalService(proposing, self.store, self.chat, self.works.clock, require_private=require)
 
     def hear(self, text: str, **changes: Any) -> bool:
         """Deliver a mention as a job; whether it was taken."""
@@ -99,7 +99,7 @@ def test_a_wish_is_carried_out_after_a_click(world: World, text: str, after: Cal
         world.proposals.accept(ID, "shop", "U3")
     world.proposals.settle()
     assert world.chat.said == [ID]
-    assert next(iter(world.chat.cards.values())).standing is Standing.ACCEPTED
+    assert next(iter(world.chat.cards.values())).standing is ProposalStatus.ACCEPTED
 
 
 def test_a_rejection_changes_nothing_and_says_nothing(world: World) -> None:
@@ -243,12 +243,12 @@ def test_a_thread_that_takes_no_line_ends_the_matter(world: World) -> None:
 def test_an_edit_that_was_made_is_not_made_again(world: World) -> None:
     """Decided and edited, then killed: the task that is gone is gone."""
     world.hear("stop checking stale branches")
-    world.store.change(ID, lambda now: now.decided(Standing.ACCEPTED, "U2", world.works.clock.now()))
+    world.store.change(ID, lambda now: now.decided(ProposalStatus.ACCEPTED, "U2", world.works.clock.now()))
     world.shop.write_text(PLAYBOOK.replace("- Stale branches\n", ""))
     world.restarted()
     world.proposals.settle()
     assert world.chat.said == [ID]
-    assert world.proposal.standing is Standing.ACCEPTED
+    assert world.proposal.standing is ProposalStatus.ACCEPTED
 
 
 def test_a_task_that_a_human_took_away_meanwhile_is_not_accepted(world: World) -> None:
@@ -257,7 +257,7 @@ def test_a_task_that_a_human_took_away_meanwhile_is_not_accepted(world: World) -
     world.shop.write_text(PLAYBOOK.replace("Stale branches", "Branches"))
     with pytest.raises(InputError, match="not in the playbook any more"):
         world.proposals.accept(ID, "shop", "U2")
-    assert world.proposal.standing is Standing.OPEN
+    assert world.proposal.standing is ProposalStatus.OPEN
 
 
 def test_what_the_playbook_refuses_is_said_and_the_asker_is_not_told_it_was_done(world: World) -> None:
@@ -266,7 +266,7 @@ def test_what_the_playbook_refuses_is_said_and_the_asker_is_not_told_it_was_done
     world.hear("watch the CDN hourly in shop")
     assert "could not be done" in world.proposals.accept(ID, "shop", "U2")
     assert world.chat.said == []
-    assert world.proposal.standing is Standing.FAILED
+    assert world.proposal.standing is ProposalStatus.FAILED
 
 
 @pytest.mark.parametrize("given", ["", "../../x", "0" * 15, "G" * 16])

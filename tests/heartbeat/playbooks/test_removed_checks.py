@@ -9,7 +9,7 @@ from bot.adapters.storage.files.json_file import JsonFile
 from bot.domain.playbook import parse
 from bot.heartbeat.playbooks.check_identity import identity_of_lines
 from bot.heartbeat.playbooks.removed_checks import AGENT, Removals, removed_by_agent
-from bot.heartbeat.run.beat_view import Edit, Edits, What
+from bot.heartbeat.run.beat_view import EditKind, PlaybookEdit, PlaybookEditLog
 
 AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 BEFORE = parse("## Quick\n- Tree: `git status`\n- Lint: `make lint`\n")
@@ -32,7 +32,7 @@ def test_what_cannot_be_read_is_no_name(tmp_path: Path) -> None:
 
 def test_what_the_agent_removed_in_its_beat_is_its_own_doing() -> None:
     """By the command its task named."""
-    edits = Edits([Edit(what=What.REMOVE_TASK, text="Lint: `make lint`", at=AT)])
+    edits = PlaybookEditLog([PlaybookEdit(what=EditKind.REMOVE_TASK, text="Lint: `make lint`", at=AT)])
     assert {name: each.by for name, each in removed_by_agent(edits, AT).items()} == {
         identity_of_lines("`make lint`"): AGENT
     }

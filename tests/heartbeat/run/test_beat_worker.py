@@ -18,7 +18,7 @@ from bot.domain.tiers import Tier
 from bot.errors import ProviderError, StoreError, Unavailable
 from bot.heartbeat.run.beat_view import BeatReport, BeatView
 from bot.heartbeat.schedule.session_overview import rows
-from bot.heartbeat.sessions.owner_zones import Zones
+from bot.heartbeat.sessions.owner_zones import OwnerZones
 from tests.fakes import FakeWorkspace
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, QUIET, SCREEN_COST, BeatRoom, Scripted, report, screened
@@ -189,7 +189,9 @@ def test_a_pre_screen_that_failed_is_on_the_line_and_in_the_list(tmp_path: Path)
     broken = replace(screened("escalate", reason), has_failed=True)
     room = BeatRoom(tmp_path, screen=Scripted(broken))
     assert room.beat().why == reason
-    [row] = rows(room.sessions, room.store, Zones(FakeWorkspace(), room.clock, local="UTC"), room.log, room.clock.now())
+    [row] = rows(
+        room.sessions, room.store, OwnerZones(FakeWorkspace(), room.clock, local="UTC"), room.log, room.clock.now()
+    )
     assert row.notes[0] == (
         "its pre-screen fails, so every beat costs a full run: no price is known for x; add it to `pricing`"
     )

@@ -14,7 +14,7 @@ from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.allowed_commands import FLAGS_COMMAND, commands_in, is_allowed
 from bot.heartbeat.run.forge_checks import items_in
-from bot.heartbeat.run.offline_run import OfflineRun
+from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.probes import Probes
 from tests.heartbeat.builders import a_view
 from tests.heartbeat.garden import BASICS
@@ -54,7 +54,7 @@ def beat(folder: Path, task: str, **answers: object) -> Any:
     ran = probes.run(folder, view.tasks, DEFAULT_COMMANDS)
     assert not ran.refused
     seen = a_view(folder, text=f"## Quick\n- [ ] Open: {task}\n", probes=ran, changed=ran.results)
-    return OfflineRun().run(seen).receipts[0]
+    return OfflineFullRun().run(seen).receipts[0]
 
 
 def test_titles_and_names_are_not_judged_and_conclusions_are(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from bot.agent.model_run import RunCancelled, RunFailed
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.full_run import BeatAnswer, ModelRun, rubric
+from bot.heartbeat.run.full_run import BeatAnswer, ModelFullRun, rubric
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.casework.runner import COST, ScriptedRunner, a_specialist
 from tests.heartbeat.builders import a_session, a_view
@@ -17,8 +17,8 @@ from tests.heartbeat.builders import a_session, a_view
 ANSWER = {"message": "HEARTBEAT_OK", "receipts": [{"task": "0badc0de", "status": "ok"}], "reasoning": "I looked."}
 
 
-def run_of(folder: Path, runner: ScriptedRunner) -> ModelRun:
-    return ModelRun(lambda _: a_specialist(runner, folder, answer=BeatAnswer), lambda _: [])
+def run_of(folder: Path, runner: ScriptedRunner) -> ModelFullRun:
+    return ModelFullRun(lambda _: a_specialist(runner, folder, answer=BeatAnswer), lambda _: [])
 
 
 def probed(folder: Path) -> BeatView:

@@ -14,9 +14,9 @@ from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, OpenF
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.beat_record import Begun
+from bot.heartbeat.run.beat_record import BeatStart
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.inputs import FLAGS_COMMAND, Look, is_unchanged, stamps_of, still_standing
+from bot.heartbeat.run.inputs import FLAGS_COMMAND, InputCollector, is_unchanged, stamps_of, still_standing
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.run.receipts import FLAGS, MESSAGE
 from tests.fakes import MemorySessionStore
@@ -25,7 +25,7 @@ from tests.heartbeat.builders import AT, a_session, a_view
 
 STATUS = ("git", "status", "--porcelain")
 QUICK = "## Quick\n\n- [ ] Tree: `git status --porcelain`\n"
-BEGUN = Begun(run_id="beat-shop-1", wake=Wake.INTERVAL, stamp_at=AT, started_at=AT)
+BEGUN = BeatStart(run_id="beat-shop-1", wake=Wake.INTERVAL, stamp_at=AT, started_at=AT)
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def look(repo: Path, text: str, state: SessionState | None = None, store: Memory
     """Look around in a checkout with this playbook."""
     (repo / "HEARTBEAT.md").write_text(text)
     session = a_session(repo, beat={"commands": [list(STATUS)]})
-    eyes = Look(Probes({"PATH": "/usr/bin:/bin"}), store or MemorySessionStore())
+    eyes = InputCollector(Probes({"PATH": "/usr/bin:/bin"}), store or MemorySessionStore())
     return eyes.at(session, state or SessionState(), BEGUN, threading.Event())
 
 

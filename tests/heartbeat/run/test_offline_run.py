@@ -10,7 +10,7 @@ import pytest
 from bot.domain.heartbeats.beats import Receipt
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.heartbeat.playbooks.check_identity import identity_of
-from bot.heartbeat.run.offline_run import NO_MODEL, OfflineRun
+from bot.heartbeat.run.offline_run import NO_MODEL, OfflineFullRun
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.builders import AT, a_view
 
@@ -33,7 +33,7 @@ def beat(
     known = a_view(
         cwd, text=f"## Quick\n- [ ] Look: `{command}`\n", probes=probes, changed=(result,), earlier=earlier or {}
     )
-    report = OfflineRun().run(known)
+    report = OfflineFullRun().run(known)
     assert report.notes == (NO_MODEL,)
     assert report.usage is None
     return report.receipts[0]
@@ -115,7 +115,7 @@ def test_gh_that_is_missing_is_one_plain_finding(tmp_path: Path) -> None:
 def test_what_only_a_model_could_tell_is_skipped_and_says_so(tmp_path: Path) -> None:
     """A receipt there is all the same."""
     view = a_view(tmp_path, text="## Quick\n- [ ] Do the dashboards look healthy?\n")
-    receipts = OfflineRun().run(view).receipts
+    receipts = OfflineFullRun().run(view).receipts
     assert [receipt.status for receipt in receipts] == ["skipped"]
     assert "only a model" in receipts[0].evidence
 
@@ -133,7 +133,7 @@ def test_commands_that_do_not_work_make_one_finding_together(tmp_path: Path) -> 
         for n, argv in enumerate(argvs)
     )
     wanted = tuple((task.id, argv) for task, argv in zip(view.tasks, argvs, strict=True))
-    receipts = OfflineRun().run(replace(view, probes=ProbeReport(results=results, wanted=wanted))).receipts
+    receipts = OfflineFullRun().run(replace(view, probes=ProbeReport(results=results, wanted=wanted))).receipts
     assert [receipt.status for receipt in receipts] == ["finding", "skipped", "ok"]
     assert "no 0" in receipts[0].evidence
     assert "no 1" in receipts[0].evidence
@@ -173,8 +173,8 @@ def test_a_check_that_fails_no_more_is_well(tmp_path: Path) -> None:
         earlier={"make lint": "5 files\n"},
         open_findings=(failing,),
     )
-    assert OfflineRun().run(view).receipts[0].status == "ok"
-    assert OfflineRun().run(replace(view, open_findings=())).receipts[0].status == "finding"
+    assert OfflineFullRun().run(view).receipts[0].status == "ok"
+    assert OfflineFullRun().run(replace(view, open_findings=())).receipts[0].status == "finding"
 
 
 def test_the_branch_the_remote_points_to_is_never_stale(tmp_path: Path) -> None:

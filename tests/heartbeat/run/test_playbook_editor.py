@@ -13,8 +13,8 @@ from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_tools import BeatTools
-from bot.heartbeat.run.beat_view import BeatView, Edit, What
-from bot.heartbeat.run.playbook_editor import MAX_EDITS, MAX_FLAGS, MAX_NOTES, MAX_TASKS, Keeper
+from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
+from bot.heartbeat.run.playbook_editor import MAX_EDITS, MAX_FLAGS, MAX_NOTES, MAX_TASKS, PlaybookEditor
 from bot.heartbeat.run.playbook_tools import playbook_tools, small_tools
 from bot.heartbeat.run.probes import Probes
 from tests.fakes import FakeClock
@@ -38,7 +38,7 @@ class Desk:
         self.path = folder / "HEARTBEAT.md"
         self.path.write_bytes(text.encode())
         self.view: BeatView = a_view(folder, text=text, tier=Tier.DAILY)
-        keeper = Keeper(self.view, FakeClock(AT), known_secrets=("hunter2hunter2",))
+        keeper = PlaybookEditor(self.view, FakeClock(AT), known_secrets=("hunter2hunter2",))
         self.tools: dict[str, Tool] = {tool.name: tool for tool in playbook_tools(keeper)}
 
     def use(self, name: str, **given: Any) -> str:
@@ -72,12 +72,12 @@ def test_every_edit_does_one_thing_and_is_recorded(desk: Desk) -> None:
     desk.use("note", text="Deploys are on Tuesdays")
     desk.use("check_task", task=TREE, ok=True)
     assert desk.view.edits.made == [
-        Edit(what=What.ADD_TASK, tier=Tier.HOURLY, text="Queue length", at=AT),
-        Edit(what=What.MOVE_TASK, tier=Tier.DAILY, before=Tier.QUICK, text="Deploys look healthy", at=AT),
-        Edit(what=What.REMOVE_TASK, tier=Tier.HOURLY, text="New commits: `git log --oneline -n 20`", at=AT),
-        Edit(what=What.RAISE_FLAG, text="Certificate runs out on Friday", at=AT),
-        Edit(what=What.NOTE, text="Deploys are on Tuesdays", at=AT),
-        Edit(what=What.CHECK_TASK, text="Working tree: `git status --porcelain`", at=AT),
+        PlaybookEdit(what=EditKind.ADD_TASK, tier=Tier.HOURLY, text="Queue length", at=AT),
+        PlaybookEdit(what=EditKind.MOVE_TASK, tier=Tier.DAILY, before=Tier.QUICK, text="Deploys look healthy", at=AT),
+        PlaybookEdit(what=EditKind.REMOVE_TASK, tier=Tier.HOURLY, text="New commits: `git log --oneline -n 20`", at=AT),
+        PlaybookEdit(what=EditKind.RAISE_FLAG, text="Certificate runs out on Friday", at=AT),
+        PlaybookEdit(what=EditKind.NOTE, text="Deploys are on Tuesdays", at=AT),
+        PlaybookEdit(what=EditKind.CHECK_TASK, text="Working tree: `git status --porcelain`", at=AT),
     ]
     playbook = parse(desk.path.read_text())
     assert [[task.text for task in playbook.tasks(tier)] for tier in Tier] == [
@@ -245,7 +245,7 @@ def test_a_pre_screen_only_ticks_and_notes(desk: Desk, tmp_path: Path) -> None:
     tools = BeatTools(Probes({}), FakeClock(AT))
     assert [tool.name for tool in tools.small(desk.view)] == ["run_command", "check_task", "note"]
     assert {tool.name for tool in tools.all(desk.view)} >= {"run_command", *desk.tools}
-    keeper = Keeper(desk.view, FakeClock(AT))
+    keeper = PlaybookEditor(desk.view, FakeClock(AT))
     assert [tool.name for tool in small_tools(keeper)] == ["check_task", "note"]
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from bot.agent.model_run import Request, Result, RunCancelled, RunFailed, RunStopped, RunTimedOut
+from bot.agent.model_run import RunCancelled, RunFailed, RunRequest, RunResult, RunStopped, RunTimedOut
 from bot.agent.tools.base import Tool
 from bot.domain.heartbeats.beats import Action
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.prescreen_step import LIMITS, PreScreen, PrescreenAnswer, Screened, said
+from bot.heartbeat.run.prescreen_step import LIMITS, PrescreenAnswer, PrescreenStep, Screened, parse_reply
 from tests.casework.runner import COST, ScriptedRunner, a_specialist
 from tests.heartbeat.builders import a_view
 
@@ -25,21 +25,21 @@ class Sayer(ScriptedRunner):
         super().__init__()
         self.words, self.forced = list(words), forced
 
-    def run(self, request: Request) -> Result:
+    def run(self, request: RunRequest) -> RunResult:
         self.requests.append(request)
         word = self.words.pop(0)
         if isinstance(word, BaseException):
             raise word
         assert request.read is not None
         answer = request.read(word)
-        return Result(answer=answer, usage=self.usage, turns=1, tool_calls=0, convergence_forced=self.forced)
+        return RunResult(answer=answer, usage=self.usage, turns=1, tool_calls=0, convergence_forced=self.forced)
 
 
 def decided(view: BeatView, folder: Path, *words: str | BaseException, forced: bool = False) -> tuple[Screened, Sayer]:
     runner = Sayer(*words, forced=forced)
     specialist = a_specialist(runner, folder, answer=PrescreenAnswer, limits=LIMITS)
     tool = Tool(name="note", description="x", call=lambda _: "", schema={"type": "object"})
-    screen = PreScreen(lambda _: replace(specialist, read=said), lambda _: [tool])
+    screen = PrescreenStep(lambda _: replace(specialist, read=parse_reply), lambda _: [tool])
     return screen.decide(view), runner
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from bot.domain.heartbeats.beats import BeatResult, Receipt, Wake
 from bot.domain.heartbeats.session_state import SessionState
-from bot.domain.heartbeats.task_history import Move, TaskHistory
+from bot.domain.heartbeats.task_history import TaskHistory, TierMove
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import Tier
-from bot.heartbeat.playbooks.allowed_commands import not_run
-from bot.heartbeat.run.beat_prompt import sections
-from bot.heartbeat.run.beat_record import Begun, Ending, Record
-from bot.heartbeat.run.beat_view import BeatReport, Edit, Edits, What, measured_after
-from bot.heartbeat.run.inputs import Look
+from bot.heartbeat.playbooks.allowed_commands import not_run_notice
+from bot.heartbeat.run.beat_prompt import build_sections
+from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
+from bot.heartbeat.run.beat_view import BeatReport, EditKind, PlaybookEdit, PlaybookEditLog, measured_after
+from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
 from bot.heartbeat.run.receipts import remarks
 from bot.heartbeat.schedule.beat_log import BeatLog
@@ -25,19 +25,21 @@ from tests.heartbeat.builders import AT, PLAYBOOK, a_session, a_view
 STATUS = ("git", "status", "--porcelain")
 TREE = "Working tree: `git status --porcelain`"
 SLOW = TaskHistory(text=TREE, tier=Tier.QUICK, seconds=(12.0, 14.0, 13.0))
-MOVE = Move(task_id=task_id(TREE), text=TREE, from_tier=Tier.QUICK, to_tier=Tier.HOURLY, why="took 12 s")
+MOVE = TierMove(task_id=task_id(TREE), text=TREE, from_tier=Tier.QUICK, to_tier=Tier.HOURLY, why="took 12 s")
 
 
 def test_a_beat_without_anything_of_note_says_nothing(tmp_path: Path) -> None:
     """Boxes are no news."""
-    ticked = Edits([Edit(what=What.CHECK_TASK, text="x", at=AT)])
+    ticked = PlaybookEditLog([PlaybookEdit(what=EditKind.CHECK_TASK, text="x", at=AT)])
     assert list(remarks(a_view(tmp_path, edits=ticked))) == []
     assert ticked.counted() == ""
 
 
 def test_many_edits_are_told_in_few_words(tmp_path: Path) -> None:
     """The rest is counted; the trace has them all."""
-    edits = Edits([Edit(what=What.NOTE, text=f"note {number} {'x' * 200}", at=AT) for number in range(5)])
+    edits = PlaybookEditLog(
+        [PlaybookEdit(what=EditKind.NOTE, text=f"note {number} {'x' * 200}", at=AT) for number in range(5)]
+    )
     (said,) = remarks(a_view(tmp_path, edits=edits))
     assert said.startswith("Changed in HEARTBEAT.md: noted “note 0 xxx")
     assert said.endswith("…”; and 2 more")
@@ -47,12 +49,12 @@ def test_many_edits_are_told_in_few_words(tmp_path: Path) -> None:
 
 def test_a_command_that_may_not_run_comes_with_the_line_that_allows_it(tmp_path: Path) -> None:
     """Once, whether the list held it before or the beat added it; a shell is never allowed."""
-    added = Edits([Edit(what=What.ADD_TASK, text="Disk: `df -h`", at=AT, tier=Tier.QUICK)])
+    added = PlaybookEditLog([PlaybookEdit(what=EditKind.ADD_TASK, text="Disk: `df -h`", at=AT, tier=Tier.QUICK)])
     view = a_view(tmp_path, edits=added, probes=ProbeReport(refused=(("df", "-h"), ("bash", "-c", "ls"))))
     _, disk, shell, built_in = remarks(view)
     assert disk == 'not run: `df -h`; to allow it add this line to `commands` of the session in triage.yml: `- "df -h"`'
     assert shell.startswith("not run: `bash -c ls`; it cannot be allowed: 'bash' runs a shell")
-    assert not_run(("df", "-h")) == disk
+    assert not_run_notice(("df", "-h")) == disk
     assert "replaces the built-in one" in built_in
     own = replace(view, session=a_session(tmp_path, beat={"commands": ["git status --porcelain"]}))
     assert list(remarks(own))[1:] == [disk, shell]
@@ -62,22 +64,24 @@ def test_commands_there_was_no_time_for_are_said_and_left_to_the_model(tmp_path:
     """It may run them itself."""
     view = a_view(tmp_path, probes=ProbeReport(late=(("df", "-h"), ("git", "fsck"))))
     assert list(remarks(view)) == ["no time was left for 2 commands of HEARTBEAT.md, from `df -h` on"]
-    assert [each.text for each in sections(view, only_changed=True) if "no_time" in each.name] == ["df -h\ngit fsck"]
+    assert [each.text for each in build_sections(view, only_changed=True) if "no_time" in each.name] == [
+        "df -h\ngit fsck"
+    ]
 
 
 def test_what_a_beat_changed_is_on_record_however_it_ended(tmp_path: Path) -> None:
     """A run that was cancelled or failed may have edited its list before; a refusal leaves no folder."""
     store, journal = MemorySessionStore(), MemoryJournal()
-    record = Record(tmp_path / "runs", store, BeatLog(journal))
-    edit = Edit(what=What.NOTE, text="n", at=AT)
+    record = BeatRecorder(tmp_path / "runs", store, BeatLog(journal))
+    edit = PlaybookEdit(what=EditKind.NOTE, text="n", at=AT)
     for name, made, result in [
         ("cancelled", [edit], BeatResult.SKIPPED),
         ("failed", [edit], BeatResult.FAILED),
         ("refused", [], BeatResult.SKIPPED),
     ]:
-        begun = Begun(run_id=name, wake=Wake.INTERVAL, stamp_at=AT, started_at=AT, edits=Edits(made))
+        begun = BeatStart(run_id=name, wake=Wake.INTERVAL, stamp_at=AT, started_at=AT, edits=PlaybookEditLog(made))
         error = "no answer" if result is BeatResult.FAILED else None
-        record.close(a_session(tmp_path), begun, Ending(result=result, why="cancelled", error=error), now=AT)
+        record.close(a_session(tmp_path), begun, BeatEnd(result=result, why="cancelled", error=error), now=AT)
     for name in ("cancelled", "failed"):
         trace = json.loads((tmp_path / "runs" / name / "trace.json").read_text())
         assert trace["edits"] == [{"what": "note", "tier": None, "text": "n", "at": AT.isoformat()}]
@@ -89,15 +93,15 @@ def test_a_task_in_a_wrong_tier_is_proposed_to_the_owner_and_to_the_agent(tmp_pa
     """On an alert, and in the brief of a full run; a pre-screen moves nothing."""
     view = a_view(tmp_path, moves=(MOVE,))
     assert list(remarks(view)) == [f"“{TREE}” took 12 s: move it to hourly?"]
-    (measured,) = [each.text for each in sections(view, only_changed=False) if each.name == "measured"]
+    (measured,) = [each.text for each in build_sections(view, only_changed=False) if each.name == "measured"]
     assert measured == f"[{task_id(TREE)}] quick -> hourly: took 12 s"
-    assert "measured" not in [each.name for each in sections(view, only_changed=True)]
+    assert "measured" not in [each.name for each in build_sections(view, only_changed=True)]
 
 
 def test_the_brief_names_what_the_tools_ask_for(tmp_path: Path) -> None:
     """Ids and tiers of the tasks, ids of flags and notes."""
     text = PLAYBOOK.replace("## Notes\n", "## Urgent Flags\n- disk full\n## Notes\n- n\n")
-    told = {each.name: each.text for each in sections(a_view(tmp_path, text=text), only_changed=False)}
+    told = {each.name: each.text for each in build_sections(a_view(tmp_path, text=text), only_changed=False)}
     assert f"[{task_id(TREE)}] quick: {TREE}" in told["due_tasks"]
     assert told["urgent_flags"] == f"[{task_id('disk full')}] disk full"
     assert told["notes"] == f"[{task_id('n')}] n"
@@ -124,8 +128,8 @@ def test_a_proposal_is_gone_once_the_task_was_moved(tmp_path: Path) -> None:
     """By whomever; before its new tier was measured once."""
     state = SessionState(measured={task_id(TREE): SLOW})
     session = a_session(tmp_path, beat={"commands": ["df -h"]})
-    begun = Begun(run_id="beat-1", wake=Wake.INTERVAL, stamp_at=AT, started_at=AT)
-    look = Look(Probes({}), MemorySessionStore())
+    begun = BeatStart(run_id="beat-1", wake=Wake.INTERVAL, stamp_at=AT, started_at=AT)
+    look = InputCollector(Probes({}), MemorySessionStore())
     cancel = a_view(tmp_path).cancel
     (tmp_path / "HEARTBEAT.md").write_text(PLAYBOOK)
     (move,) = look.at(session, state, begun, cancel).moves

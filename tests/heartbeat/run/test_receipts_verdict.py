@@ -10,7 +10,7 @@ import pytest
 from bot.domain.heartbeats.beats import Receipt
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_view import BeatReport, BeatView
-from bot.heartbeat.run.receipts import FLAGS, MESSAGE, RECEIPTS, Judged, judge, notes
+from bot.heartbeat.run.receipts import FLAGS, MESSAGE, RECEIPTS, BeatJudgement, judge_report, notes
 from tests.heartbeat.builders import a_view
 
 FLAGGED = "## Urgent Flags\n\n- Certificates end on Friday\n- [x] Old one\n\n## Quick\n\n- [ ] Look\n"
@@ -24,8 +24,8 @@ def reported(view: BeatView, message: str = "HEARTBEAT_OK", **more: Any) -> Beat
     )
 
 
-def judged(view: BeatView, message: str = "HEARTBEAT_OK", **more: Any) -> Judged:
-    return judge(view, reported(view, message, **more))
+def judged(view: BeatView, message: str = "HEARTBEAT_OK", **more: Any) -> BeatJudgement:
+    return judge_report(view, reported(view, message, **more))
 
 
 def test_a_token_with_every_receipt_is_quiet(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_finding_of_no_due_task_is_told_too(tmp_path: Path) -> None:
         Receipt(task="0badc0de", status="finding", evidence="Main is red.", finding="ci"),
         Receipt(task="0badc0de", status="finding", finding="disk"),
     )
-    verdict = judge(view, BeatReport(message="HEARTBEAT_OK", receipts=(*report.receipts, *stray), usage=None))
+    verdict = judge_report(view, BeatReport(message="HEARTBEAT_OK", receipts=(*report.receipts, *stray), usage=None))
     told = [(found.task, found.text) for found in verdict.findings]
     assert told == [(MESSAGE, "Main is red."), (MESSAGE, "0badc0de: disk")]
     assert verdict.is_good
@@ -80,7 +80,7 @@ def test_a_task_that_found_two_things_reports_both(tmp_path: Path) -> None:
         Receipt(task=one.id, status="ok"),
         Receipt(task=two.id, status="ok"),
     )
-    verdict = judge(view, BeatReport(message="HEARTBEAT_OK", receipts=receipts, usage=None))
+    verdict = judge_report(view, BeatReport(message="HEARTBEAT_OK", receipts=receipts, usage=None))
     assert [found.text for found in verdict.findings] == ["Main is red.", "So is release."]
 
 
@@ -100,7 +100,7 @@ def test_a_flag_is_up_until_it_is_taken_down_or_ticked(tmp_path: Path) -> None:
 def test_what_has_no_receipt_is_an_alert_about_the_beat(tmp_path: Path) -> None:
     """It names the tasks, is not good, and vouches for nothing it did not see."""
     view = a_view(tmp_path)
-    verdict = judge(view, BeatReport(message="HEARTBEAT_OK", receipts=(), usage=None))
+    verdict = judge_report(view, BeatReport(message="HEARTBEAT_OK", receipts=(), usage=None))
     [found] = verdict.findings
     assert found.task == RECEIPTS
     assert "no receipt for 2 due tasks" in found.text
@@ -130,11 +130,11 @@ def test_a_message_beside_findings_is_a_note_on_them(tmp_path: Path) -> None:
     """So that one thing is not told twice."""
     view = a_view(tmp_path)
     report = reported(view, "Look at main first.", status="finding", evidence="Main is red.", finding="red")
-    verdict = judge(view, report)
+    verdict = judge_report(view, report)
     assert [found.text for found in verdict.findings] == ["Main is red.", "Main is red."]
     assert "Look at main first." in notes(view, report, verdict)
     alone = reported(view, "Look at main first.")
-    assert "Look at main first." not in notes(view, alone, judge(view, alone))
+    assert "Look at main first." not in notes(view, alone, judge_report(view, alone))
 
 
 def test_only_a_daily_beat_takes_messages_back_and_events_are_messages(tmp_path: Path) -> None:

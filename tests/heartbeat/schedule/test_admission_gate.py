@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from bot.domain.heartbeats.beat_steps import GATE, Step, remark, step_of
+from bot.domain.heartbeats.beat_steps import GATE, BeatStep, remark, step_of
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import Failures, SessionState, SpentToday
-from bot.heartbeat.schedule.admission import GateFacts, refusal, spent_today
-from bot.heartbeat.sessions.session_registry import resolved
+from bot.heartbeat.schedule.admission import GateFacts, find_refusal, spent_today
+from bot.heartbeat.sessions.session_registry import resolve_session
 from tests.heartbeat.clockwork import DM, START, session_settings
 
 OPEN = {"active_hours": {"start": "00:00", "end": "24:00", "timezone": "UTC"}}
@@ -23,7 +23,7 @@ PAUSED = Failures(key="refused", count=5, paused_until=START + timedelta(minutes
 
 
 def facts(tmp_path: Path, wake: Wake = Wake.INTERVAL, state: SessionState | None = None, **beat: Any) -> GateFacts:
-    session = resolved("shop", session_settings(tmp_path, **{**OPEN, **beat}))
+    session = resolve_session("shop", session_settings(tmp_path, **{**OPEN, **beat}))
     return GateFacts(
         session=session,
         state=state or SessionState(),
@@ -51,31 +51,31 @@ def everything_wrong(tmp_path: Path, wake: Wake) -> GateFacts:
     )
 
 
-def put_right(wrong: GateFacts, step: Step) -> GateFacts:
+def put_right(wrong: GateFacts, step: BeatStep) -> GateFacts:
     beat, changes = wrong.session.beat, {}
     shown = beat.visibility.model_copy(update={"show_alerts": True})
     match step:
-        case Step.DISABLED:
+        case BeatStep.DISABLED:
             changes = {"session": replace(wrong.session, beat=beat.model_copy(update={"enabled": True}))}
-        case Step.HALTED:
+        case BeatStep.HALTED:
             changes = {"halted": None}
-        case Step.PAUSED:
+        case BeatStep.PAUSED:
             changes = {"state": wrong.state.evolve(failures=Failures())}
-        case Step.HOURS:
+        case BeatStep.HOURS:
             changes = {"hours": wrong.hours.__class__("00:00", "24:00", "UTC")}
-        case Step.FOLDER:
+        case BeatStep.FOLDER:
             changes = {"folder_is_there": lambda: True}
-        case Step.HIDDEN:
+        case BeatStep.HIDDEN:
             changes = {"session": replace(wrong.session, beat=beat.model_copy(update={"visibility": shown}))}
-        case Step.ROUTE:
+        case BeatStep.ROUTE:
             changes = {"route": lambda: DM}
-        case Step.BUDGET:
+        case BeatStep.BUDGET:
             changes = {"state": wrong.state.evolve(spent=SpentToday())}
-        case Step.BUSY:
+        case BeatStep.BUSY:
             changes = {"is_busy": False}
-        case Step.TRACKED:
+        case BeatStep.TRACKED:
             changes = {"is_tracked": lambda: False}
-        case Step.EMPTY:
+        case BeatStep.EMPTY:
             changes = {"playbook_is_empty": lambda: False}
     return replace(wrong, **changes)
 
@@ -84,15 +84,15 @@ def put_right(wrong: GateFacts, step: Step) -> GateFacts:
     ("wake", "order"),
     [
         (Wake.INTERVAL, list(GATE)),
-        (Wake.AUTOMATION, [step for step in GATE if step not in (Step.HOURS, Step.EMPTY)]),
-        (Wake.ASSIGNMENT, [step for step in GATE if step not in (Step.HOURS, Step.EMPTY)]),
-        (Wake.ON_DEMAND, [step for step in GATE if step not in (Step.PAUSED, Step.HOURS, Step.EMPTY)]),
+        (Wake.AUTOMATION, [step for step in GATE if step not in (BeatStep.HOURS, BeatStep.EMPTY)]),
+        (Wake.ASSIGNMENT, [step for step in GATE if step not in (BeatStep.HOURS, BeatStep.EMPTY)]),
+        (Wake.ON_DEMAND, [step for step in GATE if step not in (BeatStep.PAUSED, BeatStep.HOURS, BeatStep.EMPTY)]),
     ],
 )
-def test_the_gate_refuses_in_the_order_of_the_contract(tmp_path: Path, wake: Wake, order: list[Step]) -> None:
+def test_the_gate_refuses_in_the_order_of_the_contract(tmp_path: Path, wake: Wake, order: list[BeatStep]) -> None:
     """With everything wrong, putting one thing right at a time leads through every refusal to a beat."""
     wrong, met = everything_wrong(tmp_path, wake), []
-    while (found := refusal(wrong)) is not None:
+    while (found := find_refusal(wrong)) is not None:
         met.append(found.step)
         wrong = put_right(wrong, found.step)
     assert met == order
@@ -101,20 +101,20 @@ def test_the_gate_refuses_in_the_order_of_the_contract(tmp_path: Path, wake: Wak
 @pytest.mark.parametrize("wake", list(Wake))
 def test_a_session_in_order_beats(tmp_path: Path, wake: Wake) -> None:
     """Whatever woke it."""
-    assert refusal(facts(tmp_path, wake)) is None
+    assert find_refusal(facts(tmp_path, wake)) is None
 
 
 def test_every_refusal_says_what_to_know(tmp_path: Path) -> None:
     """The numbers, the times and the command that helps."""
-    assert refusal(facts(tmp_path, enabled=False)).why == "disabled: to switch it on: /triage heartbeat on shop"  # type: ignore[union-attr]
-    closed = refusal(facts(tmp_path, **CLOSED))
+    assert find_refusal(facts(tmp_path, enabled=False)).why == "disabled: to switch it on: /triage heartbeat on shop"  # type: ignore[union-attr]
+    closed = find_refusal(facts(tmp_path, **CLOSED))
     assert closed is not None
     assert closed.why == "outside hours: it is 13:00 in Europe/Berlin, beats run 01:00-02:00"
     spent = SessionState(spent=SpentToday(day="2026-11-21", usd=0.519))
-    budget = refusal(facts(tmp_path, state=spent, daily_budget_usd=0.5))
+    budget = find_refusal(facts(tmp_path, state=spent, daily_budget_usd=0.5))
     assert budget is not None
     assert budget.why == "budget spent: 0.52 of 0.50 USD today"
-    paused = refusal(facts(tmp_path, state=SessionState(failures=PAUSED)))
+    paused = find_refusal(facts(tmp_path, state=SessionState(failures=PAUSED)))
     assert paused is not None
     assert paused.why == "paused: 5 failures in a row (refused); tried again at 2026-11-21 12:10 UTC"
 
@@ -122,7 +122,7 @@ def test_every_refusal_says_what_to_know(tmp_path: Path) -> None:
 def test_a_pause_ends_when_it_is_over(tmp_path: Path) -> None:
     """The session is probed at its next slot."""
     over = Failures(key="refused", count=5, paused_until=START)
-    assert refusal(facts(tmp_path, state=SessionState(failures=over))) is None
+    assert find_refusal(facts(tmp_path, state=SessionState(failures=over))) is None
 
 
 def test_the_playbook_is_read_only_if_everything_else_allows_the_beat(tmp_path: Path) -> None:
@@ -132,9 +132,9 @@ def test_the_playbook_is_read_only_if_everything_else_allows_the_beat(tmp_path: 
         raise AssertionError("asked")
 
     off = replace(facts(tmp_path, enabled=False), route=unasked, is_tracked=unasked, playbook_is_empty=unasked)
-    assert refusal(off) is not None
+    assert find_refusal(off) is not None
     busy = replace(facts(tmp_path), is_busy=True, is_tracked=unasked, playbook_is_empty=unasked)
-    assert refusal(busy) is not None
+    assert find_refusal(busy) is not None
 
 
 def test_what_was_spent_yesterday_counts_no_more() -> None:
@@ -144,8 +144,8 @@ def test_what_was_spent_yesterday_counts_no_more() -> None:
     assert spent_today(state, START - timedelta(hours=12, seconds=1)) == 9
 
 
-@pytest.mark.parametrize("step", list(Step))
-def test_a_remark_names_its_step(step: Step) -> None:
+@pytest.mark.parametrize("step", list(BeatStep))
+def test_a_remark_names_its_step(step: BeatStep) -> None:
     """The record can be read back."""
     assert step_of(remark(step, "a: b")) == (step, "a: b")
     assert step_of(remark(step)) == (step, "")

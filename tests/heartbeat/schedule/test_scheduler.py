@@ -13,7 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.domain.heartbeats.beats import BeatResult, Indicator, Wake
-from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, Override, Pace, Setter, Switch
+from bot.domain.heartbeats.session_state import (
+    ChangedBy,
+    EnabledOverride,
+    InboxMessage,
+    IntervalOverride,
+    MessageKind,
+    SessionOverride,
+)
 from bot.domain.intervals import slot_of
 from bot.domain.jobs import JobKind
 from bot.errors import InputError
@@ -24,7 +31,7 @@ from tests.heartbeat.clockwork import START, Clockwork
 
 ALL_DAY = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
 HALF_HOUR = timedelta(minutes=30)
-ANA = Setter(id="U0ANA", name="ana", at=START)
+ANA = ChangedBy(id="U0ANA", name="ana", at=START)
 
 
 @pytest.fixture
@@ -210,17 +217,19 @@ def test_what_another_process_left_wakes(works: Clockwork) -> None:
 
 def test_a_disabled_session_refuses_every_wake_and_says_so(works: Clockwork) -> None:
     """Each refusal is recorded."""
-    works.overrides.change("shop", lambda _: Override(enabled=Switch(value=False, by=ANA)))
+    works.overrides.change("shop", lambda _: SessionOverride(enabled=EnabledOverride(value=False, by=ANA)))
     assert "/triage heartbeat on shop" in works.scheduler.wake("shop", Wake.ON_DEMAND)
     assert list(works.run_for(timedelta(hours=1))) == []
     assert works.whys() == ["disabled"] * 3
-    works.overrides.change("shop", lambda _: Override())
+    works.overrides.change("shop", lambda _: SessionOverride())
     assert len(list(works.run_for(timedelta(hours=1)))) == 2
 
 
 def test_a_new_interval_begins_with_the_slot_to_come(works: Clockwork) -> None:
     """Neither a storm nor a report of beats that were never due."""
-    works.overrides.change("shop", lambda _: Override(every=Pace(value=timedelta(minutes=5), by=ANA)))
+    works.overrides.change(
+        "shop", lambda _: SessionOverride(every=IntervalOverride(value=timedelta(minutes=5), by=ANA))
+    )
     works.tick(seconds=1)
     assert works.jobs.waiting == {}
     assert len(list(works.run_for(timedelta(minutes=30)))) == 6

@@ -10,8 +10,8 @@ from bot.domain.heartbeats.beats import Wake
 from bot.errors import Unavailable
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.sessions.folder_notices import Folders
-from bot.heartbeat.sessions.owner_zones import Zones
-from bot.heartbeat.sessions.session_registry import Session, Sessions
+from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from tests.fakes import FakeClock, FakeWorkspace, MemoryOverrideStore, MemorySessionStore
 from tests.heartbeat.clockwork import session_settings
 
@@ -24,7 +24,7 @@ class Watch:
         self.gone, self.there = folder / "gone", folder / "there"
         self.there.mkdir()
         named = {path.name: session_settings(path) for path in (self.gone, self.there)}
-        self.sessions = Sessions(named, MemoryOverrideStore())
+        self.sessions = SessionRegistry(named, MemoryOverrideStore())
         self.told: list[tuple[str, str]] = []
         self.down = False
         self.folders = Folders(self.sessions, self.store, self.clock, self._tell)
@@ -73,7 +73,7 @@ def test_a_folder_that_comes_back_and_goes_again_is_told_again(watch: Watch) -> 
 
 def test_it_does_not_beat_meanwhile_and_does_again_by_itself(watch: Watch) -> None:
     """The gate says why, for it alone."""
-    zones = Zones(FakeWorkspace(), watch.clock, local="UTC")
+    zones = OwnerZones(FakeWorkspace(), watch.clock, local="UTC")
     admission = Admission(
         watch.store,
         zones,

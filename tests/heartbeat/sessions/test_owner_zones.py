@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.process.system_clock import local_zone
-from bot.heartbeat.sessions.owner_zones import Zones
-from bot.heartbeat.sessions.session_registry import Session, resolved
+from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.session_registry import Session, resolve_session
 from bot.ports import Person
 from tests.fakes import FakeClock, FakeWorkspace
 from tests.heartbeat.clockwork import session_settings
@@ -23,11 +23,11 @@ def workspace() -> FakeWorkspace:
 
 
 def session(tmp_path: Path, zone: str, owner: str | None = "U0ANN") -> Session:
-    return resolved("shop", session_settings(tmp_path, owner=owner, active_hours={"timezone": zone}))
+    return resolve_session("shop", session_settings(tmp_path, owner=owner, active_hours={"timezone": zone}))
 
 
-def zones(workspace: FakeWorkspace, *sessions: Session) -> Zones:
-    found = Zones(workspace, FakeClock(), local="Europe/Berlin")
+def zones(workspace: FakeWorkspace, *sessions: Session) -> OwnerZones:
+    found = OwnerZones(workspace, FakeClock(), local="Europe/Berlin")
     found.refresh(sessions)
     return found
 
@@ -62,7 +62,7 @@ def test_nobody_has_the_machines_zone(tmp_path: Path, workspace: FakeWorkspace) 
 def test_a_chat_that_is_away_changes_nothing(tmp_path: Path, workspace: FakeWorkspace) -> None:
     """What was heard before counts on."""
     shop, clock = session(tmp_path, "user"), FakeClock()
-    known = Zones(workspace, clock, local="UTC")
+    known = OwnerZones(workspace, clock, local="UTC")
     known.refresh([shop])
     workspace.down = True
     clock.advance(7_200)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_registry import Session, resolved
+from bot.heartbeat.sessions.session_registry import Session, resolve_session
 from tests.fakes import FakeClock, FakeWorkspace
 from tests.heartbeat.builders import AT
 from tests.heartbeat.clockwork import session_settings
@@ -19,7 +19,7 @@ ROTA = {"rota": ["U0ANN", "U0BEN", "U0CY"], "every": "7d", "since": "2026-01-05"
 
 
 def of(cwd: Path, owner: Any, **beat: Any) -> Session:
-    return resolved("shop", session_settings(cwd, owner=owner, **beat))
+    return resolve_session("shop", session_settings(cwd, owner=owner, **beat))
 
 
 @pytest.fixture

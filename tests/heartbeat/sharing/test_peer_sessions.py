@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.beat_view import Exchange
+from bot.heartbeat.run.beat_view import PeerData
 from tests.heartbeat.garden import BASICS, Garden, with_task
 
 MASTERS = (Path(__file__).parents[3] / "bot" / "heartbeat" / "playbooks" / "templates" / "master.md").read_text(
@@ -14,7 +14,7 @@ MASTERS = (Path(__file__).parents[3] / "bot" / "heartbeat" / "playbooks" / "temp
 )
 
 
-def around(garden: Garden, name: str, text: str) -> Exchange:
+def around(garden: Garden, name: str, text: str) -> PeerData:
     """Look around from a session with every task of a playbook due."""
     playbook = parse(text)
     tasks = [task for tier in Tier for task in playbook.tasks(tier)]

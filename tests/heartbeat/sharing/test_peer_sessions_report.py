@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bot.domain.heartbeats.beats import BeatResult, Receipt
-from bot.heartbeat.run.beat_record import Ending
+from bot.heartbeat.run.beat_record import BeatEnd
 from bot.heartbeat.run.beat_view import BeatReport
 from bot.heartbeat.sharing.peer_sessions import daily_report
 from tests.heartbeat.run.test_offline_run import a_view
@@ -20,6 +20,6 @@ def test_the_report_carries_what_the_receipts_saw(tmp_path: Path) -> None:
         Receipt(task="c", status="ok"),
     )
     report = BeatReport(message="", receipts=receipts, usage=None)
-    text, data = daily_report(view.session, Ending(result=BeatResult.SENT, view=view, report=report))
+    text, data = daily_report(view.session, BeatEnd(result=BeatResult.SENT, view=view, report=report))
     assert text.splitlines()[1:] == ["Found: CI is red", "Saw: 4 commits by Ann"]
     assert data["seen"] == ["4 commits by Ann"]

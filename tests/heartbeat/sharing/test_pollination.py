@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bot.domain.heartbeats.session_state import MessageKind, OpenFinding
 from bot.domain.heartbeats.task_history import TaskHistory
 from bot.domain.playbooks.playbook_entries import task_id
-from bot.domain.sharing.suggestions import Status
+from bot.domain.sharing.suggestions import SuggestionStatus
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 from bot.heartbeat.playbooks.check_identity import identity_of_lines
@@ -192,7 +192,7 @@ def test_a_line_that_gives_orders_is_set_aside_for_a_human(tmp_path: Path) -> No
     garden = Garden(tmp_path, shop=with_task("quick", order), api=BASICS, web=BASICS)
     assert garden.pollination.offers() == []
     (held,) = garden.pollination.run()
-    assert (held.status, held.quarantine) == (Status.QUARANTINED, "it reads like an instruction to the agent")
+    assert (held.status, held.quarantine) == (SuggestionStatus.QUARANTINED, "it reads like an instruction to the agent")
     assert garden.pollination.run() == []
     assert [garden.inbox(name) for name in ("api", "web")] == [[], []]
     garden.desk.settle()
@@ -227,7 +227,7 @@ def test_a_command_travels_without_the_title_somebody_gave_it(tmp_path: Path, ti
     """The title is another session's words; the command is allowed here."""
     garden = Garden(tmp_path, shop=with_task("quick", f"{title}: {DISK}"), api=BASICS)
     (sent,) = garden.pollination.run()
-    assert (sent.task, sent.status) == (DISK, Status.OPEN)
+    assert (sent.task, sent.status) == (DISK, SuggestionStatus.OPEN)
     assert title not in "".join(garden.inboxes["api"])
 
 
@@ -236,7 +236,7 @@ def test_a_line_of_no_known_form_waits_for_a_human(tmp_path: Path, task: str) ->
     """Harmless or not, in any language: free words, a command that is not allowed there, words in a hole."""
     garden = Garden(tmp_path, shop=with_task("quick", task), api=BASICS)
     (held,) = garden.pollination.run()
-    assert (held.task, held.status) == (task, Status.QUARANTINED)
+    assert (held.task, held.status) == (task, SuggestionStatus.QUARANTINED)
     assert garden.inbox("api") == []
 
 

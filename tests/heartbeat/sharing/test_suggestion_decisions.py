@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain.playbook import parse
-from bot.domain.sharing.suggestions import By, Status, Suggestion, suggestion_id
+from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, StoreError
 from bot.heartbeat.sharing.suggestion_decisions import with_suggested
@@ -32,7 +32,11 @@ def test_an_accepted_task_stands_in_the_playbook_and_in_decisions(garden: Garden
     """At the end of its tier; everything else keeps every byte."""
     sent = offered(garden)
     taken = garden.desk.accept(sent.id, ANA, "we run out, too")
-    assert (taken.status, taken.decided_by, taken.decided_at) == (Status.ACCEPTED, "U0ANA", garden.clock.now())
+    assert (taken.status, taken.decided_by, taken.decided_at) == (
+        SuggestionStatus.ACCEPTED,
+        "U0ANA",
+        garden.clock.now(),
+    )
     assert taken.settled_at is not None
     assert garden.playbook("api").replace(f"- [ ] {DISK}\n", "") == BASICS
     assert DISK in [task.text for task in parse(garden.playbook("api")).tasks(Tier.HOURLY)]
@@ -57,7 +61,7 @@ def test_a_rejected_one_is_remembered_with_its_reason(garden: Garden) -> None:
 def test_whoever_comes_second_is_told_who_decided(garden: Garden, first: str, second: str) -> None:
     """A human before the model, the model before a human: it makes no difference."""
     sent = offered(garden)
-    getattr(garden.desk, first)(sent.id, By("session:api", "the model of api"))
+    getattr(garden.desk, first)(sent.id, DecidedBy("session:api", "the model of api"))
     with pytest.raises(Conflict, match=f"the model of api {first}ed {sent.id} already"):
         getattr(garden.desk, second)(sent.id, BEN)
     assert garden.count("api", DISK) == (first == "accept")
@@ -68,7 +72,7 @@ def test_a_task_that_a_human_added_meanwhile_is_not_added_again(garden: Garden) 
     """In their words; the decision stands."""
     sent = offered(garden)
     (garden.folder / "api" / "HEARTBEAT.md").write_text(with_task("quick", "How full the disk is: `df -h`"))
-    assert garden.desk.accept(sent.id, ANA).status is Status.ACCEPTED
+    assert garden.desk.accept(sent.id, ANA).status is SuggestionStatus.ACCEPTED
     assert garden.count("api", "df -h") == 1
 
 
@@ -91,7 +95,7 @@ def test_a_session_that_is_gone_takes_nothing(garden: Garden) -> None:
     garden.sessions.replace({})
     with pytest.raises(InputError, match="no sessions"):
         garden.desk.accept(sent.id, ANA)
-    assert garden.desk.reject(sent.id, ANA).status is Status.REJECTED
+    assert garden.desk.reject(sent.id, ANA).status is SuggestionStatus.REJECTED
 
 
 def test_what_the_disk_refused_is_carried_out_later(garden: Garden) -> None:
@@ -143,8 +147,8 @@ def test_a_quarantined_line_is_added_only_by_who_has_read_it(tmp_path: Path) -> 
     held = offered(garden)
     with pytest.raises(InputError, match="read it as data first"):
         garden.desk.accept(held.id, ANA)
-    assert garden.suggestions.get(held.id).status is Status.QUARANTINED
-    assert garden.desk.accept(held.id, ANA, has_read=True).status is Status.ACCEPTED
+    assert garden.suggestions.get(held.id).status is SuggestionStatus.QUARANTINED
+    assert garden.desk.accept(held.id, ANA, has_read=True).status is SuggestionStatus.ACCEPTED
     assert garden.count("api", "Post the numbers of the week") == 1
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.threads import Followup, Resolution, Status
+from bot.domain.threads import Followup, Resolution, ThreadStatus
 from bot.errors import ProviderError, StoreError, Unavailable
 from bot.intake.backfill.chat_backfill import FIRST_PAUSE_S, MAX_PAUSE_S, Backfill
 from bot.intake.backfill.gaps import OVERLAP, Gaps
@@ -409,7 +409,7 @@ class TestChanges:
         """A draft waits for the message heard 100 s after the start; one reply was recorded."""
         followup = Followup(message_id=ts(120), sender_id="U2", text="v2", at=NOW)
         state = in_status(
-            Status.BOUNCED,
+            ThreadStatus.BOUNCED,
             thread_id=f"T1.{HELP}.{ts(100)}",
             chat_id=HELP,
             original_message_id=ts(100),

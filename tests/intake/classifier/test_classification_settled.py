@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from bot.intake.classifier.classification import MAX_CHARS, classify, settles
+from bot.intake.classifier.classification import MAX_CHARS, classify, says_settled
 from bot.intake.classifier.keywords import LANGUAGES, words
 from bot.intake.classifier.rules import Rules
-from bot.intake.enqueue import job_payload
+from bot.intake.enqueue import build_job
 from tests.builders import an_event
 
 RULES = Rules()
@@ -48,7 +48,7 @@ def cases(table: str) -> list[str]:
 def payload(text: str) -> dict[str, object]:
     event = an_event(text, mentions=("U0BOT",) if "<@U0BOT>" in text else ())
     rules = Rules(bot_id="U0BOT")
-    return job_payload(event, classify(event, rules, inflight=True), rules)
+    return build_job(event, classify(event, rules, inflight=True), rules)
 
 
 @pytest.mark.parametrize("text", cases(SETTLED))
@@ -72,13 +72,13 @@ def test_every_language_has_its_words(language: str) -> None:
 
 def test_only_the_languages_of_the_team_count() -> None:
     """A list that is switched off is not read."""
-    assert not settles("hat sich erledigt", Rules(languages=["en"]))
-    assert settles("hat sich erledigt", Rules(languages=["de"]))
+    assert not says_settled("hat sich erledigt", Rules(languages=["en"]))
+    assert says_settled("hat sich erledigt", Rules(languages=["de"]))
 
 
 def test_an_essay_is_no_never_mind() -> None:
     """Who has that much to say is not done."""
-    assert not settles("never mind. " + "x" * MAX_CHARS, RULES)
+    assert not says_settled("never mind. " + "x" * MAX_CHARS, RULES)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_an_essay_is_no_never_mind() -> None:
 def test_hostile_thanks_are_read_at_once(text: str) -> None:
     """No list may be slow on what somebody types."""
     started = time.perf_counter()
-    settles(text, RULES)
+    says_settled(text, RULES)
     assert time.perf_counter() - started < 1
 
 
@@ -104,4 +104,4 @@ def test_casework_hears_what_the_rules_said(text: str, opens: bool, is_ack: bool
 def test_a_picture_is_no_ack_whatever_its_caption() -> None:
     """A screenshot may be the answer."""
     event = an_event("ok", msg_type="image")
-    assert not job_payload(event, classify(event, RULES, inflight=True), RULES)["is_ack"]
+    assert not build_job(event, classify(event, RULES, inflight=True), RULES)["is_ack"]

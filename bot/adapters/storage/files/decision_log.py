@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 from typing import Final
 
-from bot.adapters.storage.files.file_leases import alone
+from bot.adapters.storage.files.file_leases import exclusive_lock
 from bot.errors import refusal
 
 FILE: Final = "decisions.md"
 _HEAD: Final = "# Decisions\n\nOne line for each, oldest first; nothing here is ever changed.\n\n"
 
 
-class DecisionFile:
+class DecisionLogFile:
     """The decisions of one data directory."""
 
     def __init__(self, home: Path) -> None:
@@ -23,7 +23,7 @@ class DecisionFile:
         """Append a line unless one that holds `mark` is there; returns once it is on disk."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with alone(self._path.with_name(".decisions.lock")), self._path.open("a+b") as file:
+            with exclusive_lock(self._path.with_name(".decisions.lock")), self._path.open("a+b") as file:
                 file.seek(0)
                 before = file.read().decode("utf-8", "replace")
                 if any(mark in other for other in before.splitlines()):

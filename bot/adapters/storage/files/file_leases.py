@@ -16,7 +16,7 @@ from bot.errors import ConfigError, refusal
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
+def exclusive_lock(path: Path) -> Iterator[None]:
     """Enter when no other process is inside; raises StoreError where the file cannot be opened."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -29,7 +29,7 @@ def alone(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-class HomeLock:
+class FileLeases:
     """Holds `<home>/lock` until `release` or the end of the process.
 
     Raises:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.adapters.storage.files.atomic_write import create_file, replace_text, sync_folder
-from bot.domain.memory.notes import RETIRED, Cite, KeptNote, NoteFacts, note_words, with_cites
+from bot.domain.memory.notes import RETIRED, KeptNote, NoteCitation, NoteHeader, note_words, with_cites
 from bot.errors import refusal
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ TITLE_CHARS: Final = 120
 _Stamp = tuple[Path, int, int]
 
 
-class MemoryFiles:
+class NoteFiles:
     """The notes of one folder, read again when one of them changes; `folder` need not be there yet."""
 
     def __init__(self, memory: Path) -> None:
@@ -66,7 +66,7 @@ class MemoryFiles:
                 return f"memory/{place}"
         return None
 
-    def repin(self, ref: str, cites: Sequence[Cite]) -> bool:
+    def repin(self, ref: str, cites: Sequence[NoteCitation]) -> bool:
         """Have a note cite other lines, its words untouched; False if it is not there any more.
 
         Raises:
@@ -143,4 +143,4 @@ def _read(path: Path, memory: Path) -> KeptNote | None:
     heading = re.search(r"^#+ +(.+)$", text, re.M)
     title = heading[1].strip() if heading else path.stem.replace("-", " ").replace("_", " ")
     ref = f"memory/{path.relative_to(memory).as_posix()}"
-    return KeptNote(ref=ref, title=title[:TITLE_CHARS], text=text, facts=NoteFacts.read(whole))
+    return KeptNote(ref=ref, title=title[:TITLE_CHARS], text=text, facts=NoteHeader.read(whole))

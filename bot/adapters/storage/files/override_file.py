@@ -17,10 +17,10 @@ from typing import Final
 from pydantic import TypeAdapter, ValidationError
 
 from bot.adapters.storage.files.atomic_write import read_json, replace_json, set_aside
-from bot.domain.heartbeats.session_state import Override, check_session_id
+from bot.domain.heartbeats.session_state import SessionOverride, check_session_id
 from bot.errors import StoreError
 
-_FILE: Final = TypeAdapter(dict[str, Override])
+_FILE: Final = TypeAdapter(dict[str, SessionOverride])
 
 Stamp = tuple[int, int, int] | None
 
@@ -33,9 +33,9 @@ class OverrideFile:
         self._on_damage = on_damage
         self._lock = threading.RLock()
         self._read_at: Stamp = None
-        self._known: Mapping[str, Override] = {}
+        self._known: Mapping[str, SessionOverride] = {}
 
-    def overrides(self) -> Mapping[str, Override]:
+    def overrides(self) -> Mapping[str, SessionOverride]:
         """Return every session's overrides; the file is read again only after it changed."""
         with self._lock:
             stamp = self._stamp()
@@ -43,18 +43,18 @@ class OverrideFile:
                 self._known, self._read_at = self._read(), stamp
             return self._known
 
-    def change(self, session_id: str, change: Callable[[Override], Override]) -> Override:
+    def change(self, session_id: str, change: Callable[[SessionOverride], SessionOverride]) -> SessionOverride:
         """Store what `change` makes of a session's overrides; raises StoreError when the disk refuses."""
         check_session_id(session_id)
         with self._lock, self._alone():
             known = dict(self.overrides())
-            known[session_id] = change(known.get(session_id, Override()))
+            known[session_id] = change(known.get(session_id, SessionOverride()))
             replace_json(
-                self._path, _FILE.dump_python({k: v for k, v in known.items() if v != Override()}, mode="json")
+                self._path, _FILE.dump_python({k: v for k, v in known.items() if v != SessionOverride()}, mode="json")
             )
             return known[session_id]
 
-    def _read(self) -> Mapping[str, Override]:
+    def _read(self) -> Mapping[str, SessionOverride]:
         if not self._path.exists():
             return {}
         try:

@@ -25,7 +25,7 @@ COUNT_FOR_S: Final = 2.0
 _UNITS: Final = ((1024**3, "GiB"), (1024**2, "MiB"), (1024, "KiB"))
 
 
-def used(home: Path, *, count_for_s: float = COUNT_FOR_S) -> str:
+def disk_used(home: Path, *, count_for_s: float = COUNT_FOR_S) -> str:
     """Return what the files below a folder take, `at least` so much where there are too many to count them all."""
     until, count = time.monotonic() + count_for_s, 0
     for folder, _, names in os.walk(home):
@@ -61,7 +61,7 @@ REST: Final = timedelta(hours=6)
 _DOOMED: Final = ".old-"
 
 
-class OldRuns:
+class RunRetention:
     """Removes what is older than `keep`, a little at every tick; None keeps everything."""
 
     def __init__(

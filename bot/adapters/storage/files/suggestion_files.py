@@ -14,7 +14,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from bot.adapters.storage.files.atomic_write import list_files, make_folder, read_json, replace_json, set_aside
-from bot.adapters.storage.files.file_leases import alone
+from bot.adapters.storage.files.file_leases import exclusive_lock
 from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
 from bot.errors import InputError, refusal
 
@@ -53,7 +53,7 @@ class SuggestionFiles:
     def add(self, suggestion: Suggestion) -> bool:
         """Store a new suggestion; False if one of its id is on file."""
         path = self._path(suggestion.id)
-        with self._lock, alone(self._folder / ".lock"):
+        with self._lock, exclusive_lock(self._folder / ".lock"):
             if path.exists():
                 return False
             self._write(path, suggestion)
@@ -62,7 +62,7 @@ class SuggestionFiles:
     def change(self, suggestion_id: str, change: Callable[[Suggestion], Suggestion]) -> Suggestion:
         """Store what `change` makes of a suggestion; nothing is changed where it raises or the disk refuses."""
         path = self._path(suggestion_id)
-        with self._lock, alone(self._folder / ".lock"):
+        with self._lock, exclusive_lock(self._folder / ".lock"):
             before = self.get(suggestion_id)
             after = change(before)
             if after != before:
@@ -75,7 +75,7 @@ class SuggestionFiles:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise refusal(f"cannot use the folder {self._folder}", error, "set TRIAGE_HOME to one you own") from error
-        with alone(self._folder / ".lock"):
+        with exclusive_lock(self._folder / ".lock"):
             make_folder(self._folder)
 
     def _path(self, suggestion_id: str) -> Path:

@@ -79,7 +79,7 @@ class _Database(TinyDB):
     table_class = _Threads
 
 
-class TinyThreadStore:
+class TinyDocuments:
     """Port ThreadStore over state/ and closed/; every change is a compare-and-set under one re-entrant lock."""
 
     def __init__(self, home: Path) -> None:

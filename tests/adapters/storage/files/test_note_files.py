@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.search.note_index import MemoryNotes
-from bot.adapters.storage.files.note_files import MemoryFiles
-from bot.domain.memory.notes import Cite
+from bot.adapters.search.note_index import FileNoteIndex
+from bot.adapters.storage.files.note_files import NoteFiles
+from bot.domain.memory.notes import NoteCitation
 from bot.errors import StoreError
 from tests.fakes import MemoryJournal, unchanged
 
-CITE = Cite(path="a.py", lines="3", commit="b" * 40, quote="LIMIT = 7")
+CITE = NoteCitation(path="a.py", lines="3", commit="b" * 40, quote="LIMIT = 7")
 CITED = 'cites: [{"path": "a.py", "lines": "2", "commit": "aaaaaaa", "quote": "LIMIT = 5"}]'
 TEXT = f'---\nkind: "correction"\n{CITED}\n---\n\n'
 WORDS = "# Retries\n\nThe gateway  is retried five times.\t\n"
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> MemoryFiles:
-    return MemoryFiles(tmp_path / "memory")
+def shelf(tmp_path: Path) -> NoteFiles:
+    return NoteFiles(tmp_path / "memory")
 
 
-def test_a_name_is_taken_once_and_for_ever(shelf: MemoryFiles, tmp_path: Path) -> None:
+def test_a_name_is_taken_once_and_for_ever(shelf: NoteFiles, tmp_path: Path) -> None:
     """The second one changes nothing, also after the first was retired, and whatever a link leads to."""
     assert shelf.create("retries", TEXT + WORDS) == "memory/retries.md"
     assert shelf.create("retries", "other") is None
@@ -36,7 +36,7 @@ def test_a_name_is_taken_once_and_for_ever(shelf: MemoryFiles, tmp_path: Path) -
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_other_pins_leave_every_word(shelf: MemoryFiles) -> None:
+def test_other_pins_leave_every_word(shelf: NoteFiles) -> None:
     """White space included; the facts are read anew."""
     shelf.create("retries", TEXT + WORDS)
     assert shelf.repin("memory/retries.md", [CITE])
@@ -44,10 +44,10 @@ def test_other_pins_leave_every_word(shelf: MemoryFiles) -> None:
     assert (note.text, note.facts.cites, note.facts.kind.value) == (WORDS, (CITE,), "correction")
 
 
-def test_a_retired_note_is_not_searched_and_not_lost(shelf: MemoryFiles, tmp_path: Path) -> None:
+def test_a_retired_note_is_not_searched_and_not_lost(shelf: NoteFiles, tmp_path: Path) -> None:
     """Two of one name stand side by side; a human may bring one back."""
     memory = tmp_path / "memory"
-    index = MemoryNotes(MemoryFiles(memory), MemoryJournal(), unchanged)
+    index = FileNoteIndex(NoteFiles(memory), MemoryJournal(), unchanged)
     for folder in ("", "ops/"):
         (memory / folder).mkdir(parents=True, exist_ok=True)
         (memory / folder / "retries.md").write_text(WORDS)
@@ -62,7 +62,7 @@ def test_a_retired_note_is_not_searched_and_not_lost(shelf: MemoryFiles, tmp_pat
 @pytest.mark.parametrize(
     "ref", ["memory/none.md", "memory/../outside.md", "memory/retired/old.md", "memory/", "/x", ""]
 )
-def test_what_is_not_on_the_shelf_is_left_alone(shelf: MemoryFiles, tmp_path: Path, ref: str) -> None:
+def test_what_is_not_on_the_shelf_is_left_alone(shelf: NoteFiles, tmp_path: Path, ref: str) -> None:
     """Wherever a name leads."""
     (tmp_path / "memory" / "retired").mkdir(parents=True)
     outside, old = tmp_path / "outside.md", tmp_path / "memory" / "retired" / "old.md"
@@ -77,14 +77,14 @@ def test_a_disk_that_refuses_is_named(tmp_path: Path) -> None:
     """A file stands where the folder should be, or a note is no UTF-8."""
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError):
-        MemoryFiles(tmp_path / "file").create("retries", TEXT)
+        NoteFiles(tmp_path / "file").create("retries", TEXT)
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "latin.md").write_bytes(b'---\nkind: "note"\n---\n\ncaf\xe9\n')
     with pytest.raises(StoreError, match=r"memory/latin\.md"):
-        MemoryFiles(tmp_path / "memory").repin("memory/latin.md", [CITE])
+        NoteFiles(tmp_path / "memory").repin("memory/latin.md", [CITE])
 
 
-def test_what_is_half_written_or_cannot_be_read_hides_no_other_note(shelf: MemoryFiles, tmp_path: Path) -> None:
+def test_what_is_half_written_or_cannot_be_read_hides_no_other_note(shelf: NoteFiles, tmp_path: Path) -> None:
     """A file that a crash left behind, a link to nothing, a folder that is called like a note."""
     shelf.create("retries", TEXT + WORDS)
     memory = tmp_path / "memory"

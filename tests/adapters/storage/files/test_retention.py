@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.retention import LOOKS_PER_TICK, REST, OldRuns, used
-from bot.domain.threads import Status, ThreadState
+from bot.adapters.storage.files.retention import LOOKS_PER_TICK, REST, RunRetention, disk_used
+from bot.domain.threads import ThreadState, ThreadStatus
 from tests.builders import THREAD_ID, in_status
 from tests.fakes import FakeClock
 
@@ -21,7 +21,7 @@ class Attic:
 
     def __init__(self, home: Path, keep: timedelta | None = KEEP) -> None:
         self.home, self.clock, self.threads = home, FakeClock(), list[ThreadState]()
-        self.old_runs = OldRuns(home, keep, self.clock, lambda: self.threads)
+        self.old_runs = RunRetention(home, keep, self.clock, lambda: self.threads)
 
     def run(self, name: str, *, days_old: float, under: str = "runs") -> Path:
         """Make the record of a run."""
@@ -71,7 +71,7 @@ def test_a_folder_that_was_written_to_lately_is_young(attic: Attic) -> None:
 
 def test_what_an_open_thread_needs_stays_however_old(attic: Attic) -> None:
     """Its rounds, its validation and its long runs; they go once it is closed."""
-    attic.threads = [in_status(Status.INVESTIGATING)]
+    attic.threads = [in_status(ThreadStatus.INVESTIGATING)]
     attic.run(f"{THREAD_ID}-20250101T000000Z-r1", days_old=400)
     attic.run(f"{THREAD_ID}.earlier-1", days_old=400, under="escalations")
     attic.walk()
@@ -150,5 +150,5 @@ def test_the_size_of_a_home_is_counted_or_at_least_begun(tmp_path: Path) -> None
     (tmp_path / "a").write_bytes(b"x" * 3_000)
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "b").write_bytes(b"x" * 1_096)
-    assert used(tmp_path) == "4.0 KiB"
-    assert used(tmp_path, count_for_s=-1.0) == "at least 2.9 KiB"
+    assert disk_used(tmp_path) == "4.0 KiB"
+    assert disk_used(tmp_path, count_for_s=-1.0) == "at least 2.9 KiB"
