@@ -78,7 +78,7 @@ class Shortcuts:
         self._require_readable(body["channel"], str(message.get("thread_ts") or message.get("ts")))
         self._require_takeable(message)
         event = {**message, "type": "message", "channel": channel}
-        return _SAYS[self._watcher.insist({"team_id": self._team_id, "event": event})]
+        return _SAYS[self._watcher.force_enqueue({"team_id": self._team_id, "event": event})]
 
     def _require_member(self, body: Body) -> None:
         user, team = clicking_person(body)

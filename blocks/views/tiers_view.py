@@ -121,7 +121,7 @@ def _both(editing: Editing) -> list[Block]:
 
 def _tier(seen: TaskList, tier: Tier) -> str:
     lines = [f"*{escape(tier_heading(seen, tier))}*"]
-    tasks = seen.of(tier)
+    tasks = seen.in_tier(tier)
     for place, one in enumerate(tasks):
         line = escape(truncate(task_line(seen, one.number), TASK_CHARS))
         if len("\n".join(lines)) + len(line) > TIER_CHARS:

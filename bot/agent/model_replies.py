@@ -145,7 +145,7 @@ class StreamReader:
         self._bytes += len(words.encode("utf-8", "replace")) + len(part)
         if index in self._open:
             self._open[index] += part
-        if words and self._journal.hear(words):
+        if words and self._journal.log_progress(words):
             with self._watch.deaf():
                 self._journal.preview()
 

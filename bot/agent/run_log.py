@@ -42,7 +42,7 @@ class RunLog:
         """Add a section to transcript.md."""
         self._append("transcript.md", f"## {heading}\n\n{self._safe(text)}\n\n")
 
-    def hear(self, words: str) -> bool:
+    def log_progress(self, words: str) -> bool:
         """Take in words of thinking or text; whether a preview of them is due."""
         self._recent = (self._recent + words)[-_KEPT_CHARS:]
         now = self._monotonic()

@@ -41,7 +41,7 @@ class CardUpdates:
         self._changed = threading.Condition()
 
     @contextmanager
-    def turn(self, thread_id: str, *, wait_s: float = 0.0) -> Iterator[bool]:
+    def exclusive(self, thread_id: str, *, wait_s: float = 0.0) -> Iterator[bool]:
         """Yield whether it is ours to show the card now; False after `wait_s` if somebody else still shows it."""
         with self._changed:
             mine = self._changed.wait_for(lambda: thread_id not in self._busy, timeout=wait_s)
@@ -55,7 +55,7 @@ class CardUpdates:
                     self._busy.discard(thread_id)
                     self._changed.notify_all()
 
-    def later(self, thread_id: str, after_s: float | None = None) -> None:
+    def postpone(self, thread_id: str, after_s: float | None = None) -> None:
         """Note that a card is behind and may be tried after so long (at most a minute)."""
         with self._changed:
             self._behind[thread_id] = self._monotonic() + min(RETRY_S if after_s is None else after_s, LONGEST_S)

@@ -84,7 +84,7 @@ class Decisions:
             thread_id=state.thread_id, version=state.draft_version, draft_hash=state.draft_hash, seen=click.seen
         )
 
-    def show(self, click: DraftClick) -> str:
+    def refresh_card(self, click: DraftClick) -> str:
         """Show an edited draft on the card."""
         self._desk.show(click.thread_id)
         return "Saved. The card shows your version."

@@ -68,7 +68,7 @@ class Orchestrator:
         if self._desk.store.get(thread_key(event)) is None:
             self._opened(thread_key(event), event, payload)
 
-    def hear(self, payload: Mapping[str, Any]) -> None:
+    def on_queued(self, payload: Mapping[str, Any]) -> None:
         """Note at once what should not wait for the end of its thread's run: the asker's "never mind".
 
         Writes the state and nothing else; the card follows, and so does the job, which finds it noted.
@@ -78,7 +78,7 @@ class Orchestrator:
         if state is None or not state.is_open or state.status is ThreadStatus.PENDING_USER:
             return
         if _settles(state, event, payload) and self._desk.amend(state.thread_id, partial(_noted, event=event)):
-            self._desk.turns.later(state.thread_id, 0)
+            self._desk.turns.postpone(state.thread_id, 0)
 
     def _on_event(self, event: Event, heard: Mapping[str, Any]) -> None:
         thread_id = thread_key(event)

@@ -179,7 +179,7 @@ class Replies:
             state, post_intent=None, approved_by=None, user_approved_at=None, stale_reasons=(*doubts, told)
         )
         self._unsettled.discard(state.thread_id)
-        self._desk.turns.later(state.thread_id, 0)
+        self._desk.turns.postpone(state.thread_id, 0)
         raise GivenBack(
             f"Not posted: {why}. The draft waits on its card again: read it, then post, edit or dismiss it."
         )

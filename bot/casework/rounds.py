@@ -91,7 +91,7 @@ class Rounds:
         except DiskRefused:
             raise  # the job waits for the disk; a human could do nothing about it on the card
         except TriageError as error:
-            if (why := self._escalations.after(state, error)) is None:
+            if (why := self._escalations.run_after(state, error)) is None:
                 self._failed(state, "the investigation failed", error)
             else:
                 usage = _with(state.usage, _spent(error))

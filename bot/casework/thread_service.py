@@ -67,9 +67,9 @@ class ThreadService:
         Raises:
             ProviderError: there is no card yet and none could be posted, or the chat refuses this one for good.
         """
-        with self.turns.turn(thread_id) as mine:
+        with self.turns.exclusive(thread_id) as mine:
             if not mine:
-                self.turns.later(thread_id, 0)
+                self.turns.postpone(thread_id, 0)
                 return False
             try:
                 self._bring_in_line(thread_id)
@@ -106,11 +106,11 @@ class ThreadService:
         if state is not None and state.card_ts is None:
             raise error
         log.info("card shown later: %s", error, extra={"action": "card_later", "thread_id": thread_id})
-        self.turns.later(thread_id, error.retry_after_s)
+        self.turns.postpone(thread_id, error.retry_after_s)
 
     def show_progress(self, thread_id: str, line: str) -> None:
         """Show how far the run of a thread is; a chat that cannot be reached is no reason to stop it."""
-        with self.turns.turn(thread_id) as mine:
+        with self.turns.exclusive(thread_id) as mine:
             state = self.store.get(thread_id) if mine else None
             if state is None or not state.is_open or state.card_ts is None:
                 return
@@ -132,7 +132,7 @@ class ThreadService:
         Raises:
             ProviderError: the card could not be updated; the thread stays where it is.
         """
-        with self.turns.turn(thread_id, wait_s=FINISH_WAIT_S) as mine:
+        with self.turns.exclusive(thread_id, wait_s=FINISH_WAIT_S) as mine:
             if not mine:
                 raise Unavailable("The card is being updated; trying again will do.", retry_after_s=1)
             self._bring_in_line(thread_id)
@@ -147,7 +147,7 @@ class ThreadService:
                 "thread not finished yet", extra={"action": "finish_later", "thread_id": thread_id}, exc_info=True
             )
             if isinstance(error, Unavailable):
-                self.turns.later(thread_id, error.retry_after_s)
+                self.turns.postpone(thread_id, error.retry_after_s)
             return False
         return True
 
@@ -163,7 +163,7 @@ class ThreadService:
         try:
             return self.show(thread_id)
         except Unavailable as error:
-            self.turns.later(thread_id, error.retry_after_s)
+            self.turns.postpone(thread_id, error.retry_after_s)
         except ProviderError:
             log.warning("card not shown", extra={"action": "card_refused", "thread_id": thread_id}, exc_info=True)
         return False
@@ -172,13 +172,13 @@ class ThreadService:
         """Let every open card be shown anew: what the last run put off, it may have taken to its grave."""
         for state in self.open_threads():
             if state.card_ts is not None:
-                self.turns.later(state.thread_id, 0)
+                self.turns.postpone(state.thread_id, 0)
 
     def tidy(self) -> None:
         """Finish the closed threads whose cards could not be updated when they closed, until the chat refuses one."""
         for state in self.store.threads():
             if not state.is_open:
-                self.turns.later(state.thread_id, 0)
+                self.turns.postpone(state.thread_id, 0)
         self.catch_up()
 
     def open_threads(self) -> list[ThreadState]:

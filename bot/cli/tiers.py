@@ -88,7 +88,7 @@ def _said(desk: TaskCommands, args: argparse.Namespace, by: str) -> str:
     session, words = args.session.lower(), list(args.words)
     if not words or words == ["due"]:
         if words and not args.json:
-            return "\n".join(due_lines(desk.look(session)))
+            return "\n".join(due_lines(desk.list_tasks(session)))
         seen = desk.listed(session, by)
         if args.json:
             return json.dumps(list_json(seen), ensure_ascii=False, indent=1, default=str)
@@ -114,7 +114,7 @@ def render_list(seen: TaskList) -> str:
     """Return the list, at most 80 columns wide; nothing is cut."""
     lines: list[str] = []
     for tier in Tier:
-        tasks = [_wrapped(task_line(seen, one.number), "    ") for one in seen.of(tier)]
+        tasks = [_wrapped(task_line(seen, one.number), "    ") for one in seen.in_tier(tier)]
         lines += [tier_heading(seen, tier), *(tasks or ["  no task"]), ""]
     refused = [_wrapped(line, "    ") for line in refused_lines(seen)]
     lines += ["Not among `commands` in triage.yml, so never run:", *refused, ""] if refused else []
@@ -133,7 +133,8 @@ def render_answer(answer: TaskAnswer) -> str:
 def list_json(seen: TaskList) -> dict[str, Any]:
     """Return the list for programs."""
     tiers = {
-        tier: {"last": seen.stamps.of(tier), "due": seen.is_due(tier), "next_beat": seen.beats[tier]} for tier in Tier
+        tier: {"last": seen.stamps.stamp_of(tier), "due": seen.is_due(tier), "next_beat": seen.beats[tier]}
+        for tier in Tier
     }
     tasks = [
         {

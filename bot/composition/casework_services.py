@@ -196,7 +196,7 @@ def _watcher(on: SharedServices, orchestrator: Orchestrator) -> Watcher:
         jobs=on.jobs,
         clock=on.clock,
         on_trouble=on.ops.say,
-        on_queued=orchestrator.hear,
+        on_queued=orchestrator.on_queued,
     )
 
 

@@ -153,9 +153,9 @@ def build_heartbeats(around: Surroundings) -> Heartbeats:
     tracked = TrackedPlaybooks(sessions, store, clock, alert_owner)
     tracked.name()
     prescreen, full = _build_models(
-        around, BeatTools(probes, around.clock, SharingTools(pollination, desk).of, known_secrets=around.secrets)
+        around, BeatTools(probes, around.clock, SharingTools(pollination, desk).tools_for, known_secrets=around.secrets)
     )
-    look = InputCollector(probes, store, neighbours.around, removals.of)
+    look = InputCollector(probes, store, neighbours.collect, removals.of)
     pool = CommandPool(lambda name: look.ahead(sessions.get(name), clock.now()), around.jobs.look_again)
     room = BeatDependencies(
         sessions=sessions,
@@ -167,7 +167,7 @@ def build_heartbeats(around: Surroundings) -> Heartbeats:
         alert_owner=alert_owner,
         record=BeatRecorder(home / "runs", store, log, around.secrets),
         clock=clock,
-        after=neighbours.after,
+        after=neighbours.report_to_master,
         ready=pool.take,
     )
     return Heartbeats(

@@ -190,7 +190,7 @@ class Playbook:
         if not (missing and self.has_timestamps):
             return stamped
         last = max([*self._stamp_lines(), self.sections.index(PlaybookSection.TIMESTAMPS)])
-        return stamped.with_lines(self.after(last), [stamp_line(tier, at) for tier in missing])
+        return stamped.with_lines(self.line_after(last), [stamp_line(tier, at) for tier in missing])
 
     def with_checked(self, task: PlaybookEntry, ok: bool) -> Self:
         """Return the playbook with the boxes of this task saying whether it went well, as `with_boxes` does."""
@@ -219,7 +219,7 @@ class Playbook:
             added[-1] = added[-1].removesuffix(end)
         return type(self)((*before, *added, *after))
 
-    def after(self, index: int) -> int:
+    def line_after(self, index: int) -> int:
         """Return where a line may be put below line `index` without falling into a comment that runs on from it."""
         index += 1
         while index < len(self.lines) and self.scanned[index].starts_in_comment:

@@ -35,11 +35,11 @@ class Stamps:
 
     def __post_init__(self) -> None:
         for tier in Tier:
-            stamp = self.of(tier)
+            stamp = self.stamp_of(tier)
             if stamp is not None and stamp.utcoffset() is None:
                 raise ValueError(f"the stamp of the {tier} tier has no zone")
 
-    def of(self, tier: Tier) -> datetime | None:
+    def stamp_of(self, tier: Tier) -> datetime | None:
         """Return one tier's stamp."""
         return {Tier.QUICK: self.quick, Tier.HOURLY: self.hourly, Tier.DAILY: self.daily}[tier]
 
@@ -53,7 +53,7 @@ def due_tier(stamps: Stamps, now: datetime) -> Tier:
     """
     if now.utcoffset() is None:
         raise ValueError(f"{now!r} has no zone; what is due cannot be told")
-    due = [tier for tier, period in PERIODS.items() if _is_due(stamps.of(tier), now, period)]
+    due = [tier for tier, period in PERIODS.items() if _is_due(stamps.stamp_of(tier), now, period)]
     return due[-1] if due else Tier.QUICK
 
 

@@ -116,7 +116,7 @@ class Watcher:
             self._inbox.put(event)
         return True
 
-    def insist(self, body: Body) -> ForcedEnqueue:
+    def force_enqueue(self, body: Body) -> ForcedEnqueue:
         """Queue a message that somebody wants worked on, whatever the rules say of it; journaled first unless it was.
 
         Raises:

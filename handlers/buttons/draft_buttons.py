@@ -240,7 +240,9 @@ class DraftButtons:
         except TriageError as error:
             self._refuse(body, error, typed=words)
             return
-        self._carry_out(body, lambda: self._decisions.show(edited) if only_save else self._post_edited(edited, by))
+        self._carry_out(
+            body, lambda: self._decisions.refresh_card(edited) if only_save else self._post_edited(edited, by)
+        )
 
     def _post_edited(self, edited: DraftClick, by: str) -> str:
         """Post the edited draft; where that fails the card shows it, so that the words are not lost from sight."""
@@ -248,7 +250,7 @@ class DraftButtons:
             return self._decisions.approve(edited, by=by)
         except TriageError:
             with suppress(ProviderError):
-                self._decisions.show(edited)
+                self._decisions.refresh_card(edited)
             raise
 
     def _permitted(self, body: Body) -> str:

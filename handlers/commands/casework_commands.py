@@ -96,7 +96,7 @@ class CaseworkCommands:
     def investigate(self, typed: TypedCommand) -> list[Block] | DeferredAnswer:
         """Ask in the ops channel, in the name of whoever typed."""
         self._require(typed)
-        question = typed.line.after(1)
+        question = typed.line.words_after(1)
         if is_only_emoji(question) or not any(map(str.isalnum, question)):
             raise InputError("What shall be investigated? Type /triage investigate How often do we retry a webhook?")
         if len(question) > MAX_QUESTION_CHARS:

@@ -68,7 +68,7 @@ class CommandDispatcher:
 
     def __call__(self, ack: Ack, body: Body, respond: Respond) -> None:
         """Answer at once, or say that it takes longer and answer then; then keep what was promised."""
-        typed = TypedCommand.of(body)
+        typed = TypedCommand.from_payload(body)
         word = typed.line.word(0)[:WORD_CHARS] or "help"
         acknowledged = _AnswerOnce(lambda **said: ack(response_type="ephemeral", **said))
         looking = threading.Timer(self._patience_s, acknowledged, kwargs={"text": f"Looking … (/triage {word})"})

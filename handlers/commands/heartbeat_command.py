@@ -88,7 +88,7 @@ class HeartbeatCommand:
                 raise InputError(f"How often? Type /triage heartbeat every {session.id} 15m")
             return self.controls.pace(session.id, interval.lower(), by)
         if verb == "assign":
-            return self.assigning.assign(session.id, typed.line.after(3), by)
+            return self.assigning.assign(session.id, typed.line.words_after(3), by)
         if verb == "run":
             return self.controls.run(session.id)
         return self.controls.switch(session.id, by, on=verb == "on")

@@ -67,7 +67,7 @@ class PollinateCommand:
         self.office.require(*typed.who, found, asks=True)
         by = DecidedBy(typed.user_id, typed.user_name)
         if verb == "reject":
-            return message_blocks(rejected(desk.reject(found.id, by, line.after(3) or None)))
+            return message_blocks(rejected(desk.reject(found.id, by, line.words_after(3) or None)))
         if line.words[3:] and line.word(3) != ANYWAY:
             raise InputError(
                 f"Nothing was changed: accept takes the id and no more. /triage pollinate accept {found.id}"

@@ -109,7 +109,7 @@ class TiersCommand:
             return usage_blocks(NAME, unknown_text(line.word(1), near, after=NAME))
         session, verb = self.sessions.get(line.word(1)), line.word(2)
         if verb == "due":
-            return due_blocks(self.desk.look(session.id))
+            return due_blocks(self.desk.list_tasks(session.id))
         if verb and verb not in command_names(NAME):
             near = [f"{NAME} {session.id} {one}" for one in near_ones(verb, command_names(NAME))]
             return usage_blocks(NAME, unknown_text(verb, near, after=f"{NAME} {session.id}"))
@@ -196,7 +196,7 @@ class TiersCommand:
         by, first = typed.user_id, typed.line.word(3)
         if verb == "add":
             tier = parse_tier(first, session.id)
-            return self.desk.add(session.id, tier, typed.line.after(4), by)
+            return self.desk.add(session.id, tier, typed.line.words_after(4), by)
         number = parse_number(first, session.id)
         if verb == "remove":
             return self.desk.remove(session.id, number, by)

@@ -29,7 +29,7 @@ class TypedCommand:
     trigger_id: str
 
     @classmethod
-    def of(cls, body: dict[str, Any]) -> TypedCommand:
+    def from_payload(cls, body: dict[str, Any]) -> TypedCommand:
         """Return what a slash command's body says."""
         user = _text(body, "user_id")
         return cls(

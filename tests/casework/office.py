@@ -169,7 +169,7 @@ class Office:
         found = classify(event, RULES, inflight=state is not None and state.is_open)
         payload = build_job(event, found, RULES)
         self.jobs.put(JobKind.USER, thread_key(event), payload)
-        self.orchestrator.hear(payload)
+        self.orchestrator.on_queued(payload)
 
     def work(self) -> None:
         """Work the queue off."""

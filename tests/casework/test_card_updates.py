@@ -28,17 +28,17 @@ class TestTurns:
     def test_one_card_is_shown_by_one_at_a_time(self) -> None:
         """Whoever comes meanwhile is told so; other cards are not concerned."""
         turns = CardUpdates()
-        with turns.turn("a") as first, turns.turn("a") as second, turns.turn("b") as other:
+        with turns.exclusive("a") as first, turns.exclusive("a") as second, turns.exclusive("b") as other:
             assert (first, second, other) == (True, False, True)
-        with turns.turn("a") as again:
+        with turns.exclusive("a") as again:
             assert again
 
     def test_a_turn_is_given_back_whatever_happens(self) -> None:
         """An error in it included."""
         turns = CardUpdates()
-        with pytest.raises(ProviderError), turns.turn("a"):
+        with pytest.raises(ProviderError), turns.exclusive("a"):
             raise ProviderError("refused")
-        with turns.turn("a") as mine:
+        with turns.exclusive("a") as mine:
             assert mine
 
     def test_who_is_willing_to_wait_gets_the_turn_when_it_is_free(self) -> None:
@@ -46,17 +46,17 @@ class TestTurns:
         turns, inside, free = CardUpdates(), threading.Event(), threading.Event()
 
         def show() -> None:
-            with turns.turn("a"):
+            with turns.exclusive("a"):
                 inside.set()
                 free.wait(WAIT_S)
 
         thread = threading.Thread(target=show, daemon=True)
         thread.start()
         assert inside.wait(WAIT_S)
-        with turns.turn("a", wait_s=0.01) as too_early:
+        with turns.exclusive("a", wait_s=0.01) as too_early:
             assert not too_early
         free.set()
-        with turns.turn("a", wait_s=WAIT_S) as mine:
+        with turns.exclusive("a", wait_s=WAIT_S) as mine:
             assert mine
         thread.join()
 
@@ -65,8 +65,8 @@ class TestTurns:
         now = [100.0]
         turns = CardUpdates(lambda: now[0])
         for _ in range(50):
-            turns.later("a", 2)
-        turns.later("b")
+            turns.postpone("a", 2)
+        turns.postpone("b")
         assert turns.next() is None
         now[0] += 2
         assert (turns.next(), turns.next()) == ("a", None)
@@ -77,10 +77,10 @@ class TestTurns:
         """Whatever Slack asks; and at the end none waits."""
         now = [100.0]
         turns = CardUpdates(lambda: now[0])
-        turns.later("a", 86_400)
+        turns.postpone("a", 86_400)
         now[0] += LONGEST_S
         assert turns.next() == "a"
-        turns.later("a", 86_400)
+        turns.postpone("a", 86_400)
         assert turns.next(at_once=True) == "a"
 
 
@@ -125,9 +125,9 @@ class TestDesk:
     def test_what_changes_while_the_card_is_being_shown_is_shown_after_it(self, tmp_path: Path) -> None:
         """The one who comes second neither waits nor is forgotten."""
         office = Office(tmp_path).asked()
-        with office.desk.turns.turn(THREAD_ID):
+        with office.desk.turns.exclusive(THREAD_ID):
             edited = office.decisions.edit(office.click(), "By hand.")
-            assert office.decisions.show(edited).startswith("Saved")
+            assert office.decisions.refresh_card(edited).startswith("Saved")
             assert office.shown.draft_pending != "By hand."
         office.desk.catch_up()
         assert office.shown.draft_pending == "By hand."
@@ -152,7 +152,7 @@ class TestDesk:
         refuse_updates(office, BUSY)
         for number in range(20):
             edited = office.decisions.edit(click_of(office.state), f"Version {number}.")
-            office.decisions.show(edited)
+            office.decisions.refresh_card(edited)
         refuse_updates(office, None)
         office.desk.show(THREAD_ID)
         office.desk.catch_up(at_once=True)
@@ -170,8 +170,8 @@ class TestDesk:
 
         office.messenger.show_card = refuse  # type: ignore[method-assign]
         office.store.put(office.state.evolve(thread_id="T1.C1.9.9", version=0))
-        office.desk.turns.later(THREAD_ID, 0)
-        office.desk.turns.later("T1.C1.9.9", 0)
+        office.desk.turns.postpone(THREAD_ID, 0)
+        office.desk.turns.postpone("T1.C1.9.9", 0)
         office.desk.catch_up()
         assert asked == ["update"]
 

@@ -234,7 +234,7 @@ class TestEdit:
     def test_saving_shows_the_words_and_posts_nothing(self, office: Office) -> None:
         """Edit and save: the card carries the new draft."""
         click = office.decisions.edit(office.click(), "It is five.")
-        office.decisions.show(click)
+        office.decisions.refresh_card(click)
         assert office.shown.draft_pending == "It is five."
         assert office.click() == click
         assert office.messenger.posts == []

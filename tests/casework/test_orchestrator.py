@@ -433,7 +433,7 @@ def test_nothing_else_is_heard_ahead_of_its_turn(office: Office) -> None:
             thread = {"thread_id": QUESTION_TS, "msg_type": "thread_reply"}
             office.arrive(an_event(text, ts, sender={"id": sender}, **thread))
             before.append(office.state.followups)
-        office.orchestrator.hear({"event": an_event("never mind", "1.2").model_dump(mode="json"), "settles": True})
+        office.orchestrator.on_queued({"event": an_event("never mind", "1.2").model_dump(mode="json"), "settles": True})
 
     office.investigator.meanwhile = meanwhile
     office.asked()

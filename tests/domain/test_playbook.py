@@ -273,7 +273,7 @@ def test_stamps_that_were_written_are_read_back(text: str, tiers: set[Tier]) -> 
         assert after == before
         return
     for tier in Tier:
-        assert after.stamps.of(tier) == (NOON if tier in tiers else before.stamps.of(tier))
+        assert after.stamps.stamp_of(tier) == (NOON if tier in tiers else before.stamps.stamp_of(tier))
     assert [texts(after, tier) for tier in Tier] == [texts(before, tier) for tier in Tier]
     assert after.with_stamps(tiers, NOON) == after
 

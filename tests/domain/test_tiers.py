@@ -53,7 +53,7 @@ def test_the_highest_due_tier_is_the_one_returned(
     due = {
         tier
         for tier, period in PERIODS.items()
-        if (stamp := stamps.of(tier)) is None or stamp > NOW or NOW - stamp >= period
+        if (stamp := stamps.stamp_of(tier)) is None or stamp > NOW or NOW - stamp >= period
     }
     assert due_tier(stamps, NOW) is max([*due, Tier.QUICK], key=list(Tier).index)
 

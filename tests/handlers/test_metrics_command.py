@@ -16,7 +16,9 @@ from tests.fakes import FakeClock
 def test_it_shows_counts_and_nobodys_words(tmp_path: Path) -> None:
     """Every criterion, within one section."""
     TinyDocuments(tmp_path).put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, question="a secret plan?"))
-    blocks = metrics_command(tmp_path, FakeClock(), baseline_reply_s=None)(TypedCommand.of({"text": "metrics"}))
+    blocks = metrics_command(tmp_path, FakeClock(), baseline_reply_s=None)(
+        TypedCommand.from_payload({"text": "metrics"})
+    )
     said = "\n".join(texts([block.to_dict() for block in blocks]))
     assert all(f"AC-{number:02}" in said for number in range(1, 12))
     assert "threads 1" in said
@@ -27,5 +29,7 @@ def test_it_shows_counts_and_nobodys_words(tmp_path: Path) -> None:
 def test_a_home_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     """In words."""
     (tmp_path / "events-classified.ndjson").mkdir()
-    [block] = metrics_command(tmp_path, FakeClock(), baseline_reply_s=None)(TypedCommand.of({"text": "metrics"}))
+    [block] = metrics_command(tmp_path, FakeClock(), baseline_reply_s=None)(
+        TypedCommand.from_payload({"text": "metrics"})
+    )
     assert "cannot read" in "".join(texts([block.to_dict()]))

@@ -97,8 +97,8 @@ def test_a_message_that_the_rules_left_alone_is_queued_in_its_own_thread(edge: E
 
 def test_a_message_that_was_heard_is_not_journaled_again(edge: Edge) -> None:
     """The same dedupe as for what Slack delivers; the later delivery of the same message is known."""
-    assert edge.watcher.insist(_as_event()) == "queued"
-    assert edge.watcher.insist(_as_event()) == "under way"
+    assert edge.watcher.force_enqueue(_as_event()) == "queued"
+    assert edge.watcher.force_enqueue(_as_event()) == "under way"
     assert len(list(edge.events.records())) == 1
     assert len(edge.queued()) == 1
 

@@ -63,7 +63,7 @@ class EscalationWatch:
             log.exception("a long run was not looked after", extra={"action": "watch_failed", "what": what})
 
     def _look_after(self, state: ThreadState) -> None:
-        folder, session = self._runs.of(state.thread_id), session_name(state.thread_id)
+        folder, session = self._runs.folder_of(state.thread_id), session_name(state.thread_id)
         request, since = folder.request(), folder.launched_at()
         if request is None or request.run_id != run_id_of(state) or since is None:
             self._queue(state.thread_id)  # whoever takes the job starts it
@@ -131,7 +131,7 @@ class EscalationWatch:
     def _release(self, thread_id: str) -> None:
         """Give back what was set aside for a run; one that left no record is taken to have cost all of it."""
         self._shown.pop(thread_id, None)
-        request = self._runs.of(thread_id).request()
+        request = self._runs.folder_of(thread_id).request()
         if self._runs.spending is None or request is None:
             return
         if request.spend_usd is not None and self._recorder.usage(request.run_id) is None:

@@ -42,7 +42,7 @@ class LongRuns:
     spending: Budget | None = None
     allowance: Allowance | None = None
 
-    def of(self, thread_id: str) -> EscalationFolder:
+    def folder_of(self, thread_id: str) -> EscalationFolder:
         """Return a thread's folder."""
         return EscalationFolder(self.folder / thread_id)
 
@@ -68,7 +68,7 @@ class Escalations:
             return None
         return f"the investigator asked for more time: {ret.escalation_reason or 'no reason given'}"
 
-    def after(self, state: ThreadState, error: TriageError) -> str | None:
+    def run_after(self, state: ThreadState, error: TriageError) -> str | None:
         """Return why a run that failed calls for a longer one, or None: only the limit of its whole time does."""
         if not isinstance(error, RunTimedOut) or error.timeout_kind != "total" or not self._machine_may(state):
             return None
@@ -111,7 +111,7 @@ class Escalations:
             abandon(self._desk, state, f"the long investigation could not be started: {error}")
 
     def _start(self, state: ThreadState) -> None:
-        folder, session = self._runs.of(state.thread_id), session_name(state.thread_id)
+        folder, session = self._runs.folder_of(state.thread_id), session_name(state.thread_id)
         request, read = folder.request(), 0
         if request is None or request.run_id != run_id_of(state):
             self._runs.terminal.end(session)

@@ -107,7 +107,7 @@ class CrashRecovery:
             if adopted:
                 lines.append(f"{thread_id}: its reply stood in the thread already; it was logged and the card closed")
             else:
-                self._desk.turns.later(thread_id, 0)
+                self._desk.turns.postpone(thread_id, 0)
         return lines
 
     def _adopted(self, thread_id: str) -> bool:

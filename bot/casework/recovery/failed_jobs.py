@@ -44,7 +44,7 @@ class GivingUp:
             return self._handed_over(job.key, why)
         except ProviderError:
             log.warning("card not shown", extra={"action": "card_later", "thread_id": job.key}, exc_info=True)
-            self._desk.turns.later(job.key, 0)
+            self._desk.turns.postpone(job.key, 0)
             return True
 
     def _handed_over(self, thread_id: str, why: str) -> bool:

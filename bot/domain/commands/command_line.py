@@ -31,10 +31,10 @@ class CommandLine:
         """Return the cleaned word at a place, in lower case; "" where there is none."""
         return self.words[place].lower() if place < len(self.words) else ""
 
-    def after(self, count: int) -> str:
+    def words_after(self, count: int) -> str:
         """Return what was typed after so many words, as it was typed: its quotes, blanks and lines are its own.
 
-        >>> read_line("investigate  Why “five”?").after(1)
+        >>> read_line("investigate  Why “five”?").words_after(1)
         'Why “five”?'
         """
         found = list(_WORD.finditer(self.text))

@@ -110,7 +110,7 @@ class BeatUsage(RunUsage):
     triage_usage: RunUsage | None = None
 
     @classmethod
-    def of(cls, full: Usage | None, triage: Usage | None = None) -> Self:
+    def from_runs(cls, full: Usage | None, triage: Usage | None = None) -> Self:
         """Return the one shape, whichever runs there were; input counts what came from the cache too."""
         return cls(**_tokens(full), triage_usage=RunUsage(**_tokens(triage)) if triage else None)
 

@@ -121,7 +121,9 @@ def _added(
     if entries:
         last = ([entry for entry in entries if entry.is_item] or entries)[-1]
         margin = " " * last.indent if last.is_item else ""
-        return _verified(playbook.with_lines(playbook.after(last.end - 1), [margin + line for line in lines]), meanings)
+        return _verified(
+            playbook.with_lines(playbook.line_after(last.end - 1), [margin + line for line in lines]), meanings
+        )
     if section not in playbook.sections:
         gap = [""] if playbook.lines and playbook.lines[-1].strip() else []
         new = [*gap, f"## {_HEADINGS[section]}", *lines]
@@ -137,7 +139,7 @@ def _filled(playbook: Playbook, section: PlaybookSection, lines: Sequence[str]) 
         if line.kind is LineKind.ITEM and line.text.casefold() == PLACEHOLDER:
             filled = playbook.with_lines(number + 1, lines).lines
             return Playbook((*filled[:number], *filled[number + 1 :]))
-    return playbook.with_lines(playbook.after(numbers[0]), lines)
+    return playbook.with_lines(playbook.line_after(numbers[0]), lines)
 
 
 def _found(playbook: Playbook, entry: PlaybookEntry) -> PlaybookEntry:

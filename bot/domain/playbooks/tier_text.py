@@ -102,7 +102,7 @@ def _spliced(
     playbook: Playbook, numbers: Sequence[int], edits: Sequence[tuple[int, int, list[str]]], margin: str
 ) -> Playbook:
     for start, end, lines in edits:
-        at = numbers[start] if start < end or not start else playbook.after(numbers[start - 1])
+        at = numbers[start] if start < end or not start else playbook.line_after(numbers[start - 1])
         gone = set(numbers[start:end])
         kept = tuple(line for number, line in enumerate(playbook.lines) if number not in gone)
         written = [_written(line, margin) for line in lines]

@@ -65,7 +65,7 @@ class AlertRouter:
             self._remember(session, outcome)
             return DeliveryResult(preview=preview_of(outcome))
         surface, zone = self._surfaces[str(route.channel)], self._zone_of(session)
-        return Notifier(session, outcome, route, surface, self._store, self._on_duty(session), zone=zone).carry_out()
+        return Notifier(session, outcome, route, surface, self._store, self._on_duty(session), zone=zone).notify()
 
     def tell_owner(self, session: Session, text: str, *, at: datetime) -> None:
         """Say one line to the owner about the beats themselves.

@@ -37,7 +37,7 @@ def severity_of_flag(view: BeatView, text: str) -> Severity:
 
 
 def _signs(view: BeatView, text: str, task: PlaybookEntry | None, *, is_event: bool = False) -> Iterator[Severity]:
-    failing = [result for result in view.probes.of(task) if result.exit_code] if task else []
+    failing = [result for result in view.probes.results_for(task) if result.exit_code] if task else []
     has_failed_check = any(result.argv[0] not in _FOREIGN for result in failing)
     said = text.replace("`", " ") if has_failed_check else _CODE.sub(" ", text)
     if (task is not None and is_marked_urgent(task.text)) or is_alarm(said, _shipped()):

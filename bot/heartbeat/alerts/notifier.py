@@ -53,7 +53,7 @@ class Notifier:
         self._suppressed: list[str] = []
         self._problem: str | None = None
 
-    def carry_out(self) -> DeliveryResult:
+    def notify(self) -> DeliveryResult:
         """Say, update and close; returns what was said."""
         known = [self._save(found.key, self._as_seen(found)) for found in self._outcome.findings]
         ringing = [] if self._route.channel == "webhook" else [each for each in known if not self._is_quiet(each)]

@@ -96,7 +96,7 @@ class TaskCommands:
         """
         return self._seen(session_id, self._playbook(session_id), by)
 
-    def look(self, session_id: str) -> TaskList:
+    def list_tasks(self, session_id: str) -> TaskList:
         """Return the list without a number counting for anybody; raises as `listed` does."""
         return self._list(session_id, self._playbook(session_id))
 

@@ -39,7 +39,7 @@ class TaskList:
     """The first slot inside the hours at which a tier is due; None while the session is off or too far off to tell."""
     refused: Mapping[int, tuple[Argv, ...]]
 
-    def of(self, tier: Tier) -> tuple[NumberedTask, ...]:
+    def in_tier(self, tier: Tier) -> tuple[NumberedTask, ...]:
         """Return one tier's tasks."""
         return tuple(one for one in self.tasks if one.tier is tier)
 
@@ -72,7 +72,7 @@ def task_list(session: Session, playbook: Playbook, store: SessionStore, zones: 
 
 def due_at(stamps: Stamps, tier: Tier, now: datetime) -> datetime:
     """Return from when on a tier is due by its stamp; `now` where nothing holds it back."""
-    stamp = stamps.of(tier)
+    stamp = stamps.stamp_of(tier)
     return max(now, stamp + PERIODS[tier]) if stamp is not None and tier in PERIODS else now
 
 
@@ -84,7 +84,7 @@ def tier_heading(seen: TaskList, tier: Tier) -> str:
 
     `Hourly · not due, in 40 min · last ran 20 min ago`
     """
-    stamp = seen.stamps.of(tier)
+    stamp = seen.stamps.stamp_of(tier)
     ran = f"last ran {time_ago(seen.at, stamp)}" if stamp is not None else "never ran"
     due = "due now" if seen.is_due(tier) else _due_in(seen, tier)
     return " · ".join([HEADINGS[tier], due, ran])
@@ -122,7 +122,7 @@ def one_line_text(text: str) -> str:
 
 
 def _due_in(seen: TaskList, tier: Tier) -> str:
-    stamp = seen.stamps.of(tier)
+    stamp = seen.stamps.stamp_of(tier)
     return f"due in {duration(stamp + PERIODS[tier] - seen.at)}" if stamp is not None else "due now"
 
 

@@ -192,7 +192,7 @@ def _envelope(session: Session, begun: BeatStart, ending: BeatEnd, now: datetime
         why=ending.why,
         tier=ending.view.tier if ending.view else None,
         prescreen=ending.prescreen,
-        usage=BeatUsage.of(ending.full, ending.triage),
+        usage=BeatUsage.from_runs(ending.full, ending.triage),
         assignments=_assignments(ending.view),
         beside_ok=ending.beside_ok,
     )

@@ -220,5 +220,5 @@ def tier_of(task: PlaybookEntry) -> Tier:
 
 
 def _seconds(view: BeatView, task: PlaybookEntry) -> float | None:
-    results = view.probes.of(task)
+    results = view.probes.results_for(task)
     return round(sum(result.seconds for result in results), 3) if results else None

@@ -168,4 +168,4 @@ class BeatWorker:
             return BeatEnd(result=BeatResult.SKIPPED, why=refusal.why)
         if begun.paid is None and is_deleted(session, state):
             return self._room.course.without_playbook(session, begun)
-        return self._room.course.of(self._room.look.at(session, state, begun, cancel, ready), begun)
+        return self._room.course.run(self._room.look.collect(session, state, begun, cancel, ready), begun)

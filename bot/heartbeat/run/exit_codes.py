@@ -34,12 +34,12 @@ def is_good(view: BeatView, task: PlaybookEntry) -> bool:
     """Whether all commands of a task were run and none failed; a task without one is the model's to judge."""
     if not view.probes.names_commands(task):
         return True
-    return view.probes.covers(task) and all(result.problem is None for result in view.probes.of(task))
+    return view.probes.covers(task) and all(result.problem is None for result in view.probes.results_for(task))
 
 
 def failures(view: BeatView, task: PlaybookEntry) -> list[ProbeResult]:
     """Return the checks of a task that failed."""
-    return [result for result in view.probes.of(task) if says_no(result)]
+    return [result for result in view.probes.results_for(task) if says_no(result)]
 
 
 def is_unreported(view: BeatView) -> bool:

@@ -52,7 +52,7 @@ class InputCollector:
         report = self._probes.run(session.cwd, tasks, session.beat.commands, known={FLAGS_COMMAND: ""})
         return {result.argv: result for result in report.results if result.argv != FLAGS_COMMAND}
 
-    def at(
+    def collect(
         self,
         session: Session,
         state: SessionState,

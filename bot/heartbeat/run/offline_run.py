@@ -51,7 +51,7 @@ class OfflineFullRun:
     def run(self, view: BeatView) -> BeatReport:
         """Return a receipt for each due task; all commands that do not work here make one finding together."""
         broken = [result for result in view.probes.results if _is_broken(result)]
-        reports = next((task for task in view.tasks if set(view.probes.of(task)) & set(broken)), None)
+        reports = next((task for task in view.tasks if set(view.probes.results_for(task)) & set(broken)), None)
         receipts = tuple(
             _of_the_broken(task, broken) if task is reports else _receipt(task, view, broken) for task in view.tasks
         )
@@ -73,7 +73,7 @@ def _of_the_broken(task: PlaybookEntry, broken: list[ProbeResult]) -> Receipt:
 
 
 def _receipt(task: PlaybookEntry, view: BeatView, broken: list[ProbeResult]) -> Receipt:
-    results = view.probes.of(task)
+    results = view.probes.results_for(task)
     if task.id in view.exchange.receipts:
         return view.exchange.receipts[task.id]
     if not results:

@@ -96,7 +96,7 @@ class BeatPipeline:
         """Return how a beat ends whose playbook was deleted."""
         return ending_without(session, begun, self._delivery, self._store)
 
-    def of(self, view: BeatView, begun: BeatStart) -> BeatEnd:
+    def run(self, view: BeatView, begun: BeatStart) -> BeatEnd:
         """Return how the beat ends; raises RunStopped while the process stops."""
         if view.cancel.is_set():
             return cancelled(view)

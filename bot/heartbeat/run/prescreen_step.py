@@ -116,7 +116,9 @@ def escalated_for_doubt(decision: Decision, view: BeatView, *, forced: bool = Fa
 def _touches_open_finding(view: BeatView) -> bool:
     found = {finding.task for finding in view.open_findings}
     changed = set(view.changed)
-    return any(identity_of(task) in found and changed.intersection(view.probes.of(task)) for task in view.tasks)
+    return any(
+        identity_of(task) in found and changed.intersection(view.probes.results_for(task)) for task in view.tasks
+    )
 
 
 def parse_reply(text: str) -> BaseModel:

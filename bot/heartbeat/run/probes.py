@@ -90,7 +90,7 @@ class ProbeReport:
     refused: tuple[Argv, ...] = ()
     late: tuple[Argv, ...] = ()
 
-    def of(self, task: PlaybookEntry) -> tuple[ProbeResult, ...]:
+    def results_for(self, task: PlaybookEntry) -> tuple[ProbeResult, ...]:
         """Return the results of one task's commands."""
         return tuple(self._answers[argv] for argv in self._asked.get(task.id, ()) if argv in self._answers)
 

@@ -82,7 +82,7 @@ class PeerSessions:
         self._sessions, self._states, self._suggestions = sessions, states, suggestions
         self._pollination, self._mail = pollination, mail
 
-    def around(self, session: Session, tasks: Sequence[PlaybookEntry], now: datetime) -> PeerData:
+    def collect(self, session: Session, tasks: Sequence[PlaybookEntry], now: datetime) -> PeerData:
         """Return what a beat of the session, with these tasks due, has to do with others."""
         waiting = tuple(
             one for one in self._suggestions.all() if one.to == session.id and one.status is SuggestionStatus.OPEN
@@ -98,7 +98,7 @@ class PeerSessions:
             receipts=_receipts(session, tasks, len(offers), silent),
         )
 
-    def after(self, session: Session, ending: BeatEnd, now: datetime) -> None:
+    def report_to_master(self, session: Session, ending: BeatEnd, now: datetime) -> None:
         """Send what a good daily beat sends; where a model chose the suggestions, they are sent already.
 
         Raises:

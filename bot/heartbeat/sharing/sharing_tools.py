@@ -43,7 +43,7 @@ class SharingTools:
     def __init__(self, pollination: Pollination, desk: SuggestionDecisions) -> None:
         self._pollination, self._desk = pollination, desk
 
-    def of(self, view: BeatView) -> list[Tool]:
+    def tools_for(self, view: BeatView) -> list[Tool]:
         """Return the tools this beat has a use for."""
         send = [Tool(name="send_message", description=_SEND, arguments=Choice, call=lambda c: self._send(view, c))]
         decide = [

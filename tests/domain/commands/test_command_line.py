@@ -46,22 +46,22 @@ def test_nothing_is_an_empty_line(text: object) -> None:
 )
 def test_what_is_said_is_kept_as_it_was_typed(question: str) -> None:
     """Quotes, code, blanks and lines of a question are its own."""
-    assert read_line(f"investigate {question}").after(1) == question
+    assert read_line(f"investigate {question}").words_after(1) == question
 
 
 def test_slacks_escapes_are_undone_once() -> None:
     """`&amp;lt;` was typed as `&lt;`."""
-    assert read_line("investigate a &lt; b &amp;lt; c").after(1) == "a < b &lt; c"
+    assert read_line("investigate a &lt; b &amp;lt; c").words_after(1) == "a < b &lt; c"
 
 
 @given(text=st.text(max_size=200))
 def test_words_and_rest_always_agree(text: str) -> None:
     """Every word has a place, what comes after it is part of what was typed, and no half character survives."""
     line = read_line(text)
-    assert [len(line.after(count)) for count in range(len(line.words))] == sorted(
-        (len(line.after(count)) for count in range(len(line.words))), reverse=True
+    assert [len(line.words_after(count)) for count in range(len(line.words))] == sorted(
+        (len(line.words_after(count)) for count in range(len(line.words))), reverse=True
     )
-    assert line.after(len(line.words)) == ""
+    assert line.words_after(len(line.words)) == ""
     line.text.encode()
 
 

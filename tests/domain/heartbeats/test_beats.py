@@ -80,7 +80,7 @@ def test_an_envelope_is_read_back_equal_and_refuses_what_it_does_not_know() -> N
     sent = envelope(
         result=BeatResult.SENT,
         delivered=Delivered(mode="last", channel="slack", to="D1"),
-        usage=BeatUsage.of(Usage(input_tokens=5, cost_usd=0.1), Usage()),
+        usage=BeatUsage.from_runs(Usage(input_tokens=5, cost_usd=0.1), Usage()),
     )
     assert Envelope.model_validate_json(sent.model_dump_json()) == sent
     for wrong in ({"ts": datetime(2026, 3, 1)}, {"shiny": 1}, {"result": "fine"}, {"duration_ms": -1}):
@@ -101,9 +101,9 @@ def test_usage_has_one_shape_whichever_runs_there_were() -> None:
     run = Usage(input_tokens=5, cache_read_tokens=10, cache_write_tokens=1, output_tokens=2, cost_usd=None)
     shown = {"input_tokens": 16, "output_tokens": 2, "cost_usd": None}
     nothing = {"input_tokens": None, "output_tokens": None, "cost_usd": None}
-    assert BeatUsage.of(None).model_dump() == {**nothing, "triage_usage": None}
-    assert BeatUsage.of(None, run).model_dump() == {**nothing, "triage_usage": shown}
-    assert BeatUsage.of(run).model_dump() == {**shown, "triage_usage": None}
+    assert BeatUsage.from_runs(None).model_dump() == {**nothing, "triage_usage": None}
+    assert BeatUsage.from_runs(None, run).model_dump() == {**nothing, "triage_usage": shown}
+    assert BeatUsage.from_runs(run).model_dump() == {**shown, "triage_usage": None}
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def look(repo: Path, text: str, state: SessionState | None = None, store: Memory
     (repo / "HEARTBEAT.md").write_text(text)
     session = a_session(repo, beat={"commands": [list(STATUS)]})
     eyes = InputCollector(Probes({"PATH": "/usr/bin:/bin"}), store or MemorySessionStore())
-    return eyes.at(session, state or SessionState(), BEGUN, threading.Event())
+    return eyes.collect(session, state or SessionState(), BEGUN, threading.Event())
 
 
 def again(view: BeatView, **changes: Any) -> SessionState:

@@ -131,7 +131,7 @@ def test_what_code_knows_already_is_not_run(tmp_path: Path) -> None:
     tasks = parse("## Quick\n- [ ] Flags: `triage flags`\n").tasks(Tier.QUICK)
     report = Probes(ENVIRON).run(tmp_path, tasks, [], known={("triage", "flags"): "disk is full"})
     assert report.covers(tasks[0])
-    assert report.of(tasks[0])[0].output == "disk is full"
+    assert report.results_for(tasks[0])[0].output == "disk is full"
 
 
 def test_all_commands_of_a_beat_share_one_limit_of_time(tmp_path: Path) -> None:
@@ -154,5 +154,5 @@ def test_thousands_of_tasks_are_looked_up_in_a_moment() -> None:
     wanted = tuple((task.id, argv) for task, argv in zip(tasks, argvs, strict=True))
     report = ProbeReport(results=results, wanted=wanted)
     began = time.perf_counter()
-    assert all(report.covers(task) and report.of(task) for task in tasks)
+    assert all(report.covers(task) and report.results_for(task) for task in tasks)
     assert time.perf_counter() - began < 2

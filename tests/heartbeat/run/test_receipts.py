@@ -132,7 +132,7 @@ def test_a_proposal_is_gone_once_the_task_was_moved(tmp_path: Path) -> None:
     look = InputCollector(Probes({}), MemorySessionStore())
     cancel = a_view(tmp_path).cancel
     (tmp_path / "HEARTBEAT.md").write_text(PLAYBOOK)
-    (move,) = look.at(session, state, begun, cancel).moves
+    (move,) = look.collect(session, state, begun, cancel).moves
     assert replace(move, why="took 12 s") == MOVE
     (tmp_path / "HEARTBEAT.md").write_text(PLAYBOOK.replace(f"- [ ] {TREE}\n", "") + f"## Hourly\n- [ ] {TREE}\n")
-    assert look.at(session, state, begun, cancel).moves == ()
+    assert look.collect(session, state, begun, cancel).moves == ()

@@ -18,7 +18,7 @@ def around(garden: Garden, name: str, text: str) -> PeerData:
     """Look around from a session with every task of a playbook due."""
     playbook = parse(text)
     tasks = [task for tier in Tier for task in playbook.tasks(tier)]
-    return garden.neighbours.around(garden.sessions.get(name), tasks, garden.clock.now())
+    return garden.neighbours.collect(garden.sessions.get(name), tasks, garden.clock.now())
 
 
 def test_silence_is_told_once_it_has_lasted(tmp_path: Path) -> None:
