@@ -1,0 +1,66 @@
+"""A data directory of an earlier version is taken over whole: nothing lost, set aside or rung again.
+
+tests/data/home-2026-11-22 was written by the program as it stood before its modules were renamed: one thread answered,
+one draft waiting, one alert acknowledged.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from demo.control import Control
+from demo.slack_server import LocalSlack
+from demo.workspace import ANA, DEMO, HELP
+from tests.gitrepo import make_repo
+from tests.journeys.beat_office import ALWAYS, CHECK, CHECK_PY, BeatOffice, Watched
+
+OLD = Path(__file__).parents[1] / "data" / "home-2026-11-22"
+ANSWERED, WAITING = "1795336979.000001", "1795336979.000009"
+
+
+def _taken_over(folder: Path) -> tuple[Path, dict[str, Watched]]:
+    """Put the old directory and its two checkouts where a new process finds them."""
+    home = Path(shutil.copytree(OLD / "home", folder / "home"))
+    home.chmod(0o700)
+    journal = home / "heartbeats.ndjson"
+    journal.write_text(journal.read_text().replace("@TMP@", str(folder)))
+    places = {}
+    for name in ("api", "web"):
+        cwd = make_repo(folder / name, {"check.py": CHECK_PY, ".gitignore": "HEARTBEAT.md\nstate\n"})
+        for file in ("HEARTBEAT.md", "state"):
+            shutil.copy(OLD / name / file, cwd / file)
+        places[name] = Watched(id=name, cwd=cwd)
+    return home, places
+
+
+def _sessions(places: dict[str, Watched]) -> dict[str, object]:
+    beat = {"every": "7d", "active_hours": ALWAYS, "commands": [CHECK]}
+    return {name: {"cwd": str(place.cwd), "owner": ANA.user_id, "heartbeat": beat} for name, place in places.items()}
+
+
+def test_what_an_earlier_version_left_is_taken_over(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """The waiting draft gets its card, the answered thread stays answered, the acknowledged alert stays quiet."""
+    home, places = _taken_over(tmp_path)
+    waiting = json.loads(next((home / "state").glob("*.json")).read_text())
+    lines = {path.name: len(path.read_text().splitlines()) for path in home.glob("*.ndjson")}
+    office = BeatOffice(slack, control, home, shop, sessions=_sessions(places))
+    office.bot.start()
+    try:
+        control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+        assert WAITING in str(waiting)
+        office.card(WAITING, "payment gateway")
+        assert office.beat(places["api"])["silent"] is True, "its alert was acknowledged"
+        assert office.alerts() == []
+        assert len(office.replies.records()) == 1
+        assert office.posted(ANSWERED) == []
+    finally:
+        office.bot.stop()
+    assert not list(home.rglob("*.corrupt"))
+    assert len(office.closed(ANSWERED)) == 1
+    for name, before in lines.items():
+        assert len((home / name).read_text().splitlines()) >= before, f"{name} lost lines"
+    assert f"{DEMO.team_id}.{HELP.channel_id}.{WAITING}" in "".join(path.name for path in (home / "state").iterdir())
