@@ -16,10 +16,11 @@ from slack_sdk.models.blocks import Block, DividerBlock
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, escape_text, section, truncate
 from bot.casework.reports.daily_brief import MAX_LINES, DailyBrief, brief_cost_line, counted, period
+from bot.casework.reports.open_findings import FindingLine, count_findings
 from bot.casework.reports.status_overview import Overview, ThreadLine
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.severity import SIGNS, WORDS, Severity
-from bot.domain.text.humanize import duration, time_ago
+from bot.domain.text.humanize import duration, time_ago, utc_text
 
 MAX_DRAFTS: Final = 15
 MAX_REMINDED: Final = 10
@@ -100,6 +101,8 @@ def brief_blocks(brief: DailyBrief, title: str, *, may_see_drafts: bool) -> list
     if brief.paused:
         parts.append(section(f":double_vertical_bar: *{escape(brief.paused)}* · to go on: `/triage resume`"))
     parts += [DividerBlock(), section(_drafts(brief, may_see_drafts)), section(_done(brief))]
+    if brief.open_findings:
+        parts.insert(-2, section(_open_findings(brief, may_see_drafts)))
     if brief.findings:
         parts.append(section(_findings(brief, may_see_drafts)))
     if brief.remarks:
@@ -120,6 +123,27 @@ def _drafts(brief: DailyBrief, may_see_drafts: bool) -> str:
 def _done(brief: DailyBrief) -> str:
     runs = f" · *{brief.long_runs}* long run{'s' * (brief.long_runs != 1)} finished" if brief.long_runs else ""
     return f"*{brief.replies}* {'reply' if brief.replies == 1 else 'replies'} posted{runs}"
+
+
+def _open_findings(brief: DailyBrief, may_see_drafts: bool) -> str:
+    return _listed(f"*{count_findings(brief.open_findings)}*", list(map(_finding, brief.open_findings)), may_see_drafts)
+
+
+def _finding(found: FindingLine) -> str:
+    """Return an open finding on one line: how urgent, which session, the problem, since when and who has it."""
+    urgency = f"{SIGNS[found.severity]} *{WORDS[found.severity]}*"
+    parts = [urgency, f"*{escape(found.session_id)}*", asked(found.text), f"since {utc_text(found.since)}", _has(found)]
+    return " · ".join(parts)
+
+
+def _has(found: FindingLine) -> str:
+    if found.acknowledged_by:
+        return f"<@{found.acknowledged_by}> has it"
+    if found.investigated_by:
+        return f"<@{found.investigated_by}> had it looked into"
+    if found.snoozed_until:
+        return f"snoozed until {utc_text(found.snoozed_until)}"
+    return "nobody has it"
 
 
 def _findings(brief: DailyBrief, may_see_drafts: bool) -> str:

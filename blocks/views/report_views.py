@@ -17,6 +17,7 @@ from blocks.views.brief_view import asked
 from bot.casework.approvers import ApproverList
 from bot.casework.reports.measures import Measure, dollars, percent, seconds
 from bot.casework.reports.metrics_report import MetricsReport
+from bot.casework.reports.open_findings import count_findings, sessions_in_words
 from bot.casework.reports.status_overview import Overview
 
 MAX_PEOPLE: Final = 50
@@ -82,6 +83,8 @@ def _missing(each: Measure) -> str:
 
 
 MAX_THREADS = 10
+MAX_SESSIONS: Final = 20
+"""Named as having open findings; a session id has at most 40 characters."""
 
 
 def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
@@ -93,6 +96,8 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
     parts: list[Block] = [section(counts), context(queue)]
     if overview.paused:
         parts.append(section(f":double_vertical_bar: *{escape(overview.paused)}* · to go on: `/triage resume`"))
+    if overview.open_findings:
+        parts.append(section(_found(overview)))
     if may_see_drafts and overview.threads:
         lines = [f"• {t.standing} · {_place(t.permalink, t.chat_id)} · {asked(t.question)}" for t in overview.threads]
         parts.append(section("\n".join(_that_fit(lines))))
@@ -102,6 +107,12 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
         parts.append(section(f":warning: {count} record{'s' * (count > 1)} cannot be read: {told}"))
     parts.append(context(f"{escape(overview.connection)}\n{overview.last_event}\nNext: `/triage open`, `/triage help`"))
     return fit_message(parts)
+
+
+def _found(overview: Overview) -> str:
+    """Return which sessions have open findings; what was found is for those who may read it."""
+    names = escape(sessions_in_words(overview.open_findings, at_most=MAX_SESSIONS))
+    return f"*{count_findings(overview.open_findings)}* · {names} · see `/triage heartbeat list`"
 
 
 def _that_fit(lines: list[str]) -> list[str]:

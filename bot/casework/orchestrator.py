@@ -18,7 +18,7 @@ from bot.casework.thread_service import ThreadService
 from bot.domain.events import Event, MessageType
 from bot.domain.jobs import JobKind
 from bot.domain.questions.rubrics import question_type_of, rubric_for
-from bot.domain.severity import Severity
+from bot.domain.severity import Severity, highest
 from bot.domain.threads import Followup, Resolution, ThreadState, ThreadStatus, thread_key
 from bot.ports import Person, is_stranger
 
@@ -33,7 +33,7 @@ class Orchestrator:
     """Works off the jobs of one kind: chat events, and threads to investigate again.
 
     `lost` names the threads whose records could not be read: their cards may stand already, so they count as begun when
-    they were asked. While `is_paused` a message
+    they were asked. `is_alarm` says whether words alone raise an alarm: their thread pages. While `is_paused` a message
     gets its card and no more; the rest waits in the queue.
     """
 
@@ -44,9 +44,10 @@ class Orchestrator:
         *,
         bot_user_id: str,
         lost: Collection[str] = (),
+        is_alarm: Callable[[str], bool],
         is_paused: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._desk, self._is_paused = desk, is_paused
+        self._desk, self._is_paused, self._is_alarm = desk, is_paused, is_alarm
         self._rounds = rounds
         self._bot_user_id, self._lost = bot_user_id, lost
 
@@ -127,7 +128,7 @@ class Orchestrator:
             question=asked.content,
             permalink=self._desk.workspace.permalink(asked.chat_id, asked.message_id),
             question_type=kind,
-            severity=Severity.PAGE if heard.get("is_alarm") else Severity.ACT,
+            severity=self._severity(asked.content, event.content, is_alarm=bool(heard.get("is_alarm"))),
             rubric=rubric_for(kind).render(),
             draft_version=closed.draft_version + 2 if closed else 0,  # no old button fits, not even of a run
             started_at=event.create_time if thread_id in self._lost else self._desk.clock.now(),
@@ -135,6 +136,10 @@ class Orchestrator:
         )
         self._desk.store.put(state if asked is event else _with_followup(state, event))
         return True
+
+    def _severity(self, *said: str, is_alarm: bool = False) -> Severity:
+        """Return how urgent a question is, however its thread is opened: what was said, or the rules, may page."""
+        return Severity.PAGE if is_alarm or any(map(self._is_alarm, said)) else Severity.ACT
 
     def _is_stranger(self, person: Person, thread_id: str) -> bool:
         """Whether what somebody writes starts no work: Slack's event does not say who is a guest."""
@@ -199,7 +204,11 @@ class Orchestrator:
         self._desk.amend(
             state.thread_id,
             lambda now: with_doubts(
-                now.evolve(question=event.content, last_event_at=self._desk.clock.now()),
+                now.evolve(
+                    question=event.content,
+                    severity=highest([now.severity, self._severity(event.content)]),
+                    last_event_at=self._desk.clock.now(),
+                ),
                 [question_edited(event.content)],
             ),
         )

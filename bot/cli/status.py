@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.adapters.storage.files.retention import disk_used
+from bot.casework.reports.open_findings import count_findings, sessions_in_words
 from bot.casework.reports.status_overview import Overview, overview
 from bot.cli.output import CommandParser
 from bot.config.environment import read_environment
@@ -49,6 +51,9 @@ def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
     ]
     lines += [f"  {disk} on disk"] if disk else []
     lines += [f"  {seen.paused}; to go on: /triage resume"] if seen.paused else []
+    if seen.open_findings:
+        named = f"{count_findings(seen.open_findings)}: {sessions_in_words(seen.open_findings, at_most=20)}"
+        lines += textwrap.wrap(named, 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
     if seen.threads:
         lines.append("")
     for thread in seen.threads:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 
 from bot.adapters.process.system_clock import local_zone
 from bot.adapters.process.tmux import choose_terminal
@@ -37,7 +38,7 @@ from bot.composition.shared_services import SharedServices
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
-from bot.intake.classifier.classification import asks_question, classify
+from bot.intake.classifier.classification import asks_question, classify, is_alarm
 from bot.intake.watcher import Watcher
 from handlers.buttons.lesson_buttons import LessonButtons
 from handlers.cards.messenger import ephemeral_reply
@@ -101,6 +102,7 @@ def build_casework(on: SharedServices) -> CaseworkServices:
         Rounds(on.desk, hired.investigator, hired.validator, hired.runs, escalations, replies),
         bot_user_id=on.me.user_id,
         lost=lost,
+        is_alarm=partial(is_alarm, rules=on.rules()),
         is_paused=lambda: on.pausing.is_paused,
     )
     decisions = Decisions(on.desk, replies, still_stands, escalations)

@@ -27,7 +27,7 @@ from bot.domain.events import Event
 from bot.domain.jobs import JobKind
 from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, Verdict
 from bot.domain.threads import ThreadState, thread_key
-from bot.intake.classifier.classification import Rules, classify
+from bot.intake.classifier.classification import Rules, classify, is_alarm
 from bot.intake.enqueue import build_job
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
@@ -144,7 +144,12 @@ class Office:
         self.replies = Replies(self.desk, self._still_stands)
         rounds = Rounds(self.desk, self.investigator, self.validator, runs, self.escalations, self.replies)
         self.orchestrator = Orchestrator(
-            self.desk, rounds, bot_user_id="U0BOT", lost=self.lost, is_paused=lambda: self.pausing.is_paused
+            self.desk,
+            rounds,
+            bot_user_id="U0BOT",
+            lost=self.lost,
+            is_alarm=_is_alarm,
+            is_paused=lambda: self.pausing.is_paused,
         )
         self.rebuilding = ThreadRebuild(self.desk, self.orchestrator, self.events, _opens, bot_user_id="U0BOT")
         self.lessons = LessonNotes(self.desk, self.shelf, self.lesson_slate)
@@ -238,6 +243,10 @@ class Office:
 
 def _opens(event: Event) -> bool:
     return classify(event, RULES, inflight=False).classification == "actionable"
+
+
+def _is_alarm(text: str) -> bool:
+    return is_alarm(text, RULES)
 
 
 def crash_everywhere(build: Callable[[Faults], Office], story: Callable[[Office], None]) -> list[tuple[str, Office]]:

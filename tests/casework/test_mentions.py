@@ -11,6 +11,7 @@ from bot.casework.approvers import Approvers
 from bot.casework.mentions import DECIDE, GONE, GUESTS, HOW, NOT_YOURS, OWN, WHAT, WORDLESS, Mentions
 from bot.domain.events import Sender
 from bot.domain.jobs import JobKind
+from bot.domain.severity import Severity
 from bot.domain.threads import Resolution
 from bot.errors import ProviderError
 from bot.intake.classifier.classification import asks_question, classify
@@ -84,6 +85,25 @@ def test_the_threads_question_is_worked_on_in_the_name_of_who_asked_it(desk: Des
     assert again is not None
     assert len(again.rounds) == 1
     assert desk.told == []
+
+
+@pytest.mark.parametrize(
+    ("root", "words", "severity"),
+    [
+        ("prod is down!!", "look into this", Severity.PAGE),
+        ("why do we retry?", "prod is down!! look", Severity.PAGE),
+        ("why do we retry five times?", "look into this", Severity.ACT),
+    ],
+)
+def test_the_words_of_the_question_and_of_the_mention_say_how_urgent_it_is(
+    desk: Desk, root: str, words: str, severity: Severity
+) -> None:
+    """A mention at an alarm pages as the alarm itself would have."""
+    desk.root(root)
+    desk.mention(words)
+    state = desk.office.store.get(THREAD_ID)
+    assert state is not None
+    assert state.severity is severity
 
 
 def test_where_the_root_asks_nothing_the_last_question_before_the_mention_counts(desk: Desk) -> None:

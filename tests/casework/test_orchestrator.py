@@ -12,6 +12,7 @@ from bot.casework.freshness import is_settled, question_edited
 from bot.domain.events import MessageType
 from bot.domain.jobs import JobKind
 from bot.domain.returns import InvestigatorReturn, Verdict
+from bot.domain.severity import Severity
 from bot.domain.threads import HumanContext, PendingReason, PostIntent, Resolution, ThreadStatus
 from bot.errors import Conflict
 from bot.ports import Person
@@ -37,6 +38,23 @@ def test_a_first_question_ends_as_a_draft_that_waits(office: Office) -> None:
     assert state.permalink == f"https://acme.slack.com/archives/C1/p{QUESTION_TS.replace('.', '')}"
     assert (state.card_channel, state.card_ts) == ("C0OPS", office.messenger.cards[0].ts)
     assert len(office.messenger.cards) == 1
+
+
+@pytest.mark.parametrize(("text", "severity"), [("prod is down!!", Severity.PAGE), ("why five?", Severity.ACT)])
+def test_a_question_queued_without_the_rules_findings_is_as_urgent_as_its_words(
+    office: Office, text: str, severity: Severity
+) -> None:
+    """A shortcut's job, one of `/triage investigate` and a rebuilt thread's hold the event alone."""
+    office.orchestrator.handle({"event": an_event(text).model_dump(mode="json")})
+    assert office.state.severity is severity
+
+
+def test_an_edit_makes_a_question_more_urgent_and_never_less(office: Office) -> None:
+    """A reworded page would fall silent."""
+    office.asked()
+    for text in ("prod is down!!", "is it slow today?"):
+        office.orchestrator.handle({"event": an_event(text, msg_type=MessageType.EDIT).model_dump(mode="json")})
+        assert (office.state.question, office.state.severity) == (text, Severity.PAGE)
 
 
 def test_the_card_stands_before_the_investigation_begins(office: Office) -> None:

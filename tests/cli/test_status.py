@@ -13,7 +13,10 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.session_files import SessionFiles
 from bot.adapters.storage.files.tinydb_documents import TinyDocuments
+from bot.domain.heartbeats.session_state import OpenFinding
+from bot.domain.severity import Severity
 from bot.domain.threads import ThreadStatus
 from bot.intake.presence import FILE, Presence, this_process
 from tests.builders import THREAD_ID, in_status
@@ -39,6 +42,15 @@ def test_what_waits_is_printed(tmp_path: Path) -> None:
     assert re.search(r"^  [0-9.]+ (bytes|KiB) on disk$", done.stdout, re.MULTILINE)
     assert "why is the night export late?" in done.stdout
     assert done.stdout.endswith("  ! T1.C1.9.9.json.corrupt in state/ cannot be read; look at it, then remove it\n")
+
+
+def test_sessions_with_open_findings_are_printed_pages_marked(tmp_path: Path) -> None:
+    """With the number of each."""
+    page = OpenFinding(key="k", task="t", text="red", severity=Severity.PAGE, first_at=NOW, last_at=NOW)
+    states = SessionFiles(tmp_path, on_damage=lambda _: None)
+    states.save("shop", lambda state: state.with_findings(page))
+    done = status(tmp_path, "--home", str(tmp_path))
+    assert "\n  1 open finding (1 page): 🚨 shop (1)\n" in done.stdout
 
 
 @pytest.mark.parametrize(

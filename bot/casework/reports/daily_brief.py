@@ -1,4 +1,4 @@
-"""The morning brief and the end-of-day report: what waits, what ended, what beats found, what it cost.
+"""The morning brief and the end-of-day report: what waits, what ended, what beats found, what is open, what it cost.
 
 Reads the data directory alone, beats' journal included, as plain records; blocks/views/brief_view.py shows it.
 """
@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from bot.casework.reports.journal_history import BeatSummary, journal, read_beats, read_spent, time_of
 from bot.casework.reports.measures import measure_total
+from bot.casework.reports.open_findings import FindingLine, count_findings
 from bot.casework.reports.status_overview import ThreadLine, overview
 from bot.domain.text.humanize import duration
 from bot.domain.text.sanitize import one_line
@@ -43,6 +44,8 @@ class DailyBrief:
     paused: str | None
     remarks: tuple[tuple[str, str], ...] = ()
     """Session and what a beat said beside OK, which its owner was not told."""
+    open_findings: tuple[FindingLine, ...] = ()
+    """What is open at `now`, whenever it was found: pages first, then the oldest."""
 
 
 def build_brief(home: Path, since: datetime, now: datetime) -> DailyBrief:
@@ -68,15 +71,17 @@ def build_brief(home: Path, since: datetime, now: datetime) -> DailyBrief:
         cost_usd=measure_total(spent),
         paused=seen.paused,
         remarks=tuple(_remarks(beats)),
+        open_findings=seen.open_findings,
     )
 
 
 def brief_line(brief: DailyBrief, title: str) -> str:
     """Return the brief in one line of counts, for notifications and screen readers."""
     waits = f"{counted(len(brief.drafts), 'draft')} to decide on" if brief.drafts else "no draft waits"
+    still = f", {count_findings(brief.open_findings)}" if brief.open_findings else ""
     found = f", {counted(len(brief.findings), 'finding')} by heartbeats" if brief.findings else ""
     said = f", {counted(len(brief.remarks), 'remark')} beside OK" if brief.remarks else ""
-    return f"{title}, the last {period(brief)}: {waits}{found}{said}. {brief_cost_line(brief)}"
+    return f"{title}, the last {period(brief)}: {waits}{still}{found}{said}. {brief_cost_line(brief)}"
 
 
 def brief_cost_line(brief: DailyBrief) -> str:
@@ -84,7 +89,7 @@ def brief_cost_line(brief: DailyBrief) -> str:
     failed = f" ({brief.failed_beats} failed)" if brief.failed_beats else ""
     beats = f"{counted(brief.beats, 'beat')}{failed}"
     if not brief.model_runs:
-        quiet = not (brief.findings or brief.remarks or brief.replies or brief.failed_beats)
+        quiet = not (brief.open_findings or brief.findings or brief.remarks or brief.replies or brief.failed_beats)
         return f"{'All quiet: ' if quiet else ''}{beats}, no model call, $0.00."
     cost = "cost unknown: a model has no price in triage.yml" if brief.cost_usd is None else f"${brief.cost_usd:.2f}"
     return f"{beats}, {counted(brief.model_runs, 'model run')}, {cost}."

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.casework.pause import read_pause
+from bot.casework.reports.open_findings import FindingLine, read_open_findings
 from bot.domain.questions.approval_basis import basis_of, standing_words
 from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.returns import Usage
@@ -78,6 +79,8 @@ class Overview:
     threads: tuple[ThreadLine, ...]
     unreadable: tuple[str, ...]
     paused: str | None = None
+    open_findings: tuple[FindingLine, ...] = ()
+    """What heartbeats found that is still open: pages first, then the oldest."""
 
     @property
     def drafts(self) -> tuple[ThreadLine, ...]:
@@ -107,6 +110,7 @@ def overview(home: Path, now: datetime) -> Overview:
         threads=tuple(threads),
         unreadable=tuple(unreadable),
         paused=pause.words() if pause else None,
+        open_findings=_open_findings(home, now),
     )
 
 
@@ -121,6 +125,13 @@ def _entries(folder: Path) -> list[Path]:
         return []
     except OSError as error:
         raise _refusal(folder, error) from error
+
+
+def _open_findings(home: Path, now: datetime) -> tuple[FindingLine, ...]:
+    try:
+        return read_open_findings(home, now)
+    except OSError as error:
+        raise _refusal(home / "sessions", error) from error
 
 
 def _refusal(path: Path, error: OSError) -> ConfigError:

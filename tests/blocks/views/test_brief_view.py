@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from blocks.text.times import local_time
 from blocks.views.brief_view import brief_blocks
 from bot.casework.reports.daily_brief import MAX_LINES, DailyBrief
+from bot.casework.reports.open_findings import FindingLine
 from bot.casework.reports.status_overview import ThreadLine
+from bot.domain.severity import Severity
 from tests.builders import NOW
 
 DRAFT = ThreadLine(
@@ -102,6 +106,32 @@ def test_what_is_quoted_is_inert() -> None:
     """A finding is a model's words, and a question a stranger's."""
     said = words(brief(findings=(("shop", "<!channel> *now*"),)))
     assert "<!channel>" not in said
+
+
+def test_open_findings_stand_first_with_who_has_them() -> None:
+    """How urgent, where, what, since when and who has it; others get the count; what is quoted is inert."""
+    page = FindingLine(session_id="shop", text="Prod is <!channel> `down", severity=Severity.PAGE, since=NOW)
+    others = (
+        replace(page, text="a", severity=Severity.ACT, acknowledged_by="U1ANN"),
+        replace(page, text="b", severity=Severity.ACT, investigated_by="U2BEN"),
+        replace(page, text="c", severity=Severity.KNOW, snoozed_until=NOW),
+    )
+    shown = brief(open_findings=(page, *others))
+    said, at = words(shown), local_time(NOW)
+    assert "*4 open findings (1 page)*" in said
+    assert "• 🚨 *Page* · *shop* · Prod is @" in said
+    assert "<!channel>" not in said
+    assert f"channel 'down · since {at} · nobody has it" in said
+    assert f"• 🟠 *Act* · *shop* · a · since {at} · <@U1ANN> has it" in said
+    assert f"b · since {at} · <@U2BEN> had it looked into" in said
+    assert f"• 🔵 *Know* · *shop* · c · since {at} · snoozed until {at}" in said
+    assert said.index("open findings") < said.index("waits for a decision")
+    hidden = words(shown, may_see_drafts=False)
+    assert "*4 open findings (1 page)*" in hidden
+    assert "Prod is" not in hidden
+    assert "U1ANN" not in hidden
+    many = words(brief(open_findings=(replace(page, text="x" * 120),) * 40))
+    assert f"… and {40 - MAX_LINES} more" in many
 
 
 def test_remarks_beside_ok_are_listed_for_those_who_may_see_findings() -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from blocks.views.help_view import help_blocks, unknown_text
 from blocks.views.report_views import status_blocks
+from bot.casework.reports.open_findings import FindingLine
 from bot.casework.reports.status_overview import Overview, ThreadLine
 from bot.domain.commands.command_specs import near_commands
+from bot.domain.severity import Severity
 from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.limits import shown
 from tests.builders import NOW
@@ -69,6 +72,19 @@ def test_what_is_broken_is_said_to_everybody() -> None:
     seen = shown(status_blocks(an_overview("why?", unreadable=("a.json", "b.json")), may_see_drafts=True))
     assert "2 records cannot be read: see `triage status`" in seen
     assert "✓ checked by a second model · " in seen
+
+
+def test_sessions_with_open_findings_are_named_to_everybody_and_pages_are_marked() -> None:
+    """By name and number; what was found is not for everybody."""
+    found = FindingLine(session_id="shop", text="Prod is down", severity=Severity.PAGE, since=NOW)
+    other = replace(found, session_id="docs", severity=Severity.ACT)
+    for may_see in (True, False):
+        seen = shown(status_blocks(an_overview("why?", open_findings=(found, other)), may_see_drafts=may_see))
+        assert "*2 open findings (1 page)* · 🚨 shop (1), docs (1) · see `/triage heartbeat list`" in seen
+        assert "Prod is down" not in seen
+    assert "open finding" not in shown(status_blocks(an_overview("why?"), may_see_drafts=True))
+    many = tuple(replace(found, session_id=f"{n:040}") for n in range(500))
+    assert "480 more" in shown(status_blocks(an_overview("why?", open_findings=many), may_see_drafts=True))
 
 
 def test_an_idle_bot_has_something_to_say() -> None:
