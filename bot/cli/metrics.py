@@ -24,7 +24,6 @@ from bot.casework.reports.autonomy_metrics import LIMIT, WEEKS, AutonomyMetrics
 from bot.casework.reports.journal_history import read_past
 from bot.casework.reports.measures import Measure, Window, dollars, percent, seconds
 from bot.casework.reports.metrics_report import MetricsReport, Tally, build_metrics
-from bot.casework.reports.week_picture import draw_week
 from bot.casework.reports.week_report import read_week
 from bot.cli import metrics_samples
 from bot.cli.output import CommandParser
@@ -43,6 +42,8 @@ def write_week(home: Path, path: Path, now: datetime) -> str:
         InputError: something that is no picture stands there.
         StoreError: it cannot be written.
     """
+    from bot.casework.reports.week_picture import draw_week  # 12 MB that only the picture needs
+
     _refuse_to_replace(path)
     week = read_week(home, now, UTC)
     replace_bytes(path, draw_week(week))

@@ -9,9 +9,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bot.adapters.storage.files.session_files import SessionFiles
+from bot.domain.heartbeats.session_state import OpenFinding
+from bot.domain.severity import Severity
 from demo.control import Control
 from demo.slack_server import LocalSlack
-from demo.workspace import OPS
+from demo.workspace import ANA, OPS
 from tests.fakes import FakeClock
 from tests.journeys.office import Office
 from tests.journeys.shop import SESSIONS
@@ -60,3 +63,22 @@ def test_a_brief_is_said_at_its_time_and_once_whatever_restarts(
         clock.advance(timedelta(days=1).total_seconds())
         office.bot.casework.briefs.tick()
         assert len(briefs(control)) == 2
+
+
+def test_a_page_that_is_open_leads_the_brief(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> None:
+    """Found days ago, on disk since, acknowledged by Ana: the brief says so, and the line for locked screens counts."""
+    clock, home = FakeClock(datetime.now(UTC)), tmp_path / "home"
+    due = clock.now() + timedelta(hours=3)
+    found_at = clock.now() - timedelta(days=3)
+    page = OpenFinding(
+        key="shop/ci/down", task="ci", text="Prod is down", severity=Severity.PAGE,
+        first_at=found_at, last_at=found_at, acknowledged_by=ANA.user_id,
+    )  # fmt: skip
+    SessionFiles(home, on_damage=lambda _: None).save("shop", lambda state: state.with_findings(page))
+    brief = {"morning": f"{due:%H:%M}", "timezone": "UTC", "picture": False}
+    with at_work(slack, control, home, shop, clock, brief) as office:
+        clock.advance(timedelta(hours=3).total_seconds())
+        office.bot.casework.briefs.tick()
+    [said] = briefs(control)
+    assert f"🚨 *Page* · *shop* · Prod is down · since <!date^{int(found_at.timestamp()) // 60 * 60}^" in said
+    assert f"<@{ANA.user_id}> has it" in said

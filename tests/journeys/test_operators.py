@@ -63,6 +63,18 @@ def test_a_question_from_another_channel_gets_its_draft_and_stands_in_the_open_l
     assert SESSIONS[:20] not in typed(office, "brief", "*1 draft* waits for a decision", user=CHLOE.user_id)
 
 
+def test_an_alarm_asked_by_command_pages_as_one_in_a_channel_does(office: Office, control: Control) -> None:
+    """Its card begins with Page."""
+    alarm = "prod is down!!"
+    typed(office, f"investigate {alarm}", "Asked in the ops channel", channel=ENG.channel_id)
+
+    def asked() -> str | None:
+        return next((m["ts"] for m in control.messages(OPS.channel_id) if m["text"] == alarm), None)
+
+    ts = control.wait_for(asked, "the question in the ops channel", channel=OPS.channel_id)
+    assert "🚨 *Page:*" in shown_text(office.card(ts, "Page", channel=OPS.channel_id))
+
+
 def test_a_message_that_the_rules_left_alone_is_worked_on_when_somebody_insists(
     office: Office, control: Control
 ) -> None:
