@@ -69,7 +69,8 @@ def alert_text(alert: Alert) -> str:
 
 def playbook_modal(session_name: str, text: str) -> View:
     """Return HEARTBEAT.md to read, as it lies on disk."""
-    blocks = [section(piece) for piece in split(fence(text or "(empty)"), SECTION_CHARS)[:SHOWN_SECTIONS]]
+    shown = (text or "(empty)")[: SHOWN_SECTIONS * SECTION_CHARS]
+    blocks = [section(piece) for piece in split(fence(shown), SECTION_CHARS)[:SHOWN_SECTIONS]]
     return View(
         type="modal", title=plain("HEARTBEAT.md", 24), close="Close", blocks=[context(escape(session_name)), *blocks]
     )

@@ -169,7 +169,10 @@ SEEDS: Final = (
 
 
 def text_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield the name of each such function, and a call of it that gives the same text to every required argument."""
+    """Yield the name of each such function, and a call of it that gives a text to each required argument in turn.
+
+    The others are short meanwhile: what puts one text before every line of another is as long as both say.
+    """
     for package in PACKAGES:
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
             found = inspect.getmembers(importlib.import_module(module.name), inspect.isfunction)
@@ -180,8 +183,10 @@ def text_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 def _given_text(function: Callable[..., Any], names: list[str]) -> Callable[[str], Any]:
     def call(text: str) -> Any:
-        done = function(**dict.fromkeys(names, text))
-        return list(done) if isinstance(done, Iterator) else done
+        for name in names:
+            done = function(**{**dict.fromkeys(names, "x"), name: text})
+            if isinstance(done, Iterator):
+                list(done)
 
     return call
 

@@ -30,7 +30,7 @@ from bot.ports import Clock, SessionStore
 PAUSE_AFTER: Final = 5
 FIRST_PAUSE: Final = timedelta(minutes=30)
 LONGEST_PAUSE: Final = timedelta(hours=24)
-_NUMBERED: Final = re.compile(r"[\w-]*[0-9][\w-]*")
+_RUN: Final = re.compile(r"[\w-]+")
 
 
 def record_failure(state: SessionState, key: str, now: datetime) -> SessionState:
@@ -52,7 +52,7 @@ def kind_of(key: str) -> str:
     >>> kind_of("Overloaded, HTTP 529 (request req_011CSH)") == kind_of("Overloaded, HTTP 529 (request req_01A9)")
     True
     """
-    return _NUMBERED.sub("#", key)
+    return _RUN.sub(lambda run: "#" if any(map(str.isdecimal, run[0])) else run[0], key)
 
 
 def record_success(state: SessionState) -> SessionState:
