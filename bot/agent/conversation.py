@@ -21,7 +21,7 @@ from anthropic.types.beta import BetaMessage
 from bot.agent.cost import CostMeter
 from bot.agent.model_replies import StreamReader, model_text, refuse_pages, sendable
 from bot.agent.model_run import RunFailed, RunRequest
-from bot.agent.prompts.prompt_sections import build_first_message, fixed_params, render_sections
+from bot.agent.prompts.request_layout import build_first_message, fixed_params, render_sections
 from bot.agent.retry import RetryPolicy
 from bot.agent.run_log import RunLog
 from bot.agent.toolbox import Toolbox

@@ -1,8 +1,4 @@
-"""Reading a model's final answer out of its text: one JSON object of the asked type.
-
-Tolerant of what stands around the object (prose, code fences, other objects), strict about the object. Pure.
-
-Reading one streamed reply to its end, and judging whether it is whole.
+"""Reading one streamed reply to its end, and judging whether it is whole.
 
 A reply counts only after its stop event. A tool call counts only when its block was closed and its arguments are
 complete JSON; one that counts is kept whatever reason the reply gives for stopping.
@@ -11,81 +7,18 @@ complete JSON; one that counts is kept whatever reason the reply gives for stopp
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 import httpx2
 from anthropic.lib.streaming import BetaMessageStream
 from anthropic.types.beta import BetaContentBlock, BetaMessage, BetaToolUseBlock
-from pydantic import BaseModel, ValidationError
 
 from bot.agent.cost import CostMeter
 from bot.agent.retry import NotAnApi, Truncated
 from bot.agent.run_log import RunLog
 from bot.agent.watchdog import Watchdog
 from bot.domain.text.sanitize import mend, storable
-
-_BEGIN: Final = re.compile(r"\{(?=[ \t\r\n]{0,1000}[\"}])")
-_READ_BEFORE_CUT: Final = 65_536
-_TOO_DEEP_CHARS: Final = 1_000
-"""How far to go on from an object that is nested more deeply than can be read: it nests on for longer than this."""
-
-
-class Unreadable(ValueError):
-    """There is no such object in the text; the message tells the model what is wrong."""
-
-
-def read_answer(text: str, kind: type[BaseModel]) -> BaseModel:
-    """Return the largest object in `text` that is a `kind`.
-
-    Raises:
-        Unreadable: there is none; the message lists what is wrong with the largest object.
-    """
-    problem = "there is no JSON object in it"
-    for found in sorted(objects(text), key=lambda found: len(json.dumps(found)), reverse=True):
-        try:
-            return kind.model_validate(found)
-        except ValidationError as error:
-            if problem.startswith("there is no"):
-                problem = _explain(error)
-    raise Unreadable(problem)
-
-
-def objects(text: str) -> Iterator[dict[str, Any]]:
-    r"""Yield the top-level JSON objects in a text, skipping what is none.
-
-    >>> list(objects('Here: ```json\n{"a": {"b": "}"}}\n``` or {not json} {"c": 1}'))
-    [{'a': {'b': '}'}}, {'c': 1}]
-    """
-    decoder = json.JSONDecoder(strict=False)
-    begin = _BEGIN.search(text)
-    while begin:
-        at = begin.start()
-        if at > _READ_BEFORE_CUT:  # a failure counts the lines of all that was read
-            text, at = text[at:], 0
-        found, end = _object_at(decoder, text, at)
-        if found is not None:
-            mend(found)
-            yield found
-        begin = _BEGIN.search(text, end)
-
-
-def _object_at(decoder: json.JSONDecoder, text: str, at: int) -> tuple[dict[str, Any] | None, int]:
-    """Return the object that starts at `at`, if it is one, and where to look on."""
-    try:
-        found, end = decoder.raw_decode(text, at)
-    except ValueError:
-        return None, at + 1
-    except RecursionError:
-        return None, at + _TOO_DEEP_CHARS
-    return (found if isinstance(found, dict) else None), end
-
-
-def _explain(error: ValidationError) -> str:
-    details = error.errors(include_url=False, include_input=False)
-    return "; ".join(f"{'.'.join(map(str, detail['loc'])) or 'answer'}: {detail['msg']}" for detail in details[:8])
-
 
 _CONTENT = frozenset({"content_block_start", "content_block_delta"})
 _OF_THE_API = frozenset({"text/event-stream", "application/json"})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.model_replies import Unreadable, read_answer
+from bot.agent.answer_parsing import Unreadable, read_answer
 from tests.agent.modelrun import Answer
 
 PROSE = st.text(st.characters(exclude_characters='{}"', exclude_categories=["Cs"]), max_size=60)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.agent.model_run import RunRequest
-from bot.agent.prompts.prompt_sections import fixed_params
+from bot.agent.prompts.request_layout import fixed_params
 from tests.agent.modelrun import FINAL, Answer, bench, look, playing
 from tests.model_server.script import Call, Turn
 

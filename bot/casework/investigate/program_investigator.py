@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from bot.agent.answer_parsing import Unreadable, objects, read_answer
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
-from bot.agent.model_replies import Unreadable, objects, read_answer
 from bot.agent.model_run import OnProgress, RunFailed, RunTimedOut
 from bot.agent.prompts import prompt
 from bot.agent.prompts.prompt_sections import delimit

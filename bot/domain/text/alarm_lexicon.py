@@ -314,8 +314,9 @@ PHRASES: Final = {
     r" (?:the (?:usual|normal|average)|as (?:high|slow|long|many|much)|higher|slower|longer|more|larger)"
     r"|(?:two|three|four|five|ten)fold|(?:dua|tiga|empat|lima|[0-9]{1,4}) kali lipat"
     r"|(?:a|ont) (?:double|triple|quadruple)": "rises",
-    r"(latency|lag|error rate|errors|memory|cpu|load|costs?|response times?|queue|failures?)"
+    r"(latency|lag|error rate|errors|memory|cpu|load|costs?|response times?|queue (?:length|size|depth)|failures?)"
     r" (?:is|are|goes|go|went|has gone|have gone|keeps going) up": r"\1 rises",
+    r"(queue) (?:is up (?:to|by)|goes up|went up|has gone up|keeps going up)": r"\1 rises",  # "is up": it runs
     r"(?<=\bnot )full(?! backup)|(?<=\byet )full|(?<=\bpas )pleine?s?|(?:esta|estan|casi) llen[oa]s?"
     r"|(?:est|sont|presque|quasiment) pleine?s?|(?:esta|estao|quase) chei[oa]s?": "exhausted",
     rf"{_LEASED}s? (?:\w{{1,20}} ){{0,5}}?(?:ends|ending|up for renewal)": "expires",

@@ -14,7 +14,7 @@ import pytest
 from bot.domain.ack import read_ack
 from bot.domain.text.alarm_words import has_alarm_word
 
-REMARKS = Path(__file__).parent / "remarks"
+REMARKS = Path(__file__).parents[1] / "remarks"
 LANGUAGES = ("de", "en", "es", "fr", "id", "ja", "pt", "zh")
 
 
