@@ -109,7 +109,7 @@ def test_two_people_at_two_places_post_once(office: Office, page: SlackPage, con
     home = page.open_home()
     press(home, "Approve")
     office.click(card, ids.APPROVE, user=BEN.user_id)
-    expect(home).to_contain_text("your click at")
+    expect(home).to_contain_text("your click")
     office.reply(ts)
     (record,) = office.replies.records()
     assert len(office.posted(ts)) == 1
@@ -132,6 +132,6 @@ def test_a_session_is_run_from_the_home(
         page.act_as(BEN.real_name)
         press(page.open_home(), "Run now")
         assert office.envelope(place, 1)["reason"] == "on_demand"
-        expect(page.page.locator(".home")).to_contain_text("your click at")
+        expect(page.page.locator(".home")).to_contain_text("your click")
     finally:
         office.bot.stop()
