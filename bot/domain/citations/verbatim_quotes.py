@@ -66,7 +66,7 @@ def flaw_of(quote: str, lines: Sequence[str], spans: Spans, *, start: int = 1, e
 
     `spans` are those of the whole text, `plain_text(lines)`.
 
-    >>> from bot.domain.prose_spans import spans_of
+    >>> from bot.domain.citations.prose_spans import spans_of
     >>> lines = ["if not limit == 1:", "    wait_for(10.5)  # never more"]
     >>> code = spans_of("a.py", plain_text(lines))
     >>> [str(flaw_of(quote, lines, code))[:10] for quote in ("wait_for(10.5)", "limit == 1:", "5)", "more", "x")]

@@ -91,9 +91,9 @@ def read_instruction(text: str, bot_user_id: str, sessions: Collection[str] = ()
     """Return what a message that mentions the bot asks for; `sessions` are the ids that a command may name.
 
     >>> read_instruction("<@U0BOT> can you look into this please?", "U0BOT").kind
-    <Kind.LOOK: 'look'>
+    <InstructionKind.LOOK: 'look'>
     >>> read_instruction("<@U0BOT> why does the retry fail?", "U0BOT").kind
-    <Kind.QUESTION: 'question'>
+    <InstructionKind.QUESTION: 'question'>
     >>> read_instruction("<@U0BOT> status?", "U0BOT").command
     'status'
     """

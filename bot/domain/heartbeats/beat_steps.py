@@ -69,7 +69,7 @@ def step_of(why: str | None) -> tuple[BeatStep | None, str]:
     """Return the step a remark names and what it says of it; a remark of other words names none.
 
     >>> step_of("busy: a beat of shop runs")
-    (<Step.BUSY: 'busy'>, 'a beat of shop runs')
+    (<BeatStep.BUSY: 'busy'>, 'a beat of shop runs')
     """
     name, _, detail = (why or "").partition(": ")
     try:

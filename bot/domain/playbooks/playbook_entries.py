@@ -109,7 +109,7 @@ def section_of(title: str) -> PlaybookSection | None:
     """Return the section a heading opens, by its first word; marks and emoji before it do not count.
 
     >>> section_of("QUICK tasks (every heartbeat)"), section_of("⚡ Daily"), section_of("Quickstart")
-    (<Section.QUICK: 'quick'>, <Section.DAILY: 'daily'>, None)
+    (<PlaybookSection.QUICK: 'quick'>, <PlaybookSection.DAILY: 'daily'>, None)
     """
     name = _NAMES.match(title)
     return None if name is None else _SECTIONS.get(name[1].lower()) or PlaybookSection(name[1].lower())

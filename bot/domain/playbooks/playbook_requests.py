@@ -107,8 +107,9 @@ _OTHER_TIMES: Final = re.compile(
 def parse_playbook_request(text: str, sessions: Mapping[str, str]) -> PlaybookRequest | None:
     """Return the change a message wants; None where it is not surely one. `sessions` maps ids to names.
 
-    >>> parse_playbook_request("<@U0BOT> watch the CDN cache hourly from now on in shop", {"shop": "Shop"})
-    PlaybookRequest(verb=<Verb.ADD: 'add'>, task='Watch the CDN cache', tier=<Tier.HOURLY: 'hourly'>, names=('shop',))
+    >>> found = parse_playbook_request("<@U0BOT> watch the CDN cache hourly from now on in shop", {"shop": "Shop"})
+    >>> found and (found.verb.value, found.task, found.tier.value, found.names)
+    ('add', 'Watch the CDN cache', 'hourly', ('shop',))
     >>> parse_playbook_request("<@U0BOT> why does the hourly job fail", {"shop": "Shop"})
     """
     said = _order(text)
