@@ -98,8 +98,6 @@ def main(argv: list[str]) -> int:
     done = replay_events(heard, dataclasses.replace(rules, bot_id=bot_id), allow_bots=allowed)
     drafts = []
     if settings and args.shadow:
-        pass
-
         drafts = draft_past_questions(done.questions[: args.shadow], settings, environment)
     if args.json:
         print(json.dumps({**_facts(done, rules, bad), "drafts": [json.loads(draft[1]) for draft in drafts]}, indent=1))

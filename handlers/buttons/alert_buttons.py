@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from slack_bolt import Ack
@@ -22,6 +21,7 @@ from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import OpenFinding, check_session_id
 from bot.errors import Conflict, InputError, TriageError
 from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.alerts.notifications import finding_alert
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
@@ -156,18 +156,8 @@ class AlertButtons:
         known = ((finding.place or "", finding.reference or ""), *finding.copies)
         others = [each for each in known if each != clicked and each[0][:1] in _SLACK and not finding.is_listed]
         place = Posted(*clicked, tuple(others))
-        at: datetime = self._desk.clock.now()
-        alert = Alert(
-            session_id=session.id,
-            session_name=session.name,
-            text=finding.text,
-            finding=finding,
-            reasoning=finding.reasoning,
-            notes=finding.notes,
-            at=at,
-            wake=Wake.ON_DEMAND,
-            zone=self._desk.zone_of(session),
-        )
+        at, zone = self._desk.clock.now(), self._desk.zone_of(session)
+        alert = finding_alert(session, finding, at=at, wake=Wake.ON_DEMAND, zone=zone)
         self._desk.show(place, alert)
 
     def _permitted(self, body: Body, session_id: str) -> Session:

@@ -36,11 +36,15 @@ WrittenInterval = Annotated[timedelta, BeforeValidator(_interval), PlainSerializ
 """A duration that is `15m` on disk."""
 
 
-class _OverrideValue(BaseModel):
+class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    def evolve(self, **changes: Any) -> Self:
+        """Return a copy with fields replaced."""
+        return self.model_copy(update=changes)
 
-class ChangedBy(_OverrideValue):
+
+class ChangedBy(_Value):
     """Who set something, and when; `name` is what people read."""
 
     id: str
@@ -48,21 +52,21 @@ class ChangedBy(_OverrideValue):
     at: AwareDatetime
 
 
-class EnabledOverride(_OverrideValue):
+class EnabledOverride(_Value):
     """On or off."""
 
     value: bool
     by: ChangedBy
 
 
-class IntervalOverride(_OverrideValue):
+class IntervalOverride(_Value):
     """How often."""
 
     value: WrittenInterval
     by: ChangedBy
 
 
-class SessionOverride(_OverrideValue):
+class SessionOverride(_Value):
     """What stands over one session's settings; None: triage.yml decides."""
 
     enabled: EnabledOverride | None = None
@@ -72,14 +76,6 @@ class SessionOverride(_OverrideValue):
 KEPT_OPENINGS = 50
 KEPT_FINDINGS = 200
 SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-
-
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    def evolve(self, **changes: Any) -> Self:
-        """Return a copy with fields replaced."""
-        return self.model_copy(update=changes)
 
 
 class MessageKind(StrEnum):

@@ -13,12 +13,13 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from bot.domain.heartbeats.alerts import headline_of
+from bot.domain.heartbeats.alerts import Alert, headline_of
 from bot.domain.heartbeats.beats import Delivered, Finding, Wake
 from bot.domain.heartbeats.session_state import KEPT_OPENINGS, OpenFinding, Removal, SessionState
 from bot.domain.severity import SIGNS, highest
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.receipts import FLAGS
+from bot.heartbeat.sessions.session_registry import Session
 
 ALERTS_AT_ONCE: Final = 5
 """How often one beat rings at most, the list included."""
@@ -184,3 +185,18 @@ def _small_print(outcome: BeatOutcome, *, reasoned: bool) -> dict[str, Any]:
 def preview_of(outcome: BeatOutcome) -> str:
     """Return the words a record shows of an outcome nobody was told."""
     return outcome.findings[0].text if outcome.findings else outcome.ok_text
+
+
+def finding_alert(session: Session, finding: OpenFinding, *, at: datetime, wake: Wake, zone: str) -> Alert:
+    """Return the alert of a known finding as it stands now, outside the beat that reported it."""
+    return Alert(
+        session_id=session.id,
+        session_name=session.name,
+        text=finding.text,
+        finding=finding,
+        reasoning=finding.reasoning,
+        notes=finding.notes,
+        at=at,
+        wake=wake,
+        zone=zone,
+    )

@@ -19,7 +19,7 @@ from bot.domain.text.humanize import duration
 from bot.errors import ProviderError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import LONGEST_SNOOZE
-from bot.heartbeat.alerts.notifications import destination
+from bot.heartbeat.alerts.notifications import destination, finding_alert
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports import Clock, SessionStore, Workspace
 
@@ -137,17 +137,7 @@ class Rings:
             log.warning("a page was not updated", extra={"action": "alert_stale", "session": session.id}, exc_info=True)
 
     def _alert(self, session: Session, finding: OpenFinding, now: datetime) -> Alert:
-        return Alert(
-            session_id=session.id,
-            session_name=session.name,
-            text=finding.text,
-            finding=finding,
-            reasoning=finding.reasoning,
-            notes=finding.notes,
-            at=now,
-            wake=Wake.INTERVAL,
-            zone=self._zone_of(session),
-        )
+        return finding_alert(session, finding, at=now, wake=Wake.INTERVAL, zone=self._zone_of(session))
 
 
 def is_waiting(finding: OpenFinding, session: Session, now: datetime) -> bool:
