@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from typing import Any, Final, get_args, get_origin
 
@@ -10,6 +9,7 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from bot.domain.secrets import redact
+from bot.domain.text.did_you_mean import near_ones
 
 EXAMPLE = "triage.example.yml"
 _LANGUAGE: Final = "^[a-z]{2}$"
@@ -40,7 +40,7 @@ def explain_validation_error(detail: ErrorDetails, model: type[BaseModel], *insi
     key = ".".join(str(part) for part in location) or "triage.yml"
     if detail["type"] == "extra_forbidden":
         known = _keys_at(location[:-1], model)
-        near = difflib.get_close_matches(str(location[-1]), known, n=1)
+        near = near_ones(str(location[-1]), known, most=1)
         hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
         return redact(f"{key}: unknown key; {hint}")
     if detail["type"] == "missing":

@@ -1,15 +1,12 @@
-"""The system's clock.
-
-The IANA name of the machine's time zone: TZ, else what /etc/localtime points to, else what /etc/timezone says.
-"""
+"""The operating system's clock, and the name of the machine's time zone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from tzlocal import get_localzone_name
 
 
 class SystemClock:
@@ -20,21 +17,20 @@ class SystemClock:
         return datetime.now(UTC)
 
 
-def local_zone(variables: Mapping[str, str], etc: Path = Path("/etc")) -> str:
-    """Return the zone's name; "UTC" where the machine names none.
+def local_zone(variables: Mapping[str, str]) -> str:
+    """Return the IANA name of the machine's zone: that of TZ, else what the system says; "UTC" where neither names one.
 
     >>> local_zone({"TZ": "Asia/Tokyo"})
     'Asia/Tokyo'
     """
-    return next((name for name in _candidates(variables, etc) if _exists(name)), "UTC")
+    return next((name for name in (variables.get("TZ", "").removeprefix(":"), _system_zone()) if _exists(name)), "UTC")
 
 
-def _candidates(variables: Mapping[str, str], etc: Path) -> Iterator[str]:
-    yield variables.get("TZ", "").removeprefix(":")
-    with suppress(OSError):  # a copy, or missing
-        yield str((etc / "localtime").readlink()).rpartition("/zoneinfo/")[2]
-    with suppress(OSError, UnicodeDecodeError):
-        yield (etc / "timezone").read_text(encoding="utf-8").strip()
+def _system_zone() -> str:
+    try:
+        return get_localzone_name() or ""
+    except ZoneInfoNotFoundError:  # the system's files contradict each other
+        return ""
 
 
 def _exists(name: str) -> bool:

@@ -6,7 +6,6 @@ look like secrets. Lines that are read stand in the ledger; cut or redacted ones
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -16,6 +15,7 @@ from bot.agent.ledger import Ledger
 from bot.agent.tools.base import ToolProblem
 from bot.agent.tools.tool_output import MAX_LINE_CHARS, fitting, number, path_text, redact_lines
 from bot.domain.search.file_kinds import FileKind, file_kind
+from bot.domain.text.did_you_mean import spelled_alike
 from bot.domain.text.file_text import file_lines
 
 MAX_FILE_BYTES: Final = 2_000_000
@@ -98,7 +98,7 @@ class Snapshot:
         name = path.rpartition("/")[2]
         readable = [entry.path for entry in self.tree if not is_withheld(entry.path)]
         same_name = [one for one in readable if one.rpartition("/")[2] == name]
-        near = same_name or difflib.get_close_matches(path, readable[:20_000], n=3)
+        near = same_name or spelled_alike(path, readable[:20_000])
         return f"; did you mean {', '.join(map(path_text, near[:3]))}?" if near else "; see list_files"
 
 

@@ -7,7 +7,6 @@ docs/decisions.
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Collection
@@ -18,6 +17,7 @@ from typing import Final
 from bot.domain.commands.command_line import CommandLine, read_line
 from bot.domain.commands.command_specs import MANUAL, command_names, commands
 from bot.domain.commands.instruction_words import means_decision, means_look
+from bot.domain.text.did_you_mean import spelled_alike
 from bot.domain.text.sanitize import strip_hidden
 
 MAX_CHARS: Final = 200
@@ -132,7 +132,7 @@ def _command(said: str, sessions: Collection[str]) -> str:
             return _SAME[first]
         if first in _ALONE or command_names(first):
             return first
-        near = difflib.get_close_matches(first, _ALONE - {"help"}, n=1, cutoff=SURELY)
+        near = spelled_alike(first, _ALONE - {"help"}, most=1, cutoff=SURELY)
         return near[0] if near else ""
     return line.text if _has_the_form(line, sessions) and "?" not in said else ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Final
 
 MOST: Final = 3
@@ -11,7 +11,11 @@ READ_CHARS: Final = 60
 """Nobody means a known word by a longer one, and comparing costs the square of the length."""
 
 
-def near_ones(word: str, known: Sequence[str], *, most: int = MOST) -> tuple[str, ...]:
+ALIKE: Final = 0.6
+"""The share of letters, 0 to 1, that two words have in common where one may be a slip for the other."""
+
+
+def near_ones(word: str, known: Iterable[str], *, most: int = MOST, cutoff: float = ALIKE) -> tuple[str, ...]:
     """Return the known words near to one, the nearest first; case does not matter, and "" is near to none.
 
     >>> near_ones("Paus", ["pause", "resume"]), near_ones("approvers", ["approve-list"]), near_ones("xyz", ["pause"])
@@ -22,12 +26,21 @@ def near_ones(word: str, known: Sequence[str], *, most: int = MOST) -> tuple[str
         return ()
     by_fold = {one.casefold(): one for one in known}
     begins = [one for fold, one in by_fold.items() if len(said) > 1 and fold.startswith(said)]
-    alike = [by_fold[fold] for fold in difflib.get_close_matches(said, by_fold, n=most)]
+    alike = [by_fold[fold] for fold in spelled_alike(said, by_fold, most=most, cutoff=cutoff)]
     stems = [one for fold, one in by_fold.items() if len(said) > 4 and fold.startswith(said[:5])]
     return tuple(dict.fromkeys([*begins, *alike, *stems]))[:most]
 
 
-def meant(word: str, known: Sequence[str], *, prefix: str = "") -> str:
+def spelled_alike(word: str, known: Iterable[str], *, most: int = MOST, cutoff: float = ALIKE) -> list[str]:
+    """Return the known texts that share at least `cutoff` (0 to 1) of their letters with one, the nearest first.
+
+    >>> spelled_alike("src/shp.py", ["src/shop.py", "README.md"])
+    ['src/shop.py']
+    """
+    return difflib.get_close_matches(word, list(known), n=most, cutoff=cutoff)
+
+
+def meant(word: str, known: Iterable[str], *, prefix: str = "") -> str:
     """Return " Did you mean …?" with what to type, or "" where nothing is near.
 
     >>> meant("lsit", ["list", "log"], prefix="/triage heartbeat ")

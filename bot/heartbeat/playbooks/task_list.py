@@ -7,13 +7,13 @@ The words of `tiers` commands: a tier, a task's number; what is none is refused 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import NumberedTask, numbered
+from bot.domain.text.did_you_mean import near_ones
 from bot.domain.text.humanize import duration, time_ago, utc_text
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier, includes
@@ -134,7 +134,7 @@ def parse_tier(word: str, session_id: str) -> Tier:
     """Return the tier a word names; raises InputError, with the near ones, for any other word."""
     if word.lower() in tuple(Tier):
         return Tier(word.lower())
-    near = difflib.get_close_matches(word.lower(), [*Tier], n=1)
+    near = near_ones(word, Tier, most=1)
     hint = f"did you mean {near[0]}?" if near else "there are quick, hourly and daily"
     said = f"{word[:40]!r} is no tier" if word else f"Name a tier: /triage tiers {session_id} …"
     raise InputError(f"{said}; {hint}")

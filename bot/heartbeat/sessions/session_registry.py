@@ -5,7 +5,6 @@ The sessions there are: triage.yml's, with what people switched by command laid 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from bot.config.heartbeat_settings import BeatSettings
 from bot.config.session_settings import RotaSettings, SessionSettings
 from bot.domain.heartbeats.rota import Rota
 from bot.domain.heartbeats.session_state import SessionOverride
+from bot.domain.text.did_you_mean import near_ones
 from bot.errors import InputError
 from bot.ports import OverrideStore
 
@@ -112,7 +112,7 @@ def _unknown(session_id: str, known: Mapping[str, Session]) -> str:
     if not known:
         return "no sessions are configured; add one under sessions: in triage.yml"
     names = {session.name.lower(): session.id for session in known.values()} | {name: name for name in known}
-    near = difflib.get_close_matches(session_id.lower(), names, n=3, cutoff=0.5)
+    near = near_ones(session_id, names, cutoff=0.5)
     ids = list(dict.fromkeys(names[name] for name in near))
     hint = f"did you mean {' or '.join(ids)}?" if ids else f"there are {', '.join(list(known)[:10])}"
     return f"there is no session {session_id[:40]!r}; {hint}" if session_id else f"name a session; {hint}"

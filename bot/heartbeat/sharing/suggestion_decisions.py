@@ -6,7 +6,6 @@ costs neither the decision nor a second line. Who may decide is asked by the cal
 
 from __future__ import annotations
 
-import difflib
 import logging
 import threading
 from typing import Final
@@ -16,6 +15,7 @@ from bot.domain.playbooks.playbook_edits import add_task, move_task
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.sharing.suggestion_wording import decision_line, decision_mark
 from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus, is_same_task
+from bot.domain.text.did_you_mean import near_ones
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
@@ -44,7 +44,7 @@ class SuggestionDecisions:
         if len(meant) == 1:
             return meant[0]
         waiting = [one.id for one in known if one.is_waiting]
-        near = difflib.get_close_matches(name.lower(), waiting, n=3, cutoff=0.5) or waiting[:3]
+        near = near_ones(name, waiting, cutoff=0.5) or waiting[:3]
         hint = f"did you mean {' or '.join(near)}?" if near else "nothing waits"
         raise InputError(f"there is no suggestion {name[:60]!r}; {hint}" if name else f"name a suggestion; {hint}")
 
