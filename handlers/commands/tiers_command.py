@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from slack_bolt import Ack
+from slack_bolt import Ack, BoltContext
 from slack_sdk import WebClient
 from slack_sdk.models.blocks import Block
 from slack_sdk.models.views import View
@@ -40,10 +40,11 @@ from bot.heartbeat.playbooks.task_commands import TaskAnswer, TaskCommands, Text
 from bot.heartbeat.playbooks.task_list import parse_number, parse_tier
 from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
-from handlers.cards.messenger import Ephemeral, answer
+from handlers.answers import Ephemeral, answer
 from handlers.clicks import clicking_person
 from handlers.commands.typed_command import TypedCommand, reject_extra_words
 from handlers.dialogues import errors_in, give_back
+from handlers.transport.answered import wait_until_answered
 from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
@@ -127,7 +128,7 @@ class TiersCommand:
             log.info("a dialogue did not open: %s", error, extra={"action": "dialogue_refused"})
             self._tell(body, str(error))
 
-    def submit(self, ack: Ack, body: Body, view: Body) -> None:
+    def submit(self, ack: Ack, body: Body, view: Body, context: BoltContext) -> None:
         """Save the edited tier: acknowledged with the text still in sight, then Slack is asked who may.
 
         What is wrong with the text is said in the dialogue, to whoever seemed allowed to see the tier.
@@ -147,6 +148,7 @@ class TiersCommand:
             ack(**errors_in(block, error))
         else:
             ack(response_action="update", view=saving_modal(session.id, tier, text).to_dict())
+            wait_until_answered(context)
             self._save(body, view, session, Edit(tier, text, base))
 
     def _save(self, body: Body, view: Body, session: Session, edit: Edit) -> None:

@@ -25,6 +25,7 @@ from slack_sdk.signature import SignatureVerifier
 
 from bot.errors import StoreError
 from bot.ports import Clock
+from handlers.transport.answered import ANSWERED
 from handlers.transport.payload_shapes import is_well_shaped
 
 if TYPE_CHECKING:
@@ -126,6 +127,14 @@ class RequestReceiver(Protocol):
         ...
 
 
+class _Body(list[bytes]):
+    """The body of an answer; a WSGI server closes it once it was written, or the client left."""
+
+    def __init__(self, parts: list[bytes], sent: threading.Event) -> None:
+        super().__init__(parts)
+        self.close = sent.set
+
+
 class HttpApp:
     """The WSGI application: `/slack/events` for what Slack signed, `/healthz` for whoever watches, nothing else."""
 
@@ -135,11 +144,12 @@ class HttpApp:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
-        status, content_type, body = self._answer(environ)
+        sent = threading.Event()
+        status, content_type, body = self._answer(environ, sent)
         start_response(status, [("Content-Type", content_type), ("Cache-Control", "no-store")])
-        return [] if environ["REQUEST_METHOD"] == "HEAD" else [body.encode()]
+        return _Body([] if environ["REQUEST_METHOD"] == "HEAD" else [body.encode()], sent)
 
-    def _answer(self, environ: WSGIEnvironment) -> Answer:
+    def _answer(self, environ: WSGIEnvironment, sent: threading.Event) -> Answer:
         method, path = environ["REQUEST_METHOD"], environ.get("PATH_INFO", "")
         if path == HEALTH_PATH and method in ("GET", "HEAD"):
             return _HEALTHY
@@ -150,22 +160,22 @@ class HttpApp:
         if not self._signatures.accept(body, headers):
             self._turn_away()
             return _REFUSED
-        answer = self._take(body.decode(), headers)
+        answer = self._take(body.decode(), headers, sent)
         if not answer[0].startswith("2"):
             self._signatures.forget(headers)  # not taken, so Slack may send the very same again
         if answer[0].startswith("5"):
             self._ear.refused()
         return answer
 
-    def _take(self, body: str, headers: dict[str, str]) -> Answer:
+    def _take(self, body: str, headers: dict[str, str], sent: threading.Event) -> Answer:
         try:
             self._ear.heard()
         except StoreError:
             log.exception("an event must wait: what may be missing could not be noted", extra={"action": "refused"})
             return _NOT_STORED
-        return self._dispatch(body, headers)
+        return self._dispatch(body, headers, sent)
 
-    def _dispatch(self, body: str, headers: dict[str, str]) -> Answer:
+    def _dispatch(self, body: str, headers: dict[str, str], sent: threading.Event) -> Answer:
         """Hand a genuine request to Bolt; what it could not read goes no further, as with Socket Mode's envelopes."""
         try:
             parsed = parse_body(body, headers.get("content-type", "").partition(";")[0].strip())
@@ -174,7 +184,7 @@ class HttpApp:
         if not is_well_shaped(parsed):
             log.warning("ignored a payload of the wrong shape", extra={"action": "payload_misshapen"})
             return _TAKEN
-        response = self._app.dispatch(BoltRequest(body=body, headers=dict(headers)))
+        response = self._app.dispatch(BoltRequest(body=body, headers=dict(headers), context={ANSWERED: sent}))
         content_type = response.headers.get("content-type", [_TEXT])[0]
         return f"{response.status} {HTTPStatus(response.status).phrase}", content_type, response.body or ""
 

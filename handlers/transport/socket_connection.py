@@ -25,8 +25,8 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from http import HTTPStatus
 
-from slack_bolt import App, BoltResponse
-from slack_bolt.adapter.socket_mode.internals import run_bolt_app, send_response
+from slack_bolt import App, BoltRequest, BoltResponse
+from slack_bolt.adapter.socket_mode.internals import build_headers, send_response
 from slack_sdk import WebClient
 from slack_sdk.socket_mode.client import BaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
@@ -34,17 +34,18 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from bot.errors import StoreError
 from bot.intake.presence import WRITE_EVERY, Presence, this_process
 from bot.ports import Clock, Slate
+from handlers.transport.answered import ANSWERED
 from handlers.transport.payload_shapes import is_well_shaped
 from handlers.transport.socket_supervisor import PING_INTERVAL_S, SocketClient, SocketSupervisor
 
 log = logging.getLogger(__name__)
 
 
-def acknowledge_envelope(app: App, request: SocketModeRequest) -> BoltResponse:
-    """Return Bolt's answer to an envelope; a payload of the wrong shape is answered for Bolt."""
+def acknowledge_envelope(app: App, request: SocketModeRequest, answered: threading.Event) -> BoltResponse:
+    """Return Bolt's answer to an envelope, `answered` once it is sent; Bolt sees no payload of the wrong shape."""
     if is_well_shaped(request.payload):
-        answered: BoltResponse = run_bolt_app(app, request)
-        return answered
+        headers, context = build_headers(request), {ANSWERED: answered}
+        return app.dispatch(BoltRequest(mode="socket_mode", body=request.payload, headers=headers, context=context))
     log.warning("ignored a payload of the wrong shape", extra={"action": "payload_misshapen"})
     return BoltResponse(status=200, body="")
 
@@ -192,11 +193,15 @@ class SlackConnection:
             self._now = self._now.model_copy(update={"last_event_at": self._clock.now()})
         if not self._once.is_new(request.type, request.envelope_id, request.payload):
             return
-        answered = acknowledge_envelope(self._app, request)
-        if answered.status != HTTPStatus.OK:
-            with self._lock:
-                self._refused_since = self._refused_since or self._clock.now()
-        send_response(client, request, answered, started)
+        sent = threading.Event()
+        try:
+            answer = acknowledge_envelope(self._app, request, sent)
+            if answer.status != HTTPStatus.OK:
+                with self._lock:
+                    self._refused_since = self._refused_since or self._clock.now()
+            send_response(client, request, answer, started)
+        finally:
+            sent.set()
 
     def _note_refused(self) -> None:
         """Have read back what could not be stored, should Slack tire of sending it; raises StoreError."""

@@ -110,7 +110,7 @@ class Edge:
         values = {block: {ids.INPUT: {"type": "plain_text_input", "value": text}}}
         sent = {"private_metadata": view["private_metadata"] if metadata is None else metadata}
         self.tiers.submit(  # type: ignore[arg-type]
-            lambda **answer: self.acks.append(answer), body, {**sent, "id": "V1", "state": {"values": values}}
+            lambda **answer: self.acks.append(answer), body, {**sent, "id": "V1", "state": {"values": values}}, {}
         )
         return {"response_action": "update", "view": self.shown[-1]} if self.shown else self.acks[-1]
 
