@@ -45,7 +45,7 @@ class ProposalCards:
                 place = (proposal.card_channel, proposal.card_ts)
                 update_message(self._client, *place, text, blocks, what="update the proposal")
             except ProviderError as error:
-                if "message_not_found" not in str(error):
+                if error.code != "message_not_found":
                     raise
             else:
                 return proposal.card_channel, proposal.card_ts

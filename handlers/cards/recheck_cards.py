@@ -27,7 +27,7 @@ class RecheckCards:
                 place = (recheck.card_channel, recheck.card_ts)
                 update_message(self._client, *place, text, blocks, what="update a note's card")
             except ProviderError as error:
-                if "message_not_found" not in str(error):
+                if error.code != "message_not_found":
                     raise
             return recheck.card_channel, recheck.card_ts
         answer = self._poster.post(

@@ -73,7 +73,7 @@ class SuggestionCards:
             text, blocks = suggestion_text(suggestion), suggestion_blocks(suggestion)
             update_message(self._client, channel, ts, text, blocks, what="update a suggestion")
         except ProviderError as error:
-            if "message_not_found" not in str(error):
+            if error.code != "message_not_found":
                 raise
             log.info("the card of %s is gone", suggestion.id, extra={"action": "suggestion_card_gone"})
 

@@ -168,11 +168,11 @@ def translate_slack_errors(what: str, *, posting: bool = False) -> Iterator[None
         code = said or f"HTTP {status}"
         in_trouble = status >= 500 or code in _PERHAPS_DONE or code == "HTTP 200"
         if posting and in_trouble:
-            raise Unconfirmed(f"Slack could not confirm to {what} ({code})") from error
+            raise Unconfirmed(f"Slack could not confirm to {what} ({code})", code=said) from error
         if in_trouble or status == HTTPStatus.TOO_MANY_REQUESTS or said is None or said in _LATER:
             wait_s = _retry_after_s(getattr(error.response, "headers", {}))
             advice = f"; nothing was done, try again in {wait_s:.0f} s" if wait_s is not None else ""
-            raise Unavailable(f"Slack could not {what}: {code}{advice}", retry_after_s=wait_s) from error
+            raise Unavailable(f"Slack could not {what}: {code}{advice}", retry_after_s=wait_s, code=said) from error
         advice = f"; {_ADVICE[code]}" if code in _ADVICE else ""
         raise ProviderError(f"Slack could not {what}: {code}{advice}", code=code) from error
     except (OSError, HTTPException, JSONDecodeError) as error:

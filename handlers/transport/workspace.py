@@ -47,7 +47,7 @@ class SlackHistory:
                     )
                 )
         except ProviderError as error:
-            if "thread_not_found" in str(error):
+            if error.code == "thread_not_found":
                 return Page(messages=())
             raise
 
@@ -105,7 +105,7 @@ class SlackWorkspace:
                 for page in self._client.conversations_replies(channel=chat_id, ts=thread_ts, limit=MEMBERS_PAGE):
                     messages += page.get("messages") or []
         except ProviderError as error:
-            if "thread_not_found" in str(error):
+            if error.code == "thread_not_found":
                 return []
             raise
         alive = [m for m in messages if m.get("subtype") != "tombstone"]

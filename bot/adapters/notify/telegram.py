@@ -19,8 +19,8 @@ from bot.errors import ProviderError, Unavailable, Unconfirmed
 API_URL: Final = "https://api.telegram.org"
 TIMEOUT_S: Final = 20
 MESSAGE_CHARS: Final = 4_096
-_SAME: Final = "message is not modified"
-"""How Telegram refuses an edit that changes nothing, which is what was wanted."""
+NOT_MODIFIED: Final = "message is not modified"
+"""The code of an edit that changes nothing, which is what was wanted; Telegram itself has only words for it."""
 
 
 class TelegramSurface:
@@ -43,7 +43,7 @@ class TelegramSurface:
         try:
             self._call("editMessageText", chat_id=to, message_id=posted.reference, text=alert_text_plain(alert))
         except ProviderError as error:
-            if _SAME not in str(error):
+            if error.code != NOT_MODIFIED:
                 raise
 
     def _call(self, method: str, **fields: Any) -> dict[str, Any]:
@@ -83,4 +83,5 @@ def _refusal(status: int, body: dict[str, Any]) -> ProviderError:
     retry_after_s = float(wait) if isinstance(wait, int | float) else None
     if status == requests.codes.too_many_requests or status >= requests.codes.server_error:
         return Unavailable(f"Telegram refused for now: {said}", retry_after_s=retry_after_s)
-    return ProviderError(f"Telegram refused: {said}; check `deliver.to` and TELEGRAM_BOT_TOKEN")
+    code = NOT_MODIFIED if NOT_MODIFIED in said else None
+    return ProviderError(f"Telegram refused: {said}; check `deliver.to` and TELEGRAM_BOT_TOKEN", code=code)

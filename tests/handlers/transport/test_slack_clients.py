@@ -164,6 +164,27 @@ def test_a_read_that_keeps_failing_is_a_provider_error(slack: SlackStub) -> None
     assert not isinstance(caught.value, Unconfirmed)
 
 
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (refusal("message_not_found"), "message_not_found"),
+        (refusal("ratelimited", status=429, Retry_After="60"), "ratelimited"),
+        (refusal("internal_error", status=500), "internal_error"),
+        (Answer(b"<html>", status=502), None),
+    ],
+)
+@pytest.mark.parametrize("posting", [False, True])
+def test_an_error_carries_slacks_word_as_its_code(
+    slack: SlackStub, answer: Answer, code: str | None, posting: bool
+) -> None:
+    """Decisions are made on the code; there is none where the answer was not Slack's."""
+    slack.will("chat.update", answer)
+    client = repeatable_client("xoxb-1", slack.url)
+    with pytest.raises(ProviderError) as caught, translate_slack_errors("update the card", posting=posting):
+        client.chat_update(channel="C1", ts="1.1", text="x")
+    assert caught.value.code == code
+
+
 def test_no_error_repeats_the_token(slack: SlackStub) -> None:
     """What people read holds no secret."""
     slack.will("users.info", refusal("invalid_auth"))
