@@ -11,7 +11,7 @@ from typing import Any
 
 from blocks import ids
 from blocks.text.typed_text import given_back
-from handlers.cards.messenger import Ephemeral, answer
+from handlers.answers import Ephemeral, answer
 
 Body = dict[str, Any]
 ERROR_CHARS = 1_900

@@ -11,12 +11,12 @@ from typing import Any, Final
 from slack_bolt import Ack, Respond
 
 from bot.casework.approvers import is_colleague, never_may
-from bot.errors import InputError, ProviderError, StoreError, TriageError, Unavailable
+from bot.errors import InputError, ProviderError, StoreError, Unavailable
 from bot.intake.normalise import extract_text
 from bot.intake.watcher import ForcedEnqueue, Watcher
 from bot.ports import Workspace, is_stranger
+from handlers.answers import respond_privately
 from handlers.clicks import clicking_person
-from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -66,11 +66,7 @@ class Shortcuts:
         except (ProviderError, StoreError) as error:
             log.warning("a message could not be taken up: %s", error, extra={"action": "shortcut_failed"})
             says = f"That did not work: {error}"
-        try:
-            with translate_slack_errors("answer you"):
-                respond(text=says, response_type="ephemeral", replace_original=False)
-        except TriageError:
-            log.warning("nobody could be told", extra={"action": "shortcut_untold"}, exc_info=True)
+        respond_privately(respond, says)
 
     def _take(self, body: Body) -> str:
         self._require_member(body)

@@ -40,8 +40,8 @@ from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
 from bot.intake.classifier.classification import asks_question, classify, is_alarm
 from bot.intake.watcher import Watcher
+from handlers.answers import ephemeral_reply
 from handlers.buttons.lesson_buttons import LessonButtons
-from handlers.cards.messenger import ephemeral_reply
 from handlers.cards.recheck_cards import RecheckCards
 from handlers.commands.casework_commands import CaseworkCommands
 from handlers.ops_channel import OpsChannelPosts

@@ -35,7 +35,8 @@ from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules
 from bot.intake.normalise import Identity
 from bot.ports import Clock
-from handlers.cards.messenger import SlackMessenger, ephemeral
+from handlers.answers import ephemeral
+from handlers.cards.messenger import SlackMessenger
 from handlers.ops_channel import Ask, ops_questions
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import RateLimiter, RateLimits

@@ -26,7 +26,7 @@ from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports import Clock
-from handlers.cards.messenger import Ephemeral, answer
+from handlers.answers import Ephemeral, answer
 from handlers.clicks import clicking_person
 from handlers.ops_channel import Ask
 from handlers.transport.slack_clients import translate_slack_errors

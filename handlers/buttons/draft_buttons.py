@@ -32,7 +32,7 @@ from bot.casework.decisions import Decisions, DraftClick, check_context
 from bot.domain.text.sanitize import check_whole
 from bot.errors import InputError, ProviderError, TriageError, Unconfirmed
 from bot.ports import ThreadStore
-from handlers.cards.messenger import Ephemeral
+from handlers.answers import Ephemeral
 from handlers.clicks import clicking_person
 from handlers.dialogues import errors_in, field_of, give_back, text_of
 from handlers.home import HomeTab

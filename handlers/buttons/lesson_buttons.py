@@ -19,8 +19,8 @@ from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.memory.note_rechecks import NoteRechecks
 from bot.domain.memory.rechecks import RecheckOutcome
 from bot.errors import TriageError
+from handlers.answers import Ephemeral, answer
 from handlers.buttons.draft_buttons import NOT_YOURS
-from handlers.cards.messenger import Ephemeral, answer
 from handlers.clicks import clicking_person
 from handlers.dialogues import errors_in, give_back, text_of
 from handlers.transport.slack_clients import translate_slack_errors

@@ -14,7 +14,7 @@ from bot.errors import TriageError
 from bot.heartbeat.playbooks.proposal_service import ProposalService
 from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import SessionRegistry
-from handlers.cards.messenger import Ephemeral, answer
+from handlers.answers import Ephemeral, answer
 from handlers.clicks import clicking_person
 
 log = logging.getLogger(__name__)

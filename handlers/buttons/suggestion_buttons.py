@@ -25,7 +25,7 @@ from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.ports import SuggestionStore
-from handlers.cards.messenger import Ephemeral, answer
+from handlers.answers import Ephemeral, answer
 from handlers.cards.suggestion_cards import SuggestionCards
 from handlers.clicks import clicking_person
 from handlers.dialogues import errors_in, give_back, text_of

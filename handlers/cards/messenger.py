@@ -95,7 +95,7 @@ class SlackMessenger:
                 blocks = self._card(state, progress, refused, self._whole_at(state, place, refused))
                 self._update(state, place, blocks, progress, refused)
             except ProviderError as error:
-                if "message_not_found" not in str(error):
+                if error.code != "message_not_found":
                     raise
             else:
                 return place
@@ -261,7 +261,7 @@ class SlackMessenger:
                 )
                 ours = [m for page in pages for m in page.get("messages") or [] if m.get("user") == self._bot_user_id]
         except ProviderError as error:
-            if "thread_not_found" in str(error):
+            if error.code == "thread_not_found":
                 return None
             raise
         return next((m["ts"] for m in ours if _is_reply(m, state, text)), None)
@@ -321,49 +321,3 @@ def _preview(state: ThreadState, draft: str) -> list[Part]:
         shown = preview_message(blocks, mark, number=number, count=len(messages), version=version)
         parts.append(Part(mark=mark, text=message_text(shown), blocks=shown))
     return parts
-
-
-Ephemeral = Callable[[str, str, str], None]
-
-
-Whisper = Callable[[str, str, str, str | None], None]
-
-
-def ephemeral_reply(client: WebClient) -> Whisper:
-    """Return a way to tell one user something only they see, in a channel or in one of its threads."""
-
-    def tell(channel: str, user: str, text: str, thread_ts: str | None) -> None:
-        with translate_slack_errors("answer you"):
-            client.chat_postEphemeral(channel=channel, user=user, text=with_local_times(text), thread_ts=thread_ts)
-
-    return tell
-
-
-def ephemeral(client: WebClient, poster: Poster) -> Ephemeral:
-    """Return a way to tell one user something only they see: in a channel, or in private if they are not there."""
-    whispered = ephemeral_reply(client)
-
-    def tell(channel: str, user: str, text: str) -> None:
-        try:
-            whispered(channel, user, text, None)
-        except Unavailable:
-            raise
-        except ProviderError:
-            log.info("answering in private instead", extra={"action": "answered_in_private"}, exc_info=True)
-            _in_private(client, poster, user, text)
-
-    return tell
-
-
-def _in_private(client: WebClient, poster: Poster, user: str, text: str) -> None:
-    with translate_slack_errors("open a direct message"):
-        channel = str(client.conversations_open(users=user)["channel"]["id"])
-    poster.post(channel, with_local_times(text), what="answer you", rank=LINE)
-
-
-def answer(tell: Ephemeral, channel: str, user: str, text: str) -> None:
-    """Answer a click; a chat that does not take the answer is logged, for what was clicked is done."""
-    try:
-        tell(channel, user, text)
-    except ProviderError:
-        log.exception("could not answer a click", extra={"action": "answer_failed"})

@@ -6,7 +6,6 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Any, Final
 
 from slack_bolt import Ack, Respond
@@ -18,8 +17,8 @@ from blocks.views.help_view import WORD_CHARS, entry_blocks, help_blocks, typed_
 from bot.domain.commands.command_specs import MANUAL, command_names, near_commands, subcommands
 from bot.domain.text.did_you_mean import near_ones
 from bot.errors import Conflict, InputError, TriageError
+from handlers.answers import respond_privately
 from handlers.commands.typed_command import TypedCommand
-from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +80,7 @@ class CommandDispatcher:
         blocks = fit_message(answer.blocks if isinstance(answer, DeferredAnswer) else answer)
         said = {"text": f"/triage {word}", "blocks": [block.to_dict() for block in blocks]}
         if not acknowledged(**said):
-            _respond(respond, **said)
+            respond_privately(respond, **said)
         if isinstance(answer, DeferredAnswer):
             _keep(answer, respond)
 
@@ -167,22 +166,9 @@ def _refuse_more(typed: TypedCommand, word: str) -> None:
     )
 
 
-def _respond(respond: Respond, **said: Any) -> None:
-    """Say something more to the one who typed; Slack may take it no longer, and then only the log hears."""
-    try:
-        with translate_slack_errors("answer you"):
-            answer = respond(response_type="ephemeral", replace_original=False, **said)
-    except TriageError:
-        log.warning("an answer could not be given", extra={"action": "answer_failed"}, exc_info=True)
-    else:
-        status = getattr(answer, "status_code", HTTPStatus.OK)
-        if status != HTTPStatus.OK:
-            log.warning("an answer was refused with status %s", status, extra={"action": "answer_failed"})
-
-
 def _keep(promise: DeferredAnswer, respond: Respond) -> None:
     try:
         promise.work()
     except TriageError as error:
         log.warning("a promise was not kept: %s", error, extra={"action": "promise_broken"})
-        _respond(respond, text=f"That did not work: {error}")
+        respond_privately(respond, f"That did not work: {error}")

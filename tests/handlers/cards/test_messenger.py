@@ -13,7 +13,7 @@ from bot.domain.citations.links import code_links
 from bot.domain.threads import PendingReason, PostIntent, ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports.chat import IN_FLIGHT
-from handlers.cards.messenger import SlackMessenger, ephemeral
+from handlers.cards.messenger import SlackMessenger
 from handlers.transport.rate_limits import UPDATE_BURST, RateLimits
 from handlers.transport.slack_clients import repeatable_client
 from tests.blocks.limits import texts
@@ -451,24 +451,3 @@ def test_the_ops_channel_is_told_inertly(slack: SlackStub, messenger: SlackMesse
     messenger.tell_ops("cannot read <!channel> & more")
     [call] = slack.of("chat.postMessage")
     assert (call["channel"], call["text"]) == ("C0OPS", "cannot read &lt;!channel&gt; &amp; more")
-
-
-def test_an_answer_to_a_click_is_for_one_pair_of_eyes(slack: SlackStub) -> None:
-    """Ephemeral, in the ops channel, to the one who clicked."""
-    ephemeral(repeatable_client("xoxb-1", slack.url), a_poster(slack.url))("C0OPS", "U2", "Posted.")
-    [call] = slack.of("chat.postEphemeral")
-    assert (call["channel"], call["user"], call["text"]) == ("C0OPS", "U2", "Posted.")
-
-
-def test_who_is_not_in_the_channel_is_answered_in_private(slack: SlackStub) -> None:
-    """What somebody typed must not be lost because Slack shows it to members only; an outage is no such refusal."""
-    tell = ephemeral(repeatable_client("xoxb-1", slack.url), a_poster(slack.url))
-    slack.will("chat.postEphemeral", refusal("user_not_in_channel"))
-    slack.will("conversations.open", Answer({"channel": {"id": "D2"}}))
-    tell("C0OPS", "U2", "You wrote: five")
-    [call] = slack.of("chat.postMessage")
-    assert (call["channel"], call["text"]) == ("D2", "You wrote: five")
-    slack.will("chat.postEphemeral", refusal("internal_error", status=500))
-    with pytest.raises(Unavailable):
-        tell("C0OPS", "U2", "You wrote: five")
-    assert len(slack.of("chat.postMessage")) == 1
