@@ -78,7 +78,7 @@ class CommandDispatcher:
         finally:
             looking.cancel()
         blocks = fit_message(answer.blocks if isinstance(answer, DeferredAnswer) else answer)
-        said = {"text": f"/triage {word}", "blocks": [block.to_dict() for block in blocks]}
+        said: dict[str, Any] = {"text": f"/triage {word}", "blocks": [block.to_dict() for block in blocks]}
         if not acknowledged(**said):
             respond_privately(respond, **said)
         if isinstance(answer, DeferredAnswer):
