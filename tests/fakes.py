@@ -27,7 +27,9 @@ from bot.domain.search.passages import MemoryHit
 from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import Conflict, InputError, ProviderError, StoreError
-from bot.ports import Channel, ChatMessage, Clock, Person, any_job
+from bot.ports import Channel, ChatMessage, Clock, Document, Person, any_job
+from bot.ports.collections import SingleDocument
+from bot.ports.storage import DAMAGED
 
 MAX_ATTEMPTS = 3
 
@@ -102,6 +104,63 @@ class MemoryJournal:
                 break
             tail.insert(0, line)
         return tail
+
+
+class MemoryDocuments:
+    """Port Documents over JSON texts, so that nothing it hands out is shared; `full` makes the disk refuse.
+
+    `texts` has the version and the text of each document, by collection and id; it survives a restart.
+    """
+
+    def __init__(
+        self, texts: dict[tuple[str, str], tuple[int, str]] | None = None, faults: Faults | None = None
+    ) -> None:
+        self.texts = {} if texts is None else texts
+        self.aside: dict[str, str] = {}
+        self.full = False
+        self._faults = faults or Faults()
+        self._lock = threading.RLock()
+
+    def get(self, collection: str, doc_id: str) -> Document | None:
+        with self._lock:
+            return self._read(collection, doc_id) if (collection, doc_id) in self.texts else None
+
+    def list(self, collection: str) -> Sequence[Document]:
+        with self._lock:
+            return [self._read(collection, doc_id) for name, doc_id in sorted(self.texts) if name == collection]
+
+    def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
+        with self._lock:
+            self._compare(collection, doc_id, version)
+            self._faults.point(f"{collection}: before a write")
+            self.texts[collection, doc_id] = version + 1, json.dumps(dict(value))
+            self._faults.point(f"{collection}: after a write")
+
+    def delete(self, collection: str, doc_id: str, *, version: int) -> None:
+        with self._lock:
+            self._compare(collection, doc_id, version)
+            self.texts.pop((collection, doc_id), None)
+
+    def set_aside(self, collection: str, doc_id: str) -> str:
+        with self._lock:
+            where = f"{collection}/{doc_id}.corrupt"
+            self.aside[where] = self.texts.pop((collection, doc_id))[1]
+            return where
+
+    def _compare(self, collection: str, doc_id: str, version: int) -> None:
+        stored = self.get(collection, doc_id)
+        if (stored.version if stored else 0) != version:
+            raise Conflict(f"{doc_id} was changed meanwhile; look again")
+        if self.full:
+            raise StoreError("cannot write: No space left on device")
+
+    def _read(self, collection: str, doc_id: str) -> Document:
+        version, text = self.texts[collection, doc_id]
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value, version = None, DAMAGED
+        return Document(id=doc_id, version=version, value=value, written_at=datetime.now(UTC))
 
 
 class MemoryThreadStore:
@@ -666,17 +725,23 @@ class RecordingPictures:
         self.shown.append(week)
 
 
-class MemorySlate:
-    """Port Slate over a dictionary; `full` makes the disk refuse."""
+class MemorySingle(SingleDocument):
+    """A single document in memory; `full` makes the disk refuse."""
 
-    def __init__(self, document: dict[str, Any] | None = None) -> None:
-        self.document = document or {}
-        self.full = False
+    def __init__(self, document: Mapping[str, Any] | None = None) -> None:
+        self._memory = MemoryDocuments()
+        super().__init__(self._memory, "single")
+        if document:
+            self.write(document)
 
-    def read(self) -> dict[str, Any]:
-        return json.loads(json.dumps(self.document))  # type: ignore[no-any-return]
+    @property
+    def document(self) -> Mapping[str, Any]:
+        return self.read()
 
-    def write(self, document: Mapping[str, Any]) -> None:
-        if self.full:
-            raise StoreError("cannot write: No space left on device")
-        self.document = json.loads(json.dumps(dict(document)))
+    @property
+    def full(self) -> bool:
+        return self._memory.full
+
+    @full.setter
+    def full(self, value: bool) -> None:
+        self._memory.full = value

@@ -6,7 +6,7 @@ A file that is there and cannot be read is a pause by somebody: spending goes on
 
 Pause and resume: while paused messages are heard and get their cards, and nothing that costs money begins.
 
-Writes paused.json, an empty object when not paused; the queue keeps what waits, so resuming has nothing to find again.
+Writes paused.json, removed when work goes on; the queue keeps what waits, so resuming has nothing to find again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 from bot.domain.jobs import Job
 from bot.domain.text.humanize import utc_text
 from bot.errors import ConfigError
-from bot.ports import Clock, Slate
+from bot.ports import Clock
+from bot.ports.collections import SingleDocument
 
 
 class Pause(BaseModel):
@@ -80,7 +81,7 @@ log = logging.getLogger(__name__)
 class PauseSwitch:
     """The one switch of a running bot."""
 
-    def __init__(self, home: Path, slate: Slate, clock: Clock) -> None:
+    def __init__(self, home: Path, slate: SingleDocument, clock: Clock) -> None:
         self._slate, self._clock = slate, clock
         self._pause = read_pause(home)
 
@@ -112,7 +113,7 @@ class PauseSwitch:
         """Go on; False if nothing was paused. Raises StoreError, and then all stays paused."""
         if self._pause is None:
             return False
-        self._slate.write({})
+        self._slate.clear()
         self._pause = None
         log.warning("resumed by %s", by, extra={"action": "resumed"})
         return True

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.adapters.process.system_clock import SystemClock, local_zone
-from bot.adapters.storage.files.json_file import JsonFile
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.override_file import OverrideFile
 from bot.adapters.storage.files.session_files import SessionFiles
 from bot.cli.output import CommandParser
@@ -36,6 +36,7 @@ from bot.heartbeat.playbooks.task_list import (
 )
 from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.ports.collections import REMOVED_CHECKS, TASK_LISTS, SingleDocument
 
 WIDTH: Final = 80
 VERBS: Final = ("add", "remove", "move", "due")
@@ -80,8 +81,9 @@ def _desk(environment: Environment, config: Path | None) -> TaskCommands:
     settings = load_settings(find_config(config, home))
     sessions = SessionRegistry(settings.sessions, OverrideFile(home, on_damage=_report))
     zones = OwnerZones(None, clock, local=local_zone(environment.variables))
-    store, removals = SessionFiles(home, on_damage=_report), Removals(JsonFile(home / "removed.json"))
-    return TaskCommands(sessions, store, zones, clock, JsonFile(home / "listed.json"), removals)
+    store, documents = SessionFiles(home, on_damage=_report), FileDocuments(home)
+    shown, removals = (SingleDocument(documents, name) for name in (TASK_LISTS, REMOVED_CHECKS))
+    return TaskCommands(sessions, store, zones, clock, shown, Removals(removals))
 
 
 def _said(desk: TaskCommands, args: argparse.Namespace, by: str) -> str:

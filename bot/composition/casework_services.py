@@ -18,9 +18,7 @@ from bot.casework.escalate.escalation_watch import EscalationWatch
 from bot.casework.escalate.escalations import Escalations, LongRuns
 from bot.casework.escalate.long_run import run_environment
 from bot.casework.freshness import quotes_at_head
-from bot.casework.memory.lesson_notes import FILE as LESSONS
 from bot.casework.memory.lesson_notes import LessonNotes
-from bot.casework.memory.note_rechecks import FILE as RECHECKS
 from bot.casework.memory.note_rechecks import NoteRechecks
 from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
@@ -29,7 +27,6 @@ from bot.casework.recovery.failed_jobs import GivingUp
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
 from bot.casework.reminders import DraftReminders
 from bot.casework.replies import Replies
-from bot.casework.reports.brief_schedule import FILE as BRIEF
 from bot.casework.reports.brief_schedule import BriefSchedule
 from bot.casework.rounds import Rounds
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
@@ -40,6 +37,7 @@ from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
 from bot.intake.classifier.classification import asks_question, classify, is_alarm
 from bot.intake.watcher import Watcher
+from bot.ports.collections import BRIEFS, LESSON_BACKLOG, RECHECKS
 from handlers.answers import ephemeral_reply
 from handlers.buttons.lesson_buttons import LessonButtons
 from handlers.cards.recheck_cards import RecheckCards
@@ -106,7 +104,7 @@ def build_casework(on: SharedServices) -> CaseworkServices:
         is_paused=lambda: on.pausing.is_paused,
     )
     decisions = Decisions(on.desk, replies, still_stands, escalations)
-    lessons, rechecks = LessonNotes(on.desk, on.shelf, on.slate(LESSONS)), _rechecks(on)
+    lessons, rechecks = LessonNotes(on.desk, on.shelf, on.single(LESSON_BACKLOG)), _rechecks(on)
     return CaseworkServices(
         staff=hired,
         waiting=_waiting(on, bulletin),
@@ -162,13 +160,13 @@ def _hire(on: SharedServices) -> CaseworkModels:
 
 def _rechecks(on: SharedServices) -> NoteRechecks:
     cards = RecheckCards(on.client, on.poster, ops_channel=on.ops_channel, link_to=on.link_to)
-    return NoteRechecks(on.desk, on.shelf, on.repo, on.standing, on.slate(RECHECKS), cards)
+    return NoteRechecks(on.desk, on.shelf, on.repo, on.standing, on.single(RECHECKS), cards)
 
 
 def _briefs(on: SharedServices, bulletin: OpsChannelPosts) -> BriefSchedule:
     wanted = on.settings.brief
     zone = _zone(on, wanted.timezone)
-    slate = on.slate(BRIEF)
+    slate = on.single(BRIEFS)
     hours = _working_hours(on)
     return BriefSchedule(on.desk, on.home, wanted, slate, bulletin, say=bulletin.say, zone=zone, hours=hours)
 

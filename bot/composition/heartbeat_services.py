@@ -15,7 +15,7 @@ from bot.adapters.notify.telegram import TelegramSurface
 from bot.adapters.notify.webhook import WebhookSurface
 from bot.adapters.process.system_clock import local_zone
 from bot.adapters.storage.files.decision_log import DecisionLogFile
-from bot.adapters.storage.files.json_file import JsonFile
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.override_file import OverrideFile
 from bot.adapters.storage.files.session_files import SessionFiles
@@ -60,6 +60,7 @@ from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.sharing_tools import SharingTools
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.ports import Clock, JobQueue, Surface, Workspace
+from bot.ports.collections import REMOVED_CHECKS, SingleDocument
 
 log = logging.getLogger(__name__)
 
@@ -196,7 +197,7 @@ def build_heartbeats(around: Surroundings) -> Heartbeats:
 
 def removals_of(home: Path) -> Removals:
     """Return the memory of who took which check out of a playbook; the terminal's commands write it too."""
-    return Removals(JsonFile(home / "removed.json"))
+    return Removals(SingleDocument(FileDocuments(home), REMOVED_CHECKS))
 
 
 def other_surfaces(environment: Environment) -> dict[str, Surface]:

@@ -14,6 +14,7 @@ from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
 from bot.heartbeat.playbooks.proposal_service import ProposalService, commands_not_allowed
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.schedule.session_controls import SessionControls
+from bot.ports.collections import TASK_LISTS
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.proposal_buttons import ProposalButtons
 from handlers.buttons.suggestion_buttons import SuggestionActions, SuggestionButtons
@@ -149,7 +150,7 @@ def _heartbeat_command(on: SharedServices, beats: Heartbeats) -> HeartbeatComman
 
 
 def _tiers(on: SharedServices, beats: Heartbeats) -> TiersCommand:
-    listed = on.slate("listed.json")
+    listed = on.single(TASK_LISTS)
     return TiersCommand(
         sessions=beats.sessions,
         owners=beats.owners,

@@ -15,7 +15,7 @@ from bot.adapters.process.chat_clock import ChatClock
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.atomic_write import set_aside_non_files
-from bot.adapters.storage.files.json_file import JsonFile
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.adapters.storage.files.spool_queue import SpoolQueue
@@ -25,7 +25,7 @@ from bot.casework.approvers import Approvers
 from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.memory.lesson_notes import lesson_offers
 from bot.casework.ops_outbox import MAX_WAITING, OpsOutbox
-from bot.casework.pause import FILE as PAUSE
+from bot.casework.pause import FILE as PAUSED
 from bot.casework.pause import PauseSwitch
 from bot.casework.thread_service import ThreadService
 from bot.config.environment import Environment
@@ -35,6 +35,7 @@ from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules
 from bot.intake.normalise import Identity
 from bot.ports import Clock
+from bot.ports.collections import PAUSE, SingleDocument
 from handlers.answers import ephemeral
 from handlers.cards.messenger import SlackMessenger
 from handlers.ops_channel import Ask, ops_questions
@@ -46,7 +47,7 @@ from handlers.transport.workspace import SlackWorkspace
 
 CLAIM_WAIT_S = 1.0
 REPLACEABLE: Final = (
-    PAUSE,
+    PAUSED,
     "overrides.json",
     "index/passages.sqlite",
     "reminders.ndjson",
@@ -82,6 +83,7 @@ class SharedServices:
     link_to: LinkTo
     pausing: PauseSwitch
     jobs: SpoolQueue
+    documents: FileDocuments
     store: TinyDocuments
     journals: Journals
     memory: FileNoteIndex
@@ -91,9 +93,9 @@ class SharedServices:
     approvers: Approvers
     ops: OpsOutbox
 
-    def slate(self, name: Path | str) -> JsonFile:
-        """Return a small document of the data directory; one that cannot be read is set aside and told of."""
-        return JsonFile(self.home / name, on_damage=lambda path: self.ops.note(_set_aside(path)))
+    def single(self, collection: str) -> SingleDocument:
+        """Return the one document of a collection; one that cannot be read is set aside and told of."""
+        return SingleDocument(self.documents, collection, on_damage=lambda where: self.ops.note(_set_aside(where)))
 
     @property
     def home(self) -> Path:
@@ -136,8 +138,8 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
     me = patiently(lambda: _identify(client, chat_clock))
     pacing = RateLimits(posts_per_second=settings.slack.posts_per_second)
     poster = Poster(posting, pacing.posts, reader=client, clock=clock)
-    pause = JsonFile(home / PAUSE, on_damage=lambda path: noted.append(_set_aside(path)))
-    pausing = PauseSwitch(home, pause, clock)
+    documents = FileDocuments(home)
+    pausing = PauseSwitch(home, SingleDocument(documents, PAUSE), clock)
     shelf, standing = NoteFiles(home / "memory"), CitationStaleness(repo)
     link_to = code_links(repo.remote_url(), settings.code_host)
     messenger = _messenger(settings, client, poster, pacing.updates, me, link_to, pausing, shelf)
@@ -172,6 +174,7 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
         link_to=link_to,
         pausing=pausing,
         jobs=jobs,
+        documents=documents,
         store=store,
         journals=journals,
         memory=memory,
@@ -219,8 +222,8 @@ def _journals(home: Path) -> Journals:
     return Journals(events=events, classified=classified, replies=replies)
 
 
-def _set_aside(path: Path) -> str:
-    return f"{path} was set aside: what it held could not be read. The rest works as before."
+def _set_aside(where: Path | str) -> str:
+    return f"{where} was set aside: what it held could not be read. The rest works as before."
 
 
 def _refuse_public_ops_channel(desk: ThreadService) -> None:

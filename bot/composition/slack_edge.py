@@ -6,7 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from slack_bolt import App
 from slack_sdk import WebClient
@@ -23,7 +22,7 @@ from bot.domain.threads import ThreadState, ThreadStatus
 from bot.heartbeat.schedule.session_overview import rows
 from bot.intake.backfill.chat_backfill import Backfill
 from bot.intake.backfill.gaps import Gaps
-from bot.intake.presence import FILE as PRESENCE
+from bot.ports.collections import GAPS, PRESENCE
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.report_commands import metrics_command, status_command
@@ -156,7 +155,7 @@ def _backfill(on: SharedServices, casework: CaseworkServices, bot_token: str) ->
         SlackHistory(client),
         team_id=on.me.team_id,
         store=on.store,
-        gaps=Gaps(on.slate(Path("slack") / "gaps.json")),
+        gaps=Gaps(on.single(GAPS)),
         clock=on.chat_clock,
         say=on.ops.say,
         set_clock=set_clock,
@@ -168,7 +167,7 @@ def _over_socket(on: SharedServices, bolt: App, app_token: str, backfill: Backfi
         bolt,
         app_token,
         WebClient(token=app_token, base_url=on.environment.slack_api_url),
-        slate=on.slate(PRESENCE),
+        slate=on.single(PRESENCE),
         clock=on.clock,
         on_session=backfill.open,
         on_others=lambda count: on.ops.note(others_line(count)),
@@ -182,7 +181,7 @@ def _over_http(on: SharedServices, bolt: App, signing_secret: str, backfill: Bac
         Signatures(signing_secret, on.clock),
         host=on.settings.slack.http.host,
         port=on.settings.slack.http.port,
-        slate=on.slate(PRESENCE),
+        slate=on.single(PRESENCE),
         clock=on.clock,
         on_session=backfill.open,
     )

@@ -20,7 +20,7 @@ from bot.ports.chat import (
 )
 from bot.ports.search import NoteIndex, NoteStore, PassageIndex
 from bot.ports.session_stores import DecisionLog, OverrideStore, ProposalStore, SessionStore, SuggestionStore, WakeBox
-from bot.ports.storage import Damage, JobQueue, Journal, Slate, ThreadStore, any_job
+from bot.ports.storage import Damage, Document, Documents, JobQueue, Journal, ThreadStore, any_job
 from bot.ports.system import Clock, Terminal
 
 __all__ = [
@@ -30,6 +30,8 @@ __all__ = [
     "Clock",
     "Damage",
     "DecisionLog",
+    "Document",
+    "Documents",
     "JobQueue",
     "Journal",
     "Message",
@@ -44,7 +46,6 @@ __all__ = [
     "ProposalStore",
     "RecheckChat",
     "SessionStore",
-    "Slate",
     "SuggestionStore",
     "Surface",
     "Terminal",

@@ -1,14 +1,61 @@
-"""What must survive us: journals, threads, jobs, single documents."""
+"""What must survive us: documents, journals, jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from bot.domain.jobs import Job, JobKind
 from bot.domain.threads import ThreadState
+
+DAMAGED: Final = -1
+"""The version of what cannot be read: nothing is written over it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Document:
+    """One JSON object of a collection, as it was when it was read.
+
+    `version` counts its writes from 1. `value` is for reading only; None: it is there, and is no JSON object.
+    """
+
+    id: str
+    version: int
+    value: Mapping[str, Any] | None
+    written_at: datetime
+
+
+class Documents(Protocol):
+    """JSON objects by collection and id, see bot/ports/collections.py; other processes may write them too.
+
+    An id is a name that is safe as a file's: whoever takes one from outside checks it. Every method raises StoreError
+    where the disk refuses, and then nothing has changed.
+    """
+
+    def get(self, collection: str, doc_id: str) -> Document | None:
+        """Return a document, or None where there is none."""
+        ...
+
+    def list(self, collection: str) -> Sequence[Document]:
+        """Return every document of a collection, by id."""
+        ...
+
+    def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
+        """Compare-and-set: store a value if `version` is still the stored one, 0 where there must be none.
+
+        The document's version is then one higher. Raises Conflict when somebody else was faster.
+        """
+        ...
+
+    def delete(self, collection: str, doc_id: str, *, version: int) -> None:
+        """Remove a document if `version` is still the stored one; raises Conflict."""
+        ...
+
+    def set_aside(self, collection: str, doc_id: str) -> str:
+        """Take what cannot be read out of the collection, every byte kept; return where people find it."""
+        ...
 
 
 class Journal(Protocol):
@@ -113,16 +160,4 @@ class JobQueue(Protocol):
 
     def holds(self, key: str) -> bool:
         """Whether a job for `key` waits or runs."""
-        ...
-
-
-class Slate(Protocol):
-    """One small JSON object that outlives the process."""
-
-    def read(self) -> dict[str, Any]:
-        """Return what was written last; an empty object where nothing was, or where it cannot be understood."""
-        ...
-
-    def write(self, document: Mapping[str, Any]) -> None:
-        """Replace the whole object and return once it is on disk; raises StoreError and changes nothing."""
         ...

@@ -25,7 +25,8 @@ from waitress.server import create_server
 
 from bot.errors import ConfigError, StoreError
 from bot.intake.presence import WRITE_EVERY, Presence, this_process
-from bot.ports import Clock, Slate
+from bot.ports import Clock
+from bot.ports.collections import SingleDocument
 from handlers.transport.http_app import HttpApp, RequestReceiver, Signatures
 from handlers.transport.socket_connection import last_connected
 
@@ -131,7 +132,7 @@ class HttpConnection:
         *,
         host: str,
         port: int,
-        slate: Slate,
+        slate: SingleDocument,
         clock: Clock,
         on_session: Callable[[datetime | None], None],
     ) -> None:

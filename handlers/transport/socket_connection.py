@@ -33,7 +33,8 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.errors import StoreError
 from bot.intake.presence import WRITE_EVERY, Presence, this_process
-from bot.ports import Clock, Slate
+from bot.ports import Clock
+from bot.ports.collections import SingleDocument
 from handlers.transport.answered import ANSWERED
 from handlers.transport.payload_shapes import is_well_shaped
 from handlers.transport.socket_supervisor import PING_INTERVAL_S, SocketClient, SocketSupervisor
@@ -96,7 +97,7 @@ class SlackConnection:
         app_token: str,
         web_client: WebClient,
         *,
-        slate: Slate,
+        slate: SingleDocument,
         clock: Clock,
         on_session: Callable[[datetime | None], None],
         on_others: Callable[[int], None] = lambda _: None,
@@ -276,7 +277,7 @@ def others_line(count: int) -> str:
     )
 
 
-def last_connected(slate: Slate) -> datetime | None:
+def last_connected(slate: SingleDocument) -> datetime | None:
     """Return when the process before this one last heard Slack; None if there was none."""
     document = slate.read()
     for key in ("down_since", "stopped_at", "at"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.storage.files.atomic_write import set_aside_non_files
-from bot.adapters.storage.files.json_file import JsonFile
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.override_file import OverrideFile
 from bot.adapters.storage.files.proposal_files import ProposalFiles
@@ -17,6 +17,7 @@ from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.adapters.storage.files.suggestion_files import SuggestionFiles
 from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.errors import StoreError
+from bot.ports.collections import GAPS, SingleDocument
 from tests.fakes import FakeClock
 
 
@@ -46,12 +47,13 @@ def damaged(home: Path, name: str, damage: Damage) -> Path:
 @pytest.mark.parametrize("damage", KINDS)
 def test_a_small_document_is_set_aside_and_begun_anew(tmp_path: Path, damage: Damage) -> None:
     """Presence, holes, the last brief: what was in it is named, and it is written again."""
-    told: list[Path] = []
-    slate = JsonFile(damaged(tmp_path, "slack/gaps.json", damage), on_damage=told.append)
-    assert slate.read() == {}
-    assert [path.name for path in told] == ["gaps.json.corrupt"]
-    slate.write({"a": 1})
-    assert slate.read() == {"a": 1}
+    told: list[str] = []
+    moved = f"{damaged(tmp_path, 'slack/gaps.json', damage)}.corrupt"
+    gaps = SingleDocument(FileDocuments(tmp_path), GAPS, on_damage=told.append)
+    assert gaps.read() == {}
+    assert told == [moved]
+    gaps.write({"a": 1})
+    assert gaps.read() == {"a": 1}
 
 
 @pytest.mark.parametrize("damage", KINDS)

@@ -40,7 +40,7 @@ from tests.fakes import (
     FixedMemoryIndex,
     MemoryJobQueue,
     MemoryJournal,
-    MemorySlate,
+    MemorySingle,
     MemoryTerminal,
     MemoryThreadStore,
     RecordingMessenger,
@@ -105,13 +105,13 @@ class Office:
         self.messenger = RecordingMessenger(faults=self.faults)
         self.workspace = FakeWorkspace()
         self.memory = FixedMemoryIndex()
-        self.shelf, self.lesson_slate = NoteFiles(folder / "memory"), MemorySlate()
+        self.shelf, self.lesson_slate = NoteFiles(folder / "memory"), MemorySingle()
         self.log = MemoryJournal(faults=self.faults, name="replies")
         self.investigator = ScriptedInvestigator(*(script or (a_return(),)), faults=self.faults)
         self.validator = ScriptedValidator(*verdicts)
         self.events = MemoryJournal()
         self.lost: set[str] = set()
-        self.pausing = PauseSwitch(folder, MemorySlate(), self.clock)
+        self.pausing = PauseSwitch(folder, MemorySingle(), self.clock)
         self.changed_refs: set[str] = set()
         self.terminal = MemoryTerminal(faults=self.faults)
         self.long_runs = LongRuns(

@@ -11,7 +11,7 @@ from bot.domain.memory.notes import NoteCitation, note_text
 from bot.domain.memory.rechecks import Recheck
 from bot.errors import ProviderError
 from tests.casework.office import Office
-from tests.fakes import Faults, MemorySlate
+from tests.fakes import Faults, MemorySingle
 from tests.gitrepo import commit_files, make_repo
 
 FIVE = "# Retries\n\nLIMIT = 5\n\ndef retry():\n    pass\n"
@@ -47,7 +47,7 @@ class Cards:
         return list(self.shown.values())[-1][-1]
 
 
-class Slate(MemorySlate):
+class Slate(MemorySingle):
     """A slate at which a test may die."""
 
     def __init__(self, faults: Faults) -> None:

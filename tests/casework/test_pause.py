@@ -6,32 +6,33 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.json_file import JsonFile
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.casework.pause import FILE, PauseSwitch, read_pause
 from bot.domain.threads import ThreadStatus
 from bot.errors import StoreError
+from bot.ports.collections import PAUSE, SingleDocument
 from tests.builders import an_event
 from tests.casework.office import BEN, Office
-from tests.fakes import FakeClock, MemorySlate
+from tests.fakes import FakeClock, MemorySingle
 
 
 @pytest.fixture
 def pausing(tmp_path: Path) -> PauseSwitch:
     """The switch of a data directory."""
-    return PauseSwitch(tmp_path, JsonFile(tmp_path / FILE), FakeClock())
+    return PauseSwitch(tmp_path, SingleDocument(FileDocuments(tmp_path), PAUSE), FakeClock())
 
 
 def test_a_pause_outlives_the_process_and_is_read_beside_it(pausing: PauseSwitch, tmp_path: Path) -> None:
     """Who and since when, until somebody resumes."""
     assert read_pause(tmp_path) is None
     assert pausing.pause(by="U2", name="ana")
-    again = PauseSwitch(tmp_path, JsonFile(tmp_path / FILE), FakeClock())
+    again = PauseSwitch(tmp_path, SingleDocument(FileDocuments(tmp_path), PAUSE), FakeClock())
     assert again.is_paused
     assert again.words() == pausing.words()
     assert str(again.words()).startswith("paused by @ana since")
     assert again.resume(by="U3")
     assert read_pause(tmp_path) is None
-    assert not PauseSwitch(tmp_path, JsonFile(tmp_path / FILE), FakeClock()).is_paused
+    assert not PauseSwitch(tmp_path, SingleDocument(FileDocuments(tmp_path), PAUSE), FakeClock()).is_paused
 
 
 def test_the_first_pause_stands(pausing: PauseSwitch) -> None:
@@ -56,7 +57,7 @@ def test_a_pause_that_cannot_be_read_is_a_pause(tmp_path: Path, content: bytes) 
 
 def test_a_full_disk_leaves_things_as_they_were(tmp_path: Path) -> None:
     """Neither a pause nor its end is claimed that a restart would forget."""
-    slate = MemorySlate()
+    slate = MemorySingle()
     pausing = PauseSwitch(tmp_path, slate, FakeClock())
     slate.full = True
     with pytest.raises(StoreError):

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.adapters.storage.files.json_file import JsonFile
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.casework.approvers import Approvers
-from bot.casework.pause import FILE as PAUSE
 from bot.casework.pause import PauseSwitch
 from bot.domain.commands.command_specs import APPROVERS, APPROVERS_OR_OWNER, MANUAL, NOTHING
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
@@ -22,6 +21,7 @@ from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.sessions.assignments import Assigning
 from bot.ports import Person
+from bot.ports.collections import PAUSE, SingleDocument
 from handlers.buttons.suggestion_buttons import SuggestionActions
 from handlers.commands.casework_commands import CaseworkCommands
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
@@ -31,7 +31,7 @@ from handlers.commands.report_commands import metrics_command, status_command
 from handlers.commands.tiers_command import TiersCommand
 from tests.blocks.limits import texts
 from tests.builders import in_status
-from tests.fakes import MemorySlate
+from tests.fakes import MemorySingle
 from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.clockwork import START, Clockwork
 from tests.heartbeat.garden import Garden, with_task
@@ -73,7 +73,7 @@ class Everything:
         works.workspace.people[GUEST] = Person(user_id=GUEST, name="guest", is_guest=True)
         self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=works.workspace)
         self.approvers.refresh()
-        self.pausing = PauseSwitch(self.home, JsonFile(self.home / PAUSE), works.clock)
+        self.pausing = PauseSwitch(self.home, SingleDocument(FileDocuments(self.home), PAUSE), works.clock)
         self.asked: list[str] = []
         self.opened: list[object] = []
         self.commands = CommandDispatcher(self._table(), team_id="T1", patience_s=60)
@@ -103,7 +103,7 @@ class Everything:
         tiers = TiersCommand(
             owners=OWNERS,
             sessions=works.sessions,
-            desk=TaskCommands(works.sessions, works.store, works.zones, works.clock, MemorySlate()),
+            desk=TaskCommands(works.sessions, works.store, works.zones, works.clock, MemorySingle()),
             approvers=self.approvers,
             open_view=lambda _, view: self.opened.append(view),
             update_view=lambda *_: None,

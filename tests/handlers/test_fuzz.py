@@ -58,7 +58,7 @@ from handlers.transport.socket_connection import acknowledge_envelope
 from tests import payloads
 from tests.builders import an_event
 from tests.casework.office import BEN, Office
-from tests.fakes import MemoryDecisionLog, MemoryOverrideStore, MemorySessionStore, MemorySlate, MemorySuggestionStore
+from tests.fakes import MemoryDecisionLog, MemoryOverrideStore, MemorySessionStore, MemorySingle, MemorySuggestionStore
 from tests.gitrepo import make_repo
 from tests.handlers.hostile import KINDS, SECRET, Body, hostile, original
 from tests.handlers.slack_stub import Answer, SlackStub
@@ -159,7 +159,7 @@ class World:
             shortcuts=Shortcuts(self.watcher, self.office.workspace, team_id="T1"),
             lessons=LessonButtons(
                 self.office.lessons,
-                NoteRechecks(self.office.desk, self.office.shelf, None, None, MemorySlate(), None),  # type: ignore[arg-type]
+                NoteRechecks(self.office.desk, self.office.shelf, None, None, MemorySingle(), None),  # type: ignore[arg-type]
                 approvers,
                 ops_channel="C0OPS",
                 tell=lambda *words: self.told.append(words),
@@ -217,7 +217,7 @@ class World:
         return TiersCommand(
             owners=OWNERS,
             sessions=sessions,
-            desk=TaskCommands(sessions, store, zones, clock, MemorySlate()),
+            desk=TaskCommands(sessions, store, zones, clock, MemorySingle()),
             approvers=approvers,
             open_view=lambda *_: None,
             update_view=lambda *_: None,

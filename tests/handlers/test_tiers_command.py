@@ -17,7 +17,7 @@ from bot.ports import Person
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
 from handlers.commands.tiers_command import NOT_YOURS, TiersCommand
 from tests.blocks.limits import texts
-from tests.fakes import MemorySlate
+from tests.fakes import MemorySingle
 from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.clockwork import START, Clockwork
 from tests.payloads import payload
@@ -50,7 +50,7 @@ class Edge:
         works.workspace.groups["C0OPS"] = frozenset({APPROVER})
         self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=works.workspace)
         self.approvers.refresh()
-        self.slate = MemorySlate()
+        self.slate = MemorySingle()
         self.opened: list[dict[str, Any]] = []
         self.told: list[str] = []
         self.acks: list[dict[str, Any]] = []

@@ -32,7 +32,7 @@ from tests.fakes import (
     MemoryJournal,
     MemoryOverrideStore,
     MemorySessionStore,
-    MemorySlate,
+    MemorySingle,
 )
 from tests.heartbeat.builders import AT
 from tests.heartbeat.clockwork import session_settings
@@ -94,7 +94,7 @@ class BeatRoom:
         self.store, self.journal = MemorySessionStore(faults=faults), MemoryJournal(faults=faults)
         self.surface, self.screen = FakeSurface(), screen
         self.full = minds[0] if minds and isinstance(minds[0], OfflineFullRun) else Scripted(*(minds or (report(),)))
-        self.removals = Removals(MemorySlate())
+        self.removals = Removals(MemorySingle())
         self.retried: list[tuple[str, Wake]] = []
         self.ops: list[str] = []
         """What the ops channel was told."""

@@ -20,11 +20,11 @@ from bot.domain.secrets import find_secrets
 from bot.domain.text.sanitize import check_whole, has_visible
 from bot.domain.threads import ThreadState
 from bot.errors import Conflict, InputError, ProviderError, Unavailable
-from bot.ports import NoteStore, Slate
+from bot.ports import NoteStore
+from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)
 
-FILE: Final = "lessons.json"
 _BEHIND: Final = "cards_behind"
 GONE: Final = "This thread is not on file any more, or was asked again since; nothing was kept."
 
@@ -55,7 +55,7 @@ def lesson_offers(shelf: NoteStore, *, switched_on: bool) -> Callable[[ThreadSta
 class LessonNotes:
     """What is offered on the card of a closed thread; raises InputError with a text for the one who clicked."""
 
-    def __init__(self, desk: ThreadService, shelf: NoteStore, slate: Slate) -> None:
+    def __init__(self, desk: ThreadService, shelf: NoteStore, slate: SingleDocument) -> None:
         self._desk, self._shelf, self._slate = desk, shelf, slate
         self._lock = threading.Lock()
 

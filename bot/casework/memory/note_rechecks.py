@@ -26,7 +26,8 @@ from bot.domain.memory.notes import MAX_QUOTE_CHARS, KeptNote, NoteCitation, ope
 from bot.domain.memory.rechecks import EXCERPT_CHARS, ChangedLines, Recheck, RecheckOutcome, recheck_id, with_new_pins
 from bot.domain.secrets import find_secrets
 from bot.errors import ConfigError, InputError, ProviderError, StoreError
-from bot.ports import Clock, NoteStore, RecheckChat, Slate
+from bot.ports import Clock, NoteStore, RecheckChat
+from bot.ports.collections import SingleDocument
 
 
 class RecheckPreview:
@@ -80,7 +81,6 @@ def _quoted_lines(quote: str, lines: Sequence[str], cited: Lines) -> Lines:
 
 log = logging.getLogger(__name__)
 
-FILE: Final = "rechecks.json"
 MAX_SETTLED: Final = 200
 CARDS_A_TICK: Final = 3
 """A day of renaming touches many notes; Slack takes about one post a second, and drafts go there too."""
@@ -97,7 +97,7 @@ class NoteRechecks:
         shelf: NoteStore,
         repo: GitRepo,
         standing: CitationStaleness,
-        slate: Slate,
+        slate: SingleDocument,
         chat: RecheckChat,
     ) -> None:
         self._desk, self._shelf, self._repo, self._standing = desk, shelf, repo, standing

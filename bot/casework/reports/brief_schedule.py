@@ -21,11 +21,11 @@ from bot.casework.thread_service import ThreadService
 from bot.config.casework_settings import BriefSettings
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError, ProviderError, Unconfirmed
-from bot.ports import Slate, WeekPictures
+from bot.ports import WeekPictures
+from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)
 
-FILE: Final = "brief.json"
 STILL_WORTH_SAYING: Final = timedelta(hours=2)
 A_DAY: Final = WINDOW + timedelta(hours=1) + STILL_WORTH_SAYING
 """What a brief looks back on where nothing holds it back: a day of 25 hours, and as late as it may be said."""
@@ -45,7 +45,7 @@ class BriefSchedule:
         desk: ThreadService,
         home: Path,
         settings: BriefSettings,
-        slate: Slate,
+        slate: SingleDocument,
         pictures: WeekPictures,
         *,
         say: Say,

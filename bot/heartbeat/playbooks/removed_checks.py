@@ -19,7 +19,7 @@ from bot.domain.playbook import Playbook
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.check_identity import checks_in, identity_of_lines
 from bot.heartbeat.run.beat_view import EditKind, PlaybookEditLog
-from bot.ports import Slate
+from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)
 
@@ -28,9 +28,9 @@ KEPT: Final = 500
 
 
 class Removals:
-    """The last removals of all sessions, in a slate."""
+    """The last removals of all sessions, in one document."""
 
-    def __init__(self, slate: Slate) -> None:
+    def __init__(self, slate: SingleDocument) -> None:
         self._slate, self._lock = slate, threading.Lock()
 
     def note(self, session_id: str, before: Playbook, after: Playbook, *, by: str, at: datetime) -> None:

@@ -32,7 +32,8 @@ from bot.heartbeat.playbooks.removed_checks import Removals
 from bot.heartbeat.playbooks.task_list import TaskList, one_line_text, task_list
 from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, SessionRegistry
-from bot.ports import Clock, SessionStore, Slate
+from bot.ports import Clock, SessionStore
+from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ class TaskCommands:
         store: SessionStore,
         zones: OwnerZones,
         clock: Clock,
-        shown: Slate,
+        shown: SingleDocument,
         removals: Removals | None = None,
     ) -> None:
         self._sessions, self._store, self._zones, self._clock = sessions, store, zones, clock

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.ports import Slate
+from bot.ports.collections import SingleDocument
 
 OVERLAP = timedelta(seconds=60)
 """How much before the last message heard a hole begins: messages may arrive out of order, and what is silent is
@@ -32,7 +32,7 @@ class Gap:
 class Gaps:
     """The holes of all chats; any thread may open one."""
 
-    def __init__(self, slate: Slate) -> None:
+    def __init__(self, slate: SingleDocument) -> None:
         self._slate = slate
         document = slate.read()
         self._since = _times(document.get("gaps"))

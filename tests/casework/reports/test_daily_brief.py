@@ -17,7 +17,7 @@ from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import ProviderError, StoreError, Unavailable, Unconfirmed
 from tests.builders import NOW, in_status
 from tests.casework.office import Office
-from tests.fakes import MemorySlate, RecordingPictures
+from tests.fakes import MemorySingle, RecordingPictures
 
 SINCE = NOW - timedelta(hours=12)
 AT_830 = datetime(2026, 11, 20, 7, 30, tzinfo=UTC)
@@ -84,7 +84,7 @@ class Days:
     """An office with a brief at half past eight in Berlin, which can be restarted."""
 
     def __init__(self, folder: Path) -> None:
-        self.office, self.slate, self.pictures = Office(folder), MemorySlate(), RecordingPictures()
+        self.office, self.slate, self.pictures = Office(folder), MemorySingle(), RecordingPictures()
         self.settings: dict[str, object] = {"morning": "08:30"}
         self.office.clock.at = AT_830 - timedelta(minutes=1)
         self.hours: ActiveHours | None = None

@@ -9,16 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.json_file import JsonFile
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.casework.pause import FILE as PAUSE
 from bot.casework.pause import Pause
 from bot.casework.reports.health_checks import HealthCheck, connection_check, journal_check, pause_check, process_check
 from bot.cli.doctor import command
 from bot.cli.doctor.command import BOT, CHECKS, DoctorContext, render, run_checks
 from bot.config.environment import read_environment
 from bot.errors import ProviderError
-from bot.intake.presence import FILE
+from bot.ports.collections import PAUSE, PRESENCE, SingleDocument
 from tests.builders import NOW, an_event
 from tests.gitrepo import make_repo
 from tests.handlers.slack_stub import Answer, SlackStub, slack_stub
@@ -36,7 +35,7 @@ def patient(home: Path, *, api_url: str = "http://127.0.0.1:9/api/") -> DoctorCo
 
 def test_a_bot_at_work_is_well(tmp_path: Path) -> None:
     """Process and connection are named with their age."""
-    JsonFile(tmp_path / FILE).write(seen().model_dump(mode="json"))
+    SingleDocument(FileDocuments(tmp_path), PRESENCE).write(seen().model_dump(mode="json"))
     assert process_check(tmp_path, NOW).says.endswith("started 1 h ago")
     assert connection_check(tmp_path, NOW) == HealthCheck(
         ok=True, says="last event 4 s ago · connected since 2026-11-20 08:52 UTC"
@@ -46,11 +45,11 @@ def test_a_bot_at_work_is_well(tmp_path: Path) -> None:
 def test_a_dead_and_a_deaf_bot_are_told_apart(tmp_path: Path) -> None:
     """Each with its own remedy."""
     assert not process_check(tmp_path, NOW).ok
-    JsonFile(tmp_path / FILE).write(seen(pid=gone()).model_dump(mode="json"))
+    SingleDocument(FileDocuments(tmp_path), PRESENCE).write(seen(pid=gone()).model_dump(mode="json"))
     assert "triage run" in process_check(tmp_path, NOW).fix
     assert "does not run" in connection_check(tmp_path, NOW).says
     deaf = seen(connected_since=None, down_since=NOW - timedelta(minutes=3))
-    JsonFile(tmp_path / FILE).write(deaf.model_dump(mode="json"))
+    SingleDocument(FileDocuments(tmp_path), PRESENCE).write(deaf.model_dump(mode="json"))
     assert process_check(tmp_path, NOW).ok
     assert "SLACK_APP_TOKEN" in connection_check(tmp_path, NOW).fix
     assert "kill" in process_check(tmp_path, NOW + timedelta(minutes=5)).fix
@@ -59,7 +58,7 @@ def test_a_dead_and_a_deaf_bot_are_told_apart(tmp_path: Path) -> None:
 def test_a_pause_is_named_and_nothing_is_wrong(tmp_path: Path) -> None:
     """It was made on purpose; how to end it stands beside it."""
     assert pause_check(tmp_path) == HealthCheck(ok=True, says="not paused")
-    JsonFile(tmp_path / PAUSE).write(Pause(by="U1", name="ana", at=NOW).model_dump(mode="json"))
+    SingleDocument(FileDocuments(tmp_path), PAUSE).write(Pause(by="U1", name="ana", at=NOW).model_dump(mode="json"))
     found = pause_check(tmp_path)
     assert (found.ok, found.says) == (True, "paused by @ana since 2026-11-20 09:00 UTC; questions wait")
     assert "/triage resume" in found.fix
@@ -158,7 +157,9 @@ def test_exit_code_and_json(
         assert [check["name"] for check in said["checks"]] == list(CHECKS)
         assert {check["name"] for check in said["checks"] if not check["ok"]} == {"bot", "connection"}
         now = datetime.now(UTC)
-        JsonFile(tmp_path / FILE).write(seen(at=now, started_at=now, connected_since=now).model_dump(mode="json"))
+        SingleDocument(FileDocuments(tmp_path), PRESENCE).write(
+            seen(at=now, started_at=now, connected_since=now).model_dump(mode="json")
+        )
         assert command.main(argv[:-1]) == 0
         out = capsys.readouterr().out
         assert out.endswith("all is well\n")

@@ -14,16 +14,16 @@ from slack_sdk.webhook import WebhookResponse
 
 from blocks.views.brief_view import draft_lines
 from blocks.views.heartbeat_view import message_blocks
-from bot.adapters.storage.files.json_file import JsonFile
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.casework.approvers import Approvers
-from bot.casework.pause import FILE as PAUSE
 from bot.casework.pause import PauseSwitch
 from bot.casework.reports.status_overview import ThreadLine
 from bot.domain.commands.command_specs import MANUAL
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import ProviderError
 from bot.ports import Person
+from bot.ports.collections import PAUSE, SingleDocument
 from handlers.commands.casework_commands import CaseworkCommands
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
 from handlers.commands.report_commands import status_command
@@ -118,7 +118,7 @@ class Casework:
         workspace.groups["C0OPS"] = frozenset({"U2"})
         approvers = Approvers(configured, ops_channel="C0OPS", team_id="T1", workspace=workspace)
         approvers.refresh()
-        self.pausing = PauseSwitch(home, JsonFile(home / PAUSE), FakeClock())
+        self.pausing = PauseSwitch(home, SingleDocument(FileDocuments(home), PAUSE), FakeClock())
         commands = CaseworkCommands(
             home=home,
             approvers=approvers,

@@ -15,7 +15,7 @@ from bot.intake.presence import Presence, connection_state
 from handlers.routes import Listeners, bolt_app
 from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
-from tests.fakes import FakeClock, MemorySlate
+from tests.fakes import FakeClock, MemorySingle
 from tests.handlers.signed import SECRET, as_json, send, sign
 from tests.handlers.slack_stub import SlackStub
 from tests.handlers.test_routes import RecordedApprovals, RecordedWatcher
@@ -26,8 +26,8 @@ from tests.payloads import payload
 class Ear:
     """A connection on a free port with recorders around it; its own clock stands, signatures have the real one."""
 
-    def __init__(self, slack_url: str, slate: MemorySlate | None = None) -> None:
-        self.clock, self.slate, self.watcher = FakeClock(), slate or MemorySlate(), RecordedWatcher()
+    def __init__(self, slack_url: str, slate: MemorySingle | None = None) -> None:
+        self.clock, self.slate, self.watcher = FakeClock(), slate or MemorySingle(), RecordedWatcher()
         self.missed: list[datetime | None] = []
         self.full = False
         listeners = Listeners(

@@ -18,11 +18,11 @@ from bot.errors import ProviderError, StoreError
 from bot.intake.presence import Presence, describe_presence
 from handlers.transport.socket_connection import LONG_DOWN, SlackConnection
 from tests.builders import NOW
-from tests.fakes import FakeClock, MemorySlate
+from tests.fakes import FakeClock, MemorySingle
 from tests.handlers.slack_stub import SlackStub, refusal
 
 
-class Counting(MemorySlate):
+class Counting(MemorySingle):
     """A slate that counts how often it was written."""
 
     written = 0

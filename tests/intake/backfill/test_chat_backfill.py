@@ -15,7 +15,7 @@ from bot.intake.backfill.gaps import OVERLAP, Gaps
 from bot.intake.backfill.missed_messages import RATE_RETRIES
 from bot.ports import Page
 from tests.builders import NOW, a_thread, in_status
-from tests.fakes import MemorySlate
+from tests.fakes import MemorySingle
 from tests.intake.test_watcher import Post, with_text
 
 HELP, ELSE = "C0HELP", "C0ELSE"
@@ -69,7 +69,7 @@ class Desk(Post):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.history, self.slate = FakeHistory(), MemorySlate()
+        self.history, self.slate = FakeHistory(), MemorySingle()
         self.told: list[str] = []
         self.waited: list[float] = []
         self.stops = False
@@ -475,7 +475,7 @@ def test_the_overlap_catches_what_slack_delivered_out_of_order(desk: Desk) -> No
 
 def test_a_channel_watched_from_now_on_has_no_history() -> None:
     """Added to the settings, or watched once and long ago: it begins now."""
-    slate = MemorySlate()
+    slate = MemorySingle()
     gaps = Gaps(slate)
     gaps.open([("C1", None)], watched=["C1"], at=NOW)
     assert all(gaps.close(gap) for gap in gaps.pending())
@@ -489,6 +489,6 @@ def test_a_channel_watched_from_now_on_has_no_history() -> None:
 
 def test_a_damaged_document_costs_at_most_its_own_lines() -> None:
     """Times that are none are left out."""
-    slate = MemorySlate({"gaps": {"C1": "soon", "C2": NOW.isoformat(), "C3": 5}, "watching_since": []})
+    slate = MemorySingle({"gaps": {"C1": "soon", "C2": NOW.isoformat(), "C3": 5}, "watching_since": []})
     [gap] = Gaps(slate).pending()
     assert (gap.chat_id, gap.since) == ("C2", NOW)

@@ -1,0 +1,207 @@
+"""The contract of the port Documents, run over every engine; below it, what only files can do.
+
+Another engine is one more entry in `ENGINES`: what opens the same documents again and again.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from bot.adapters.storage.files.file_documents import FILES, FileDocuments
+from bot.errors import Conflict, StoreError
+from bot.ports import Documents
+from bot.ports.collections import BRIEFS, PAUSE, SingleDocument
+from tests.fakes import MemoryDocuments
+
+Open = Callable[[], Documents]
+
+
+def _memory(_: Path) -> Open:
+    texts: dict[tuple[str, str], tuple[int, str]] = {}
+    return lambda: MemoryDocuments(texts)
+
+
+ENGINES: Final[Mapping[str, Callable[[Path], Open]]] = {
+    "files": lambda home: lambda: FileDocuments(home),
+    "memory": _memory,
+}
+
+
+@pytest.fixture(params=ENGINES)
+def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    """Open the same documents again and again, as a process that restarts does."""
+    return ENGINES[request.param](tmp_path)
+
+
+def stored(documents: Documents, collection: str, doc_id: str) -> tuple[int, object] | None:
+    """Return a document's version and value."""
+    found = documents.get(collection, doc_id)
+    return None if found is None else (found.version, found.value)
+
+
+@pytest.mark.parametrize("collection", FILES)
+def test_a_document_comes_back_after_a_restart_and_counts_its_writes(reopen: Open, collection: str) -> None:
+    """In every collection; what nobody wrote is None, and what was deleted is again."""
+    assert reopen().get(collection, collection) is None
+    assert reopen().list(collection) == []
+    text = "¿por qué? 为什么 🤔 \x00 \ud800 <!channel>"
+    reopen().put(collection, collection, {"text": text}, version=0)
+    reopen().put(collection, collection, {"text": text, "n": [1, None]}, version=1)
+    assert stored(reopen(), collection, collection) == (2, {"text": text, "n": [1, None]})
+    assert [one.id for one in reopen().list(collection)] == [collection]
+    reopen().delete(collection, collection, version=2)
+    assert reopen().get(collection, collection) is None
+    assert reopen().list(collection) == []
+
+
+def test_whoever_read_another_version_is_refused_and_changes_nothing(reopen: Open) -> None:
+    """Version 0 means that there must be none."""
+    documents = reopen()
+    with pytest.raises(Conflict):
+        documents.put(BRIEFS, BRIEFS, {"n": 1}, version=1)
+    assert documents.get(BRIEFS, BRIEFS) is None
+    documents.put(BRIEFS, BRIEFS, {"n": 1}, version=0)
+    documents.put(BRIEFS, BRIEFS, {"n": 2}, version=1)
+    for stale in (0, 1, 3):
+        with pytest.raises(Conflict):
+            documents.put(BRIEFS, BRIEFS, {"n": 9}, version=stale)
+        with pytest.raises(Conflict):
+            documents.delete(BRIEFS, BRIEFS, version=stale)
+    assert stored(reopen(), BRIEFS, BRIEFS) == (2, {"n": 2})
+
+
+def test_of_eight_that_write_one_version_exactly_one_wins(reopen: Open) -> None:
+    """Twenty-five rounds: each has one winner and loses no update."""
+    documents = reopen()
+    documents.put(BRIEFS, BRIEFS, {"n": 1}, version=0)
+    barrier, wins = threading.Barrier(8), []
+
+    def race() -> None:
+        for _ in range(25):
+            barrier.wait()
+            found = documents.get(BRIEFS, BRIEFS)
+            assert found is not None
+            barrier.wait()
+            with suppress(Conflict):
+                documents.put(BRIEFS, BRIEFS, {"n": found.version + 1}, version=found.version)
+                wins.append(found.version)
+
+    racers = [threading.Thread(target=race) for _ in range(8)]
+    for racer in racers:
+        racer.start()
+    for racer in racers:
+        racer.join()
+    assert sorted(wins) == list(range(1, 26))
+    assert stored(reopen(), BRIEFS, BRIEFS) == (26, {"n": 26})
+
+
+class TestSingleDocument:
+    """A collection of one document, over every engine."""
+
+    def test_the_last_writer_wins_and_a_cleared_one_is_empty(self, reopen: Open) -> None:
+        """Whoever wrote before, and however often it is cleared."""
+        assert SingleDocument(reopen(), BRIEFS).read() == {}
+        SingleDocument(reopen(), BRIEFS).clear()
+        SingleDocument(reopen(), BRIEFS).write({"a": 1, "b": 2})
+        SingleDocument(reopen(), BRIEFS).write({"a": 3})
+        assert SingleDocument(reopen(), BRIEFS).read() == {"a": 3}
+        SingleDocument(reopen(), BRIEFS).clear()
+        assert SingleDocument(reopen(), BRIEFS).read() == {}
+
+    def test_writers_at_once_all_get_through(self, reopen: Open) -> None:
+        """None is told of a conflict."""
+        one = SingleDocument(reopen(), BRIEFS)
+        writers = [threading.Thread(target=lambda n=n: one.write({"n": n})) for n in range(8)]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        assert one.read()["n"] in range(8)
+        assert stored(reopen(), BRIEFS, BRIEFS) == (8, {**one.read(), "schema_version": 1})
+
+
+class TestOnDisk:
+    """What the contract cannot say because only files can be damaged, or read by people."""
+
+    def test_a_document_is_one_json_file_with_its_versions(self, tmp_path: Path) -> None:
+        """People and other programs read it."""
+        SingleDocument(FileDocuments(tmp_path), PAUSE).write({"by": "U1"})
+        assert json.loads((tmp_path / "paused.json").read_text()) == {"by": "U1", "schema_version": 1, "version": 1}
+
+    def test_a_file_without_versions_is_the_first_of_both(self, tmp_path: Path) -> None:
+        """As an earlier version of triage wrote it, or somebody by hand."""
+        (tmp_path / "brief.json").write_text('{"morning": "2026-11-20"}')
+        one = SingleDocument(FileDocuments(tmp_path), BRIEFS)
+        assert one.read() == {"morning": "2026-11-20"}
+        one.write({"morning": "2026-11-21"})
+        assert json.loads((tmp_path / "brief.json").read_text())["version"] == 2
+
+    def test_a_reader_changes_nothing(self, tmp_path: Path) -> None:
+        """Neither what is damaged nor what a crash left is touched beside a running bot."""
+        (tmp_path / "brief.json").write_text("{")
+        (tmp_path / ".tmp-brief.json").write_text("{")
+        told: list[str] = []
+        one = SingleDocument(FileDocuments(tmp_path, is_reader=True), BRIEFS, on_damage=told.append)
+        assert one.read() == {}
+        assert told == [str(tmp_path / "brief.json")]
+        assert FileDocuments(tmp_path / "none", is_reader=True).list(BRIEFS) == []
+        assert sorted(path.name for path in tmp_path.iterdir()) == [".tmp-brief.json", "brief.json"]
+
+    def test_what_somebody_wrote_by_hand_is_read(self, tmp_path: Path) -> None:
+        """While triage runs, and without a version."""
+        documents = FileDocuments(tmp_path)
+        documents.put(BRIEFS, BRIEFS, {"n": 1}, version=0)
+        (tmp_path / "brief.json").write_text('{"n": 2, "version": 1}')
+        assert stored(documents, BRIEFS, BRIEFS) == (1, {"n": 2})
+
+    def test_a_refusing_disk_changes_nothing(self, tmp_path: Path) -> None:
+        """Neither the file nor what is remembered of it; the next write gets through."""
+        documents = FileDocuments(tmp_path)
+        documents.put(BRIEFS, BRIEFS, {"n": 1}, version=0)
+        block = tmp_path / ".tmp-brief.json"
+        block.mkdir()
+        with pytest.raises(StoreError):
+            documents.put(BRIEFS, BRIEFS, {"n": 2}, version=1)
+        assert stored(documents, BRIEFS, BRIEFS) == stored(FileDocuments(tmp_path), BRIEFS, BRIEFS) == (1, {"n": 1})
+        block.rmdir()
+        documents.put(BRIEFS, BRIEFS, {"n": 2}, version=1)
+
+    def test_a_file_half_written_by_a_crash_is_swept_at_the_first_write(self, tmp_path: Path) -> None:
+        """Under the lock, so that no other process is writing it."""
+        leftover = tmp_path / ".tmp-paused.json"
+        leftover.write_text("{")
+        FileDocuments(tmp_path).put(BRIEFS, BRIEFS, {}, version=0)
+        assert not leftover.exists()
+
+    def test_only_the_owner_may_look_into_the_folders(self, tmp_path: Path) -> None:
+        """What the bot keeps is for the owner's eyes."""
+        FileDocuments(tmp_path / "home").put(PAUSE, PAUSE, {}, version=0)
+        assert (tmp_path / "home").stat().st_mode & 0o077 == 0
+
+    def test_a_home_that_is_a_file_is_a_store_error(self, tmp_path: Path) -> None:
+        """It is said to whoever runs the bot."""
+        (tmp_path / "home").write_text("in the way")
+        with pytest.raises(StoreError):
+            FileDocuments(tmp_path / "home").put(PAUSE, PAUSE, {}, version=0)
+
+    def test_two_processes_lose_no_write(self, tmp_path: Path) -> None:
+        """Each compares and writes alone."""
+        program = (
+            "import sys; from pathlib import Path\n"
+            "from bot.adapters.storage.files.file_documents import FileDocuments\n"
+            "from bot.ports.collections import SingleDocument\n"
+            "one = SingleDocument(FileDocuments(Path(sys.argv[1])), 'briefs')\n"
+            "for n in range(50): one.write({'n': n})\n"
+        )
+        others = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) for _ in range(2)]
+        assert [other.wait() for other in others] == [0, 0]
+        assert stored(FileDocuments(tmp_path), BRIEFS, BRIEFS) == (100, {"n": 49, "schema_version": 1})
