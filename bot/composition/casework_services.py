@@ -159,7 +159,7 @@ def _hire(on: SharedServices) -> CaseworkModels:
 
 
 def _rechecks(on: SharedServices) -> NoteRechecks:
-    cards = RecheckCards(on.client, on.poster, ops_channel=on.ops_channel, link_to=on.link_to)
+    cards = RecheckCards(on.publisher, ops_channel=on.ops_channel, link_to=on.link_to)
     return NoteRechecks(on.desk, on.shelf, on.repo, on.standing, on.single(RECHECKS), cards)
 
 

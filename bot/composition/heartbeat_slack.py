@@ -43,7 +43,7 @@ class HeartbeatSlack:
 
 def build_heartbeat_slack(on: SharedServices, models: ModelAccess | None) -> HeartbeatSlack:
     """Return heartbeats over the foundation; nothing runs until the scheduler is ticked."""
-    surface = SlackAlerts(on.client, on.poster, members=on.desk.workspace.members)
+    surface = SlackAlerts(on.client, on.poster, on.publisher, members=on.desk.workspace.members)
     beats = _heartbeats(on, models, surface)
     office, proposals = _suggestion_office(on, beats), _proposals(on, beats)
     return HeartbeatSlack(
@@ -108,7 +108,7 @@ def _suggestion_office(on: SharedServices, beats: Heartbeats) -> SuggestionActio
         owners=beats.owners,
         store=beats.suggestions,
         desk=beats.desk,
-        cards=SuggestionCards(on.client, on.poster, beats.suggestions, ops_channel=on.ops_channel),
+        cards=SuggestionCards(on.publisher, beats.suggestions, ops_channel=on.ops_channel),
         approvers=on.approvers,
     )
 
@@ -123,7 +123,7 @@ def _proposals(on: SharedServices, beats: Heartbeats) -> ProposalService:
         say=on.ops.say,
     )
     cards = ProposalCards(
-        on.client,
+        on.publisher,
         on.poster,
         ops_channel=on.ops_channel,
         bot_user_id=on.me.user_id,

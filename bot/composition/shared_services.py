@@ -38,9 +38,10 @@ from bot.ports import Clock
 from bot.ports.collections import PAUSE, SingleDocument
 from handlers.answers import ephemeral
 from handlers.cards.messenger import SlackMessenger
+from handlers.cards.publisher import CardPublisher
 from handlers.ops_channel import Ask, ops_questions
 from handlers.transport.poster import Poster
-from handlers.transport.rate_limits import RateLimiter, RateLimits
+from handlers.transport.rate_limits import RateLimits
 from handlers.transport.slack_clients import date_of, posting_client, repeatable_client, translate_slack_errors
 from handlers.transport.startup_retry import patiently
 from handlers.transport.workspace import SlackWorkspace
@@ -80,6 +81,7 @@ class SharedServices:
     client: WebClient
     posting: WebClient
     poster: Poster
+    publisher: CardPublisher
     link_to: LinkTo
     pausing: PauseSwitch
     jobs: SpoolQueue
@@ -142,7 +144,8 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
     pausing = PauseSwitch(home, SingleDocument(documents, PAUSE), clock)
     shelf, standing = NoteFiles(home / "memory"), CitationStaleness(repo)
     link_to = code_links(repo.remote_url(), settings.code_host)
-    messenger = _messenger(settings, client, poster, pacing.updates, me, link_to, pausing, shelf)
+    publisher = CardPublisher(client, poster, pacing.updates)
+    messenger = _messenger(settings, client, poster, publisher, me, link_to, pausing, shelf)
     jobs = SpoolQueue(home / "queue", clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S)
     store = TinyDocuments(home)
     memory = FileNoteIndex(shelf, journals.replies, standing.changed)
@@ -171,6 +174,7 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
         client=client,
         posting=posting,
         poster=poster,
+        publisher=publisher,
         link_to=link_to,
         pausing=pausing,
         jobs=jobs,
@@ -192,7 +196,7 @@ def _messenger(
     settings: Settings,
     client: WebClient,
     poster: Poster,
-    updates: RateLimiter,
+    publisher: CardPublisher,
     me: Identity,
     link_to: LinkTo,
     pausing: PauseSwitch,
@@ -201,7 +205,7 @@ def _messenger(
     return SlackMessenger(
         client,
         poster,
-        updates,
+        publisher,
         ops_channel=settings.ops_channel,
         bot_user_id=me.user_id,
         link_to=link_to,

@@ -194,11 +194,10 @@ class ProposalChat(Protocol):
     """Where proposals are shown, and answered once they were accepted. Every method raises ProviderError."""
 
     def show(self, proposal: Proposal) -> tuple[str, str]:
-        """Post the card of a proposal, or update it in place; returns `(channel id, ts)`."""
-        ...
+        """Bring the card of a proposal in line, or post it; returns `(channel id, ts)`.
 
-    def find(self, proposal: Proposal) -> tuple[str, str] | None:
-        """Return where the card stands, if a run before this one posted it."""
+        One of which nothing is on file is looked for first; raises Unavailable while it may yet come.
+        """
         ...
 
     def say_done(self, proposal: Proposal) -> str:
@@ -214,9 +213,8 @@ class RecheckChat(Protocol):
     """Where people are asked about a note whose lines changed."""
 
     def show(self, recheck: Recheck) -> tuple[str, str]:
-        """Post the card, or bring it up to date in place; returns `(channel id, ts)`."""
-        ...
+        """Bring the card in line, or post it; returns `(channel id, ts)`.
 
-    def find(self, recheck: Recheck) -> tuple[str, str] | None:
-        """Return where the card stands, if it was posted and nobody knows; raises Unavailable while it may yet come."""
+        One of which nothing is on file is looked for first; raises Unavailable while it may yet come.
+        """
         ...

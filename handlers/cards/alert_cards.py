@@ -17,8 +17,9 @@ from blocks.cards.alert_card import alert_blocks, alert_text, closed_text, mark_
 from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.errors import ProviderError
-from handlers.transport.poster import Poster, PostInFlight, slack_time, update_message
-from handlers.transport.rate_limits import CARD, LINE
+from handlers.cards.publisher import Card, CardPublisher, MessageRef
+from handlers.transport.poster import Poster, PostInFlight
+from handlers.transport.rate_limits import LINE
 from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
@@ -37,11 +38,13 @@ class SlackAlerts:
         self,
         client: WebClient,
         poster: Poster,
+        publisher: CardPublisher,
         *,
         members: Callable[[str], Collection[str]],
         wait: Callable[[float], object] = time.sleep,
     ) -> None:
-        self._client, self._poster, self._members, self._wait = client, poster, members, wait
+        self._client, self._poster, self._publisher = client, poster, publisher
+        self._members, self._wait = members, wait
 
     def send(self, to: str, alert: Alert) -> Posted:
         """Post an alert, or find it where a run before this one posted it; the finding's earlier cards are retired.
@@ -52,7 +55,7 @@ class SlackAlerts:
             ProviderError: Slack refused it; Unconfirmed if nobody can tell.
         """
         people = sorted(self._members(to))[:MAX_MEMBERS] if to.startswith("S") else [to]
-        placed: list[tuple[str, str]] = []
+        placed: list[MessageRef] = []
         problem = ProviderError(f"Slack could not send an alert: the user group {to} has no members")
         for person in people:
             try:
@@ -66,16 +69,25 @@ class SlackAlerts:
         (place, reference), *copies = placed
         return Posted(place=place, reference=reference, copies=tuple(copies))
 
-    def _send_one(self, to: str, alert: Alert) -> tuple[str, str]:
-        channel, mark = self._channel(to), mark_of(alert)
-        found = self._find_patiently(channel, alert)
-        if found is not None:
-            self._show_one(channel, found, alert)
-            return channel, found
-        answer = self._poster.post(
-            channel, alert_text(alert), alert_blocks(alert), what="send an alert", rank=CARD, mark=mark
+    def _send_one(self, to: str, alert: Alert) -> MessageRef:
+        channel = self._channel(to)
+        try:
+            return self._publish(channel, alert)
+        except PostInFlight as error:
+            self._wait(error.left_s)
+            return self._publish(channel, alert)
+
+    def _publish(self, channel: str, alert: Alert) -> MessageRef:
+        """Post the alert, unless it was posted since the card the finding is known by."""
+        finding = alert.finding
+        told = (finding,) if finding is not None else alert.listed
+        known = _earlier(finding, channel) if finding is not None else None
+        return self._publisher.publish(
+            channel,
+            _card(alert),
+            recorded_at=min((each.first_at for each in told), default=None),
+            since=float(known) if known else None,
         )
-        return channel, str(answer["ts"])
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:  # noqa: ARG002 - the card knows its channel
         """Bring a card and its copies up to date; a finding that is gone is also said in their threads.
@@ -83,38 +95,38 @@ class SlackAlerts:
         Raises:
             ProviderError: Slack refused it.
         """
-        self.show(posted, alert)
-        if said := closed_text(alert) or resolved_text(alert):
-            for place, reference in ((posted.place, posted.reference), *posted.copies):
-                self._poster.post(place, said, what="say what is resolved", rank=LINE, thread_ts=reference)
+        said = closed_text(alert) or resolved_text(alert)
+        for at in self._shown(posted, alert):
+            if said:
+                self._poster.post(at.channel, said, what="say what is resolved", rank=LINE, thread_ts=at.ts)
 
     def show(self, posted: Posted, alert: Alert) -> None:
         """Bring a card and its copies up to date and say nothing; raises ProviderError where Slack refuses the card."""
-        self._show_one(posted.place, posted.reference, alert)
-        for place, reference in posted.copies:
-            try:
-                self._show_one(place, reference, alert)
-            except ProviderError:
-                log.warning("a copy was not updated", extra={"action": "alert_stale"}, exc_info=True)
+        self._shown(posted, alert)
 
-    def _show_one(self, place: str, reference: str, alert: Alert) -> None:
-        text, blocks = alert_text(alert), alert_blocks(alert)
-        update_message(self._client, place, reference, text, blocks, what="update an alert")
+    def _shown(self, posted: Posted, alert: Alert) -> list[MessageRef]:
+        """Bring a card and its copies up to date; returns those that still stand."""
+        first, card = MessageRef(posted.place, posted.reference), _card(alert)
+        stand = [first] if self._publisher.update(first, card) else []
+        return stand + [at for copy in posted.copies if self._still_stands(at := MessageRef(*copy), card)]
+
+    def _still_stands(self, at: MessageRef, card: Card) -> bool:
+        """Bring a card up to date on which nothing depends; whether it is there, up to date or not."""
+        try:
+            return self._publisher.update(at, card)
+        except ProviderError:
+            log.warning("an alert is out of date", extra={"action": "alert_stale"}, exc_info=True)
+            return True
 
     def _retire(self, alert: Alert, told: Collection[str]) -> None:
         """Take the buttons off the cards a finding had before; a copy where nothing new stands keeps them."""
         finding = alert.finding
         if finding is None or finding.place is None or finding.reference is None:
             return
+        old = Card(name="an old alert", text=alert_text(alert), blocks=retired_blocks(alert), mark=mark_of(alert))
         copies = [copy for copy in finding.copies if copy[0] in told]
-        for place, reference in ((finding.place, finding.reference), *copies):
-            try:
-                with translate_slack_errors("retire an alert"):
-                    self._client.chat_update(
-                        channel=place, ts=reference, text=alert_text(alert), blocks=retired_blocks(alert)
-                    )
-            except ProviderError:
-                log.warning("an old alert keeps its buttons", extra={"action": "alert_not_retired"}, exc_info=True)
+        for place in ((finding.place, finding.reference), *copies):
+            self._still_stands(MessageRef(*place), old)
 
     def _channel(self, to: str) -> str:
         if to[:1] not in ("U", "W"):
@@ -122,27 +134,9 @@ class SlackAlerts:
         with translate_slack_errors("open a direct message"):
             return str(self._client.conversations_open(users=to)["channel"]["id"])
 
-    def _find_patiently(self, channel: str, alert: Alert) -> str | None:
-        try:
-            return self._find(channel, alert)
-        except PostInFlight as error:
-            self._wait(error.left_s)
-            return self._find(channel, alert)
 
-    def _find(self, channel: str, alert: Alert) -> str | None:
-        """Return the ts of the alert's card, if one was posted since the card the finding is known by."""
-        mark, finding = mark_of(alert), alert.finding
-        if mark is None:
-            return None
-        known = _earlier(finding, channel) if finding is not None else None
-        first_at = min(each.first_at for each in ((finding,) if finding else alert.listed))
-        return self._poster.find(
-            channel,
-            mark,
-            what="look for the alert",
-            recorded_at=first_at,
-            since=float(known) if known else slack_time(first_at),
-        )
+def _card(alert: Alert) -> Card:
+    return Card(name="an alert", text=alert_text(alert), blocks=alert_blocks(alert), mark=mark_of(alert))
 
 
 def _earlier(finding: OpenFinding, channel: str) -> str | None:

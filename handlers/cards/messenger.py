@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 from slack_sdk import WebClient
@@ -32,9 +31,10 @@ from blocks.text.times import with_local_times
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
 from bot.domain.threads import ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
+from handlers.cards.publisher import Card, CardPublisher, MessageRef
 from handlers.transport.message_series import Part, post_series
-from handlers.transport.poster import Poster, slack_time, update_message
-from handlers.transport.rate_limits import CARD, LINE, REPLY, UPDATE_BURST, RateLimiter, rate_limited
+from handlers.transport.poster import Poster, slack_time
+from handlers.transport.rate_limits import CARD, LINE, REPLY, UPDATE_BURST
 from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,6 @@ log = logging.getLogger(__name__)
 REPLY_EVENT = "triage_reply"
 LAST_UPDATE_PATIENCE_S = 3.0
 """How long a closed thread's card waits for its turn: its buttons are dead already."""
-_ALL_CARDS = "chat.update"
 MAX_REMEMBERED = 500
 """Long drafts of which is known where they stand; of another one Slack is asked."""
 
@@ -54,7 +53,7 @@ class SlackMessenger:
         self,
         client: WebClient,
         poster: Poster,
-        updates: RateLimiter,
+        publisher: CardPublisher,
         *,
         ops_channel: str,
         bot_user_id: str,
@@ -65,7 +64,7 @@ class SlackMessenger:
         lesson: Callable[[ThreadState], LessonMark] = lambda _: NO_LESSON,
         pages: Sequence[str] = (),
     ) -> None:
-        self._client, self._poster, self._updates = client, poster, updates
+        self._client, self._poster, self._publisher = client, poster, publisher
         self._ops_channel, self._bot_user_id = ops_channel, bot_user_id
         self._link_to, self._team_language, self._offers_notes = link_to, team_language, offers_notes
         self._paused, self._lesson, self._pages = paused, lesson, pages
@@ -87,38 +86,27 @@ class SlackMessenger:
             )
             return self._show(state, progress, error.code)
 
-    def _show(self, state: ThreadState, progress: str | None, refused: str | None) -> tuple[str, str]:
+    def _show(self, state: ThreadState, progress: str | None, refused: str | None) -> MessageRef:
         """Show the card; with `refused`, Slack's word for why it did not take the whole one, a short one."""
-        if state.card_channel and state.card_ts:
-            place = (state.card_channel, state.card_ts)
-            try:
-                blocks = self._card(state, progress, refused, self._whole_at(state, place, refused))
-                self._update(state, place, blocks, progress, refused)
-            except ProviderError as error:
-                if error.code != "message_not_found":
-                    raise
-            else:
-                return place
-        blocks = self._card(state, progress, refused, None)
-        answer = self._poster.post(
-            self._ops_channel,
-            card_text(state),
-            blocks,
-            what="post the card",
-            rank=CARD,
-            mark=ids.card_block_id(state.thread_id),
-            whole=refused is None,
-        )
-        place = (self._ops_channel, self._first_card(state, str(answer["ts"]), card_text(state), blocks))
-        if (whole_at := self._whole_at(state, place, refused)) is not None:
-            placed = state.evolve(card_channel=place[0], card_ts=place[1])
-            self._update(placed, place, self._card(placed, progress, refused, whole_at), progress, refused)
-        return place
+        at = MessageRef.on_file(state.card_channel, state.card_ts)
+        # a state is put off rather than waited for, and progress leaves half of the room to states
+        patience_s = 0.0 if state.is_open else LAST_UPDATE_PATIENCE_S
+        spare = UPDATE_BURST // 2 if progress is not None else 0
+        if at is not None:
+            card = self._card(state, progress, refused, self._whole_at(state, at, refused))
+            if self._publisher.update(at, card, patience_s=patience_s, spare=spare) or not card.is_waiting:
+                return at
+        card = self._card(state, progress, refused, None)
+        posted = self._publisher.publish(self._ops_channel, card)
+        stands = self._publisher.keep_first(posted, card, since=_asked_at(state))
+        if (whole_at := self._whole_at(state, stands, refused)) is not None:
+            placed = state.evolve(card_channel=stands.channel, card_ts=stands.ts)
+            card = self._card(placed, progress, refused, whole_at)
+            self._publisher.update(stands, card, patience_s=patience_s, spare=spare)
+        return stands
 
-    def _card(
-        self, state: ThreadState, progress: str | None, refused: str | None, whole_at: str | None
-    ) -> Sequence[Block]:
-        return card_blocks(
+    def _card(self, state: ThreadState, progress: str | None, refused: str | None, whole_at: str | None) -> Card:
+        blocks = card_blocks(
             state,
             link_to=self._link_to,
             team_language=self._team_language,
@@ -130,24 +118,16 @@ class SlackMessenger:
             whole_at=whole_at,
             refused=refused,
         )
+        return Card(
+            name="the card",
+            text=card_text(state),
+            blocks=blocks,
+            mark=ids.card_block_id(state.thread_id),
+            is_waiting=state.is_open,
+            is_whole=refused is None,
+        )
 
-    def _update(
-        self,
-        state: ThreadState,
-        place: tuple[str, str],
-        blocks: Sequence[Block],
-        progress: str | None,
-        refused: str | None,
-    ) -> None:
-        channel, ts = place
-        with self._paced_update(state, is_progress=progress is not None):
-            if refused is not None:  # shorter still where even that is refused
-                update_message(self._client, channel, ts, card_text(state), blocks, what="update the card")
-                return
-            with translate_slack_errors("update the card"):
-                self._client.chat_update(channel=channel, ts=ts, text=card_text(state), blocks=blocks)
-
-    def _whole_at(self, state: ThreadState, place: tuple[str, str], refused: str | None) -> str | None:
+    def _whole_at(self, state: ThreadState, at: MessageRef, refused: str | None) -> str | None:
         """Put a waiting draft that its card does not show whole into the card's thread; returns the first one's ts.
 
         None where the card shows it, or where Slack does not take it: then the card offers no approval.
@@ -157,11 +137,11 @@ class SlackMessenger:
         if draft_fits(state, is_short=refused is not None):
             return None
         parts = _preview(state, state.draft_pending)
-        key = (*place, parts[0].mark)
+        key = (*at, parts[0].mark)
         if key not in self._whole:
             try:
                 stand = post_series(
-                    self._poster, parts, channel=place[0], thread_ts=place[1], what="show the whole draft", rank=CARD
+                    self._poster, parts, channel=at.channel, thread_ts=at.ts, what="show the whole draft", rank=CARD
                 )
             except Unavailable:
                 raise
@@ -173,22 +153,6 @@ class SlackMessenger:
                 del self._whole[next(iter(self._whole))]
         return self._whole[key]
 
-    def _first_card(self, state: ThreadState, posted: str, text: str, blocks: Sequence[Block]) -> str:
-        """Return the ts of the one card: where another process posted one in the same moment, the older one stays."""
-        try:
-            with translate_slack_errors("look for a second card"):
-                first = self._poster.first(
-                    self._ops_channel, ids.card_block_id(state.thread_id), since=_asked_at(state)
-                )
-                if first is None or float(first) >= float(posted):
-                    return posted
-                self._client.chat_delete(channel=self._ops_channel, ts=posted)
-                self._client.chat_update(channel=self._ops_channel, ts=first, text=text, blocks=blocks)
-        except ProviderError:
-            log.warning("a second card may stand", extra={"action": "second_card"}, exc_info=True)
-            return posted
-        return first
-
     def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
         """Return where the thread's card stands, if it was posted and nobody knows; it is newer than the question.
 
@@ -197,15 +161,14 @@ class SlackMessenger:
         Raises:
             Unavailable: it stands nowhere, and may yet come.
         """
-        found = self._poster.find(
+        return self._publisher.find(
             self._ops_channel,
             ids.card_block_id(state.thread_id),
-            what="look for the card",
+            name="the card",
             recorded_at=state.started_at,
-            by_others=True,
             since=max(_asked_at(state), float(after or 0)),
+            by_others=True,
         )
-        return (self._ops_channel, found) if found is not None else None
 
     def post_reply(self, state: ThreadState, text: str) -> str:
         """Post an approved reply in the thread and return its ts; of a long one in several messages the last one's.
@@ -255,15 +218,12 @@ class SlackMessenger:
     def find_reply(self, state: ThreadState, text: str) -> str | None:
         """Return the ts of our reply, if it stands in the thread; a thread that is gone holds none."""
         try:
-            with translate_slack_errors("look for the reply"):
-                pages = self._client.conversations_replies(
-                    channel=state.chat_id, ts=state.thread_ts, include_all_metadata=True, limit=200
-                )
-                ours = [m for page in pages for m in page.get("messages") or [] if m.get("user") == self._bot_user_id]
+            messages = self._poster.thread(state.chat_id, state.thread_ts, what="look for the reply")
         except ProviderError as error:
             if error.code == "thread_not_found":
                 return None
             raise
+        ours = (message for message in messages if message.get("user") == self._bot_user_id)
         return next((m["ts"] for m in ours if _is_reply(m, state, text)), None)
 
     def delete_reply(self, state: ThreadState, ts: str) -> None:
@@ -274,16 +234,6 @@ class SlackMessenger:
     def tell_ops(self, text: str) -> None:
         """Say one line in the ops channel."""
         self._poster.post(self._ops_channel, with_local_times(escape(text)), what="tell the ops channel", rank=LINE)
-
-    def _paced_update(self, state: ThreadState, *, is_progress: bool) -> AbstractContextManager[None]:
-        """Pace an update: a state is put off rather than waited for, and progress leaves half of the room to states."""
-        return rate_limited(
-            self._updates,
-            _ALL_CARDS,
-            "update the card",
-            patience_s=0.0 if state.is_open else LAST_UPDATE_PATIENCE_S,
-            spare=UPDATE_BURST // 2 if is_progress else 0,
-        )
 
 
 def _asked_at(state: ThreadState) -> float:

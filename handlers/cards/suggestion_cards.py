@@ -9,15 +9,12 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from slack_sdk import WebClient
-
 from blocks import ids
 from blocks.cards.suggestion_card import suggestion_blocks, suggestion_text
 from bot.domain.sharing.suggestions import Suggestion
 from bot.errors import ProviderError
 from bot.ports import SuggestionStore
-from handlers.transport.poster import Poster, slack_time, update_message
-from handlers.transport.rate_limits import CARD
+from handlers.cards.publisher import Card, CardPublisher, MessageRef
 
 log = logging.getLogger(__name__)
 
@@ -28,8 +25,8 @@ CARDS_A_TICK: Final = 3
 class SuggestionCards:
     """Shows suggestions."""
 
-    def __init__(self, client: WebClient, poster: Poster, store: SuggestionStore, *, ops_channel: str) -> None:
-        self._client, self._poster, self._store, self._ops_channel = client, poster, store, ops_channel
+    def __init__(self, publisher: CardPublisher, store: SuggestionStore, *, ops_channel: str) -> None:
+        self._publisher, self._store, self._ops_channel = publisher, store, ops_channel
 
     def tick(self) -> None:
         """Bring a few cards up to date; what the chat refuses is tried again."""
@@ -42,50 +39,23 @@ class SuggestionCards:
                 return
 
     def show(self, suggestion: Suggestion) -> None:
-        """Post a suggestion's card, or bring it up to date in place.
+        """Bring a suggestion's card in line, or post it.
 
         Raises:
             ProviderError: Slack refused it.
             StoreError: where it stands cannot be written down; it is found again.
         """
-        ts = suggestion.card_ts or self._find(suggestion)
-        if ts is None:
-            ts = self._post(suggestion)
-        else:
-            self._update(suggestion, ts)
-        place = {"card_channel": self._ops_channel, "card_ts": ts, "card_shows": suggestion.status}
-        self._store.change(suggestion.id, lambda now: now.evolve(**place))
-
-    def _post(self, suggestion: Suggestion) -> str:
-        answer = self._poster.post(
-            self._ops_channel,
-            suggestion_text(suggestion),
-            suggestion_blocks(suggestion),
-            what="post a suggestion",
-            rank=CARD,
+        card = Card(
+            name="a suggestion",
+            text=suggestion_text(suggestion),
+            blocks=suggestion_blocks(suggestion),
             mark=ids.suggestion_block_id(suggestion.id),
+            is_waiting=suggestion.is_waiting,
         )
-        return str(answer["ts"])
-
-    def _update(self, suggestion: Suggestion, ts: str) -> None:
-        channel = suggestion.card_channel or self._ops_channel
-        try:
-            text, blocks = suggestion_text(suggestion), suggestion_blocks(suggestion)
-            update_message(self._client, channel, ts, text, blocks, what="update a suggestion")
-        except ProviderError as error:
-            if error.code != "message_not_found":
-                raise
-            log.info("the card of %s is gone", suggestion.id, extra={"action": "suggestion_card_gone"})
-
-    def _find(self, suggestion: Suggestion) -> str | None:
-        """Return the ts of the card if it was posted and nobody knows."""
-        return self._poster.find(
-            self._ops_channel,
-            ids.suggestion_block_id(suggestion.id),
-            what="look for a suggestion",
-            recorded_at=suggestion.at,
-            since=slack_time(suggestion.at),
-        )
+        at = MessageRef.on_file(suggestion.card_channel or self._ops_channel, suggestion.card_ts)
+        stands = self._publisher.publish(self._ops_channel, card, at=at, recorded_at=suggestion.at)
+        place = {"card_channel": stands.channel, "card_ts": stands.ts, "card_shows": suggestion.status}
+        self._store.change(suggestion.id, lambda now: now.evolve(**place))
 
 
 def _is_behind(suggestion: Suggestion) -> bool:

@@ -108,16 +108,22 @@ class Poster:
             except (SlackRequestError, HTTPError) as error:
                 raise ProviderError(f"Slack could not {what}: it did not take the file; nothing was posted") from error
 
+    def thread(self, channel: str, thread_ts: str, *, what: str) -> list[dict[str, Any]]:
+        """Return the messages of a thread as Slack keeps them, with metadata; raises ProviderError."""
+        with translate_slack_errors(what):
+            pages = self._reader.conversations_replies(
+                channel=channel, ts=thread_ts, limit=PAGE, include_all_metadata=True
+            )
+            return [message for page in pages for message in page.get("messages") or []]
+
     def standing(self, channel: str, thread_ts: str, marks: Collection[str], *, what: str) -> dict[str, str]:
         """Return the ts of each message of a thread that carries one of these marks; raises ProviderError."""
-        found = {}
-        with translate_slack_errors(what):
-            pages = self._reader.conversations_replies(channel=channel, ts=thread_ts, limit=PAGE)
-            for message in (message for page in pages for message in page.get("messages") or []):
-                for block in message.get("blocks") or []:
-                    if block.get("block_id") in marks:
-                        found[str(block["block_id"])] = str(message["ts"])
-        return found
+        return {
+            str(block["block_id"]): str(message["ts"])
+            for message in self.thread(channel, thread_ts, what=what)
+            for block in message.get("blocks") or []
+            if block.get("block_id") in marks
+        }
 
     def may_still_come(self, mark: str) -> bool:
         """Whether a post with this mark, found nowhere, may have been sent so lately that it may yet come."""
@@ -183,20 +189,6 @@ class Poster:
             with self._lock:
                 self._sent.pop((channel, mark), None)
             raise
-
-
-def update_message(client: WebClient, channel: str, ts: str, text: str, blocks: Sequence[Block], *, what: str) -> None:
-    """Change a message in place; blocks that Slack does not take are shortened, which the message then says.
-
-    Raises:
-        ProviderError: Slack refused it for another reason.
-    """
-
-    def send(shown: Sequence[Block]) -> None:
-        with translate_slack_errors(what):
-            client.chat_update(channel=channel, ts=ts, text=text, blocks=shown)
-
-    shorter_if_refused(send, blocks)
 
 
 def shorter_if_refused(send: Callable[[Sequence[Block]], Answer], blocks: Sequence[Block]) -> Answer:

@@ -31,15 +31,12 @@ class Cards:
     def show(self, recheck: Recheck) -> tuple[str, str]:
         if self.refuse is not None:
             raise self.refuse
-        ts = recheck.card_ts or f"1800000000.{len(self.shown) + 1:06d}"
+        known = (ts for ts, shown in self.shown.items() if shown[-1].id == recheck.id)
+        ts = recheck.card_ts or next(known, f"1800000000.{len(self.shown) + 1:06d}")
         self._faults.point("cards: before a card")
         self.shown.setdefault(ts, []).append(recheck)
         self._faults.point("cards: after a card")
         return "C0OPS", ts
-
-    def find(self, recheck: Recheck) -> tuple[str, str] | None:
-        found = (ts for ts, shown in self.shown.items() if shown[-1].id == recheck.id)
-        return next((("C0OPS", ts) for ts in found), None)
 
     @property
     def last(self) -> Recheck:

@@ -14,9 +14,10 @@ from urllib.parse import parse_qsl
 from slack_sdk import WebClient
 
 from bot.ports import Clock
+from handlers.cards.publisher import CardPublisher
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import RateLimits
-from handlers.transport.slack_clients import posting_client
+from handlers.transport.slack_clients import posting_client, repeatable_client
 from tests.fakes import FakeClock
 
 
@@ -114,3 +115,8 @@ def a_poster(url: str, *, posts_per_second: float = 1.0, clock: Clock | None = N
     pacing = RateLimits(posts_per_second=posts_per_second)
     reader = WebClient(token="xoxb-1", base_url=url)
     return Poster(posting_client("xoxb-1", url), pacing.posts, reader=reader, clock=clock or FakeClock())
+
+
+def a_publisher(url: str, poster: Poster) -> CardPublisher:
+    """Return what posts and changes cards, over the stub."""
+    return CardPublisher(repeatable_client("xoxb-1", url), poster, RateLimits(posts_per_second=1.0).updates)

@@ -15,11 +15,10 @@ class FakeChat:
 
     def show(self, proposal: Proposal) -> tuple[str, str]:
         self._break("show")
-        self.cards[proposal.card_ts or f"card {len(self.cards)}"] = proposal
-        return "C0OPS", proposal.card_ts or f"card {len(self.cards) - 1}"
-
-    def find(self, proposal: Proposal) -> tuple[str, str] | None:
-        return next((("C0OPS", ts) for ts, one in self.cards.items() if one.id == proposal.id), None)
+        known = (ts for ts, one in self.cards.items() if one.id == proposal.id)
+        ts = proposal.card_ts or next(known, f"card {len(self.cards)}")
+        self.cards[ts] = proposal
+        return "C0OPS", ts
 
     def say_done(self, proposal: Proposal) -> str:
         self._break("say")

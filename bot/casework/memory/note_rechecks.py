@@ -213,8 +213,6 @@ class NoteRechecks:
         place = (one.card_channel, one.card_ts)
         if one.card_ts is None and one.outcome is RecheckOutcome.OPEN:
             self._desk.privacy.require()
-            found = self._chat.find(one)
-            one = one.evolve(card_channel=found[0], card_ts=found[1]) if found else one
         if one.card_ts is not None or one.outcome is RecheckOutcome.OPEN:
             place = self._chat.show(one)
         shown = one.outcome

@@ -114,12 +114,10 @@ class ProposalService:
         return proposal
 
     def _show(self, proposal: Proposal) -> None:
-        """Bring the card in line; where it stands is on file, or is looked for, before it is posted."""
+        """Bring the card in line, and note where it stands."""
         place = (proposal.card_channel, proposal.card_ts)
         if proposal.card_ts is None:
             self._require_private()
-            found = self._chat.find(proposal) or (None, None)
-            proposal = proposal.evolve(card_channel=found[0], card_ts=found[1])
         channel, ts = self._chat.show(proposal)
         if place != (channel, ts):
             self._store.change(proposal.id, lambda now: now.evolve(card_channel=channel, card_ts=ts))

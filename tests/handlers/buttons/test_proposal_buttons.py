@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from slack_sdk import WebClient
 
 from blocks import ids
 from blocks.cards.proposal_card import done_text, proposal_blocks, proposal_text
@@ -15,9 +14,7 @@ from bot.domain.playbooks.playbook_requests import RequestVerb
 from bot.domain.playbooks.proposals import Proposal, ProposalStatus
 from bot.domain.tiers import Tier
 from handlers.buttons.proposal_buttons import NOT_YOURS, ProposalButtons
-from handlers.cards.proposal_cards import ProposalCards
 from tests.blocks.limits import texts
-from tests.handlers.slack_stub import Answer, SlackStub, a_poster
 from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.clockwork import START
 from tests.heartbeat.playbooks.test_proposal_service import ID, PLAYBOOK, World
@@ -140,32 +137,3 @@ def test_without_a_session_there_is_no_accept() -> None:
     assert kinds == [ids.CHOOSE_SESSION, ids.REJECT_PROPOSAL]
     closed = proposal_blocks(a_proposal(standing=ProposalStatus.REJECTED, decided_by="U2"))
     assert all(block.type != "actions" for block in closed)
-
-
-def test_the_line_in_the_thread_is_found_by_what_it_carries(slack: SlackStub) -> None:
-    """Metadata decides; without it the same words since the intent; words of an earlier day are another line."""
-    client = WebClient(token="xoxb-1", base_url=slack.url)
-    chat = ProposalCards(
-        client,
-        a_poster(slack.url),
-        ops_channel="C0OPS",
-        bot_user_id="U0BOT",
-        not_allowed=lambda _: [],
-    )
-    proposal = a_proposal(said_intent=START)
-    assert chat.say_done(proposal)
-    [sent] = slack.of("chat.postMessage")
-    assert (sent["channel"], sent["thread_ts"]) == ("C1", "1795165200.000100")
-    early, late = START.timestamp() - 86_400, START.timestamp() + 1
-    line = {"user": "U0BOT", "text": done_text(proposal), "ts": f"{late:.6f}"}
-    other = {"event_type": "triage_proposal", "event_payload": {"proposal": "0" * 16}}
-    mine = {"event_type": "triage_proposal", "event_payload": {"proposal": ID}}
-    for messages, found in (
-        ([line], True),
-        ([{**line, "ts": f"{early:.6f}"}], False),
-        ([{**line, "user": "U1"}], False),
-        ([{**line, "metadata": other}], False),
-        ([{**line, "text": "x", "metadata": mine}], True),
-    ):
-        slack.will("conversations.replies", Answer({"messages": messages}))
-        assert (chat.find_said(proposal) is not None) == found

@@ -14,12 +14,12 @@ from bot.domain.threads import PendingReason, PostIntent, ThreadState, ThreadSta
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports.chat import IN_FLIGHT
 from handlers.cards.messenger import SlackMessenger
-from handlers.transport.rate_limits import UPDATE_BURST, RateLimits
+from handlers.transport.rate_limits import UPDATE_BURST
 from handlers.transport.slack_clients import repeatable_client
 from tests.blocks.limits import texts
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, in_status
 from tests.fakes import FakeClock
-from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal
+from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, a_publisher, refusal
 
 STATE = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
 CARD_TS = "1800000000.000001"
@@ -37,10 +37,11 @@ def clock() -> FakeClock:
 @pytest.fixture
 def messenger(slack: SlackStub, clock: FakeClock) -> SlackMessenger:
     """The real messenger over the stub."""
+    poster = a_poster(slack.url, clock=clock)
     return SlackMessenger(
         repeatable_client("xoxb-1", slack.url),
-        a_poster(slack.url, clock=clock),
-        RateLimits(posts_per_second=1.0).updates,
+        poster,
+        a_publisher(slack.url, poster),
         ops_channel="C0OPS",
         bot_user_id="U0BOT",
         link_to=code_links(None),
@@ -82,6 +83,14 @@ class TestCard:
         slack.will("chat.update", refusal("message_not_found"))
         slack.will("chat.postMessage", Answer({"ts": "1800000000.000009"}))
         assert messenger.show_card(on_card(STATE)) == ("C0OPS", "1800000000.000009")
+
+    def test_a_card_of_a_closed_thread_that_somebody_deleted_stays_away(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """There is nothing left to decide."""
+        slack.will("chat.update", refusal("message_not_found"))
+        assert messenger.show_card(on_card(in_status(ThreadStatus.CLOSED))) == ("C0OPS", CARD_TS)
+        assert slack.of("chat.postMessage") == []
 
     @pytest.mark.parametrize("code", ["ratelimited_for_ever", "no_such_thing", "channel_not_found"])
     def test_a_refused_update_is_an_error_and_posts_nothing(
