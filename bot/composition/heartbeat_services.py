@@ -163,6 +163,7 @@ def build_heartbeats(around: Surroundings) -> Heartbeats:
         store=store,
         admission=admission,
         retry=scheduler.retry,
+        closing=scheduler.closing,
         look=look,
         course=BeatPipeline(prescreen, full, delivery, store),
         alert_owner=alert_owner,

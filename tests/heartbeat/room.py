@@ -96,6 +96,8 @@ class BeatRoom:
         self.full = minds[0] if minds and isinstance(minds[0], OfflineFullRun) else Scripted(*(minds or (report(),)))
         self.removals = Removals(MemorySingle())
         self.retried: list[tuple[str, Wake]] = []
+        self.closing: list[tuple[str, int]] = []
+        """The sessions whose beat was about to go on record, and how many lines were written by then."""
         self.ops: list[str] = []
         """What the ops channel was told."""
         self.runs = folder / "runs"
@@ -111,6 +113,7 @@ class BeatRoom:
                 store=self.store,
                 admission=Admission(self.store, zones, self.clock, route=delivery.route),
                 retry=lambda session_id, wake: self.retried.append((session_id, wake)),
+                closing=lambda session_id: self.closing.append((session_id, len(self.journal.lines))),
                 look=InputCollector(probes or Probes({"PATH": "/usr/bin:/bin"}), self.store, removals=self.removals.of),
                 course=BeatPipeline(screen, self.full, delivery, self.store),  # type: ignore[arg-type]  # a screen that can decide() will do
                 alert_owner=owner_or_ops(delivery, self.clock, self.ops.append),

@@ -57,8 +57,8 @@ log = logging.getLogger(__name__)
 class BeatDependencies:
     """What beats work with.
 
-    `retry` keeps a wake whose beat was stopped for later, `after` does what a beat that is on record leads to in other
-    sessions.
+    `retry` keeps a wake whose beat was stopped for later, `closing` is told before a beat goes on record, `after` does
+    what a beat that is on record leads to in other sessions.
     """
 
     sessions: SessionRegistry
@@ -70,6 +70,7 @@ class BeatDependencies:
     alert_owner: AlertOwner
     record: BeatRecorder
     clock: Clock
+    closing: Callable[[str], None] = lambda _: None
     after: Callable[[Session, BeatEnd, datetime], None] = lambda *_: None
     ready: Callable[[str], Mapping[Argv, ProbeResult]] = lambda _: {}
     """Returns what a session's commands answered while its beat waited."""
@@ -96,6 +97,7 @@ class BeatWorker:
         with self._cancellable(session.id) as cancel:
             ending = self._ended(session, begun, cancel, self._room.ready(session.id))
         now = self._room.clock.now()
+        self._room.closing(session.id)  # before: whoever reads the record may ask for the next beat at once
         self._room.record.close(session, begun, ending, now=now)
         state = self._room.store.load(session.id)
         if ending.result is BeatResult.FAILED and is_alert_due(state):

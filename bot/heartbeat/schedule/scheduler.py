@@ -2,7 +2,8 @@
 
 Slots are those of bot/domain/intervals.py: they keep their phase across restarts, and however many were missed, one
 beat is queued. Wakes that come while a beat waits or runs are kept in the state and make one further beat, with the
-strongest reason. What is asked for is on disk before it is queued, so a crash at any moment loses no wake.
+strongest reason; a beat that goes on record runs no more, and a wake that comes then is queued behind it. What is asked
+for is on disk before it is queued, so a crash at any moment loses no wake.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ class Scheduler:
         self._next: dict[str, tuple[Session, datetime]] = {}
         self._first = 0
         self._ticked_at: datetime | None = None
+        self._closing: set[str] = set()
         self._lock = threading.RLock()
 
     def tick(self) -> None:
@@ -95,6 +97,14 @@ class Scheduler:
             )
         return f"No beat of {session_id}: {refusal.why}"
 
+    def closing(self, session_id: str) -> None:
+        """Note that a session's beat is about to go on record; from now on a wake makes a beat of its own behind it.
+
+        The queue holds the beat's job a moment longer, and starts no other job of the session before that is over.
+        """
+        with self._lock:
+            self._closing.add(session_id)
+
     def retry(self, session_id: str, wake: Wake) -> None:
         """Keep a wake for a little later: its beat was to start and met a busy session. Raises as `wake` does."""
         session = self._sessions.get(session_id)
@@ -127,7 +137,7 @@ class Scheduler:
         if slot is not None:
             self._silence.listen(session, state, slot)
             wakes |= {Wake.INTERVAL}
-        if wakes or (state.wakes and not self._jobs.holds(session.id)):
+        if wakes or (state.wakes and not self._is_held(session)):
             refusal = self._ask(session, wakes, slot, now)
         self._look_again(session, now)
         return refusal
@@ -153,7 +163,7 @@ class Scheduler:
     def _ask(self, session: Session, wakes: frozenset[Wake], slot: datetime | None, now: datetime) -> Refusal | None:
         """Queue a beat for these wakes and those that wait, or say why not; a slot that is refused is recorded."""
         asked = wakes.union(self._store.load(session.id).wakes)
-        is_held = self._jobs.holds(session.id)
+        is_held = self._is_held(session)
         refusal = self._admission.refusal(session, strongest(asked), is_held=is_held)
         if refusal is None:
             self._queue(session, asked, slot)
@@ -166,11 +176,16 @@ class Scheduler:
                 self._record.refused(session, strongest(wakes), refusal, now)
         return refusal
 
+    def _is_held(self, session: Session) -> bool:
+        """Whether a beat of the session waits, or runs and is not about to go on record."""
+        return self._jobs.holds(session.id) and session.id not in self._closing
+
     def _queue(self, session: Session, asked: frozenset[Wake], slot: datetime | None) -> None:
         state = self._keep(session, asked, slot)
         at = state.last_slot if Wake.INTERVAL in asked and state.last_slot else None
         payload = {"beat": session.id, "slot": at.isoformat() if at else None, "wake": strongest(asked)}
         self._jobs.put(JobKind.HEARTBEAT, session.id, payload, job_id=session.id)
+        self._closing.discard(session.id)
 
     def _keep(self, session: Session, asked: frozenset[Wake], slot: datetime | None) -> SessionState:
         def kept(state: SessionState) -> SessionState:

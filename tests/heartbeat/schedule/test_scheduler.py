@@ -189,6 +189,23 @@ def test_a_wake_during_a_beat_is_retried_soon_after_it(works: Clockwork) -> None
     assert works.jobs.waiting == {}
 
 
+def test_a_wake_after_a_beat_went_on_record_is_queued_behind_it(works: Clockwork) -> None:
+    """Whoever reads its message may ask at once; its job is released a moment later. What follows is one beat."""
+    works.scheduler.wake("shop", Wake.ON_DEMAND)
+    running = works.jobs.claim()
+    assert running is not None
+    take_wakes(works.store, running.payload)
+    works.clock.advance(1)
+    works.scheduler.closing("shop")
+    assert "is queued" in works.scheduler.wake("shop", Wake.ON_DEMAND)
+    assert "follows" in works.scheduler.wake("shop", Wake.AUTOMATION)
+    assert works.jobs.claim() is None
+    works.jobs.done(running)
+    assert [job.payload["wake"] for job in works.run_all()] == ["on_demand"]
+    works.tick(seconds=20)
+    assert works.jobs.waiting == {}
+
+
 def test_a_slot_that_meets_a_long_beat_is_recorded_and_follows_it(works: Clockwork) -> None:
     """One line for each slot, one beat for all of them."""
     works.scheduler.wake("shop", Wake.ON_DEMAND)
