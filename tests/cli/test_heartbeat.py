@@ -12,7 +12,7 @@ from bot.__main__ import main
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.session_files import SessionFiles
-from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
+from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Indicator, Wake
 from bot.heartbeat.schedule.beat_log import BeatLog
 
 CONFIG = """
@@ -69,6 +69,7 @@ def test_programs_get_json(home: Path, capsys: pytest.CaptureFixture[str]) -> No
         result=BeatResult.SKIPPED,
         indicator=Indicator.NONE,
         why="no route: nobody",
+        step=BeatStep.ROUTE,
     )
     BeatLog(NdjsonJournal(home / "heartbeats.ndjson")).append(beat)
     assert json.loads(typed(capsys, "log", "shop-api", "--json")) == [beat.model_dump(mode="json")]

@@ -1,10 +1,4 @@
-"""The steps of a beat, in order, and how a remark says at which one it ended. Pure.
-
-Every `why` of heartbeats.ndjson begins with its step: `outside hours: it is 23:10 in Europe/Berlin`. What is refused,
-and where, can so be told from the record alone.
-
-The way a beat went, read off its line in heartbeats.ndjson: what it passed, where it ended and why. Pure.
-"""
+"""The way a beat went, read off its line in heartbeats.ndjson: what it passed, where it ended and why. Pure."""
 
 from __future__ import annotations
 
@@ -12,70 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from bot.domain.heartbeats.beats import BeatResult, Delivered, Envelope, Wake
-
-
-class BeatStep(StrEnum):
-    """Where a beat may end; in the order in which it is asked."""
-
-    DISABLED = "disabled"
-    HALTED = "triage paused"
-    PAUSED = "paused"
-    HOURS = "outside hours"
-    FOLDER = "no folder"
-    HIDDEN = "hidden"
-    ROUTE = "no route"
-    BUDGET = "budget spent"
-    BUSY = "busy"
-    TRACKED = "tracked playbook"
-    EMPTY = "empty playbook"
-    DUE = "due"
-    PROBES = "probes"
-    PRESCREEN = "pre-screen"
-    RUN = "run"
-    ACK = "ack"
-    DEDUPE = "dedupe"
-    DELIVERY = "delivery"
-    CANCELLED = "cancelled"
-
+from bot.domain.heartbeats.beats import BeatResult, BeatStep, Delivered, Envelope, Wake
 
 GATE: Final = tuple(BeatStep)[: list(BeatStep).index(BeatStep.DUE)]
 """The refusals of SPEC 5.2, in its order."""
-
-
-SCREEN_FAILED: Final = "the pre-screen failed: "
-"""Begins the last part of a `why`, whatever became of the beat: each such beat costs a full run."""
-
-
-def screen_failure(why: str | None) -> str:
-    """Return why a beat's pre-screen failed, or an empty text.
-
-    >>> screen_failure("dedupe: nothing new; the pre-screen failed: refused: 401"), screen_failure("cancelled")
-    ('refused: 401', '')
-    """
-    return (why or "").partition(SCREEN_FAILED)[2]
-
-
-def remark(step: BeatStep, detail: str = "") -> str:
-    """Return the `why` of an envelope.
-
-    >>> remark(BeatStep.BUDGET, "0.52 of 0.50 USD today"), remark(BeatStep.CANCELLED)
-    ('budget spent: 0.52 of 0.50 USD today', 'cancelled')
-    """
-    return f"{step}: {detail}" if detail else str(step)
-
-
-def step_of(why: str | None) -> tuple[BeatStep | None, str]:
-    """Return the step a remark names and what it says of it; a remark of other words names none.
-
-    >>> step_of("busy: a beat of shop runs")
-    (<BeatStep.BUSY: 'busy'>, 'a beat of shop runs')
-    """
-    name, _, detail = (why or "").partition(": ")
-    try:
-        return BeatStep(name), detail
-    except ValueError:
-        return None, why or ""
 
 
 class StepMark(StrEnum):
@@ -134,7 +68,7 @@ def steps_of_beat(beat: Envelope) -> tuple[StepLine, ...]:
 
 def _end(beat: Envelope) -> tuple[BeatStep, str]:
     """Return the step at which a beat ended, and what is to be said of it."""
-    step, detail = step_of(beat.why)
+    step, detail = beat.step, beat.detail
     if step is BeatStep.CANCELLED or (beat.result is BeatResult.SKIPPED and step not in NAMES):
         return _furthest(beat), beat.why or "skipped"
     if beat.result is BeatResult.FAILED:
@@ -171,8 +105,7 @@ def _detail(beat: Envelope, step: BeatStep) -> str:
         case BeatStep.DUE:
             return f"{beat.tier} tasks" if beat.tier else ""
         case BeatStep.PRESCREEN:
-            failure = screen_failure(beat.why)
-            return f"{beat.prescreen}: it failed: {failure}" if failure else str(beat.prescreen)
+            return f"{beat.prescreen}: it failed: {beat.screen_error}" if beat.screen_error else str(beat.prescreen)
         case BeatStep.RUN:
             calls = f"{beat.tool_calls} tool call{'s' * (beat.tool_calls != 1)}"
             cost = beat.usage.cost_usd

@@ -9,9 +9,9 @@ Pure values; one stands in its session's state from the end of the run until the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
@@ -20,6 +20,7 @@ from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
 
 MAX_PREVIEW_CHARS = 200
+_SCREEN_FAILED: Final = "the pre-screen failed: "
 
 
 class Wake(StrEnum):
@@ -48,6 +49,30 @@ class Indicator(StrEnum):
     ALERT = "alert"
     ERROR = "error"
     NONE = "none"
+
+
+class BeatStep(StrEnum):
+    """Where a beat may end; in the order in which it is asked."""
+
+    DISABLED = "disabled"
+    HALTED = "triage paused"
+    PAUSED = "paused"
+    HOURS = "outside hours"
+    FOLDER = "no folder"
+    HIDDEN = "hidden"
+    ROUTE = "no route"
+    BUDGET = "budget spent"
+    BUSY = "busy"
+    TRACKED = "tracked playbook"
+    EMPTY = "empty playbook"
+    DUE = "due"
+    PROBES = "probes"
+    PRESCREEN = "pre-screen"
+    RUN = "run"
+    ACK = "ack"
+    DEDUPE = "dedupe"
+    DELIVERY = "delivery"
+    CANCELLED = "cancelled"
 
 
 class Action(StrEnum):
@@ -163,6 +188,38 @@ class Envelope(_Value):
     assignments: Annotated[tuple[Assigned, ...], Field(exclude_if=_is_empty)] = ()
     beside_ok: Annotated[str, BeforeValidator(_cut), Field(exclude_if=_is_empty)] = ""
     """What was said beside the token that all is well, and sent to nobody."""
+    step: Annotated[BeatStep | None, Field(exclude_if=_is_empty)] = None
+    """The step at which it ended, where that is not plain from the rest; `why` begins with it."""
+    screen_error: Annotated[str, Field(exclude_if=_is_empty)] = ""
+    """Why its pre-screen failed; each such beat costs a full run. `why` ends with it."""
+
+    @classmethod
+    def read(cls, line: Mapping[str, Any]) -> Self:
+        """Return a beat from its line; raises ValidationError. Of a line without codes, `why` says what they are."""
+        beat = cls.model_validate(line)
+        if beat.why is None or not line.keys().isdisjoint({"step", "screen_error"}):
+            return beat
+        name, error = beat.why.partition(": ")[0], beat.why.partition(_SCREEN_FAILED)[2]
+        step = BeatStep(name) if name in list(BeatStep) else None
+        return beat.model_copy(update={"step": step, "screen_error": error})
+
+    @property
+    def detail(self) -> str:
+        """What `why` says beside the step."""
+        why = self.why or ""
+        return why.removeprefix(f"{self.step}").removeprefix(": ") if self.step else why
+
+
+def ending_text(step: BeatStep | None, detail: str = "", screen_error: str = "") -> str | None:
+    """Return the `why` of a line: the step and what is said of it, then why the pre-screen failed; None for nothing.
+
+    >>> ending_text(BeatStep.BUDGET, "0.52 of 0.50 USD today"), ending_text(BeatStep.CANCELLED)
+    ('budget spent: 0.52 of 0.50 USD today', 'cancelled')
+    >>> ending_text(None, "1 edit to HEARTBEAT.md", "refused: 401")
+    '1 edit to HEARTBEAT.md; the pre-screen failed: refused: 401'
+    """
+    ended = ": ".join(filter(None, [step and str(step), detail]))
+    return "; ".join(filter(None, [ended, screen_error and f"{_SCREEN_FAILED}{screen_error}"])) or None
 
 
 def strongest(wakes: Iterable[Wake]) -> Wake:

@@ -13,10 +13,12 @@ from bot.domain.heartbeats.beats import (
     Action,
     Assigned,
     BeatResult,
+    BeatStep,
     BeatUsage,
     Envelope,
     RunCheckpoint,
     Wake,
+    ending_text,
     indicator_of,
 )
 from bot.domain.heartbeats.session_state import MessageKind, SessionState, SpentToday
@@ -60,7 +62,10 @@ class BeatEnd:
     """How it ended; `good` means that it vouches for every due task. `full` and `triage` are what its runs cost."""
 
     result: BeatResult
-    why: str | None = None
+    step: BeatStep | None = None
+    detail: str = ""
+    """What is to be said of the step, or of a beat that came to its end."""
+    screen_error: str = ""
     error: str | None = None
     view: BeatView | None = None
     report: BeatReport | None = None
@@ -72,6 +77,11 @@ class BeatEnd:
     good: bool = False
     full: Usage | None = None
     triage: Usage | None = None
+
+    @property
+    def why(self) -> str | None:
+        """Why it ended so, in words for its line in the log."""
+        return ending_text(self.step, self.detail, self.screen_error)
 
 
 class BeatRecorder:
@@ -195,6 +205,8 @@ def _envelope(session: Session, begun: BeatStart, ending: BeatEnd, now: datetime
         usage=BeatUsage.from_runs(ending.full, ending.triage),
         assignments=_assignments(ending.view),
         beside_ok=ending.beside_ok,
+        step=ending.step,
+        screen_error=ending.screen_error,
     )
 
 

@@ -167,7 +167,7 @@ class BeatWorker:
         state = self._room.store.load(session.id)
         refusal = self._room.admission.refusal(session, begun.wake) if begun.paid is None else None
         if refusal is not None:
-            return BeatEnd(result=BeatResult.SKIPPED, why=refusal.why)
+            return BeatEnd(result=BeatResult.SKIPPED, step=refusal.step, detail=refusal.detail)
         if begun.paid is None and is_deleted(session, state):
             return self._room.course.without_playbook(session, begun)
         return self._room.course.run(self._room.look.collect(session, state, begun, cancel, ready), begun)

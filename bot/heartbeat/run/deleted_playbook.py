@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.domain.heartbeats.beat_steps import BeatStep, remark
-from bot.domain.heartbeats.beats import BeatResult
+from bot.domain.heartbeats.beats import BeatResult, BeatStep
 from bot.domain.heartbeats.session_state import OpenFinding, SessionState
 from bot.errors import ProviderError, StoreError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
@@ -45,14 +44,14 @@ def ending_without(session: Session, begun: BeatStart, delivery: AlertRouter, st
         tier=None,
     )
     delivery.deliver(session, outcome)
-    why = remark(BeatStep.EMPTY, f"{PLAYBOOK} was deleted; to begin anew: /triage tiers {session.id} add quick <task>")
+    detail = f"{PLAYBOOK} was deleted; to begin anew: /triage tiers {session.id} add quick <task>"
     if not state.playbook_gone_told:
         try:
             delivery.tell_owner(session, _notice(session, open_), at=begun.started_at)
         except ProviderError as error:
-            return BeatEnd(result=BeatResult.FAILED, why=why, error=str(error))
+            return BeatEnd(result=BeatResult.FAILED, step=BeatStep.EMPTY, detail=detail, error=str(error))
         store.save(session.id, lambda now: now.evolve(playbook_gone_told=True))
-    return BeatEnd(result=BeatResult.SKIPPED, why=why)
+    return BeatEnd(result=BeatResult.SKIPPED, step=BeatStep.EMPTY, detail=detail)
 
 
 def _notice(session: Session, closed: list[OpenFinding]) -> str:

@@ -14,8 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped
-from bot.domain.heartbeats.beat_steps import BeatStep, remark
-from bot.domain.heartbeats.beats import Action, BeatResult, RunCheckpoint, Wake
+from bot.domain.heartbeats.beats import Action, BeatResult, BeatStep, RunCheckpoint, Wake
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.returns import Usage
@@ -51,10 +50,12 @@ def broken_off(session: Session, error: TriageError, view: BeatView | None = Non
 
 def cancelled(view: BeatView | None, usage: Usage | None = None) -> BeatEnd:
     """Return the end of a beat that somebody cancelled, whatever its step."""
-    return BeatEnd(result=BeatResult.SKIPPED, why=remark(BeatStep.CANCELLED), view=view, full=usage)
+    return BeatEnd(result=BeatResult.SKIPPED, step=BeatStep.CANCELLED, view=view, full=usage)
 
 
-def end_of(view: BeatView, sent: DeliveryResult, *, why: str | None, quiet: BeatResult) -> BeatEnd:
+def end_of(
+    view: BeatView, sent: DeliveryResult, *, quiet: BeatResult, step: BeatStep | None = None, detail: str = ""
+) -> BeatEnd:
     """Return the end of a beat that went to its last step: `quiet` is how it ends where nothing was sent."""
     good = sent.problem is None
     if not good and sent.silent:
@@ -62,7 +63,8 @@ def end_of(view: BeatView, sent: DeliveryResult, *, why: str | None, quiet: Beat
     if not sent.silent:
         return BeatEnd(
             result=BeatResult.SENT,
-            why=why,
+            step=step,
+            detail=detail,
             error=sent.problem,
             view=view,
             sent=sent,
@@ -70,18 +72,23 @@ def end_of(view: BeatView, sent: DeliveryResult, *, why: str | None, quiet: Beat
             says_ok=sent.says_ok,
         )
     if quiet is BeatResult.SKIPPED:
-        why = "; ".join(filter(None, [_unsaid(view), why]))
-    return BeatEnd(result=quiet, why=why, view=view, sent=sent, good=True)
+        step, unsaid = _unsaid(view)
+        detail = _joined(unsaid, detail)
+    return BeatEnd(result=quiet, step=step, detail=detail, view=view, sent=sent, good=True)
 
 
-def _unsaid(view: BeatView) -> str:
+def _unsaid(view: BeatView) -> tuple[BeatStep, str]:
     """Return why nobody was told of what was found."""
     beat = view.session.beat
     if beat.deliver.mode == "none":
-        return remark(BeatStep.DELIVERY, "to the log only")
+        return BeatStep.DELIVERY, "to the log only"
     if not beat.visibility.show_alerts:
-        return remark(BeatStep.DELIVERY, "alerts are switched off")
-    return remark(BeatStep.DEDUPE, "nothing that was not said already")
+        return BeatStep.DELIVERY, "alerts are switched off"
+    return BeatStep.DEDUPE, "nothing that was not said already"
+
+
+def _joined(*said: str) -> str:
+    return "; ".join(filter(None, said))
 
 
 class BeatPipeline:
@@ -103,7 +110,7 @@ class BeatPipeline:
         if begun.paid is not None:
             return self._again(view, begun, begun.paid)
         if is_unchanged(view):
-            return self._quiet(view, begun, remark(BeatStep.PROBES, "nothing changed"))
+            return self._quiet(view, begun, BeatStep.PROBES, "nothing changed")
         return self._screened(view, begun) if self._screens(view) else self._run(view, begun)
 
     def _screened(self, view: BeatView, begun: BeatStart) -> BeatEnd:
@@ -121,10 +128,8 @@ class BeatPipeline:
             spent_usd = view.spent_usd + (screened.usage.cost_usd or 0.0)
             ending = self._run(replace(view, spent_usd=spent_usd), begun, screened)
         else:
-            ending = self._quiet(view, begun, remark(BeatStep.PRESCREEN, screened.decision.reason))
-        if screened.has_failed:
-            ending = replace(ending, why="; ".join(filter(None, [ending.why, screened.decision.reason])))
-        return replace(ending, prescreen=screened.action, triage=screened.usage)
+            ending = self._quiet(view, begun, BeatStep.PRESCREEN, screened.decision.reason)
+        return replace(ending, prescreen=screened.action, triage=screened.usage, screen_error=screened.error)
 
     def _screens(self, view: BeatView) -> bool:
         """Whether a cheap model is asked first: only for what the clock woke, and never instead of the daily run.
@@ -136,7 +141,7 @@ class BeatPipeline:
         is_small = view.wake is Wake.INTERVAL and view.tier is not Tier.DAILY and not needs_full_look(view)
         return wanted and is_small and not decides
 
-    def _quiet(self, view: BeatView, begun: BeatStart, why: str) -> BeatEnd:
+    def _quiet(self, view: BeatView, begun: BeatStart, step: BeatStep, detail: str) -> BeatEnd:
         """End a beat in which nothing is new; what still stands and is due to be said again is said."""
         outcome = BeatOutcome(
             findings=still_standing(view),
@@ -149,9 +154,8 @@ class BeatPipeline:
             ok_text=f"Nothing new in {view.session.name}.",
         )
         sent = self._delivery.deliver(view.session, outcome)
-        ending = end_of(
-            view, sent, why="; ".join(filter(None, [why, begun.edits.counted()])), quiet=BeatResult.OK_EMPTY
-        )
+        detail = _joined(detail, begun.edits.counted())
+        ending = end_of(view, sent, quiet=BeatResult.OK_EMPTY, step=step, detail=detail)
         found = {finding.task for finding in outcome.findings}
         boxes = {task.id: not failures(view, task) for task in view.tasks if identity_of(task) not in found}
         return self._stamped(ending, begun, boxes)
@@ -208,8 +212,8 @@ class BeatPipeline:
         )
         sent = self._delivery.deliver(view.session, outcome)
         quiet = BeatResult.OK_EMPTY if judged.ack.kind == "ok-empty" else BeatResult.OK_TOKEN
-        why = begun.edits.counted() or None if sent.silent else None  # an alert tells of them itself
-        ending = end_of(view, sent, why=why, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
+        edits = begun.edits.counted() if sent.silent else ""  # an alert tells of them itself
+        ending = end_of(view, sent, detail=edits, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
         if judged.ack.kind == "ok-token" and judged.ack.text and not ending.says_ok:
             ending = _with_remark(ending, sent, redact(judged.ack.text))
         ending = replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
@@ -250,8 +254,7 @@ def _with_remark(ending: BeatEnd, sent: DeliveryResult, said: str) -> BeatEnd:
     ending = replace(ending, beside_ok=said)
     if not sent.silent or ending.result is BeatResult.FAILED:
         return ending
-    why = "; ".join(filter(None, ["1 remark beside OK", ending.why]))
-    return replace(ending, why=why, sent=replace(sent, preview=said))
+    return replace(ending, detail=_joined("1 remark beside OK", ending.detail), sent=replace(sent, preview=said))
 
 
 def _paid(view: BeatView, begun: BeatStart, report: BeatReport, screened: Screened | None) -> RunCheckpoint:

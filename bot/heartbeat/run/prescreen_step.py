@@ -16,7 +16,6 @@ from pydantic import BaseModel, ConfigDict
 from bot.agent.model_run import RunCancelled, RunFailed, RunLimits
 from bot.agent.specialist import ModelTask, Specialist
 from bot.agent.tools.base import Tool
-from bot.domain.heartbeats.beat_steps import SCREEN_FAILED
 from bot.domain.heartbeats.beats import Action, Receipt, missing_receipts
 from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
@@ -55,8 +54,8 @@ class Screened:
 
     decision: Decision
     usage: Usage
-    has_failed: bool = False
-    """Whether there is no answer, rather than one that escalates."""
+    error: str = ""
+    """Why there is no answer, rather than one that escalates."""
 
     @property
     def action(self) -> Action:
@@ -90,8 +89,7 @@ class PrescreenStep:
             raise
         except RunFailed as error:
             log.warning("[triage] pre-screen failed: %s", error, extra={"action": "prescreen_failed"})
-            reason = f"{SCREEN_FAILED}{error}"
-            return Screened(decision=Decision(Action.ESCALATE, reason), usage=error.usage, has_failed=True)
+            return Screened(decision=Decision(Action.ESCALATE, "no answer"), usage=error.usage, error=str(error))
         assert isinstance(result.answer, _PrescreenReply)
         decision = escalated_for_doubt(parse_decision(result.answer.text), view, forced=result.convergence_forced)
         log.info("[triage] %s: %s", decision.action, decision.reason, extra={"action": "prescreened"})

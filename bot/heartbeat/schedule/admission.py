@@ -16,8 +16,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bot.domain.heartbeats.beat_steps import BeatStep, remark
-from bot.domain.heartbeats.beats import Delivered, Wake
+from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake, ending_text
 from bot.domain.heartbeats.session_state import Failures, SessionState, is_snoozed
 from bot.domain.hours import ActiveHours
 from bot.domain.text.humanize import utc_text
@@ -126,8 +125,8 @@ class Refusal:
 
     @property
     def why(self) -> str:
-        """The remark for the record."""
-        return remark(self.step, self.detail)
+        """The same in words."""
+        return ending_text(self.step, self.detail) or ""
 
 
 def find_refusal(facts: GateFacts) -> Refusal | None:

@@ -43,6 +43,7 @@ class BeatLog:
             result=BeatResult.SKIPPED,
             indicator=indicator_of(BeatResult.SKIPPED),
             why=refusal.why,
+            step=refusal.step,
         )
         self.append(envelope)
         return envelope
@@ -77,6 +78,6 @@ class BeatLog:
 
 def _read(record: dict[str, object]) -> Envelope | None:
     try:
-        return Envelope.model_validate(record)
+        return Envelope.read(record)
     except ValidationError:
         return None

@@ -13,8 +13,7 @@ import threading
 from datetime import datetime, timedelta
 from typing import Final
 
-from bot.domain.heartbeats.beat_steps import BeatStep
-from bot.domain.heartbeats.beats import Wake, strongest
+from bot.domain.heartbeats.beats import BeatStep, Wake, strongest
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.intervals import due_slot, next_slot, slot_of
 from bot.domain.jobs import JobKind

@@ -8,7 +8,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from bot.domain.heartbeats.beat_steps import screen_failure
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator
 from bot.domain.hours import ActiveHours
 from bot.domain.intervals import format_interval, next_slot
@@ -121,7 +120,7 @@ def pace(session: Session, sessions: SessionRegistry) -> str:
 
 
 def _screening(last: Envelope | None) -> str:
-    failure = screen_failure(last.why) if last else ""
+    failure = last.screen_error if last else ""
     return f"its pre-screen fails, so every beat costs a full run: {failure}" if failure else ""
 
 

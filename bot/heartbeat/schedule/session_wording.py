@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bot.domain.heartbeats.beat_steps import BeatStep, StepLine, StepMark, step_of, steps_of_beat
-from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator
+from bot.domain.heartbeats.beat_steps import StepLine, StepMark, steps_of_beat
+from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Indicator
 from bot.domain.text.humanize import duration, time_ago, utc_text
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
@@ -121,7 +121,7 @@ def midnight_in(zone: str, now: datetime) -> datetime:
 
 def _without_findings(beat: Envelope) -> Envelope:
     """Return a beat without its texts: its message, its assignments, why its pre-screen saw nothing to do."""
-    is_screened = step_of(beat.why)[0] is BeatStep.PRESCREEN
+    is_screened = beat.step is BeatStep.PRESCREEN
     texts = {"preview": "", "assignments": (), "beside_ok": ""}
     return beat.model_copy(update={**texts, "why": str(BeatStep.PRESCREEN) if is_screened else beat.why})
 

@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 
-from bot.domain.heartbeats.beat_steps import GATE, NAMES, SCREEN_FAILED, BeatStep, StepMark, remark, steps_of_beat
+from bot.domain.heartbeats.beat_steps import GATE, NAMES, StepMark, steps_of_beat
 from bot.domain.heartbeats.beats import (
     Action,
     BeatResult,
+    BeatStep,
     BeatUsage,
     Delivered,
     Envelope,
     Indicator,
     Wake,
+    ending_text,
     indicator_of,
 )
 from bot.domain.tiers import Tier
@@ -31,6 +33,10 @@ def beat(result: BeatResult, **given: Any) -> Envelope:
     return Envelope(**{**fields, "result": result, "indicator": indicator_of(result), **given})
 
 
+def stopped(result: BeatResult, step: BeatStep, detail: str, **given: Any) -> Envelope:
+    return beat(result, step=step, why=ending_text(step, detail), **given)
+
+
 def ended(envelope: Envelope) -> tuple[str, str]:
     *before, last = steps_of_beat(envelope)
     assert last.mark is StepMark.ENDED
@@ -42,7 +48,7 @@ def ended(envelope: Envelope) -> tuple[str, str]:
 @pytest.mark.parametrize("step", GATE)
 def test_a_refused_beat_ends_at_its_step_with_its_reason(step: BeatStep) -> None:
     """What came before it passed; what comes after was never reached."""
-    assert ended(beat(BeatResult.SKIPPED, why=remark(step, "because: of that"))) == (NAMES[step], "because: of that")
+    assert ended(stopped(BeatResult.SKIPPED, step, "because: of that")) == (NAMES[step], "because: of that")
 
 
 @pytest.mark.parametrize(
@@ -65,9 +71,29 @@ def test_a_refused_beat_ends_at_its_step_with_its_reason(step: BeatStep) -> None
 )
 def test_a_beat_that_ran_ends_where_it_ended(given: dict[str, Any], name: str, detail: str) -> None:
     """Quiet, loud, cut off or broken."""
-    result = BeatResult(given.pop("result"))
-    found, said = ended(beat(result, **given))
+    line = beat(BeatResult(given.pop("result")), **given).model_dump(mode="json")
+    found, said = ended(Envelope.read(line))
     assert (found, said[: len(detail)]) == (name, detail)
+
+
+def test_words_that_look_like_a_step_decide_nothing() -> None:
+    """A model's reason is shown and read as what it is."""
+    said = stopped(BeatResult.OK_EMPTY, BeatStep.PRESCREEN, "the pre-screen failed: no", prescreen=Action.NONE)
+    steps = {step.name: step for step in steps_of_beat(Envelope.read(said.model_dump(mode="json")))}
+    assert steps["pre-screen"].detail == "the pre-screen failed: no"
+    assert Envelope.read(said.model_dump(mode="json")) == said
+    assert said.screen_error == ""
+
+
+@pytest.mark.parametrize("step", list(BeatStep))
+def test_a_line_of_an_older_version_is_read_by_its_words(step: BeatStep) -> None:
+    """It has no codes; one of other words names no step."""
+    for detail in ("a: b", ""):
+        line = beat(BeatResult.SKIPPED, why=ending_text(step, detail, "refused")).model_dump(mode="json")
+        old = Envelope.read(line)
+        assert (old.step, old.screen_error) == (step if detail else None, "refused")
+    for why in ("something else: x", None):
+        assert Envelope.read(beat(BeatResult.SKIPPED, why=why).model_dump(mode="json")).step is None
 
 
 @pytest.mark.parametrize("wake", [Wake.ON_DEMAND, Wake.ASSIGNMENT, Wake.AUTOMATION])
@@ -144,8 +170,9 @@ def test_the_log_has_a_line_for_each_beat_that_ran(caplog: pytest.LogCaptureFixt
 
 def test_a_pre_screen_that_fails_is_told_of_whatever_became_of_the_beat() -> None:
     """Each such beat costs a full run; the step says why."""
-    why = f"{SCREEN_FAILED}no price is known for x; add it to `pricing`"
-    for given in ({"why": why}, {"why": f"{remark(BeatStep.DEDUPE, 'nothing new')}; {why}"}):
+    error = "no price is known for x; add it to `pricing`"
+    for step, detail in ((None, ""), (BeatStep.DEDUPE, "nothing new")):
+        given = {"step": step, "screen_error": error, "why": ending_text(step, detail, error)}
         steps = steps_of_beat(beat(BeatResult.OK_TOKEN, prescreen=Action.ESCALATE, tier=Tier.QUICK, **given))
         said = next(step.detail for step in steps if step.name == NAMES[BeatStep.PRESCREEN])
         assert said == "escalate: it failed: no price is known for x; add it to `pricing`"

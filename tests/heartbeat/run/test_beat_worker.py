@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped, SpendLimitReached
-from bot.domain.heartbeats.beat_steps import SCREEN_FAILED
 from bot.domain.heartbeats.beats import Action, BeatResult, Indicator, Receipt, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SpentToday
 from bot.domain.tiers import Tier
@@ -192,10 +191,11 @@ def test_a_task_that_found_something_is_not_ticked_by_another_receipt(tmp_path: 
 
 def test_a_pre_screen_that_failed_is_on_the_line_and_in_the_list(tmp_path: Path) -> None:
     """Its beat costs a full run each time; whoever looks at the list sees why."""
-    reason = f"{SCREEN_FAILED}no price is known for x; add it to `pricing`"
-    broken = replace(screened("escalate", reason), has_failed=True)
+    error = "no price is known for x; add it to `pricing`"
+    broken = replace(screened("escalate"), error=error)
     room = BeatRoom(tmp_path, screen=Scripted(broken))
-    assert room.beat().why == reason
+    beat = room.beat()
+    assert (beat.why, beat.screen_error) == (f"the pre-screen failed: {error}", error)
     [row] = rows(
         room.sessions, room.store, OwnerZones(FakeWorkspace(), room.clock, local="UTC"), room.log, room.clock.now()
     )

@@ -96,8 +96,7 @@ def test_a_finding_in_a_receipt_is_not_for_a_cheap_model_to_settle(tmp_path: Pat
 def test_a_failure_is_doubt_and_is_paid_for(tmp_path: Path, error: RunFailed, caplog: pytest.LogCaptureFixture) -> None:
     """The log's line carries its mark."""
     screened, _ = decided(a_view(tmp_path), tmp_path, error)
-    assert (screened.action, screened.usage, screened.has_failed) == (Action.ESCALATE, COST, True)
-    assert str(error) in screened.decision.reason
+    assert (screened.action, screened.usage, screened.error) == (Action.ESCALATE, COST, str(error))
     assert any(record.message.startswith("[triage] ") for record in caplog.records)
 
 

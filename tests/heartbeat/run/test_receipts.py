@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from bot.domain.heartbeats.beats import BeatResult, Receipt, Wake
+from bot.domain.heartbeats.beats import BeatResult, BeatStep, Receipt, Wake
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.heartbeats.task_history import TaskHistory, TierMove
 from bot.domain.playbooks.playbook_entries import task_id
@@ -81,7 +81,7 @@ def test_what_a_beat_changed_is_on_record_however_it_ended(tmp_path: Path) -> No
     ]:
         begun = BeatStart(run_id=name, wake=Wake.INTERVAL, stamp_at=AT, started_at=AT, edits=PlaybookEditLog(made))
         error = "no answer" if result is BeatResult.FAILED else None
-        record.close(a_session(tmp_path), begun, BeatEnd(result=result, why="cancelled", error=error), now=AT)
+        record.close(a_session(tmp_path), begun, BeatEnd(result=result, step=BeatStep.CANCELLED, error=error), now=AT)
     for name in ("cancelled", "failed"):
         trace = json.loads((tmp_path / "runs" / name / "trace.json").read_text())
         assert trace["edits"] == [{"what": "note", "tier": None, "text": "n", "at": AT.isoformat()}]

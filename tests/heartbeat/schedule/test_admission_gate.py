@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.heartbeats.beat_steps import GATE, BeatStep, remark, step_of
+from bot.domain.heartbeats.beat_steps import GATE
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import Failures, SessionState, SpentToday
 from bot.heartbeat.schedule.admission import GateFacts, find_refusal, spent_today
@@ -142,12 +142,3 @@ def test_what_was_spent_yesterday_counts_no_more() -> None:
     state = SessionState(spent=SpentToday(day="2026-11-20", usd=9))
     assert spent_today(state, START) == 0
     assert spent_today(state, START - timedelta(hours=12, seconds=1)) == 9
-
-
-@pytest.mark.parametrize("step", list(BeatStep))
-def test_a_remark_names_its_step(step: BeatStep) -> None:
-    """The record can be read back."""
-    assert step_of(remark(step, "a: b")) == (step, "a: b")
-    assert step_of(remark(step)) == (step, "")
-    assert step_of("something else: x") == (None, "something else: x")
-    assert step_of(None) == (None, "")
