@@ -15,14 +15,16 @@ from hypothesis import strategies as st
 from bot.domain.heartbeats.alerts import finding_digest
 from bot.domain.heartbeats.beats import BeatResult, Wake
 from bot.domain.heartbeats.finding_keys import DuplicateCheck
-from bot.domain.heartbeats.session_state import OpenFinding
+from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, OpenFinding
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.tiers import Tier
 from bot.errors import Unavailable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.playbooks.allowed_commands import Argv, commands_in
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
+from tests.heartbeat.builders import AT
 from tests.heartbeat.room import BeatRoom, Scripted, report, screened
 
 CHECK = ("python3", "check.py")
@@ -130,6 +132,24 @@ def test_a_pre_screen_cannot_pass_over_a_check_that_fails(tmp_path: Path) -> Non
     asked = len(screen.views)
     assert len(watch.beat(1, "A")) == 1
     assert len(screen.views) == asked
+
+
+@pytest.mark.parametrize("later", [OfflineFullRun().run, report()], ids=["offline", "model"])
+def test_an_assignment_nobody_looked_into_stays_open_until_a_person_closes_it(tmp_path: Path, later: Any) -> None:
+    """Daily beats look at all there is in the playbook, and an assignment is not there."""
+    watch = Watch(tmp_path, OfflineFullRun().run, later)
+    asked = InboxMessage(at=AT, from_="@ana", to="shop", kind=MessageKind.ASSIGNMENT, text="Why 5xx?")
+    watch.room.store.send(asked)
+    assert watch.beat(0, "fine", wake=Wake.ASSIGNMENT) == [
+        "1 assignment not looked into, for no model is configured\n- @ana: Why 5xx?"
+    ]
+    for _ in range(2):
+        watch.room.write_playbook(FRAME.format(tasks=f"- [ ] {LINE}"), daily_due=True)
+        assert watch.beat(0, "fine") == []
+        assert watch.line.tier is Tier.DAILY
+    [finding] = watch.known
+    assert finding.is_open
+    assert watch.findings.fix("shop", finding_digest(finding.key), by="U0ANN").fixed_by == "U0ANN"
 
 
 def test_a_check_that_could_not_be_run_is_no_all_clear(watch: Watch) -> None:

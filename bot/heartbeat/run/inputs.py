@@ -20,7 +20,7 @@ from bot.heartbeat.run.beat_record import BeatStart
 from bot.heartbeat.run.beat_view import NONE, BeatView, PeerData
 from bot.heartbeat.run.exit_codes import is_unreported
 from bot.heartbeat.run.probes import ProbeResult, Probes
-from bot.heartbeat.run.receipts import FLAGS, MESSAGE, again, open_flags, standing
+from bot.heartbeat.run.receipts import ASSIGNMENTS, FLAGS, MESSAGE, again, open_flags, standing
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import SessionStore
 
@@ -138,11 +138,11 @@ def is_unchanged(view: BeatView) -> bool:
 def still_standing(view: BeatView) -> tuple[Finding, ...]:
     """Return the open findings a beat without news still vouches for.
 
-    A message that was sent stands for itself; what a check found that is not made any more is closed. A flag stands as
+    A message or an assignment that was sent stands for itself; what a check found that is not made any more is closed. A flag stands as
     long as the playbook says so.
     """
     kept = standing(view.playbook)
     flags = open_flags(view)
-    known = [each for each in view.open_findings if each.task != MESSAGE or each.sent_at is None]
+    known = [each for each in view.open_findings if each.task not in (MESSAGE, ASSIGNMENTS) or each.sent_at is None]
     tasks = [again(each) for each in known if each.task in kept - {FLAGS}]
     return tuple({each.key: each for each in (*tasks, *flags)}.values())

@@ -12,10 +12,8 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from bot.domain.heartbeats.beats import Receipt
-from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.text.alarm_words import has_alarm_word
-from bot.domain.text.sanitize import one_line
 from bot.heartbeat.playbooks.check_identity import identity_of_lines
 from bot.heartbeat.run.beat_record import OUTPUT_CHARS
 from bot.heartbeat.run.beat_view import BeatReport, BeatView
@@ -55,15 +53,7 @@ class OfflineFullRun:
         receipts = tuple(
             _of_the_broken(task, broken) if task is reports else _receipt(task, view, broken) for task in view.tasks
         )
-        message = _undone(view) or view.session.beat.ack_token
-        return BeatReport(message=message, receipts=receipts, usage=None, notes=(NO_MODEL,))
-
-
-def _undone(view: BeatView) -> str:
-    """Return what the owner is told of assignments, which only a model can work on; "" where there are none."""
-    given = [message for message in view.inbox if message.kind is MessageKind.ASSIGNMENT]
-    lines = "\n".join(f"- {message.from_}: {one_line(message.text, 300)}" for message in given)
-    return f"{_count(given, 'assignment')} not looked into, for no model is configured\n{lines}" if given else ""
+        return BeatReport(message=view.session.beat.ack_token, receipts=receipts, usage=None, notes=(NO_MODEL,))
 
 
 def _of_the_broken(task: PlaybookEntry, broken: list[ProbeResult]) -> Receipt:

@@ -18,7 +18,7 @@ from bot.domain.ack import Ack, read_ack
 from bot.domain.heartbeats.beats import Finding, Receipt
 from bot.domain.heartbeats.command_templates import DEFAULT_COMMANDS
 from bot.domain.heartbeats.finding_keys import finding_key
-from bot.domain.heartbeats.session_state import OpenFinding
+from bot.domain.heartbeats.session_state import MessageKind, OpenFinding
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, unmarked
 from bot.domain.text.sanitize import one_line
@@ -60,6 +60,8 @@ MESSAGE = "message"
 EVENT = "event-"
 """Begins the id of what happened once, as against a state that lasts: no later beat can find it gone."""
 RECEIPTS = "receipts"
+ASSIGNMENTS = "assignments"
+"""What was assigned and nobody looked into. No later beat can call that well: only a person can."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,7 +91,7 @@ def judge_report(view: BeatView, report: BeatReport) -> BeatJudgement:
     receipts = [receipt for receipt in report.receipts if receipt.task in due]  # a task may have found two things
     have = {receipt.task for receipt in receipts}
     missing = tuple(task for task in view.tasks if task.id not in have)
-    findings = [*_found(view, report.receipts), *_unsaid(view, report), *open_flags(view)]
+    findings = [*_found(view, report.receipts), *_unsaid(view, report), *_undone(view, report), *open_flags(view)]
     if missing:
         findings.append(_unreceipted(view.session.id, missing))
     if ack.kind == "alert" and not findings:
@@ -128,7 +130,7 @@ def _checked(view: BeatView, vouched: set[str]) -> set[str]:
 
 def standing(playbook: Playbook) -> frozenset[str]:
     """Return what a finding may belong to: the checks of a playbook, and what is no task."""
-    return frozenset({*checks_in(playbook), FLAGS, MESSAGE, RECEIPTS})
+    return frozenset({*checks_in(playbook), FLAGS, MESSAGE, RECEIPTS, ASSIGNMENTS})
 
 
 def notes(view: BeatView, report: BeatReport, judged: BeatJudgement) -> tuple[str, ...]:
@@ -169,6 +171,18 @@ def _unsaid(view: BeatView, report: BeatReport) -> Iterator[Finding]:
         told.add(identity)
         known = [each for each in view.open_findings if each.task == identity]
         yield from [again(each) for each in known] or [_failing(view, task, failed)]
+
+
+def _undone(view: BeatView, report: BeatReport) -> Iterator[Finding]:
+    """Yield the assignments of a beat without a model as one finding: only a model can work on them."""
+    given = [message for message in view.inbox if message.kind is MessageKind.ASSIGNMENT]
+    if not given or report.usage is not None:
+        return
+    lines = "\n".join(f"- {message.from_}: {one_line(message.text, 300)}" for message in given)
+    count = f"{len(given)} assignment{'s' * (len(given) > 1)}"
+    text = f"{count} not looked into, for no model is configured\n{lines}"
+    key = finding_key(view.session.id, ASSIGNMENTS, text)
+    yield Finding(key=key, task=ASSIGNMENTS, text=text, severity=severity_of(view, text, None))
 
 
 def _failing(view: BeatView, task: PlaybookEntry, failed: Sequence[ProbeResult]) -> Finding:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.domain.heartbeats.beat_steps import GATE
-from bot.domain.heartbeats.beats import Wake
+from bot.domain.heartbeats.beats import BeatStep, Wake
 from bot.domain.heartbeats.session_state import Failures, SessionState, SpentToday
 from bot.heartbeat.schedule.admission import GateFacts, find_refusal, spent_today
 from bot.heartbeat.sessions.session_registry import resolve_session
