@@ -138,8 +138,8 @@ def is_unchanged(view: BeatView) -> bool:
 def still_standing(view: BeatView) -> tuple[Finding, ...]:
     """Return the open findings a beat without news still vouches for.
 
-    A message or an assignment that was sent stands for itself; what a check found that is not made any more is closed. A flag stands as
-    long as the playbook says so.
+    A message or an assignment that was sent stands for itself; what a check found that is not made any more is closed.
+    A flag stands as long as the playbook says so.
     """
     kept = standing(view.playbook)
     flags = open_flags(view)
