@@ -52,7 +52,6 @@ from blocks.text.outgoing_text import (
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, chars_of
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.decisions import DraftClick
-from bot.casework.freshness import is_settled
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
 from bot.casework.replies import is_edited_draft
 from bot.domain.citations.links import sibling_message_link
@@ -374,14 +373,14 @@ def _buttons(state: ThreadState, offers_notes: bool, *, can_approve: bool) -> li
     """Return what a waiting thread offers; the way out comes first where the asker needs no answer any more."""
     offered = _on_draft(state, can_approve=can_approve) if state.draft_pending else _without_draft(state)
     dismiss, more = _dismiss(state), _overflow(state, offers_notes)
-    return [dismiss, *offered, more] if is_settled(state) else [*offered, dismiss, more]
+    return [dismiss, *offered, more] if state.is_settled else [*offered, dismiss, more]
 
 
 def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveElement]:
     """Return what can be done with a draft; a search result is there to be edited, so Edit comes first."""
     click = _click(state)
     is_search = basis(state) is Basis.SEARCH and not is_edited_draft(state)
-    leads = is_search and not is_settled(state) and not state.stale_reasons
+    leads = is_search and not state.is_settled and not state.stale_reasons
     edit = _button("Edit", ids.EDIT, click, style="primary" if leads else None)
     if not can_approve:
         return [edit]
@@ -395,7 +394,7 @@ def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveEleme
 
 
 def _without_draft(state: ThreadState) -> list[InteractiveElement]:
-    click, settled = _click(state), is_settled(state)
+    click, settled = _click(state), state.is_settled
     write = _button("Write reply", ids.EDIT, click)
     if state.pending_reason is PendingReason.FAILED and not settled:
         again = _button("Re-investigate", ids.REINVESTIGATE, click, style="primary")
@@ -406,12 +405,12 @@ def _without_draft(state: ThreadState) -> list[InteractiveElement]:
 def _buttons_meanwhile(state: ThreadState) -> list[InteractiveElement]:
     """Return what can be done while an investigation runs."""
     context = _button("Add context", ids.ADD_CONTEXT, _click(state))
-    return [_dismiss(state), context] if is_settled(state) else [context, _dismiss(state)]
+    return [_dismiss(state), context] if state.is_settled else [context, _dismiss(state)]
 
 
 def _dismiss(state: ThreadState) -> ButtonElement:
     """Return the way out; it comes first where the asker needs no answer any more."""
-    return _button("Dismiss", ids.DISMISS, _click(state), style="primary" if is_settled(state) else None)
+    return _button("Dismiss", ids.DISMISS, _click(state), style="primary" if state.is_settled else None)
 
 
 def _overflow(state: ThreadState, offers_notes: bool) -> OverflowMenuElement:

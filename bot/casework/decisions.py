@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from bot.casework.escalate.escalations import Escalations
-from bot.casework.freshness import StillStands, find_changes, with_doubts
+from bot.casework.freshness import StillStands, find_changes
 from bot.casework.memory.note_saving import save_note
 from bot.casework.orchestrator import reopen
 from bot.casework.replies import Replies, standing_reply
 from bot.casework.thread_service import ThreadService
+from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.jobs import JobKind
 from bot.domain.secrets import find_secrets, redact
 from bot.domain.text.humanize import utc_text
@@ -59,7 +60,7 @@ class Decisions:
             return "This reply stood in the thread already, so nothing more was posted. The card shows it."
         doubts = self._doubts(state, messages)
         if len(doubts) > click.seen:
-            self._desk.amend(state.thread_id, lambda now: with_doubts(now, doubts))
+            self._desk.amend(state.thread_id, lambda now: now.with_doubts(doubts))
             self._desk.show(state.thread_id)
             count = len(doubts) - click.seen
             return f"Not posted yet: {count} thing{'s' * (count > 1)} changed since this draft. The card lists what."
@@ -135,7 +136,7 @@ class Decisions:
             noted = now.evolve(human_context=(*now.human_context, note))
             if now.status is ThreadStatus.PENDING_USER:
                 return reopen(noted, at=note.at, why=f"<@{by}> added context")
-            return noted.evolve(stale_reasons=(*noted.stale_reasons, f"<@{by}> added context during the investigation"))
+            return noted.in_doubt((*noted.doubts, Doubt(code=DoubtCode.CONTEXT, by=by)))
 
         state = self._desk.amend(click.thread_id, record)
         if state is None:
@@ -174,14 +175,14 @@ class Decisions:
             "This card was out of date, so nothing happened. It has been refreshed: read it and click again."
         )
 
-    def _doubts(self, state: ThreadState, messages: Sequence[ChatMessage]) -> tuple[str, ...]:
+    def _doubts(self, state: ThreadState, messages: Sequence[ChatMessage]) -> tuple[Doubt, ...]:
         if state.draft_pending is None:
             raise InputError("There is no draft to post; add context, or write the reply with Edit.")
         check_outbound(state.draft_pending, self._desk.known_secrets)
         changes = find_changes(self._desk, state, self._still_stands, messages)
-        if any(change.hard for change in changes):
+        if any(change.is_hard for change in changes):
             raise InputError(f"Not posted: {changes[0].text}. Dismiss the card, or fix that first.")
-        return with_doubts(state, [change.text for change in changes]).stale_reasons
+        return state.with_doubts(changes).doubts
 
     def _settled(self, click: DraftClick, by: str) -> bool:
         """Whether the click brought an unconfirmed post of this very draft to its end."""

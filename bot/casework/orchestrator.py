@@ -12,14 +12,15 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from bot.casework.freshness import question_edited, settled_by, with_doubts, wrote_in_thread
 from bot.casework.rounds import Rounds
 from bot.casework.thread_service import ThreadService
+from bot.domain.doubts import question_edited, settled_by, wrote_in_thread
 from bot.domain.events import Event, MessageType
 from bot.domain.jobs import JobKind
 from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.severity import Severity, highest
-from bot.domain.threads import Followup, Resolution, ThreadState, ThreadStatus, thread_key
+from bot.domain.threads import NO_DOUBTS, Followup, Resolution, ThreadState, ThreadStatus, thread_key
+from bot.intake.classifier.message_text import without_names
 from bot.ports import Person, is_stranger
 
 log = logging.getLogger(__name__)
@@ -192,7 +193,7 @@ class Orchestrator:
                 return reopen(noted, at=self._desk.clock.now(), why="the bot was asked again in the thread")
             if settles:
                 return _noted(now, event)
-            return with_doubts(noted, [wrote_in_thread(event.sender.id, event.create_time)])
+            return noted.with_doubts([wrote_in_thread(event.sender.id, event.create_time)])
 
         self._desk.amend(state.thread_id, record)
         self._work_on(state.thread_id)
@@ -203,14 +204,11 @@ class Orchestrator:
             return
         self._desk.amend(
             state.thread_id,
-            lambda now: with_doubts(
-                now.evolve(
-                    question=event.content,
-                    severity=highest([now.severity, self._severity(event.content)]),
-                    last_event_at=self._desk.clock.now(),
-                ),
-                [question_edited(event.content)],
-            ),
+            lambda now: now.evolve(
+                question=event.content,
+                severity=highest([now.severity, self._severity(event.content)]),
+                last_event_at=self._desk.clock.now(),
+            ).with_doubts([question_edited(event.content)]),
         )
         self._work_on(state.thread_id)
 
@@ -241,7 +239,7 @@ def reopen(state: ThreadState, *, at: datetime, why: str) -> ThreadState:
         investigator_round=0,
         draft_pending=None,
         draft_hash=None,
-        stale_reasons=(),
+        **NO_DOUBTS,
     )
 
 
@@ -264,9 +262,9 @@ def _noted(state: ThreadState, event: Event) -> ThreadState | None:
     """Return the thread with the asker's "never mind" as its last doubt; None if this one is noted already."""
     if not state.is_open or any(known.message_id == event.message_id for known in state.followups):
         return None
-    words = settled_by(event.sender.id, event.content)
-    others = tuple(doubt for doubt in state.stale_reasons if doubt != words)
-    return _with_followup(state, event).evolve(stale_reasons=(*others, words))
+    said = settled_by(event.sender.id, without_names(event.content))
+    others = (doubt for doubt in state.doubts if doubt != said)
+    return _with_followup(state, event).in_doubt((*others, said))
 
 
 def _seen_with_draft(state: ThreadState, event: Event) -> bool:

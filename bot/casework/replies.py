@@ -16,9 +16,10 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bot.casework.freshness import StillStands, find_changes, with_doubts
+from bot.casework.freshness import StillStands, find_changes
 from bot.casework.memory.note_saving import note_with_approval
 from bot.casework.thread_service import ThreadService
+from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.returns import Verdict
 from bot.domain.text.humanize import utc_text
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, hash_draft, reply_mark
@@ -60,7 +61,7 @@ class Replies:
         """
         assert state.draft_hash is not None
         at = self._desk.clock.now()
-        intent = PostIntent(at=at, draft_hash=state.draft_hash, doubts=len(state.stale_reasons))
+        intent = PostIntent(at=at, draft_hash=state.draft_hash, doubts=len(state.doubts))
 
         def claim(now: ThreadState) -> ThreadState | None:
             if now.status is not state.status or now.post_intent or _draft(now) != _draft(state):
@@ -161,9 +162,9 @@ class Replies:
         at = self._desk.clock.now()
         approved_at = state.user_approved_at or state.post_intent.at
         changes = find_changes(self._desk, state, self._still_stands, messages)
-        doubts = with_doubts(state, [change.text for change in changes]).stale_reasons
+        doubts = state.with_doubts(changes).doubts
         if len(doubts) > state.post_intent.doubts:
-            self._give_back(state, next((change.text for change in changes if change.hard), doubts[-1]), doubts)
+            self._give_back(state, next((each for each in changes if each.is_hard), doubts[-1]).text, doubts)
         again = state.post_intent.model_copy(update={"at": at})  # whoever starts after us counts from it
         if timedelta() <= at - approved_at <= POST_WITHIN:
             return self._must_amend(state, post_intent=again)
@@ -171,12 +172,19 @@ class Replies:
             self._give_back(state, f"it was approved more than {POST_WITHIN.seconds // 60} minutes ago", doubts)
         return self._must_amend(state, post_intent=again, approved_by=clicked_by, user_approved_at=at)
 
-    def _give_back(self, state: ThreadState, why: str, doubts: Sequence[str]) -> None:
+    def _give_back(self, state: ThreadState, why: str, doubts: Sequence[Doubt]) -> None:
         """Let the draft wait for a human again, who reads on the card what happened; raises GivenBack."""
         approved_at = state.user_approved_at or self._desk.clock.now()
-        told = f"<@{state.approved_by}> approved this at {utc_text(approved_at)}; it was not posted: {why}"
+        about = f"{utc_text(approved_at)}; it was not posted: {why}"
+        told = Doubt(code=DoubtCode.NOT_POSTED, by=str(state.approved_by), about=about)
+        doubted = state.in_doubt((*doubts, told))
         self._must_amend(
-            state, post_intent=None, approved_by=None, user_approved_at=None, stale_reasons=(*doubts, told)
+            state,
+            post_intent=None,
+            approved_by=None,
+            user_approved_at=None,
+            doubts=doubted.doubts,
+            stale_reasons=doubted.stale_reasons,
         )
         self._unsettled.discard(state.thread_id)
         self._desk.turns.postpone(state.thread_id, 0)
@@ -295,9 +303,9 @@ def _why_closed(state: ThreadState, *, edited: bool) -> str:
     return f"{'edited and posted' if edited else 'approved'} by <@{state.approved_by}>"
 
 
-def _draft(state: ThreadState) -> tuple[int, str | None, tuple[str, ...]]:
+def _draft(state: ThreadState) -> tuple[int, str | None, tuple[Doubt, ...]]:
     """Return what an approval is about: the draft and the doubts shown with it."""
-    return state.draft_version, state.draft_hash, state.stale_reasons
+    return state.draft_version, state.draft_hash, state.doubts
 
 
 def is_edited_draft(state: ThreadState) -> bool:

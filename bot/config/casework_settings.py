@@ -14,9 +14,9 @@ from __future__ import annotations
 from datetime import time, timedelta
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
-from bot.config.field_types import INTERVAL_FORM, described_as
+from bot.config.field_types import INTERVAL_FORM, SettingsBlock, described_as
 from bot.config.hours_settings import LocalZone
 from bot.domain.hours import ActiveHours
 from bot.domain.intervals import parse_interval
@@ -41,10 +41,8 @@ ClockTime = Annotated[
 ]
 
 
-class BriefSettings(BaseModel):
+class BriefSettings(SettingsBlock):
     """What the ops channel is told at fixed times; nothing until a time is given."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     morning: ClockTime = None
     """When the brief is said; null: never."""
@@ -83,10 +81,8 @@ KEEP_RUNS_FOR = timedelta(days=90)
 _Argument = Annotated[str, Field(min_length=1)]
 
 
-class EscalationSettings(BaseModel):
+class EscalationSettings(SettingsBlock):
     """Long investigations outside the bot's own process; they need a model."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     enabled: bool = True
     """false: no long run is ever started, not by the Escalate button either."""

@@ -10,10 +10,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, BeforeValidator, ValidationInfo, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo, WithJsonSchema
 
 from bot.domain.intervals import parse_interval
 from bot.errors import ConfigError
+
+
+class SettingsBlock(BaseModel):
+    """A block of triage.yml; no other key is taken. What a field says of itself stands in docs/configuration.md."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class InheritedValue:

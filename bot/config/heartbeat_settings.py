@@ -1,31 +1,24 @@
-"""The part of triage.yml called `heartbeat`: how beats run, for all sessions or for one. Values only.
-
-The blocks inside triage.yml's `heartbeat` block: when, to whom, how much is shown. Values only.
-"""
+"""The part of triage.yml called `heartbeat`: how beats run, for all sessions or for one. Values only."""
 
 from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ValidationInfo,
     WithJsonSchema,
-    model_validator,
 )
 
 from bot.config.config_errors import EXAMPLE
-from bot.config.field_types import INTERVAL_FORM, EscalationId, Interval, described_as
-from bot.config.hours_settings import WindowEnd, WindowStart, zone_or
+from bot.config.field_types import INTERVAL_FORM, EscalationId, Interval, SettingsBlock, described_as
+from bot.config.hours_settings import HoursWindow, WindowEnd, WindowStart, zone_or
 from bot.config.model_settings import DEFAULT_MODEL, MODEL_ID, Usd
 from bot.domain.heartbeats.command_templates import DEFAULT_COMMANDS, parse_template
-from bot.domain.hours import ActiveHours
 from bot.domain.severity import Severity
 from bot.errors import ConfigError
 
@@ -33,11 +26,7 @@ ZONES_OF_THE_OWNER: Final = ("user", "local")
 """`user`: the zone in the owner's Slack profile; `local`: the machine's."""
 
 
-class _Block(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-
-class HoursSettings(_Block):
+class HoursSettings(HoursWindow):
     """When interval wakes may start a beat; what somebody asks for runs at any hour."""
 
     start: WindowStart = "08:00"
@@ -48,18 +37,6 @@ class HoursSettings(_Block):
         str, zone_or(*ZONES_OF_THE_OWNER), described_as("user, local, or an IANA name such as Europe/Berlin")
     ] = "user"
     """Whose clock: `user` is the zone in the owner's Slack profile, `local` the machine's."""
-
-    @model_validator(mode="after")
-    def _is_a_window(self) -> Self:
-        try:
-            self.in_zone("UTC")
-        except ConfigError as error:
-            raise ValueError(str(error)) from error
-        return self
-
-    def in_zone(self, zone: str) -> ActiveHours:
-        """Return the window in a zone; raises ConfigError for one that does not exist."""
-        return ActiveHours(self.start, self.end, zone)
 
 
 _SLACK: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")
@@ -89,7 +66,7 @@ def _place(value: object, info: ValidationInfo) -> object:
     return value
 
 
-class DeliverSettings(_Block):
+class DeliverSettings(SettingsBlock):
     """Where alerts go."""
 
     mode: Literal["last", "explicit", "none"] = "last"
@@ -107,7 +84,7 @@ class DeliverSettings(_Block):
     """A Slack user or channel id, a Telegram chat (number or @name), or a web address; needed with `explicit`."""
 
 
-class VisibilitySettings(_Block):
+class VisibilitySettings(SettingsBlock):
     """What is shown at all; all three off: no beat runs."""
 
     show_ok: bool = False
@@ -164,10 +141,8 @@ def _token(word: str) -> str:
     return word
 
 
-class BeatSettings(BaseModel):
+class BeatSettings(SettingsBlock):
     """How a session's beats run; in `heartbeat` for all sessions, in `sessions.<id>.heartbeat` for one alone."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     enabled: bool = True
     """false: no beat runs, whoever asks for it. `/triage heartbeat on|off` goes over it."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from bot.config.field_types import described_as
+from bot.config.field_types import SettingsBlock, described_as
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
 
@@ -57,22 +57,11 @@ WindowEnd = Annotated[
 LocalZone = Annotated[str, zone_or("local"), described_as("local, or an IANA name such as Europe/Berlin")]
 
 
-class WorkingHoursSettings(BaseModel):
-    """When people are at work: outside it no reminder of a waiting card and no scheduled brief is said.
-
-    What falls outside is said once, at the next start. Cards, alerts and what somebody asks for know no hours.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+class HoursWindow(SettingsBlock):
+    """A window of hours, each day the same; the blocks of triage.yml say whose clock it goes by."""
 
     start: WindowStart
-    """The first minute of work."""
     end: WindowEnd
-    """The first minute after it; before `start`, the window goes over midnight and belongs to the day it began on."""
-    timezone: LocalZone = "local"
-    """Whose clock; `local` is the machine's."""
-    days: Annotated[tuple[Day, ...], Field(min_length=1)] = ("mon", "tue", "wed", "thu", "fri")
-    """The days of work."""
 
     @model_validator(mode="after")
     def _is_a_window(self) -> Self:
@@ -84,4 +73,24 @@ class WorkingHoursSettings(BaseModel):
 
     def in_zone(self, zone: str) -> ActiveHours:
         """Return the window in a zone; raises ConfigError for one that does not exist."""
+        return ActiveHours(self.start, self.end, zone)
+
+
+class WorkingHoursSettings(HoursWindow):
+    """When people are at work: outside it no reminder of a waiting card and no scheduled brief is said.
+
+    What falls outside is said once, at the next start. Cards, alerts and what somebody asks for know no hours.
+    """
+
+    start: WindowStart
+    """The first minute of work."""
+    end: WindowEnd
+    """The first minute after it; before `start`, the window goes over midnight and belongs to the day it began on."""
+    timezone: LocalZone = "local"
+    """Whose clock; `local` is the machine's."""
+    days: Annotated[tuple[Day, ...], Field(min_length=1)] = ("mon", "tue", "wed", "thu", "fri")
+    """The days of work."""
+
+    def in_zone(self, zone: str) -> ActiveHours:
+        """Return the window on its days in a zone; raises ConfigError for one that does not exist."""
         return ActiveHours(self.start, self.end, zone, frozenset(map(DAYS.index, self.days)))

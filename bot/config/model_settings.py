@@ -14,9 +14,9 @@ import re
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from bot.config.field_types import described_as
+from bot.config.field_types import SettingsBlock, described_as
 
 DEFAULT_MODEL: Final = "claude-opus-5-5"
 DEFAULT_STALL_S: Final = 60.0
@@ -42,11 +42,7 @@ WebAddress = Annotated[
 ]
 
 
-class _Block(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-
-class InvestigatorSettings(_Block):
+class InvestigatorSettings(SettingsBlock):
     """The model that drafts, and the limits of one investigation."""
 
     model: ModelId = DEFAULT_MODEL
@@ -59,7 +55,7 @@ class InvestigatorSettings(_Block):
     """Seconds a request may be silent; null: no such limit; absent: TRIAGE_STALL_S, then 60."""
 
 
-class ValidatorSettings(_Block):
+class ValidatorSettings(SettingsBlock):
     """The model that attacks the draft, and how often it may."""
 
     model: ModelId | None = None
@@ -68,7 +64,7 @@ class ValidatorSettings(_Block):
     """The smaller of this and `investigator.max_rounds` counts."""
 
 
-class TokenPrices(_Block):
+class TokenPrices(SettingsBlock):
     """What tokens cost, in US dollars per million."""
 
     input: UsdPerMillionTokens
@@ -90,7 +86,7 @@ class PriceSettings(TokenPrices):
     """How many tokens a prompt may have before `long` counts."""
 
 
-class BudgetSettings(_Block):
+class BudgetSettings(SettingsBlock):
     """What model runs may cost, in US dollars; a run stops before it would exceed it. null: no limit."""
 
     per_thread_usd: Usd | None = 5.0
@@ -112,10 +108,8 @@ _Argument = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 _Url = Annotated[str, Field(pattern=r"^https?://[^\s/@?#]+(?:[/?#][^\s@]*)?$")]
 
 
-class McpServerSettings(BaseModel):
+class McpServerSettings(SettingsBlock):
     """One server: a `command` started as a child process, or a `url` spoken to by streamable HTTP."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     command: tuple[_Argument, ...] | None = None
     """The argument list of the process; never a shell line."""

@@ -11,9 +11,18 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
+from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema
 
-from bot.config.field_types import INTERVAL_FORM, ApproverId, ChannelId, Interval, PerhapsFolder, UserId, look_up
+from bot.config.field_types import (
+    INTERVAL_FORM,
+    ApproverId,
+    ChannelId,
+    Interval,
+    PerhapsFolder,
+    SettingsBlock,
+    UserId,
+    look_up,
+)
 from bot.config.heartbeat_settings import BeatSettings
 from bot.domain.heartbeats.rota import Rota
 from bot.domain.heartbeats.session_state import check_session_id
@@ -30,10 +39,8 @@ def _session_id(value: str) -> str:
 SessionId = Annotated[str, AfterValidator(_session_id)]
 
 
-class RotaSettings(BaseModel):
+class RotaSettings(SettingsBlock):
     """Owners who take turns."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     rota: Annotated[tuple[UserId, ...], Field(min_length=1, max_length=50)]
     """The people, in the order of their turns."""
@@ -75,10 +82,8 @@ _OWNER_SCHEMA: dict[str, Any] = {
 }
 
 
-class SessionSettings(BaseModel):
+class SessionSettings(SettingsBlock):
     """One watched workspace folder."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     name: Annotated[str, Field(min_length=1, max_length=80)] | None = None
     """What people read; absent: the id."""

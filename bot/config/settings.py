@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.config.casework_settings import (
@@ -27,7 +27,16 @@ from bot.config.casework_settings import (
     SaveNotes,
 )
 from bot.config.config_errors import explain_validation_error
-from bot.config.field_types import ApproverId, ChannelId, Folder, InheritedValue, Interval, Word, described_as
+from bot.config.field_types import (
+    ApproverId,
+    ChannelId,
+    Folder,
+    InheritedValue,
+    Interval,
+    SettingsBlock,
+    Word,
+    described_as,
+)
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.hours_settings import WorkingHoursSettings
 from bot.config.model_settings import (
@@ -46,11 +55,7 @@ from bot.domain.citations.links import CodeHost
 from bot.errors import ConfigError
 
 
-class _Block(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-
-class HttpSettings(_Block):
+class HttpSettings(SettingsBlock):
     """Where the bot listens in HTTP mode; a reverse proxy with TLS stands in front of it."""
 
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
@@ -59,7 +64,7 @@ class HttpSettings(_Block):
     """The port it listens on; 0 takes a free one."""
 
 
-class SlackSettings(_Block):
+class SlackSettings(SettingsBlock):
     """How Slack reaches the bot, and how fast the bot speaks."""
 
     mode: Literal["socket", "http"] = "socket"
@@ -89,7 +94,7 @@ def _regular_expression(pattern: str) -> str:
 Pattern = Annotated[Word, AfterValidator(_regular_expression), described_as("regular expression")]
 
 
-class WatchedChat(_Block):
+class WatchedChat(SettingsBlock):
     """One channel the bot watches."""
 
     chat_id: ChannelId
@@ -98,7 +103,7 @@ class WatchedChat(_Block):
     """How it is called on cards and in logs, without #."""
 
 
-class WatcherSettings(_Block):
+class WatcherSettings(SettingsBlock):
     """Which messages count at all."""
 
     mentions_anywhere: bool = True
@@ -111,7 +116,7 @@ class WatcherSettings(_Block):
     """After an absence, how far back missed messages are read; never further than the first start."""
 
 
-class ClassifierSettings(_Block):
+class ClassifierSettings(SettingsBlock):
     """What the team adds to the rules that choose which messages deserve work."""
 
     bot_id: str | None = None
@@ -128,7 +133,7 @@ class ClassifierSettings(_Block):
     """Leave questions alone that are addressed to somebody else (`@alice can you …`)."""
 
 
-class Settings(_Block):
+class Settings(SettingsBlock):
     """The whole of triage.yml; an absent key takes its default, an unknown one is refused."""
 
     codebase: Folder

@@ -1,10 +1,10 @@
-"""Names on disk that Python keeps for itself. Pure."""
+"""The base of values that stand on disk, and names there that Python keeps for itself. Pure."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, Self
 
-from pydantic import ConfigDict
+from pydantic import BaseModel, ConfigDict
 
 WITHOUT_UNDERSCORE: Final = ConfigDict(
     validate_by_name=True,
@@ -13,3 +13,13 @@ WITHOUT_UNDERSCORE: Final = ConfigDict(
     alias_generator=lambda name: name.rstrip("_"),
 )
 """Written as `from`, called `from_` in code."""
+
+
+class FrozenValue(BaseModel):
+    """A value that never changes and refuses fields it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def evolve(self, **changes: Any) -> Self:
+        """Return a copy with fields replaced."""
+        return self.model_copy(update=changes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict
+from bot.domain.frozen_value import FrozenValue
 
 MAX_ATTEMPTS: Final = 3
 SUSPECT_DEATHS: Final = 2
@@ -25,15 +25,13 @@ class JobKind(StrEnum):
     HEARTBEAT = "heartbeat"
 
 
-class Job(BaseModel):
+class Job(FrozenValue):
     """One piece of work.
 
     `key` names the thread or session for which no two jobs may run at once; `attempts` counts the claims so far that
     ended in an error, and the one under way; `deaths` how often the process died while it ran, `deaths_alone` how often
     while nothing else ran.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: JobKind
     job_id: str

@@ -11,17 +11,15 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime
+
+from bot.domain.frozen_value import FrozenValue
 
 MAX_DRAFT_WORDS = 300
 MAX_NOTES_WORDS = 500
 MAX_EVIDENCE_REFS = 8
 CODE_CHECKS: Final = "code-checks"
 """The validator of a verdict that no model made."""
-
-
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class EvidenceKind(StrEnum):
@@ -35,7 +33,7 @@ class EvidenceKind(StrEnum):
     TRIAGE_FILE = "triage_file"
 
 
-class EvidenceRef(_Value):
+class EvidenceRef(FrozenValue):
     """One citation.
 
     For `file`, `ref` is `path:start-end` or `path:line` (1-based, inclusive), `quote` a verbatim excerpt of those
@@ -49,14 +47,14 @@ class EvidenceRef(_Value):
     supports_claim: str = ""
 
 
-class TriageFile(_Value):
+class TriageFile(FrozenValue):
     """A note the investigator proposes for memory/; `filename` is a bare name ending in .md."""
 
     filename: str
     content: str
 
 
-class ProposedPatch(_Value):
+class ProposedPatch(FrozenValue):
     """A change the investigator proposes; shown to the human, never applied."""
 
     title: str
@@ -64,7 +62,7 @@ class ProposedPatch(_Value):
     rationale: str
 
 
-class InvestigatorReturn(_Value):
+class InvestigatorReturn(FrozenValue):
     """A draft with its evidence."""
 
     confidence: Literal["high", "medium", "low"]
@@ -83,7 +81,7 @@ class InvestigatorReturn(_Value):
     research_notes: str = ""
 
 
-class Check(_Value):
+class Check(FrozenValue):
     """One deterministic check of a draft; `ok` is None where code cannot tell (uncheckable)."""
 
     name: str
@@ -99,7 +97,7 @@ class Verdict(StrEnum):
     ESCALATE = "escalate"
 
 
-class ValidatorReturn(_Value):
+class ValidatorReturn(FrozenValue):
     """A verdict on a draft, by the code checks alone or by a model that tried to break it."""
 
     verdict: Verdict
@@ -120,7 +118,7 @@ class ValidatorReturn(_Value):
     validated_at: AwareDatetime
 
 
-class Usage(_Value):
+class Usage(FrozenValue):
     """What model runs cost; all zero and free where no model was used. `cost_usd` is None when a price is unknown."""
 
     input_tokens: int = 0

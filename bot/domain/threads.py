@@ -12,17 +12,19 @@ empty, and a later question in the same Slack thread starts a fresh state.
 from __future__ import annotations
 
 import hashlib
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, Field, model_validator
 
+from bot.domain.doubts import Doubt, is_settled_by
 from bot.domain.events import Event
-from bot.domain.frozen_value import WITHOUT_UNDERSCORE
+from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn
 from bot.domain.severity import Severity
 from bot.errors import IllegalTransition, InputError
@@ -110,11 +112,11 @@ TRANSITIONS: Mapping[ThreadStatus, Mapping[ThreadStatus, frozenset[PendingReason
 )
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+NO_DOUBTS: Final[Mapping[str, Any]] = MappingProxyType({"doubts": (), "stale_reasons": ()})
+"""What `evolve` and `transition` take where a draft is withdrawn."""
 
 
-class Transition(_Value):
+class Transition(FrozenValue):
     """One line of a thread's history."""
 
     at: AwareDatetime
@@ -125,7 +127,7 @@ class Transition(_Value):
     model_config = WITHOUT_UNDERSCORE
 
 
-class Round(_Value):
+class Round(FrozenValue):
     """One pass of investigator, checks and validator."""
 
     round: int
@@ -134,7 +136,7 @@ class Round(_Value):
     validator_return: ValidatorReturn | None = None
 
 
-class Followup(_Value):
+class Followup(FrozenValue):
     """A message that came into the thread while it was open."""
 
     message_id: str
@@ -143,7 +145,7 @@ class Followup(_Value):
     at: AwareDatetime
 
 
-class HumanContext(_Value):
+class HumanContext(FrozenValue):
     """What a human added that neither the code nor the message holds."""
 
     by: str
@@ -151,16 +153,16 @@ class HumanContext(_Value):
     text: str
 
 
-class PostIntent(_Value):
+class PostIntent(FrozenValue):
     """Written before a reply is posted, so that a crash in between is noticed and settled."""
 
     at: AwareDatetime
     draft_hash: str
     doubts: int = 0
-    """How many `stale_reasons` the approver had seen; more by now, and the reply is not posted late."""
+    """How many of the `doubts` the approver had seen; more by now, and the reply is not posted late."""
 
 
-class ThreadState(_Value):
+class ThreadState(FrozenValue):
     """Everything known about one open thread; the document in state/<thread_id>.json."""
 
     thread_id: str
@@ -200,7 +202,10 @@ class ThreadState(_Value):
     card_ts: str | None = None
     followups: tuple[Followup, ...] = ()
     human_context: tuple[HumanContext, ...] = ()
+    doubts: Annotated[tuple[Doubt, ...], Field(exclude_if=operator.not_)] = ()
+    """What changed since the draft was made; `with_doubts` adds to them."""
     stale_reasons: tuple[str, ...] = ()
+    """The same in words, as the card shows them."""
     post_intent: PostIntent | None = None
     dismiss_reason: str | None = None
     orchestrator_tokens: int | None = None
@@ -213,6 +218,14 @@ class ThreadState(_Value):
     last_event_at: AwareDatetime
     closed_at: AwareDatetime | None = None
     version: int = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_old_doubts(cls, data: Any) -> Any:
+        """Take the doubts from their words where a record was written before it had them."""
+        if isinstance(data, Mapping) and data.get("stale_reasons") and not data.get("doubts"):
+            return {**data, "doubts": tuple(map(Doubt.read, data["stale_reasons"]))}
+        return data
 
     @property
     def thread_ts(self) -> str:
@@ -235,6 +248,19 @@ class ThreadState(_Value):
         if "status" in changes:
             raise IllegalTransition("status changes only through transition()")
         return self.model_copy(update=changes)
+
+    def with_doubts(self, found: Iterable[Doubt]) -> Self:
+        """Return a copy with those doubts added that it does not have yet; known ones are never dropped."""
+        return self.in_doubt((*self.doubts, *(each for each in dict.fromkeys(found) if each not in self.doubts)))
+
+    def in_doubt(self, doubts: Sequence[Doubt]) -> Self:
+        """Return a copy with these doubts and no others."""
+        return self.evolve(doubts=tuple(doubts), stale_reasons=tuple(doubt.text for doubt in doubts))
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the asker's last word in the thread was that no answer is needed any more."""
+        return is_settled_by(self.doubts, self.original_sender_id)
 
     def with_draft(self, text: str) -> Self:
         """Return a copy that proposes `text`: a new version and a new hash, so that earlier clicks no longer count."""

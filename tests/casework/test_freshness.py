@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.casework.freshness import find_changes, quotes_at_head, with_doubts, wrote_in_thread
+from bot.casework.freshness import find_changes, quotes_at_head
+from bot.domain.doubts import Doubt, wrote_in_thread
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.errors import ProviderError
 from bot.ports import ChatMessage
@@ -26,7 +27,7 @@ def office(tmp_path: Path) -> Office:
 
 def changes(office: Office) -> list[tuple[str, bool]]:
     found = find_changes(office.desk, office.state, lambda ref: ref.ref not in office.changed_refs)
-    return [(change.text, change.hard) for change in found]
+    return [(change.text, change.is_hard) for change in found]
 
 
 def at(seconds: float) -> str:
@@ -56,7 +57,7 @@ def test_a_recorded_follow_up_is_not_counted_again(office: Office) -> None:
     """The state holds its doubt already, in the very same words."""
     event = office.says("we use v2")
     assert changes(office) == []
-    assert office.state.stale_reasons == (wrote_in_thread(event.sender.id, event.create_time),)
+    assert office.state.stale_reasons == (wrote_in_thread(event.sender.id, event.create_time).text,)
 
 
 def test_an_edited_question_is_a_doubt_and_a_deleted_one_a_stop(office: Office) -> None:
@@ -133,7 +134,7 @@ class TestQuotesAtHead:
 @given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.sampled_from("abcd"), max_size=6))
 def test_doubts_are_added_once_and_never_dropped(known: list[str], found: list[str]) -> None:
     """Property: what a card has shown stays in its place, and a doubt already named is not named again."""
-    state = with_doubts(a_thread(stale_reasons=tuple(known)), found)
+    state = a_thread(stale_reasons=tuple(known)).with_doubts(map(Doubt.read, found))
     assert state.stale_reasons[: len(known)] == tuple(known)
     added = state.stale_reasons[len(known) :]
     assert len(set(added)) == len(added)

@@ -8,7 +8,7 @@ import pytest
 
 from blocks.cards.draft_card import click_of
 from bot.casework.decisions import DraftClick
-from bot.casework.freshness import is_settled, question_edited
+from bot.domain.doubts import question_edited
 from bot.domain.events import MessageType
 from bot.domain.jobs import JobKind
 from bot.domain.returns import InvestigatorReturn, Verdict
@@ -202,7 +202,7 @@ def test_an_edited_question_makes_the_draft_doubtful(office: Office) -> None:
     office.queue(an_event("How often do we retry refunds?", msg_type=MessageType.EDIT))
     office.work()
     assert office.state.question == "How often do we retry refunds?"
-    assert office.state.stale_reasons == (question_edited("How often do we retry refunds?"),)
+    assert office.state.stale_reasons == (question_edited("How often do we retry refunds?").text,)
     assert office.shown.question == "How often do we retry refunds?"
     office.decisions.reinvestigate(office.click(), by=BEN)
     office.work()
@@ -415,7 +415,7 @@ def test_an_asker_who_needs_no_answer_any_more_is_quoted_on_the_card(office: Off
     office.asked()
     office.says(words, mention="U0BOT" in words)
     assert office.state.stale_reasons == (f"<@{ANN}> wrote: {words.removeprefix('<@U0BOT> ')}",)
-    assert is_settled(office.shown)
+    assert office.shown.is_settled
     assert office.state.status is ThreadStatus.PENDING_USER
     assert len(office.investigator.assignments) == 1
 
@@ -435,8 +435,8 @@ def test_a_never_mind_during_the_investigation_is_on_the_card_before_the_run_end
     office.asked()
     [during] = seen
     assert during.status is ThreadStatus.INVESTIGATING
-    assert is_settled(during)
-    assert is_settled(office.shown)
+    assert during.is_settled
+    assert office.shown.is_settled
     assert len(office.state.followups) == len(office.state.stale_reasons) == 1
     assert len(office.investigator.assignments) == 1
 
@@ -464,9 +464,9 @@ def test_the_askers_last_word_decides(office: Office) -> None:
     office.asked()
     office.says("never mind")
     office.says("thanks, but why five?")
-    assert not is_settled(office.state)
+    assert not office.state.is_settled
     office.says("never mind")
-    assert is_settled(office.state)
+    assert office.state.is_settled
 
 
 def test_another_investigation_settles_the_never_mind(office: Office) -> None:
@@ -475,7 +475,7 @@ def test_another_investigation_settles_the_never_mind(office: Office) -> None:
     office.says("never mind")
     office.decisions.reinvestigate(office.click(), by=BEN)
     office.work()
-    assert not is_settled(office.state)
+    assert not office.state.is_settled
 
 
 def test_only_the_asker_can_do_without_an_answer(office: Office) -> None:
@@ -486,7 +486,7 @@ def test_only_the_asker_can_do_without_an_answer(office: Office) -> None:
     assert office.state.followups == ()
     office.says("I fixed it by restarting the worker", sender=BEN)
     assert office.state.stale_reasons == (f"<@{BEN}> wrote in the thread at 2026-11-20 09:01:03 UTC",)
-    assert not is_settled(office.state)
+    assert not office.state.is_settled
 
 
 def test_a_remark_worked_off_after_its_thread_closed_opens_no_other(office: Office) -> None:

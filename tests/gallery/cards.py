@@ -8,9 +8,9 @@ from typing import Any
 from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import card_blocks
-from bot.casework.freshness import question_edited, settled_by, wrote_in_thread
 from bot.casework.memory.lesson_notes import LessonMark
 from bot.casework.validate.validation import CODE_CHECKS
+from bot.domain.doubts import question_edited, settled_by, wrote_in_thread
 from bot.domain.questions.escalation_rules import session_name
 from bot.domain.returns import (
     Check,
@@ -285,8 +285,8 @@ CARDS = Chapter(
             shows=card(
                 drafted(
                     stale_reasons=(
-                        question_edited("How often do we retry, and why?"),
-                        wrote_in_thread(BEN.user_id, NOW + timedelta(minutes=3, seconds=12)),
+                        question_edited("How often do we retry, and why?").text,
+                        wrote_in_thread(BEN.user_id, NOW + timedelta(minutes=3, seconds=12)).text,
                         "`config/warehouse.toml:3-7` changed in the codebase",
                     )
                 )
@@ -297,7 +297,7 @@ CARDS = Chapter(
             name="card-settled",
             title="Never mind",
             meaning="The asker took the question back. *Dismiss* comes first; the draft stays readable.",
-            shows=card(drafted(stale_reasons=(settled_by(CHLOE.user_id, "never mind, found it in the config"),))),
+            shows=card(drafted(stale_reasons=(settled_by(CHLOE.user_id, "never mind, found it in the config").text,))),
             said=_SAID,
         ),
         Scene(

@@ -7,8 +7,9 @@ import re
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime
 
+from bot.domain.frozen_value import FrozenValue
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import OpenFinding, Removal
 from bot.domain.severity import Severity, highest
@@ -18,13 +19,11 @@ HEADLINE_CHARS = 120
 _USER: Final = re.compile(r"[UW][A-Z0-9]{2,20}")
 
 
-class Alert(BaseModel):
+class Alert(FrozenValue):
     """One thing to tell: a finding as it stands now, a list of findings (`listed`), or a plain line.
 
     `text` is Markdown; `notes` are remarks about the beat itself; `reasoning` stands under the text when asked for.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     session_id: str
     session_name: str

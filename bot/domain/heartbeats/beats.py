@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints
 
+from bot.domain.frozen_value import FrozenValue
 from bot.domain.returns import Usage
 from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
@@ -83,11 +84,7 @@ class Action(StrEnum):
     ESCALATE = "escalate"
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Receipt(_Value):
+class Receipt(FrozenValue):
     """What was done for one due task.
 
     `task` is the id of the task (`playbook_entries.task_id`), `finding` the short stable id of what was found, which
@@ -100,7 +97,7 @@ class Receipt(_Value):
     finding: str | None = None
 
 
-class Finding(_Value):
+class Finding(FrozenValue):
     """Something a beat reports; `key` says whether it is the same one as before (`dedupe.finding_key`).
 
     `task` is the identity of the check that found it, `check` its line in the playbook.
@@ -113,7 +110,7 @@ class Finding(_Value):
     check: str = ""
 
 
-class Delivered(_Value):
+class Delivered(FrozenValue):
     """Where a message went."""
 
     mode: Literal["last", "explicit", "none"]
@@ -121,7 +118,7 @@ class Delivered(_Value):
     to: str | None = None
 
 
-class RunUsage(_Value):
+class RunUsage(FrozenValue):
     """What one run cost; None: no model ran, or the price is unknown."""
 
     input_tokens: int | None = None
@@ -155,14 +152,14 @@ def _is_empty(value: object) -> bool:
     return not value
 
 
-class Assigned(_Value):
+class Assigned(FrozenValue):
     """What a beat was given to do, and by whom: a session's id, or a person as `@ana`; the text is cut."""
 
     by: str
     text: Annotated[str, BeforeValidator(_cut)]
 
 
-class Envelope(_Value):
+class Envelope(FrozenValue):
     """The line of heartbeats.ndjson that every beat leaves, whatever happened; the preview is cut to 200 characters.
 
     `assignments` and `beside_ok` stand in the line only where there are any.
@@ -254,14 +251,12 @@ def missing_receipts(due: Iterable[str], receipts: Iterable[Receipt]) -> tuple[s
     return tuple(task for task in dict.fromkeys(due) if task not in have)
 
 
-class RunCheckpoint(BaseModel):
+class RunCheckpoint(FrozenValue):
     """What a run reported, with the beat it belongs to: why that began and when, which tier, what is to be stamped.
 
     `due` are the ids of the tasks it was to carry out, `inbox` is how many messages it was shown; what has come since
     is another beat's. `prescreen` and `triage` are what a cheap model said before it, and what that cost.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     run_id: str
     wake: Wake

@@ -14,7 +14,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime
+
+from bot.domain.frozen_value import FrozenValue
 
 _TIME: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[t ][0-9:.]{5,20}(?: ?utc|z|[+-][0-9]{2}:?[0-9]{2})?)?"
@@ -62,10 +64,8 @@ def rekeyed(key: str, task: str) -> str:
     return f"{session_id}/{task}/{rest.rpartition('/')[2]}"
 
 
-class DuplicateCheck(BaseModel):
+class DuplicateCheck(FrozenValue):
     """When each finding and each text was last sent to each place; part of heartbeat_state.json."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     stamps: Mapping[str, AwareDatetime] = {}
 

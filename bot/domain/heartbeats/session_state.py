@@ -14,9 +14,9 @@ from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import AwareDatetime, BeforeValidator, PlainSerializer
 
-from bot.domain.frozen_value import WITHOUT_UNDERSCORE
+from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.heartbeats.beats import Delivered, RunCheckpoint, Wake
 from bot.domain.heartbeats.finding_keys import DuplicateCheck
 from bot.domain.heartbeats.task_history import TaskHistory
@@ -36,15 +36,7 @@ WrittenInterval = Annotated[timedelta, BeforeValidator(_interval), PlainSerializ
 """A duration that is `15m` on disk."""
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    def evolve(self, **changes: Any) -> Self:
-        """Return a copy with fields replaced."""
-        return self.model_copy(update=changes)
-
-
-class ChangedBy(_Value):
+class ChangedBy(FrozenValue):
     """Who set something, and when; `name` is what people read."""
 
     id: str
@@ -52,21 +44,21 @@ class ChangedBy(_Value):
     at: AwareDatetime
 
 
-class EnabledOverride(_Value):
+class EnabledOverride(FrozenValue):
     """On or off."""
 
     value: bool
     by: ChangedBy
 
 
-class IntervalOverride(_Value):
+class IntervalOverride(FrozenValue):
     """How often."""
 
     value: WrittenInterval
     by: ChangedBy
 
 
-class SessionOverride(_Value):
+class SessionOverride(FrozenValue):
     """What stands over one session's settings; None: triage.yml decides."""
 
     enabled: EnabledOverride | None = None
@@ -86,7 +78,7 @@ class MessageKind(StrEnum):
     ASSIGNMENT = "assignment"
 
 
-class InboxMessage(_Value):
+class InboxMessage(FrozenValue):
     """One line of a session's inbox.ndjson."""
 
     at: AwareDatetime
@@ -99,7 +91,7 @@ class InboxMessage(_Value):
     model_config = WITHOUT_UNDERSCORE
 
 
-class Removal(_Value):
+class Removal(FrozenValue):
     """That a check was taken out of the playbook while something it found was open."""
 
     at: AwareDatetime
@@ -109,7 +101,7 @@ class Removal(_Value):
     """Whether the whole HEARTBEAT.md was deleted."""
 
 
-class OpenFinding(_Value):
+class OpenFinding(FrozenValue):
     """Something a beat reported, and what became of it.
 
     `key` is `<session>/<task>/<id>`; `task` is the identity of the check (bot/heartbeat/playbooks/check_identity.py),
@@ -165,7 +157,7 @@ class OpenFinding(_Value):
         return self.resolved_at is None and self.fixed_by is None
 
 
-class Failures(_Value):
+class Failures(FrozenValue):
     """The same failure in a row: `key` is its kind; until `paused_until` only a person's wake runs."""
 
     key: str = ""
@@ -175,14 +167,14 @@ class Failures(_Value):
     """Whether the owner was told of the pause."""
 
 
-class SpentToday(_Value):
+class SpentToday(FrozenValue):
     """What the session's model calls have cost on one day (UTC, `2026-11-21`)."""
 
     day: str = ""
     usd: float = 0.0
 
 
-class SessionState(_Value):
+class SessionState(FrozenValue):
     """Everything remembered of one session; a missing file is the default of every field."""
 
     last_slot: AwareDatetime | None = None

@@ -12,8 +12,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
+from bot.domain.frozen_value import FrozenValue
 from bot.domain.tiers import Tier
 
 LIMITS_S: Final = MappingProxyType({Tier.QUICK: 10.0, Tier.HOURLY: 60.0})
@@ -26,13 +25,11 @@ _SLACK_DAYS: Final = 1
 """A daily beat comes 24 hours after the last or later, so it may drift past a midnight."""
 
 
-class TaskHistory(BaseModel):
+class TaskHistory(FrozenValue):
     """The latest good beats of one task in one tier, newest last: how long its commands took, when it found something.
 
     `found_on` are the days of an unbroken row of findings.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str
     tier: Tier

@@ -13,17 +13,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints
+from pydantic import AwareDatetime, StringConstraints
 
+from bot.domain.frozen_value import FrozenValue
 from bot.domain.memory.notes import NoteCitation
 from bot.errors import Conflict
 
 RECHECK_ID: Final = re.compile(r"[0-9a-f]{16}")
 EXCERPT_CHARS: Final = 300
-
-
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class RecheckOutcome(StrEnum):
@@ -36,14 +33,14 @@ class RecheckOutcome(StrEnum):
     GONE = "gone"
 
 
-class ChangedLines(_Value):
+class ChangedLines(FrozenValue):
     """Lines a note cites, and what stands in their place; `now` is None where nothing does."""
 
     cite: NoteCitation
     now: NoteCitation | None
 
 
-class Recheck(_Value):
+class Recheck(FrozenValue):
     """What was seen of one note at one HEAD; `card_shows` is the outcome that its card said last."""
 
     id: Annotated[str, StringConstraints(pattern=RECHECK_ID.pattern)]

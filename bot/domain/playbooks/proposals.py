@@ -12,8 +12,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints
+from pydantic import AwareDatetime, StringConstraints
 
+from bot.domain.frozen_value import FrozenValue
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import NumberedTask, add_task, move_task, numbered, remove
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
@@ -37,7 +38,7 @@ class ProposalStatus(StrEnum):
     FAILED = "failed"
 
 
-class Proposal(BaseModel):
+class Proposal(FrozenValue):
     """One file of proposals/.
 
     `task` is the line to add, or what stands in the playbook under `task_id`; `tier` where it goes, `from_tier` where
@@ -45,8 +46,6 @@ class Proposal(BaseModel):
     `session` is None until somebody chose one of `choices`. `said_intent` is when the line in the thread was about to
     be posted, `settled_at` when all that a decision leads to was done.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: Annotated[str, StringConstraints(pattern=PROPOSAL_ID.pattern)]
     verb: RequestVerb
