@@ -14,6 +14,7 @@ from slack_sdk.models.blocks import Block
 from blocks import ids
 from blocks.cards.draft_card import card_blocks, card_text, click_of, draft_fits
 from bot.domain.citations.links import code_links
+from bot.domain.doubts import settled_by
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, TriageFile, Usage, Verdict
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
@@ -314,11 +315,11 @@ def test_a_closed_card_says_who_decided_and_why() -> None:
 )
 def test_a_never_mind_is_quoted_and_dismiss_is_the_primary_button(state: ThreadState) -> None:
     """The asker's words are shown with their name, whatever else stands in them; nobody else's make it so."""
-    blocks = as_slack_takes_it(card(state.evolve(stale_reasons=("<@U1> wrote: never mind <!here>",))))
+    blocks = as_slack_takes_it(card(state.in_doubt([settled_by("U1", "never mind <!here>")])))
     assert "<@U1> wrote: never mind &lt;!here&gt;" in str(blocks)
     (buttons,) = (block["elements"] for block in blocks if block["type"] == "actions")
     assert [button["text"]["text"] for button in buttons if button.get("style") == "primary"] == ["Dismiss"]
-    others = card(state.evolve(stale_reasons=("<@U2> wrote: never mind",)))
+    others = card(state.in_doubt([settled_by("U2", "never mind")]))
     assert actions(others)[0] != "Dismiss"
 
 
