@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 
 PING_INTERVAL_S = 3
 SILENT_S = 10.0
+READER_CHECK_S = 0.1
 FIRST_PAUSE_S = 1.0
 MAX_PAUSE_S = 60.0
 _HANG_UP: Final[int] = getattr(select, "POLLRDHUP", 0)  # Linux; elsewhere the silence tells
@@ -47,7 +48,21 @@ class SocketClient(SocketModeClient):
         """Close at once; the SDK alone would wait for the thread that looks up from an empty queue once a second."""
         self.closed = True
         self.message_queue.put(None)
+        self.auto_reconnect_enabled = False
+        self.disconnect()
+        self._end_reader()
         super().close()
+
+    def _end_reader(self) -> None:
+        """Mark the session as ended until its reader has ended.
+
+        A reader that begins a session at this moment removes the mark (`_run_current_session`, slack_sdk 3.47), and the
+        SDK's close would then wait for it without end.
+        """
+        self.current_session_runner.event.set()
+        while self.current_session_runner.is_alive():
+            self.current_session_state.terminated = True
+            self.current_session_runner.thread.join(timeout=READER_CHECK_S)
 
     def disconnect(self) -> None:
         """End the session; where another thread ends it in the same moment, the SDK looks for a socket that is gone."""

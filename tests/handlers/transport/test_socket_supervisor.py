@@ -213,6 +213,44 @@ def test_a_session_closed_by_two_at_once_is_closed() -> None:
     assert not client.is_connected()
 
 
+class BegunWhileClosing(FakeSession):
+    """A session whose reader looks whether it is active just before it is closed, and begins just after."""
+
+    def __init__(self, client: SocketClient) -> None:
+        super().__init__()
+        self.client, self.looked, self.begun = client, threading.Event(), threading.Event()
+
+    def is_active(self) -> bool:
+        self.looked.set()
+        while not self.client.current_session_state.terminated:
+            time.sleep(0.001)
+        return True
+
+    def close(self) -> None:
+        self.client.current_session_state.terminated = True
+
+    def run_until_completion(self, state: Any) -> None:
+        """As the SDK does: until the mark is set."""
+        self.begun.set()
+        while not state.terminated:
+            time.sleep(0.001)
+
+    session_id = "s1"
+
+
+def test_a_reader_that_begins_while_the_client_closes_ends() -> None:
+    """The SDK's reader removes the mark that ends it; the SDK's close then waited for it without end."""
+    client = SocketClient("xapp-1")
+    session = BegunWhileClosing(client)
+    client.current_session = session  # type: ignore[assignment]
+    assert session.looked.wait(WAIT_S)
+    closing = threading.Thread(target=client.close, daemon=True)
+    closing.start()
+    closing.join(WAIT_S)
+    assert session.begun.is_set()
+    assert not closing.is_alive()
+
+
 class ClosedMeanwhile:
     """The lock of a session's socket, which another thread held until just now: it closed the socket."""
 
