@@ -21,6 +21,8 @@ Argv = tuple[str, ...]
 FLAGS_COMMAND: Final[Argv] = ("triage", "flags")
 """How a playbook names its own urgent flags; code reads them, nothing is run."""
 
+MAX_COMMAND_CHARS: Final = 10_000
+
 _SPAN: Final = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _PROGRAM: Final = re.compile(r"[a-z][a-z0-9_.-]{0,40}")
 
@@ -38,9 +40,13 @@ def commands_in(lines: Sequence[str]) -> list[Argv]:
 def split_command(text: str) -> Argv:
     """Return a command's words as a shell would split them; nothing where a quote lacks its partner.
 
+    Nothing either beyond `MAX_COMMAND_CHARS`: shlex takes time that grows with the square of a word's length.
+
     >>> split_command("git log --format='%h %s'"), split_command("it's")
     (('git', 'log', '--format=%h %s'), ())
     """
+    if len(text) > MAX_COMMAND_CHARS:
+        return ()
     try:
         return tuple(shlex.split(text))
     except ValueError:
