@@ -8,9 +8,11 @@ BIN := $(VENV)/bin
 demo: $(VENV)/installed
 	$(BIN)/triage demo $(ARGS)
 
-# Side by side on every core: journeys wait more than they compute.
+# Two tests on every core side by side: journeys wait more than they compute.
+WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
+
 test: $(VENV)/installed-dev
-	$(BIN)/pytest --numprocesses=auto --dist=worksteal $(ARGS)
+	$(BIN)/pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
 
 # Kills the bot at every named step of a thread's life, three times each; `make test` takes a sample.
 test-crash: $(VENV)/installed-dev

@@ -7,6 +7,7 @@ posted keeps the sign.
 from __future__ import annotations
 
 import html
+import html.entities
 import re
 from typing import Final
 
@@ -24,7 +25,8 @@ _SIGNS: Final = {
 }
 _WORDS: Final = {sign: f"({word})" for word, signs in _SIGNS.items() for sign in signs if not sign.isascii()}
 _SIGN: Final = re.compile(f"[{''.join(_WORDS)}]\ufe0f?\ufe0e?")
-_ENTITY: Final = re.compile(r"&#?\w{1,16};")
+_NAMES: Final = [name for name, sign in html.entities.html5.items() if name.endswith(";") and sign[0] in _WORDS]
+_ENTITY: Final = re.compile(rf"&(?:#\w{{1,16}};|{'|'.join(_NAMES)})")
 _CODE: Final = re.compile(
     r":(?=[\w+-]{1,60}:)[\w+-]{0,60}?(check|tick|verif|valid|approv|cross|negative|multiplication|warn|alert|no_entry"
     r"|octagonal|stop|ballot|passed|confirmed|trusted|certif)[\w+-]{0,60}:"

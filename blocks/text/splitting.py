@@ -65,7 +65,7 @@ def chars_of(blocks: Iterable[Block]) -> int:
 
 def utf16_units(text: str) -> int:
     """Return the length of a text as JavaScript counts it."""
-    return len(text) + sum(sign > "\uffff" for sign in text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _text_units(part: object) -> int:

@@ -41,7 +41,7 @@ def telling_line(quote: str, about: str) -> str:
     'connect = 2'
     """
     lines = [line.strip() for line in quote[:LOOKED_AT_CHARS].split("\n")[:LOOKED_AT_LINES]]
-    wanted = question_stems(about)
+    wanted = question_stems(about[:LOOKED_AT_CHARS])
     said = [line for line in lines if any(sign.isalnum() for sign in line)] or [line for line in lines if line]
     return max(said, key=lambda line: len(wanted & text_stems(line[:LINE_CHARS])), default="")
 

@@ -94,7 +94,7 @@ def test_no_text_breaks_a_card_or_calls_anybody(state: ThreadState, text: str) -
 
 
 @given(text=st.text(alphabet=st.sampled_from("ab <>&`*_~|@!#\n:/()[]-0\u202e🧵"), max_size=4_000))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
     """Property: no mixture of Slack's own signs breaks the limits or gets a broadcast through."""
     state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, question=text)
@@ -422,7 +422,7 @@ LONG_TEXTS = st.builds(
 
 
 @given(draft=LONG_TEXTS, other=LONG_TEXTS, refused=st.sampled_from([None, "msg_blocks_too_long"]))
-@settings(max_examples=60, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_long_contents_never_make_a_card_too_long(draft: str, other: str, refused: str | None) -> None:
     """Property: question, draft, claims, quotes, objections and doubts together stay under the limit."""
     ref = REF.model_copy(update={"quote": other, "supports_claim": other, "ref": other[:300]})
