@@ -106,7 +106,10 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 
 def draw(corpus: Corpus, dice: random.Random) -> Iterator[Cited]:
-    """Yield true citations of one to six whole lines; neither secrets nor what a negation above turns round."""
+    """Yield true citations of one to six whole lines; no secrets, nothing that a negation above turns round.
+
+    Nor do they stop before a line that an operator joins to them, or begin after one.
+    """
     while True:
         path = dice.choice([*sorted(corpus.files), *OTHERS])
         lines = corpus.files[path]
@@ -117,7 +120,11 @@ def draw(corpus: Corpus, dice: random.Random) -> Iterator[Cited]:
         goes_on = first > 1 and re.search(
             r"\b(?:not|no|never|without|unless)(?:\s[^\s.,;:!?()]+){0,2}$", lines[first - 2]
         )
-        if len(re.findall(r"[A-Za-z]{4,}", quote)) >= 2 and not goes_on and not find_secrets(quote):
+        is_joined = re.match(r"\s*(?:and|or|else|AND|OR|[-+*/%<>=?]+)\s", "\n".join(lines[end : end + 1])) or (
+            first > 1 and re.search(r"(?:\b(?:and|or|not)|[-+*/%])[ (\\]*$", lines[first - 2])
+        )
+        is_whole = not goes_on and not is_joined
+        if len(re.findall(r"[A-Za-z]{4,}", quote)) >= 2 and is_whole and not find_secrets(quote):
             yield Cited(path, start, end, corpus.commit, dice.choice([quote, quote.strip()]))
 
 

@@ -11,13 +11,15 @@ from git in this run and stands in the ledger; with nothing relevant there is no
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import MEMORY_TOOL, Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.domain.citations.prose_spans import Spans, spans_of
+from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
 from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, InvestigatorReturn, Usage
 from bot.domain.search.file_kinds import is_indexed
@@ -127,6 +129,7 @@ MAX_WORDS = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answ
 MAX_CHARS = 2_400  # of a draft, so that with the line on an earlier answer it fits into Slack's editor
 MAX_LINE_CHARS = 1_000  # a longer line is data or made by a machine; half of it would be no verbatim line
 SIZES = (12, 6, 3, 1)  # lines of an excerpt; only the best passage may have the most
+WIDENINGS = ((0, 0), (0, 1), (1, 0), (1, 1), (0, 3), (3, 0), (3, 3), (6, 6))  # lines before and behind an excerpt
 WORTH_QUOTING = 0.5
 STRONG_MEMORY = 0.6
 NEAR_LESSON, NEAR_DOUBTFUL = 0.5, 0.3  # the search halves the score of what changed
@@ -187,7 +190,9 @@ class OfflineInvestigator:
         lines = self._repo.lines_at(passage.commit, passage.path) if is_indexed(passage.path) else None
         if lines is None or "\n".join(lines[passage.start - 1 : passage.end]) != passage.text:
             return []
-        excerpts = [excerpt for size in SIZES if (excerpt := _excerpt(passage, stems, size))]
+        found = [excerpt for size in SIZES if (excerpt := _excerpt(passage, stems, size))]
+        spans = spans_of(passage.path, plain_text(lines))
+        excerpts = [whole for excerpt in found if (whole := _whole(excerpt, lines, spans))]
         if any(excerpt.ref in feedback for excerpt in excerpts):
             return []
         return [excerpt for excerpt in excerpts[bool(chosen) :] if _has_room(chosen, excerpt)][:1]
@@ -206,6 +211,18 @@ def _excerpt(passage: Passage, stems: frozenset[str], size: int) -> Excerpt | No
         text="\n".join(lines[slice(*window)]),
         covered=len(stems & text_stems(f"{passage.path} {passage.text}")),
     )
+
+
+def _whole(excerpt: Excerpt, lines: Sequence[str], spans: Spans) -> Excerpt | None:
+    """Return an excerpt with as many lines around it as a quotation needs to keep its sense; None if it needs many."""
+    for before, after in WIDENINGS:
+        start, end = max(1, excerpt.start - before), min(len(lines), excerpt.end + after)
+        text = "\n".join(lines[start - 1 : end])
+        can_be_quoted = is_quotable(text) and max(map(len, text.split("\n"))) <= MAX_LINE_CHARS
+        if can_be_quoted and flaw_of(text, lines, spans, start=start, end=end) is None:
+            is_same = (start, end) == (excerpt.start, excerpt.end)
+            return excerpt if is_same else replace(excerpt, start=start, end=end, text=text)
+    return None
 
 
 def _is_strong(hit: MemoryHit) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from bot.domain.citations.yaml_scalars import long_scalars
 from bot.domain.search.file_kinds import FileKind, file_kind, is_prose
 
 
@@ -24,14 +25,35 @@ class Span(NamedTuple):
 
 
 class Spans:
-    """The spans of a text, in order; none overlaps another."""
+    """The spans of a text, in order; none overlaps another.
+
+    `values` are the spans of values that are one text over several lines. `code` are those where operators join parts.
+    """
+
+    def __init__(self, spans: Sequence[Span], *, values: Sequence[Span] = (), code: Sequence[Span] = ()) -> None:
+        self._spans, self._values, self._code = _Index(spans), _Index(values), _Index(code)
+
+    def at(self, place: int) -> Span | None:
+        """Return the span that holds the character at `place`; None in plain code."""
+        return self._spans.at(place)
+
+    def value_at(self, place: int) -> Span | None:
+        """Return the value of several lines that holds the character at `place`; None elsewhere."""
+        return self._values.at(place)
+
+    def is_code_at(self, place: int) -> bool:
+        """Whether the character at `place` stands in a language with operators, its strings included."""
+        return self._code.at(place) is not None
+
+
+class _Index:
+    """Spans by where they start."""
 
     def __init__(self, spans: Sequence[Span]) -> None:
         self._spans = spans
         self._starts = [span.start for span in spans]
 
     def at(self, place: int) -> Span | None:
-        """Return the span that holds the character at `place`; None in plain code."""
         index = bisect_right(self._starts, place) - 1
         span = self._spans[index] if index >= 0 else None
         return span if span is not None and place < span.end else None
@@ -59,6 +81,7 @@ _SHELL: Final = _Syntax((_HASH,), (), _BOTH)
 # a value of a setting, up to a comment behind it
 _VALUE: Final = r"(?:(?<=[:=] )|(?<=[^\s:=]=))[^\s\"'#|>&](?:[^\s]|[ \t]{1,8}(?=[^\s#;]))*"
 _SETTINGS: Final = _Syntax((_HASH,), (), (*_BOTH, _VALUE))
+_TOML: Final = _SETTINGS._replace(pairs=_TRIPLE)
 _SECTIONS: Final = _Syntax((_HASH, r"(?m:^[ \t]*[;!])"), (), (_VALUE,))
 _C: Final = _Syntax((_SLASHES,), (_STARS,), _BOTH)
 _C_DOUBLE: Final = _Syntax((_SLASHES,), (_STARS,), (_DOUBLE,))  # an apostrophe is also something else
@@ -80,7 +103,8 @@ _NAMES: Final = {
     _PYTHON: "py pyi pyx pxd py3 pyw bzl star",
     _SHELL: "sh bash zsh fish ksh mk make cmake r jl ex exs cr nim tcl awk graphql gql conf env bashrc"
     " gitignore dockerignore dockerfile makefile jenkinsfile procfile",
-    _SETTINGS: "yml yaml toml",
+    _SETTINGS: "yml yaml",
+    _TOML: "toml",
     _SECTIONS: "ini cfg properties desktop service editorconfig",
     _C: "c h cc cpp cxx hh hpp hxx java cs kt kts dart groovy gradle scala swift m mm proto sol glsl v sv"
     " scss less sass",
@@ -97,6 +121,7 @@ _NAMES: Final = {
     _DOLLAR: "ps1 psm1 psd1",
 }
 _SYNTAX: Final = {ending: syntax for syntax, endings in _NAMES.items() for ending in endings.split()}
+_WITHOUT_OPERATORS: Final = frozenset({_SETTINGS, _TOML, _SECTIONS})
 _TALK: Final = frozenset({FileKind.DOCS, FileKind.LEGAL, FileKind.CHANGELOG})
 
 
@@ -109,7 +134,11 @@ def spans_of(path: str, text: str) -> Spans:
     """
     if is_prose(path) or (file_kind(path) in _TALK and _ending(path) not in _SYNTAX):
         return Spans([*_by_line(text, 0, len(text), is_prose=True)])
-    return Spans([*_scan(_SYNTAX.get(_ending(path), _ANY), text)])
+    syntax = _SYNTAX.get(_ending(path), _SHELL if text.startswith("#!") else _ANY)
+    if syntax is _SETTINGS:
+        return _yaml_spans(text)
+    has_operators = syntax is not _ANY and syntax not in _WITHOUT_OPERATORS
+    return Spans([*_scan(syntax, text)], code=[Span(0, len(text), is_prose=False)] if has_operators else ())
 
 
 def prose_of(text: str) -> Spans:
@@ -117,22 +146,37 @@ def prose_of(text: str) -> Spans:
     return Spans([*_by_line(text, 0, len(text), is_prose=True)])
 
 
+def _yaml_spans(text: str) -> Spans:
+    """Return the spans of a YAML text: values of several lines are prose, but for scripts."""
+    scalars, at = long_scalars(text), 0
+    spans: list[Span] = []
+    for scalar in scalars:
+        spans += _scan(_SETTINGS, text, at, scalar.start)
+        inside = _scan(_SHELL, text, scalar.start, scalar.end)
+        spans += inside if scalar.is_script else _by_line(text, scalar.start, scalar.end, is_prose=True)
+        at = scalar.end
+    spans += _scan(_SETTINGS, text, at)
+    values = [Span(start, end, is_prose=True) for start, end, is_script in scalars if not is_script]
+    code = [Span(start, end, is_prose=False) for start, end, is_script in scalars if is_script]
+    return Spans(spans, values=values, code=code)
+
+
 def _ending(path: str) -> str:
     name = path.rpartition("/")[2].lower()
     return name.rpartition(".")[2]
 
 
-def _scan(syntax: _Syntax, text: str) -> Iterator[Span]:
+def _scan(syntax: _Syntax, text: str, at: int = 0, until: int | None = None) -> Iterator[Span]:
     openers, closers = _openers(syntax), dict(syntax.pairs)
-    at = 0
-    while found := openers.search(text, at):
+    until = len(text) if until is None else until
+    while found := openers.search(text, at, until):
         start, end = found.span()
         kind = found.lastgroup
         if kind == "line":
-            end = _or_end(text.find("\n", start), text)
+            end = min(_or_end(text.find("\n", start), text), until)
         elif kind == "pair":
             closer = closers[found[0]]
-            end = min(_or_end(text.find(closer, end), text) + len(closer), len(text))
+            end = min(_or_end(text.find(closer, end), text) + len(closer), until)
         yield from _by_line(text, start, end, is_prose=kind != "string")
         at = max(end, start + 1)
 

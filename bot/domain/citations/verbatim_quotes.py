@@ -1,7 +1,8 @@
 """When a quotation counts as verbatim: it stands there, whole words of it, and nothing that turns its sense is cut off.
 
 Pure. White space at line ends does not count, all other characters do. A quote begins and ends between tokens, never
-inside a word, a number or an operator, nor right behind a negation. Comments and prose are quoted by whole lines. It
+inside a word, a number or an operator, nor right behind a negation, nor beside an operator that joins it to more.
+Comments and prose are quoted by whole lines, a text that YAML spreads over several lines as a whole. A quote
 holds at least one whole line, or MIN_CHARS characters that tell.
 """
 
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Final
 
+from bot.domain.citations.joined_operators import NEGATED, NEGATIONS, leaves_out_operator
 from bot.domain.citations.prose_spans import Span, Spans
 
 MIN_CHARS: Final = 12
@@ -21,17 +23,7 @@ MIN_LINE_CHARS: Final = 3
 MAX_OCCURRENCES: Final = 500
 _LOOK_BACK: Final = 200
 
-_NEGATIONS: Final = (
-    "not|never|no|non|nor|neither|without|unless|cannot|isn't|aren't|wasn't|don't|doesn't|didn't|won't|can't|mustn't"
-    "|shouldn't|nicht|nie|niemals|kein|keine|keinen|keiner|ohne|pas|jamais|sans|nunca|jamás|sin|não|sem|nem|bukan|tidak"
-    "|jangan|tanpa"
-)
-_NEGATION: Final = re.compile(rf"(?<!\w)(?:{_NEGATIONS})(?![\w'’])|n['’]t\b|不|没|勿|未|ない", re.IGNORECASE)
-# "not (", "not all(", "!": what stands between the negation and the quote is brackets, quotes and names of calls
-_NEGATED: Final = re.compile(
-    rf"(?:(?<!\w)(?:{_NEGATIONS})|n['’]t|[!~¬])[ \t(\[{{\"'`]*(?:[\w.]{{1,60}}\([(\[\"'` \t]*){{0,4}}$",
-    re.IGNORECASE,
-)
+_NEGATION: Final = re.compile(rf"(?<!\w)(?:{NEGATIONS})(?![\w'’])|n['’]t\b|不|没|勿|未|ない", re.IGNORECASE)
 _CLAUSE_END: Final = re.compile(r"[.,;:!?()](?=\s|$)")
 _SIGNS: Final = re.compile(r"[\W_]{0,200}")
 _NEGATION_REACH: Final = 3
@@ -59,6 +51,7 @@ class Flaw(StrEnum):
     CUT = "begins or ends inside a word, a number or an operator; quote whole lines"
     PARTIAL = "is part of a line of prose, of a comment or of a string; quote that line whole"
     NEGATED = "leaves out the negation beside it; quote the whole line"
+    JOINED = "leaves out an operator that joins it to what stands beside it; quote the whole expression"
 
 
 def flaw_of(quote: str, lines: Sequence[str], spans: Spans, *, start: int = 1, end: int | None = None) -> Flaw | None:
@@ -103,13 +96,22 @@ def _flaw_at(text: str, start: int, end: int, spans: Spans) -> Flaw | None:
     if _is_cut(text, start) or _is_cut(text, end):
         return Flaw.CUT
     first, last = spans.at(start), spans.at(end - 1)
-    if _is_partial(text, start, end, first, last):
+    if _is_partial(text, start, end, first, last) or _is_part_of_value(text, start, end, spans):
         return Flaw.PARTIAL
     if _is_negated(text, start, end, first, last):
         return Flaw.NEGATED
     if _number_goes_on(text, start, end, spans):
         return Flaw.CUT
+    if leaves_out_operator(text, start, end, spans):
+        return Flaw.JOINED
     return None if _says_enough(text, start, end, spans) else Flaw.SHORT
+
+
+def _is_part_of_value(text: str, start: int, end: int, spans: Spans) -> bool:
+    """Whether part of a value that is one text over several lines is left out."""
+    before, after = spans.value_at(start), spans.value_at(end - 1)
+    is_cut = before is not None and bool(text[before.start : start].strip())
+    return is_cut or (after is not None and bool(text[end : after.end].strip()))
 
 
 def _is_partial(text: str, start: int, end: int, first: Span | None, last: Span | None) -> bool:
@@ -127,7 +129,7 @@ def _is_negated(text: str, start: int, end: int, first: Span | None, last: Span 
     if first is not None and first.is_prose:
         return _line_before_negates(text, line)
     before = text[max(line, start - _LOOK_BACK) : start]
-    if _NEGATED.search(before) or (first is not None and _NEGATION.search(text, first.start, start)):
+    if NEGATED.search(before) or (first is not None and _NEGATION.search(text, first.start, start)):
         return True
     return (last is None or not last.is_prose) and bool(_NEGATED_AFTER.match(text, end))
 

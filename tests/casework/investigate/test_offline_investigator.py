@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.agent.git.git_repo import GitRepo
+from bot.casework.checks.draft_checks import check_return, ref_marks
 from bot.casework.investigate.assignment import Assignment, Investigation, ThreadMessage
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.returns import EvidenceKind
@@ -100,6 +101,18 @@ def test_the_lines_quoted_are_those_that_answer(tmp_path: Path) -> None:
     quote = investigate(code, "src/long.py").ret.evidence_refs[0].quote
     assert "while the server is busy" in quote
     assert len(quote.split("\n")) <= 12
+
+
+def test_an_excerpt_leaves_out_nothing_that_belongs_to_its_lines(tmp_path: Path) -> None:
+    """A text that YAML folds is quoted whole, though two of its lines would answer; and so it is proved."""
+    folded = (
+        "limits: >\n" + "".join(f"  the server is busy {number} times,\n" for number in range(14)) + "  and no more\n"
+    )
+    repo = make_repo(tmp_path / "repo", {"limits.yml": folded})
+    found = investigate(repo, "limits.yml")
+    assert [ref.quote.strip().endswith("and no more") for ref in found.ret.evidence_refs] == [True]
+    checks = check_return(found.ret, repo=repo, ledger=found.ledger)
+    assert ref_marks(checks, 1) == [True]
 
 
 def test_the_return_keeps_its_limits_however_much_is_found(tmp_path: Path) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+from typing import Any
+
 import pytest
+import yaml
 
 from bot.domain.citations.prose_spans import spans_of
 from bot.domain.citations.verbatim_quotes import Flaw, flaw_of, plain_text
@@ -40,3 +45,35 @@ def test_strings_values_and_sentences_are_quoted_whole(path: str, text: str, quo
     lines = text.removesuffix("\n").split("\n")
     start = next((at for at, line in enumerate(lines, 1) if quote in line), 1)
     assert flaw_of(quote, lines, spans_of(path, plain_text(lines)), start=start, end=start) is flaw
+
+
+QUOTES = yaml.safe_load(Path(__file__).with_name("quotes.yml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("file", QUOTES, ids=[file["path"] for file in QUOTES])
+def test_a_part_that_an_operator_or_a_value_joins_to_the_rest_proves_nothing(file: dict[str, Any]) -> None:
+    """In many languages, on one line and over several; the whole of it proves what it says."""
+    lines = file["text"].removesuffix("\n").split("\n")
+    spans = spans_of(file["path"], plain_text(lines))
+    assert [quote for quote in file["parts"] if flaw_of(quote, lines, spans) in {None, Flaw.ABSENT, Flaw.SHORT}] == []
+    assert {quote: flaw for quote in file["wholes"] if (flaw := flaw_of(quote, lines, spans))} == {}
+
+
+def test_there_are_enough_quotes() -> None:
+    """The table is not emptied unseen."""
+    assert sum(len(file["parts"]) for file in QUOTES) >= 80
+    assert sum(len(file["wholes"]) for file in QUOTES) >= 70
+
+
+@pytest.mark.parametrize(
+    "piece", ["a and ", "a.b(", "((", "!(", "\\\n", "a &&\n", "  a: >\n", "- ", "- a b\n ", "a ? b : ", "''"]
+)
+@pytest.mark.parametrize("path", ["a.py", "a.yml", "a.sh"])
+def test_hostile_files_take_no_time(piece: str, path: str) -> None:
+    """200 KB of them are read and compared in seconds, however often the quotation stands there."""
+    started = time.perf_counter()
+    lines = (piece * (200_000 // len(piece))).split("\n")
+    text = plain_text(lines)
+    for quote in (piece.strip(), piece * 9, text):
+        flaw_of(quote, lines, spans_of(path, text))
+    assert time.perf_counter() - started < 8
