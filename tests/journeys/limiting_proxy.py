@@ -1,18 +1,26 @@
-"""A recording proxy in front of local-slack's Web API that answers 429 where it is told to; the rest passes."""
+"""A recording proxy in front of local-slack's Web API that refuses where it is told to; the rest passes.
+
+It answers 429, or `msg_blocks_too_long` where the text of all blocks of a message together is too long.
+"""
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import requests
 
 
 class LimitingProxy(ThreadingHTTPServer):
-    """Forwards POSTs to `api_url`; `passed` and `refused` hold the method and body of each, in order."""
+    """Forwards POSTs to `api_url`; `passed` and `refused` hold the method and body of each, in order.
+
+    `max_block_chars` is the most text that the blocks of one message may hold together; None: as much as they like.
+    """
 
     daemon_threads = True
 
@@ -21,6 +29,7 @@ class LimitingProxy(ThreadingHTTPServer):
         self.api_url = api_url
         self.passed: list[tuple[str, bytes]] = []
         self.refused: list[tuple[str, bytes]] = []
+        self.max_block_chars: int | None = None
         self._refusals: dict[str, deque[int]] = {}
 
     @property
@@ -36,6 +45,27 @@ class LimitingProxy(ThreadingHTTPServer):
         waiting = self._refusals.get(method)
         return waiting.popleft() if waiting else None
 
+    def is_too_long(self, method: str, body: bytes) -> bool:
+        """Whether Slack would say `msg_blocks_too_long` to a call."""
+        if self.max_block_chars is None or method not in ("chat.postMessage", "chat.update"):
+            return False
+        return block_chars(body) > self.max_block_chars
+
+
+def block_chars(body: bytes) -> int:
+    """Return how many characters all texts of all blocks of a message have together."""
+    blocks = json.loads(body).get("blocks") or []
+    return _text_chars(json.loads(blocks) if isinstance(blocks, str) else blocks)
+
+
+def _text_chars(part: Any) -> int:
+    if isinstance(part, list):
+        return sum(map(_text_chars, part))
+    if not isinstance(part, dict):
+        return 0
+    own = len(part["text"]) if isinstance(part.get("text"), str) else 0
+    return own + sum(map(_text_chars, part.values()))
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: LimitingProxy
@@ -47,6 +77,10 @@ class _Handler(BaseHTTPRequestHandler):
         if retry_after_s is not None:
             self.server.refused.append((method, body))
             self._answer(429, b'{"ok":false,"error":"ratelimited"}', {"Retry-After": str(retry_after_s)})
+            return
+        if self.server.is_too_long(method, body):
+            self.server.refused.append((method, body))
+            self._answer(200, b'{"ok":false,"error":"msg_blocks_too_long"}', {})
             return
         self.server.passed.append((method, body))
         headers = {name: self.headers[name] for name in ("Authorization", "Content-Type") if name in self.headers}
