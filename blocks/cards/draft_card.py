@@ -294,11 +294,20 @@ def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo) -> lis
     if draft:
         parts += [*draft, DividerBlock()]
     parts += _evidence(state, link_to)
+    parts += _not_searched(state)
     parts += patch_line(state.investigator_return.proposed_patch) if state.investigator_return else []
     parts += objections(state)
     parts += _open_questions(state)
     parts += _doubts(state)
     return parts
+
+
+def _not_searched(state: ThreadState) -> list[Block]:
+    """Return which files the search could not look into: what was not found may stand there."""
+    ret = state.investigator_return
+    if ret is None or not ret.not_searched:
+        return []
+    return [context(f":mag: *Not searched:* {escape(redact(ret.not_searched))} · `triage doctor` says what to type")]
 
 
 def _doubts(state: ThreadState) -> list[Block]:

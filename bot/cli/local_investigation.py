@@ -138,6 +138,8 @@ def render(findings: LocalInvestigation) -> str:
         blocks.append("\n".join(["Evidence", *lines]))
     if ret.open_questions:
         blocks.append("\n".join(["To answer this one has to know", *(_point(each) for each in ret.open_questions)]))
+    if ret.not_searched:
+        blocks.append(textwrap.fill(f"Not searched: {redact(ret.not_searched)}", WIDTH, subsequent_indent="  "))
     blocks += _patch(ret.proposed_patch)
     blocks.append(_verdict(findings))
     blocks.append(f"{_facts(findings)}\n{_records(findings)}")

@@ -24,6 +24,7 @@ from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor, ValidatorAnswer
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.run_records import RunRecorder
+from bot.casework.investigate.search_gaps import GapNamingInvestigator
 from bot.casework.validate.code_validator import CodeValidator
 from bot.casework.validate.model_validator import ModelValidator
 from bot.casework.validate.validation import Validator
@@ -81,7 +82,7 @@ def build_investigators(sources: InvestigationInputs) -> CaseworkModels:
     if uses_models(sources.settings, sources.environment):
         return _models(sources)
     runs, code = _records(sources, sources.environment.secrets(), None)  # a search speaks English to everybody
-    offline = OfflineInvestigator(sources.repo, sources.index)
+    offline = GapNamingInvestigator(OfflineInvestigator(sources.repo, sources.index), sources.index)
     return CaseworkModels(
         investigator=offline, validator=code, runs=runs, described="offline, no API key", models=None, close=_no_tools
     )
@@ -104,7 +105,9 @@ def _models(sources: InvestigationInputs) -> CaseworkModels:
     drafts, judges = _specialists(sources, models)
     tools = _toolbox(sources, servers, secrets)
     return CaseworkModels(
-        investigator=ModelInvestigator(drafts, tools, sources.repo, secrets=secrets),
+        investigator=GapNamingInvestigator(
+            ModelInvestigator(drafts, tools, sources.repo, secrets=secrets), sources.index
+        ),
         validator=ModelValidator(code, judges, _reader(sources, secrets), sources.clock),
         runs=runs,
         described=drafts.model if drafts.model == judges.model else f"{drafts.model}, checked by {judges.model}",

@@ -79,6 +79,8 @@ class InvestigatorReturn(FrozenValue):
     escalation_reason: str | None = None
     investigator_round: int = 1
     research_notes: str = ""
+    not_searched: str | None = None
+    """Which files of the codebase the search could not look into, filled in by code; one line."""
 
 
 class Check(FrozenValue):

@@ -138,6 +138,21 @@ def test_files_of_the_codebase_that_cannot_be_read_are_named(tmp_path: Path) -> 
     assert "git fetch --refetch" in (found.fix or "")
 
 
+def test_what_is_not_in_the_codebase_s_history_is_counted_with_what_to_type(tmp_path: Path) -> None:
+    """Pointers of Git LFS and submodules are a choice, so nothing is wrong; pictures count as well."""
+    given = patient(tmp_path)
+    code = given.settings().codebase
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
+    commit_files(code, {"docs/guide.md": pointer, "docs/logo.png": pointer})
+    git(code, "update-index", "--add", "--cacheinfo", f"160000,{git(code, 'rev-parse', 'HEAD')},libs/other")
+    git(code, "commit", "--quiet", "--message", "submodule")
+    found = machine_checks.git(given)
+    assert found.ok
+    assert "2 files whose text is in Git LFS only, such as docs/guide.md; 1 submodule, libs/other" in found.says
+    assert "`git lfs pull`" in found.fix
+    assert "`git submodule update --init`" in found.fix
+
+
 def test_programs_that_are_missing_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """tmux is a comfort, gh is needed by sessions only, git by all."""
     given = patient(tmp_path)

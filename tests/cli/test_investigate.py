@@ -17,7 +17,7 @@ from bot.casework.investigate.assignment import Assignment
 from bot.config.settings import Settings
 from bot.domain.questions.question_types import question_type_of
 from tests.casework.runner import answered
-from tests.gitrepo import make_repo
+from tests.gitrepo import commit_files, make_repo
 from tests.journeys.shop import SESSIONS, SHOP
 from tests.model_server import ModelServer, load_script
 from tests.model_server.script import Part, Role, Script, Turn, single
@@ -220,3 +220,13 @@ def test_a_folder_without_a_request_is_refused(terminal: Terminal) -> None:
     done = terminal.triage("--escalation", str(terminal.home / "escalations" / "none"))
     assert done.returncode == 1
     assert "holds no request" in done.stderr
+
+
+def test_what_the_search_could_not_read_is_said(tmp_path: Path) -> None:
+    """On the screen and in the JSON; the draft comes all the same."""
+    terminal = Terminal(tmp_path)
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
+    commit_files(terminal.codebase, {"docs/guide.md": pointer})
+    words = "1 file whose text is in Git LFS only, docs/guide.md"
+    assert f"Not searched: {words}" in terminal.ask(SESSIONS).stdout
+    assert json.loads(terminal.ask(SESSIONS, "--json").stdout)["investigator_return"]["not_searched"] == words

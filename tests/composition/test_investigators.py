@@ -15,6 +15,7 @@ from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.model_investigator import ModelInvestigator
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
+from bot.casework.investigate.search_gaps import GapNamingInvestigator
 from bot.casework.validate.code_validator import CodeValidator
 from bot.casework.validate.model_validator import ModelValidator
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
@@ -42,7 +43,8 @@ def hired(folder: Path, variables: dict[str, str], **settings: Any) -> CaseworkM
 def test_without_a_key_the_offline_pair_works(tmp_path: Path) -> None:
     """And says so to the operator."""
     found = hired(tmp_path, {})
-    assert isinstance(found.investigator, OfflineInvestigator)
+    assert isinstance(found.investigator, GapNamingInvestigator)
+    assert isinstance(found.investigator.investigator, OfflineInvestigator)
     assert isinstance(found.validator, CodeValidator)
     assert found.described == "offline, no API key"
 
@@ -50,7 +52,8 @@ def test_without_a_key_the_offline_pair_works(tmp_path: Path) -> None:
 def test_with_a_key_two_models_work(tmp_path: Path) -> None:
     """The validator's is the investigator's unless it has its own."""
     found = hired(tmp_path, {"ANTHROPIC_API_KEY": "k"})
-    assert isinstance(found.investigator, ModelInvestigator)
+    assert isinstance(found.investigator, GapNamingInvestigator)
+    assert isinstance(found.investigator.investigator, ModelInvestigator)
     assert isinstance(found.validator, ModelValidator)
     assert found.described == "claude-opus-5-5"
 

@@ -10,21 +10,28 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from bot.adapters.search import passage_store as rows
 from bot.adapters.search.passage_store import Damaged, PassageStore, is_readable, read_file
 from bot.agent.git.git_repo import GitRepo, TreeEntry
+from bot.agent.git.lfs import is_pointer
+from bot.domain.search.file_kinds import may_hold_text
+from bot.domain.search.index_gaps import IndexGaps
 from bot.domain.search.passages import IndexReport, Passage
 from bot.domain.search.ranking import Match, Ranked, rank, rarity
 from bot.domain.search.tokens import Term, question_terms
-from bot.errors import ProviderError, StoreError
+from bot.errors import StoreError
 
 MAX_TERMS = 40
 BATCH_FILES = 250
+AGAIN_S = 60.0
+"""How long what could not be read is left alone."""
 
 Progress = Callable[[int, int], None]
+Begin = Callable[[sqlite3.Connection], None]
 _T = TypeVar("_T")
 
 
@@ -34,14 +41,22 @@ class SqlitePassageIndex:
     A file that holds one of `secrets`, the process's own, is skipped.
     """
 
-    def __init__(self, repo: GitRepo, database: Path, secrets: Collection[str] = ()) -> None:
-        self._repo = repo
+    def __init__(
+        self,
+        repo: GitRepo,
+        database: Path,
+        secrets: Collection[str] = (),
+        *,
+        monotonic_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._repo, self._monotonic_s = repo, monotonic_s
+        self._retried_at_s: float | None = None
         self._secrets = [secret.encode() for secret in secrets]
         self._store = PassageStore(database)
         self._lock = threading.Lock()
 
     def refresh(self, on_progress: Progress | None = None) -> IndexReport:
-        """Bring the index up to HEAD; only blobs it has not seen are read.
+        """Bring the index up to HEAD; only blobs it has not seen are read, and once a minute those it could not read.
 
         Args:
             on_progress: Called with (files done, files to do) after each batch; not at all when nothing changed.
@@ -56,10 +71,9 @@ class SqlitePassageIndex:
         with self._lock:
             read = self._whole(lambda: self._bring_up_to(commit, on_progress or _silent))
         with self._store.open() as connection:
-            files, skipped = rows.counts(connection)
-        return IndexReport(
-            commit=commit, files=files, read=read, skipped=skipped, seconds=time.perf_counter() - started
-        )
+            (files, skipped), gaps = rows.counts(connection), rows.gaps(connection)
+        seconds = time.perf_counter() - started
+        return IndexReport(commit=commit, files=files, read=read, skipped=skipped, seconds=seconds, gaps=gaps)
 
     def search(self, question: str, *, limit: int = 8) -> list[Passage]:
         """Return the best passages at the indexed commit, best first; empty when none covers enough of the question.
@@ -88,43 +102,54 @@ class SqlitePassageIndex:
 
     def _bring_up_to(self, commit: str, on_progress: Progress) -> int:
         with self._store.open() as connection:
-            if rows.commit_of(connection) == commit:
+            before = rows.gaps(connection)
+            unread = {*before.unreadable, *before.lfs}
+            if rows.commit_of(connection) == commit and not (unread and self._may_try_again()):
                 return 0
             known = rows.blobs(connection)
-        tree = {
-            entry.path: entry for entry in self._repo.tree(commit) if entry.path.isprintable() and not entry.is_missing
-        }
-        changed = [entry for entry in tree.values() if known.get(entry.path) != entry.blob]
-        gone = [path for path in known if path not in tree]
+        listed = [entry for entry in self._repo.tree(commit) if entry.path.isprintable()]
+        tree = {entry.path: entry for entry in listed if not entry.is_missing}
+        missing = tuple(one.path for one in listed if one.is_missing and may_hold_text(one.path))
+        submodules = tuple(path for path in self._repo.submodules(commit) if path.isprintable())
+        gaps = IndexGaps(unreadable=missing, submodules=submodules)
+        changed = [one for one in tree.values() if one.path in unread or known.get(one.path) != one.blob]
+        gone = [path for path in known if path in unread or path not in tree]
         read = 0
         for start in range(0, max(1, len(changed)), BATCH_FILES):
             batch = changed[start : start + BATCH_FILES]
             is_last = start + BATCH_FILES >= len(changed)
-            read += self._store_batch(batch, gone, commit if is_last else None)
+            begin = None if start else partial(rows.begin, gone=gone, gaps=gaps)
+            read += self._store_batch(batch, begin, commit if is_last else None)
             on_progress(start + len(batch), len(changed))
         return read
 
-    def _store_batch(self, batch: Sequence[TreeEntry], gone: Sequence[str], commit: str | None) -> int:
-        """Store a batch in one transaction and return how many blobs were read."""
+    def _may_try_again(self) -> bool:
+        """Whether what could not be read is worth another look: somebody may have fetched or mended it."""
+        now_s, last_s = self._monotonic_s(), self._retried_at_s
+        if last_s is not None and now_s - last_s < AGAIN_S:
+            return False
+        self._retried_at_s = now_s
+        return True
+
+    def _store_batch(self, batch: Sequence[TreeEntry], begin: Begin | None, commit: str | None) -> int:
+        """Store a batch in one transaction, what comes before the first one in it; returns how many blobs were read."""
         wanted = [entry for entry in batch if is_readable(entry)]
-        blobs = self._readable(list(dict.fromkeys(entry.blob for entry in wanted)))
+        blobs = self._repo.readable_blobs(list(dict.fromkeys(entry.blob for entry in wanted)))
         contents = {blob: None if self._is_secret(content) else content for blob, content in blobs.items()}
         files = [read_file(entry, contents.get(entry.blob) if entry in wanted else None) for entry in batch]
+        textual = [entry for entry in wanted if may_hold_text(entry.path)]
+        unread = IndexGaps(
+            unreadable=tuple(one.path for one in textual if one.blob not in blobs),
+            lfs=tuple(one.path for one in textual if is_pointer(blobs.get(one.blob, b""))),
+        )
         with self._store.open() as connection:
             rows.set_commit(connection, commit)
-            for path in gone:
-                rows.forget(connection, path)
+            if begin is not None:
+                begin(connection)
             for file in files:
                 rows.put_file(connection, file)
+            rows.add_gaps(connection, unread)
         return len(contents)
-
-    def _readable(self, blobs: list[str]) -> dict[str, bytes]:
-        """Return the contents of the blobs; of a batch with a damaged one, those that can be read by themselves."""
-        try:
-            return dict(self._repo.blobs(blobs))
-        except ProviderError:
-            half = len(blobs) // 2
-            return {**self._readable(blobs[:half]), **self._readable(blobs[half:])} if half else {}
 
     def _is_secret(self, content: bytes) -> bool:
         return any(secret in content for secret in self._secrets)

@@ -23,15 +23,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.agent.git.git_repo import TreeEntry, split_lines
+from bot.agent.git.lfs import is_pointer
 from bot.agent.tools.tool_output import redact_lines
 from bot.domain.credentials.secret_forms import VERSION as CREDENTIAL_FORMS
 from bot.domain.search.chunks import split_into_chunks
 from bot.domain.search.file_kinds import is_indexed, is_prose
+from bot.domain.search.index_gaps import IndexGaps
 from bot.domain.search.tokens import extra_words
 from bot.errors import ConfigError, DiskRefused, StoreError
 
 MAX_FILE_BYTES = 1_000_000
 MAX_LINE_CHARS = 2_000
+_GAPS = ("unreadable", "lfs", "submodules")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +63,10 @@ def is_readable(entry: TreeEntry) -> bool:
     return is_indexed(entry.path) and entry.size <= MAX_FILE_BYTES and not entry.is_missing
 
 
-def is_pointer(content: bytes) -> bool:
-    """Whether a file holds no content of its own, but says where Git LFS keeps it."""
-    return content.startswith(b"version https://git-lfs.github.com/spec/")
-
-
 def read_file(entry: TreeEntry, content: bytes | None) -> StoredFile:
     """Return the passages of one file, or the file as skipped: not read, binary, minified or kept in Git LFS."""
-    lines = split_lines(content) if content and not is_pointer(content) else []
+    is_shown = content and len(content) <= MAX_FILE_BYTES and not is_pointer(content)
+    lines = split_lines(content) if content and is_shown else []
     if not lines or max(map(len, lines)) > MAX_LINE_CHARS:
         return StoredFile(entry.path, entry.blob, skipped=content != b"")
     lines = redact_lines(lines)
@@ -127,6 +126,28 @@ def forget(connection: sqlite3.Connection, path: str) -> None:
     connection.execute("DELETE FROM file WHERE path = ?", (path,))
 
 
+def begin(connection: sqlite3.Connection, gone: Iterable[str], gaps: IndexGaps) -> None:
+    """Remove the files that are not in a commit, and keep its gaps in place of those of the commit before."""
+    for path in gone:
+        forget(connection, path)
+    connection.execute("DELETE FROM gap")
+    add_gaps(connection, gaps)
+
+
+def add_gaps(connection: sqlite3.Connection, gaps: IndexGaps) -> None:
+    """Keep which files are not searched."""
+    for kind in _GAPS:
+        connection.executemany("INSERT OR REPLACE INTO gap VALUES (?, ?)", [(p, kind) for p in getattr(gaps, kind)])
+
+
+def gaps(connection: sqlite3.Connection) -> IndexGaps:
+    """Return which files are not searched."""
+    found: dict[str, list[str]] = {kind: [] for kind in _GAPS}
+    for path, kind in connection.execute("SELECT path, kind FROM gap ORDER BY path"):
+        found[kind].append(path)
+    return IndexGaps(**{kind: tuple(paths) for kind, paths in found.items()})
+
+
 def count_passages(connection: sqlite3.Connection) -> int:
     """Return how many passages there are."""
     return int(connection.execute("SELECT count(*) FROM passage").fetchone()[0])
@@ -168,7 +189,7 @@ def _phrase(words: Sequence[str]) -> str:
     return '"' + " ".join(words).replace('"', '""') + '"'
 
 
-LAYOUT = 1
+LAYOUT = 2
 VERSION = LAYOUT + 1_000 * CREDENTIAL_FORMS
 """Of the rows: another layout, or other rules for what is blacked out, and the index is built anew."""
 BUSY_S = 60
@@ -178,6 +199,7 @@ _SCHEMA = f"""
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE file (path TEXT PRIMARY KEY, blob TEXT NOT NULL, skipped INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE passage (id INTEGER PRIMARY KEY, path TEXT NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL);
+CREATE TABLE gap (path TEXT PRIMARY KEY, kind TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX passage_path ON passage (path);
 CREATE VIRTUAL TABLE words USING fts5 (names, path, body, parts, tokenize = 'porter unicode61');
 PRAGMA user_version = {VERSION};

@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from bot.agent.git.git_process import GitProcess
+from bot.agent.git.lfs import fetched, is_pointer
 from bot.domain.text.file_text import file_lines
 from bot.errors import ConfigError, ProviderError
 
@@ -108,6 +110,12 @@ class GitRepo:
             entries = self._tree_without_blobs(commit)
         return [entry for entry in entries if entry.kind is EntryKind.FILE]
 
+    def submodules(self, commit: str) -> list[str]:
+        """Return the path of every submodule of `commit`: a repository of its own, which is not read."""
+        records = self._git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
+        paths = (record.partition(b"\t")[2] for record in records if record.startswith(b"160000 "))
+        return [path.decode("utf-8", "surrogateescape") for path in paths]
+
     def _tree_without_blobs(self, commit: str) -> list[TreeEntry]:
         listed = self._git("rev-list", "--objects", "--missing=print", "--no-walk", commit).split(b"\n")
         missing = {line[1:].decode() for line in listed if line.startswith(b"?")}
@@ -148,7 +156,10 @@ class GitRepo:
         return None if content is None else file_lines(content)
 
     def blobs(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield `(blob id, content)` for each id, in order, through one git process."""
+        """Yield `(blob id, content)` for each id, in order, through one git process.
+
+        For a pointer of Git LFS the content is the file's own, once that was fetched.
+        """
         process = self.process.start("cat-file", "--batch", stdin=subprocess.PIPE)
         with process:
             assert process.stdin is not None
@@ -163,8 +174,21 @@ class GitRepo:
                 if len(content) < int(header[2]):
                     raise ProviderError(f"git cannot read object {blob[:12]} of {self.root}; run `git fsck` there")
                 process.stdout.read(1)
-                yield blob, content
+                yield blob, (is_pointer(content) and fetched(content, self._lfs_store)) or content
             process.stdin.close()
+
+    def readable_blobs(self, ids: Sequence[str]) -> dict[str, bytes]:
+        """Return the contents by id; where some are lost or damaged, those of the others."""
+        try:
+            return dict(self.blobs(ids))
+        except ProviderError:
+            half = len(ids) // 2
+            return {**self.readable_blobs(ids[:half]), **self.readable_blobs(ids[half:])} if half else {}
+
+    @cached_property
+    def _lfs_store(self) -> Path:
+        folder = os.fsdecode(self._git("rev-parse", "--git-common-dir").removesuffix(b"\n"))
+        return self.root / folder / "lfs" / "objects"
 
     def remote_url(self) -> str | None:
         """Return the URL of the remote `origin`, without credentials; None if there is none."""

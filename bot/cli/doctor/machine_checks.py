@@ -6,16 +6,19 @@ import os
 import shutil
 import stat
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from bot.adapters.process.tmux import choose_terminal
 from bot.adapters.storage.files.retention import disk_used, size
 from bot.agent.git.git_repo import GitRepo
+from bot.agent.git.lfs import MAX_POINTER_BYTES, is_pointer
 from bot.casework.reports.health_checks import HealthCheck
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, UnreadSettings
 from bot.config.session_settings import SessionSettings
 from bot.config.settings import find_config
+from bot.domain.search.index_gaps import IndexGaps
 from bot.domain.text.sanitize import one_line
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, read_plain
@@ -55,14 +58,34 @@ def git(patient: DoctorContext) -> HealthCheck:
     codebase = patient.settings().codebase
     repo = GitRepo(codebase)
     stands = f"{codebase} stands at {repo.head()[:10]}"
-    missing = [entry.path for entry in repo.tree(repo.head()) if entry.is_missing]
-    if not missing:
-        return HealthCheck(ok=True, says=stands)
-    first = one_line(missing[0], 80)
-    return HealthCheck(
-        ok=False,
-        says=f"{stands}, but {len(missing)} of its files cannot be read, such as {first}; no answer can cite them",
-        fix="in a clone made with --filter: `git fetch --refetch --no-filter`; else `git fsck`, then clone anew",
+    gaps = find_gaps(repo)
+    said, fixes = [stands], []
+    if gaps.unreadable:
+        first = one_line(gaps.unreadable[0], 80)
+        count = len(gaps.unreadable)
+        said.append(f"but {count} of its files cannot be read, such as {first}; no answer can cite them")
+        fixes.append(
+            "in a clone made with --filter: `git fetch --refetch --no-filter`; else `git fsck`, then clone anew"
+        )
+    if rest := replace(gaps, unreadable=()).words():
+        said.append(f"not searched: {rest}")
+    if gaps.lfs:
+        fixes.append("for Git LFS: `git lfs pull`")
+    if gaps.submodules:
+        fixes.append("for a submodule: `git submodule update --init`, and its folder as `codebase` of another triage")
+    return HealthCheck(ok=not gaps.unreadable, says=", ".join(said), fix="; ".join(fixes))
+
+
+def find_gaps(repo: GitRepo) -> IndexGaps:
+    """Return what of HEAD cannot be searched: unreadable files, files in Git LFS that were not fetched, submodules."""
+    head = repo.head()
+    tree = repo.tree(head)
+    small = dict.fromkeys(one.blob for one in tree if not one.is_missing and one.size < MAX_POINTER_BYTES)
+    read = repo.readable_blobs(list(small))
+    return IndexGaps(
+        unreadable=tuple(one.path for one in tree if one.is_missing or (one.blob in small and one.blob not in read)),
+        lfs=tuple(one.path for one in tree if one.blob in read and is_pointer(read[one.blob])),
+        submodules=tuple(repo.submodules(head)),
     )
 
 

@@ -92,6 +92,23 @@ def is_indexed(path: str) -> bool:
     return path.isprintable() and WEIGHTS[file_kind(path)] > 0
 
 
+_MEDIA = re.compile(
+    r"\.(?:png|jpe?g|gif|webp|ico|bmp|tiff?|psd|ai|mp[34]|m4[av]|mov|avi|webm|wav|ogg|flac|zip|t?gz|bz2|xz|7z|rar|jar|war"
+    r"|whl|pdf|docx?|xlsx?|pptx?|woff2?|ttf|otf|eot|so|dll|dylib|exe|bin|dat|onnx|pth?|ckpt|safetensors|gguf|h5|npy|npz"
+    r"|parquet|pickle|pkl|sqlite3?|db|fbx|glb|blend)$",
+    re.I,
+)
+
+
+def may_hold_text(path: str) -> bool:
+    """Whether a file whose content is not at hand might be read if it were: by its name no picture and no archive.
+
+    >>> may_hold_text("docs/guide.md"), may_hold_text("docs/logo.PNG"), may_hold_text("uv.lock")
+    (True, False, False)
+    """
+    return is_indexed(path) and _MEDIA.search(path[-_MAX_PATH_CHARS:]) is None
+
+
 def is_prose(path: str) -> bool:
     """Whether the file is divided by headings rather than by definitions."""
     return path.lower().endswith((".md", ".mdx", ".rst", ".adoc", ".org", ".txt"))

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from bot.domain.search.index_gaps import NO_GAPS, IndexGaps
 from bot.domain.search.tokens import text_stems
 from bot.domain.secrets import find_secrets
 
@@ -89,13 +90,17 @@ class Passage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IndexReport:
-    """What a refresh of the index did; `skipped` counts binary, oversized and undecodable files."""
+    """What a refresh of the index did; `skipped` counts binary, oversized and undecodable files.
+
+    `gaps` names what might hold an answer and is not searched.
+    """
 
     commit: str
     files: int
     read: int
     skipped: int
     seconds: float
+    gaps: IndexGaps = NO_GAPS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

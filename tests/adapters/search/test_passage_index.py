@@ -1,13 +1,15 @@
 """The passage index: what it finds, what it never reads, and what it survives."""
 
+import hashlib
 import sqlite3
 import threading
 from pathlib import Path
 
 import pytest
 
-from bot.adapters.search.passage_index import SqlitePassageIndex
+from bot.adapters.search.passage_index import AGAIN_S, SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
+from bot.domain.search.index_gaps import IndexGaps
 from bot.errors import ConfigError, StoreError
 from tests.gitrepo import commit_files, git, make_repo
 from tests.samples import RETRY
@@ -350,6 +352,7 @@ def test_of_a_clone_without_blobs_what_is_there_is_indexed(code: Path, tmp_path:
     assert tree["src/transport.py"].size == len(RETRY.encode())
     index = SqlitePassageIndex(GitRepo(partial), tmp_path / "passages.sqlite")
     assert index.search(QUESTION)[0].path == "src/transport.py"
+    assert set(index.refresh().gaps.unreadable) == set(FILES) - {"src/transport.py"}
 
 
 def test_a_pointer_of_git_lfs_is_not_taken_for_the_file(tmp_path: Path) -> None:
@@ -358,3 +361,55 @@ def test_a_pointer_of_git_lfs_is_not_taken_for_the_file(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "code", {"model.txt": pointer, "src/transport.py": RETRY})
     report = SqlitePassageIndex(GitRepo(repo), tmp_path / "passages.sqlite").refresh()
     assert (report.files, report.skipped) == (1, 1)
+    assert report.gaps == IndexGaps(lfs=("model.txt",))
+
+
+class Seconds:
+    """A clock of seconds that moves when told to."""
+
+    now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_what_was_fetched_or_mended_meanwhile_is_searched_from_the_next_minute_on(tmp_path: Path) -> None:
+    """`git lfs pull` and a mended object change no commit; a picture is no gap."""
+    text = RETRY.encode()
+    digest = hashlib.sha256(text).hexdigest()
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize {len(text)}\n"
+    repo = make_repo(
+        tmp_path / "code", {"src/transport.py": pointer, "src/billing.py": INVOICE, "logo.png": pointer[:-1]}
+    )
+    blob = git(repo, "rev-parse", "HEAD:src/billing.py")
+    stored = repo / ".git" / "objects" / blob[:2] / blob[2:]
+    stored.rename(tmp_path / "lost")
+    clock = Seconds()
+    index = SqlitePassageIndex(GitRepo(repo), tmp_path / "passages.sqlite", monotonic_s=clock)
+    assert index.refresh().gaps == IndexGaps(unreadable=("src/billing.py",), lfs=("src/transport.py",))
+    assert index.refresh().gaps.words() == (
+        "1 file that git cannot read, src/billing.py; 1 file whose text is in Git LFS only, src/transport.py"
+    )
+    (tmp_path / "lost").rename(stored)
+    kept = repo / ".git" / "lfs" / "objects" / digest[:2] / digest[2:4] / digest
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(b"other text")
+    clock.now_s += AGAIN_S
+    assert index.refresh().gaps == IndexGaps(lfs=("src/transport.py",))
+    kept.write_bytes(text)
+    assert index.refresh().read == 0
+    clock.now_s += AGAIN_S
+    assert index.refresh().gaps == IndexGaps()
+    assert found(index, QUESTION) == ["src/transport.py"]
+    assert index.refresh().read == 0
+
+
+def test_a_submodule_is_a_gap_until_it_is_gone(code: Path, tmp_path: Path) -> None:
+    """It is a repository of its own, of which nothing is read."""
+    git(code, "update-index", "--add", "--cacheinfo", f"160000,{git(code, 'rev-parse', 'HEAD')},libs/other")
+    git(code, "commit", "--quiet", "--message", "submodule")
+    index = SqlitePassageIndex(GitRepo(code), tmp_path / "passages.sqlite")
+    assert index.refresh().gaps == IndexGaps(submodules=("libs/other",))
+    git(code, "rm", "--quiet", "--cached", "libs/other")
+    git(code, "commit", "--quiet", "--message", "no submodule")
+    assert index.refresh().gaps == IndexGaps()

@@ -72,7 +72,7 @@ def test_no_text_breaks_a_card_or_calls_anybody(state: ThreadState, text: str) -
     ref = EvidenceRef(
         kind=EvidenceKind.FILE, ref=text[:5_000] or "x", commit=text[:40], quote=text, supports_claim=text
     )
-    ret = a_return(text, evidence_refs=(ref,) * 12, open_questions=(text,) * 5)
+    ret = a_return(text, evidence_refs=(ref,) * 12, open_questions=(text,) * 5, not_searched=text)
     verdict = a_verdict(state.validator_return.verdict if state.validator_return else Verdict.PASS, reasons=(text,) * 5)
     step = Transition(
         at=NOW, from_=ThreadStatus.INVESTIGATING, to=state.status, why=text if state.is_open else "dismissed by <@U2>"
@@ -472,3 +472,13 @@ def test_an_alarm_leads_its_card_and_names_who_is_paged() -> None:
     assert everybody.startswith("🚨 *Page:* <!channel> ")
     calm = card_blocks(page.evolve(severity=Severity.ACT), link_to=lambda _: None, pages=("U0ANA",))
     assert "Page" not in repr([block.to_dict() for block in calm])
+
+
+@pytest.mark.parametrize("reason", [PendingReason.APPROVAL, PendingReason.CONTEXT])
+def test_a_card_says_what_was_not_searched(reason: PendingReason) -> None:
+    """Beside a draft, and beside "nothing found"; a whole index is not mentioned."""
+    state = in_status(ThreadStatus.PENDING_USER, reason)
+    gaps = "2 files that git cannot read, such as a&b.py"
+    said = shown(card(state.evolve(investigator_return=a_return(not_searched=gaps))))
+    assert "Not searched:* 2 files that git cannot read, such as a&amp;b.py · `triage doctor`" in said
+    assert "Not searched" not in shown(card(state.evolve(investigator_return=a_return())))
