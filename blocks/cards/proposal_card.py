@@ -18,6 +18,7 @@ from blocks import ids
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, escape_text, fence, plain, quote_block, section, truncate
 from blocks.text.splitting import OPTION_CHARS
+from blocks.text.times import local_time
 from bot.domain.playbooks.playbook_requests import RequestVerb
 from bot.domain.playbooks.proposals import Proposal, ProposalStatus
 
@@ -58,14 +59,16 @@ def proposal_text(proposal: Proposal) -> str:
 def done_text(proposal: Proposal) -> str:
     """Return the line in the asker's thread; its words were seen and accepted by a human.
 
-    `Done: added to shop's hourly checks: Watch the CDN cache`
+    One that comes late says when that was. `Done: added to shop's hourly checks: Watch the CDN cache`
     """
     session, task = escape(proposal.session or ""), escape_text(escape(plain(proposal.task, 300)))
+    late = proposal.is_said_late and proposal.decided_at
+    late_words = f" (accepted {local_time(late)}, said late)" if late else ""
     if proposal.verb is RequestVerb.ADD:
-        return f"Done: added to {session}'s {proposal.tier} checks: {task}"
+        return f"Done: added to {session}'s {proposal.tier} checks: {task}{late_words}"
     if proposal.verb is RequestVerb.REMOVE:
-        return f"Done: removed from {session}'s {proposal.from_tier} checks: {task}"
-    return f"Done: moved from {session}'s {proposal.from_tier} to its {proposal.tier} checks: {task}"
+        return f"Done: removed from {session}'s {proposal.from_tier} checks: {task}{late_words}"
+    return f"Done: moved from {session}'s {proposal.from_tier} to its {proposal.tier} checks: {task}{late_words}"
 
 
 def _what(proposal: Proposal) -> str:
@@ -80,7 +83,8 @@ def _decision(proposal: Proposal) -> str:
     who = f"<@{proposal.decided_by}>" if proposal.decided_by else "nobody"
     if proposal.standing is ProposalStatus.FAILED:
         return f"*Not done*: {escape(plain(proposal.problem or '', 300))} · accepted by {who}"
-    return f"*{proposal.standing.capitalize()}* by {who}"
+    problem = f" · {escape(plain(proposal.problem, 300))}" if proposal.problem else ""
+    return f"*{proposal.standing.capitalize()}* by {who}{problem}"
 
 
 def _buttons(proposal: Proposal) -> ActionsBlock:

@@ -1,38 +1,53 @@
-"""Lines for the ops channel that are not lost when the chat is down: they wait and are said when it is back."""
+"""Lines for the ops channel that are not lost when the chat is down: they wait and are said when it is back.
+
+A line that comes late begins with the time it is of.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections import deque
+from datetime import datetime
 
+from bot.domain.text.humanize import LATE, utc_text
 from bot.errors import ProviderError
-from bot.ports import Messenger
+from bot.ports import Clock, Messenger
 
 log = logging.getLogger(__name__)
 
 MAX_WAITING = 100
 
 
+class OpsLines:
+    """The newest lines that wait, each with the time it is of; they may be there before there is a way to say them."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.waiting: deque[tuple[datetime, str]] = deque(maxlen=MAX_WAITING)
+
+    def append(self, text: str) -> None:
+        """Keep a line of now."""
+        self.waiting.append((self.clock.now(), text))
+
+
 class OpsOutbox:
     """Says lines in order; what could not be said is tried again by `flush`. The log has every line at once."""
 
-    def __init__(self, messenger: Messenger, noted: deque[str] | None = None) -> None:
-        """Say at each `flush` what somebody put into `noted`, too: it may be there before there is a way to say it."""
-        self._messenger = messenger
-        self._waiting: deque[str] = deque(maxlen=MAX_WAITING) if noted is None else noted
+    def __init__(self, messenger: Messenger, lines: OpsLines) -> None:
+        self._messenger, self._lines = messenger, lines
         self._saying = threading.Lock()
 
     def say(self, text: str) -> None:
         """Say a line now, or as soon as the chat takes it."""
         log.warning(text, extra={"action": "ops_told"})
-        self._waiting.append(text)
+        self._lines.append(text)
         self.flush()
 
     def note(self, text: str) -> None:
         """Leave a line to the next `flush`; for whoever must not wait for the chat."""
         log.warning(text, extra={"action": "ops_noted"})
-        self._waiting.append(text)
+        self._lines.append(text)
 
     def flush(self) -> None:
         """Say what waits; the rest stays where the chat refuses. Nobody waits while somebody else is saying lines."""
@@ -44,12 +59,17 @@ class OpsOutbox:
             self._saying.release()
 
     def _say_all(self) -> None:
-        while self._waiting:
-            line = self._waiting[0]
+        waiting = self._lines.waiting
+        while waiting:
+            line = waiting[0]
             try:
-                self._messenger.tell_ops(line)
+                self._messenger.tell_ops(_dated(*line, self._lines.clock.now()))
             except ProviderError:
                 log.info("ops line waits", extra={"action": "ops_line_waits"}, exc_info=True)
                 return
-            if self._waiting[0] is line:  # else too many came meanwhile, and this one was pushed out
-                self._waiting.popleft()
+            if waiting[0] is line:  # else too many came meanwhile, and this one was pushed out
+                waiting.popleft()
+
+
+def _dated(at: datetime, text: str, now: datetime) -> str:
+    return f"Of {utc_text(at)}, said late: {text}" if now - at >= LATE else text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.casework.approvers import Approvers
 from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.memory.lesson_notes import lesson_offers
-from bot.casework.ops_outbox import MAX_WAITING, OpsOutbox
+from bot.casework.ops_outbox import OpsLines, OpsOutbox
 from bot.casework.pause import FILE as PAUSED
 from bot.casework.pause import PauseSwitch
 from bot.casework.thread_service import ThreadService
@@ -130,9 +129,10 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
         ProviderError: Slack refused the token, or the ops channel; while it cannot be reached it is waited for.
         StoreError: the data directory cannot be used.
     """
-    home, noted = environment.home, deque[str](maxlen=MAX_WAITING)
+    home, noted = environment.home, OpsLines(clock)
     journals = _journals(home)
-    noted.extend(_set_aside(path) for path in set_aside_non_files(home / name for name in REPLACEABLE))
+    for path in set_aside_non_files(home / name for name in REPLACEABLE):
+        noted.append(_set_aside(path))
     repo = GitRepo(settings.codebase)
     repo.head()
     client, posting = (make(bot_token, environment.slack_api_url) for make in (repeatable_client, posting_client))

@@ -1,8 +1,9 @@
 """Says the brief and the report when their time has come, each once a day, restarts and refusals included.
 
 Writes brief.json before it speaks: a crash in between costs one brief, never a second one. What Slack refuses for sure
-is tried again at the next tick. A time that passed long ago is not made up for; one outside working hours comes at
-their next start, and what is due then is said once. A picture of the week follows the words once.
+is tried again at the next tick. A late brief says so, and of which day it is. A time that passed long ago is not made
+up for, which is logged; one outside working hours comes at their next start, and what is due then is said once. A
+picture of the week follows the words once.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from bot.casework.reports.week_report import READ_BYTES, read_week
 from bot.casework.thread_service import ThreadService
 from bot.config.casework_settings import BriefSettings
 from bot.domain.hours import ActiveHours
+from bot.domain.text.humanize import LATE, duration
 from bot.errors import ConfigError, ProviderError, Unconfirmed
 from bot.ports import WeekPictures
 from bot.ports.collections import SingleDocument
@@ -62,9 +64,13 @@ class BriefSchedule:
         """Say what is due; raises StoreError when the disk refuses to remember it, and then nothing is said."""
         now, said = self._desk.clock.now(), self._slate.read()
         slots = {name: slot for name, at in self._times.items() if (slot := self._slot(at, now)) is not None}
-        due = {name: slot for name, slot in slots.items() if said.get(name) != f"{slot:%Y-%m-%d}"}
+        unsaid = {name: slot for name, slot in slots.items() if said.get(name) != f"{slot:%Y-%m-%d}"}
+        due = {name: slot for name, slot in unsaid.items() if self._late_by(slot, now) < STILL_WORTH_SAYING}
         if due:
             self._say(due, now)
+        elif dropped := {name: f"{slot:%Y-%m-%d}" for name, slot in unsaid.items() if name in said}:
+            log.warning("too late for the brief, not said: %s", dropped, extra={"action": "brief_dropped"})
+            self._slate.write({**said, **dropped})
 
     def show_week(self) -> None:
         """Post the picture of the last seven days; it holds counts only.
@@ -76,14 +82,24 @@ class BriefSchedule:
         self._pictures.show(read_week(self._home, self._desk.clock.now(), self._zone, last_bytes=READ_BYTES))
 
     def _slot(self, at: time, now: datetime) -> datetime | None:
-        """Return the latest slot that could be said by now, None where that was long ago."""
+        """Return the latest slot that could be said by now."""
         local = now.astimezone(self._zone)
         for days in range(2 if self._hours is None else HELD_BACK.days):
             slot = _slot(at, local - timedelta(days=days))
-            may_be_said_at = slot if self._hours is None else self._hours.next_opening(slot)
-            if may_be_said_at <= now:
-                return slot if now - may_be_said_at < STILL_WORTH_SAYING else None
+            if self._late_by(slot, now) >= timedelta():
+                return slot
         return None
+
+    def _late_by(self, slot: datetime, now: datetime) -> timedelta:
+        """Return how long ago the first moment was at which a slot could be said."""
+        return now - (slot if self._hours is None else self._hours.next_opening(slot))
+
+    def _title(self, name: str, slot: datetime, now: datetime) -> str:
+        """Return what a brief is called: with its day where that is over, and how late it is."""
+        is_over = slot.date() != now.astimezone(self._zone).date()
+        late = self._late_by(slot, now)
+        day = f" of {slot:%a} {slot.day} {slot:%b}" if is_over else ""
+        return f"{TITLES[name]}{day}{f' ({duration(late)} late)' if late >= LATE else ''}"
 
     def _say(self, due: Mapping[str, datetime], now: datetime) -> None:
         """Say the latest of what is due; it covers the others."""
@@ -95,7 +111,7 @@ class BriefSchedule:
             self._desk.privacy.require()  # a brief quotes questions
             days = {each: f"{slot:%Y-%m-%d}" for each, slot in due.items()}
             self._slate.write({**before, **days, "said_at": now.isoformat()})
-            self._say_it(brief, TITLES[name])
+            self._say_it(brief, self._title(name, due[name], now))
         except Unconfirmed:
             log.info("a brief may have been said", extra={"action": "brief_unconfirmed"})
         except ProviderError:

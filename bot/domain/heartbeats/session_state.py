@@ -137,6 +137,7 @@ class OpenFinding(FrozenValue):
     """Who had it looked into, in a thread of the ops channel."""
     snoozed_until: AwareDatetime | None = None
     fixed_by: str | None = None
+    fixed_at: AwareDatetime | None = None
     resolved_at: AwareDatetime | None = None
     removed: Removal | None = None
     """Set while its check stands in the playbook no more; put back, the check goes on with what was remembered."""
@@ -145,6 +146,10 @@ class OpenFinding(FrozenValue):
         """Return how often it was opened on the local day of a moment; 0 where it was not."""
         day = at.astimezone(zone).date()
         return sum(opened.astimezone(zone).date() == day for opened in self.opened or (self.first_at,))
+
+    def was_closed_after(self, at: datetime) -> bool:
+        """Whether a person or a beat closed it since a moment."""
+        return any(closed is not None and closed > at for closed in (self.fixed_at, self.resolved_at))
 
     @property
     def is_open(self) -> bool:

@@ -19,6 +19,7 @@ from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import NumberedTask, add_task, move_task, numbered, remove
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.playbooks.playbook_requests import RequestVerb
+from bot.domain.text.humanize import LATE
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError
 
@@ -80,6 +81,12 @@ class Proposal(FrozenValue):
             raise Conflict(f"<@{self.decided_by}> decided this already: {self.standing}. Nothing was changed.")
         return self.evolve(standing=standing, decided_by=by, decided_at=at)
 
+    @property
+    def is_said_late(self) -> bool:
+        """Whether its line in the thread comes long after the decision."""
+        said_at, decided_at = self.said_intent, self.decided_at
+        return said_at is not None and decided_at is not None and said_at - decided_at >= LATE
+
     def evolve(self, **changes: Any) -> Self:
         """Return a copy with fields replaced."""
         return self.model_copy(update=changes)
@@ -122,6 +129,14 @@ def apply_proposal(playbook: Playbook, proposal: Proposal) -> Playbook:
         if proposal.verb is RequestVerb.REMOVE
         else move_task(playbook, found, _tier(proposal.tier))
     )
+
+
+def is_carried_out(playbook: Playbook, proposal: Proposal) -> bool:
+    """Whether a playbook is as an accepted proposal left it, as far as its task goes."""
+    try:
+        return apply_proposal(playbook, proposal).render() == playbook.render()
+    except InputError:
+        return False
 
 
 def standing_task(playbook: Playbook, proposal: Proposal) -> PlaybookEntry | None:

@@ -8,7 +8,10 @@ The terminal shows it as it stands; Slack shows the same moment in the reader's 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
+LATE: Final = timedelta(minutes=5)
+"""What is said so long after its time says so."""
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 

@@ -60,7 +60,8 @@ class FindingResponses:
 
     def fix(self, session_id: str, digest: str, *, by: str) -> OpenFinding:
         """Close it; should a beat see it again, that is a new alert: the next one looks as if it were the first."""
-        return self._change(session_id, digest, lambda now: now.evolve(fixed_by=by, snoozed_until=None))
+        at = self._clock.now()
+        return self._change(session_id, digest, lambda now: now.evolve(fixed_by=by, fixed_at=at, snoozed_until=None))
 
     def investigate(self, session_id: str, digest: str, *, by: str, ask: Callable[[OpenFinding], str]) -> str:
         """Have it looked into once, however often that is asked for; `ask` that raises leaves it to be asked again."""

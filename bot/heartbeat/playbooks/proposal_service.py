@@ -15,7 +15,14 @@ from typing import Any
 from bot.domain.events import Event
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_requests import RequestVerb
-from bot.domain.playbooks.proposals import Proposal, ProposalStatus, apply_proposal, proposal_id, standing_task
+from bot.domain.playbooks.proposals import (
+    Proposal,
+    ProposalStatus,
+    apply_proposal,
+    is_carried_out,
+    proposal_id,
+    standing_task,
+)
 from bot.errors import InputError, ProviderError, StoreError, Unavailable
 from bot.heartbeat.playbooks.allowed_commands import not_allowed
 from bot.heartbeat.playbooks.playbook_file import playbook_of
@@ -139,6 +146,8 @@ class ProposalService:
         self._chat.show(proposal)
         if proposal.standing is ProposalStatus.ACCEPTED and proposal.said_ts is None:
             self._tell_asker(proposal)
+            if (told := self._store.get(given)) is not None and told.problem:
+                self._chat.show(told)
         self._store.change(given, lambda now: now.evolve(settled_at=self._clock.now()))
 
     def _edit(self, proposal: Proposal) -> Proposal:
@@ -161,6 +170,7 @@ class ProposalService:
     def _tell_asker(self, proposal: Proposal) -> None:
         """Say it in the thread once: the intent is on disk first, and where it was, the line is looked for.
 
+        Long after the decision it is said only while it is still so: somebody may have changed the playbook again.
         A thread that takes no line, because it or its channel is gone, is no reason to ask again for ever.
         """
         intent, now = proposal.said_intent, self._clock.now()
@@ -169,8 +179,12 @@ class ProposalService:
             if said is None and intent is not None and may_still_arrive(intent, now):
                 raise Unavailable("the line may still be on its way")
             if said is None:
-                self._store.change(proposal.id, lambda one: one.evolve(said_intent=now))
-                said = self._chat.say_done(proposal)
+                late = proposal.evolve(said_intent=now)
+                if late.is_said_late and not self._is_still_so(proposal):
+                    problem = "the asker was not told: the playbook was changed again before that could be said"
+                    self._store.change(proposal.id, lambda one: one.evolve(problem=problem))
+                    return
+                said = self._chat.say_done(self._store.change(proposal.id, lambda one: one.evolve(said_intent=now)))
         except Unavailable:
             raise
         except ProviderError as error:
@@ -178,6 +192,13 @@ class ProposalService:
             self._store.change(proposal.id, lambda one: one.evolve(problem=problem))
         else:
             self._store.change(proposal.id, lambda one: one.evolve(said_ts=said))
+
+    def _is_still_so(self, proposal: Proposal) -> bool:
+        try:
+            playbook = playbook_of(self._sessions.get(proposal.session or "")).peek()
+        except InputError:  # the session was taken out of triage.yml
+            return False
+        return playbook is not None and is_carried_out(playbook, proposal)
 
     def _told(self, given: str) -> str:
         now = self._store.get(given)

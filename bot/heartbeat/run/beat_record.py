@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
@@ -41,7 +41,8 @@ LINES_LOOKED_AT = 20
 class BeatStart:
     """One beat as it starts: why, the time its tiers are stamped with, what it will change in its playbook.
 
-    `paid` is the run of a beat that a crash broke off after it: this one is that beat, and goes on from there.
+    `paid` is the run of a beat that a crash broke off after it: this one is that beat, and goes on from there,
+    `late` after it began.
     """
 
     run_id: str
@@ -50,11 +51,19 @@ class BeatStart:
     started_at: datetime
     edits: PlaybookEditLog = field(default_factory=PlaybookEditLog)
     paid: RunCheckpoint | None = None
+    late: timedelta = timedelta()
 
     @classmethod
-    def again(cls, paid: RunCheckpoint) -> Self:
+    def again(cls, paid: RunCheckpoint, now: datetime) -> Self:
         """Return the beat whose run this was."""
-        return cls(run_id=paid.run_id, wake=paid.wake, stamp_at=paid.stamp_at, started_at=paid.started_at, paid=paid)
+        return cls(
+            run_id=paid.run_id,
+            wake=paid.wake,
+            stamp_at=paid.stamp_at,
+            started_at=paid.started_at,
+            paid=paid,
+            late=now - paid.started_at,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

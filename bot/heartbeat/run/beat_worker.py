@@ -131,7 +131,7 @@ class BeatWorker:
         paid = self._room.store.load(session.id).paid
         if paid is not None:
             log.warning("a beat goes on after a crash", extra={"action": "beat_resumed", "session": session.id})
-            return BeatStart.again(paid)
+            return BeatStart.again(paid, self._room.clock.now())
         now = self._room.clock.now()
         wake, slot = take_wakes(self._room.store, payload)
         return BeatStart(

@@ -9,16 +9,17 @@ one, and what a beat cost or sent stays on record however it ends.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped
-from bot.domain.heartbeats.beats import Action, BeatResult, BeatStep, RunCheckpoint, Wake
+from bot.domain.heartbeats.beats import Action, BeatResult, BeatStep, Finding, RunCheckpoint, Wake
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact
+from bot.domain.text.humanize import LATE, duration, utc_text
 from bot.domain.tiers import Tier, includes
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
@@ -180,7 +181,10 @@ class BeatPipeline:
             return BeatEnd(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
 
     def _again(self, view: BeatView, begun: BeatStart, paid: RunCheckpoint) -> BeatEnd:
-        """Go on where a crash broke the beat off; what was told and stamped is told and stamped once."""
+        """Go on where a crash broke the beat off; what was told and stamped is told and stamped once.
+
+        What is told late says so; that all was well then is told to nobody.
+        """
         report = BeatReport(
             message=paid.message,
             receipts=paid.receipts,
@@ -197,27 +201,33 @@ class BeatPipeline:
 
     def _reported(self, view: BeatView, begun: BeatStart, report: BeatReport) -> BeatEnd:
         view = _with_its_edits(view)
-        judged = judge_report(view, report)
+        judged, late = judge_report(view, report), _late_words(begun)
         outcome = BeatOutcome(
-            findings=judged.findings,
+            findings=judged.findings if begun.paid is None else self._not_closed_since(view, judged.findings),
             checked=judged.checked,
             standing=standing(view.playbook),
             removals={**view.removals, **removed_by_agent(begun.edits, view.started_at)},
             at=view.started_at,
             wake=view.wake,
             tier=view.tier,
-            ok_text=judged.ack.text or f"All is well in {view.session.name}.",
+            ok_text="" if late else judged.ack.text or f"All is well in {view.session.name}.",
             reasoning=report.reasoning,
-            notes=notes(view, report, judged),
+            notes=(*late, *notes(view, report, judged)),
         )
         sent = self._delivery.deliver(view.session, outcome)
         quiet = BeatResult.OK_EMPTY if judged.ack.kind == "ok-empty" else BeatResult.OK_TOKEN
-        edits = begun.edits.counted() if sent.silent else ""  # an alert tells of them itself
-        ending = end_of(view, sent, detail=edits, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
+        detail = _joined(begun.edits.counted(), *late) if sent.silent else ""  # an alert tells of them itself
+        ending = end_of(view, sent, detail=detail, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
         if judged.ack.kind == "ok-token" and judged.ack.text and not ending.says_ok:
             ending = _with_remark(ending, sent, redact(judged.ack.text))
         ending = replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
         return self._stamped(ending, begun, boxes_of(view, report))
+
+    def _not_closed_since(self, view: BeatView, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        """Return what the beat found without what somebody closed after it looked; the next beat looks again."""
+        known = self._store.load(view.session.id).findings.values()
+        closed = {each.key for each in known if each.was_closed_after(view.started_at)}
+        return tuple(found for found in findings if found.key not in closed)
 
     def _stamped(self, ending: BeatEnd, begun: BeatStart, boxes: Mapping[str, bool]) -> BeatEnd:
         """Write the times and the boxes of a good beat into HEARTBEAT.md as it is now.
@@ -255,6 +265,14 @@ def _with_remark(ending: BeatEnd, sent: DeliveryResult, said: str) -> BeatEnd:
     if not sent.silent or ending.result is BeatResult.FAILED:
         return ending
     return replace(ending, detail=_joined("1 remark beside OK", ending.detail), sent=replace(sent, preview=said))
+
+
+def _late_words(begun: BeatStart) -> tuple[str, ...]:
+    """Return that a beat is told of long after it looked, and when that was; nothing where it is told in time."""
+    if begun.late < LATE:
+        return ()
+    seen_at = utc_text(begun.started_at)
+    return (f"Said {duration(begun.late)} late: seen at {seen_at}, then the bot was interrupted.",)
 
 
 def _paid(view: BeatView, begun: BeatStart, report: BeatReport, screened: Screened | None) -> RunCheckpoint:

@@ -178,8 +178,32 @@ def test_a_late_report_that_slack_refused_is_said_after_midnight(days: Days) -> 
     assert days.tick(hours=15, minutes=15) == 0
     days.refuse = None
     assert days.tick(minutes=20) == 1
+    assert days.said[-1].startswith("End of day of Fri 20 Nov (34 min late), the last 24 h:")
     assert days.tick(hours=1) == 1
     assert days.tick(hours=22, minutes=31) == 2
+    assert days.said[-1].startswith("End of day (5 min late), the last")
+
+
+def test_yesterday_s_report_that_waited_for_working_hours_bears_its_day(days: Days) -> None:
+    """On Monday morning nobody takes it for Monday's; it is not late, for nobody was to be disturbed."""
+    days.settings = {"evening": "17:30"}
+    days.hours = ActiveHours("09:00", "17:00", "Europe/Berlin", frozenset(range(5)))
+    days.restart()
+    assert days.tick(days=3, minutes=31) == 1
+    assert days.said[-1].startswith("End of day of Sun 22 Nov, the last")
+
+
+def test_a_brief_that_is_too_late_is_dropped_and_logged_once(days: Days, caplog: pytest.LogCaptureFixture) -> None:
+    """Nobody reads of yesterday as if it were today; the next day goes on."""
+    assert days.tick(minutes=1) == 1
+    days.refuse = Unavailable("down")
+    assert days.tick(days=1) == 1
+    days.refuse = None
+    assert days.tick(hours=3) == 1
+    assert days.tick(minutes=1) == 1
+    dropped = [record.getMessage() for record in caplog.records if getattr(record, "action", "") == "brief_dropped"]
+    assert dropped == ["too late for the brief, not said: {'morning': '2026-11-21'}"]
+    assert days.tick(hours=21) == 2
 
 
 def test_a_brief_that_may_have_been_said_is_not_said_again(days: Days) -> None:

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped, SpendLimitReached
+from bot.domain.heartbeats.alerts import Alert, Posted, finding_digest
 from bot.domain.heartbeats.beats import Action, BeatResult, Indicator, Receipt, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SpentToday
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, StoreError, Unavailable
+from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.run.beat_view import BeatReport, BeatView
 from bot.heartbeat.schedule.session_overview import rows
 from bot.heartbeat.sessions.owner_zones import OwnerZones
@@ -459,3 +461,55 @@ def test_a_remark_beside_the_token_and_a_finding_stays_on_record_too(tmp_path: P
     (tmp_path / "other").mkdir()
     shown = BeatRoom(tmp_path / "other", report("Two PRs wait. HEARTBEAT_OK"), visibility={"show_ok": True}).beat()
     assert (shown.result, shown.beside_ok) == (BeatResult.SENT, "")
+
+
+class Death(BaseException):
+    """The process is gone."""
+
+
+def broken_off(folder: Path, mind: Any, **beat: Any) -> BeatRoom:
+    """Return a room whose bot died after its paid run, before anybody heard of it, and is back three hours later."""
+    room = BeatRoom(folder, mind, **beat)
+    was = room.surface.send
+
+    def die(to: str, alert: Alert) -> Posted:
+        raise Death
+
+    room.surface.send = die  # type: ignore[method-assign]  # the fake's: a crash in the middle of a call
+    with pytest.raises(Death):
+        room.beats.handle({"beat": "shop", "slot": None, "wake": "interval"})
+    room.surface.send = was  # type: ignore[method-assign]
+    room.clock.advance(3 * 3_600)
+    return room
+
+
+def test_a_finding_of_before_a_crash_rings_late_with_its_true_time(tmp_path: Path) -> None:
+    """It is still open as far as anybody knows; whoever reads it sees that it is three hours old."""
+    room = broken_off(tmp_path, report(status="finding", finding="red", evidence="Main is red."))
+    assert room.beat().result is BeatResult.SENT
+    [(_, alert)] = room.surface.sent
+    assert alert.finding is not None
+    assert alert.finding.first_at == AT
+    assert alert.notes[0] == "Said 3 h late: seen at 2026-11-21 09:30 UTC, then the bot was interrupted."
+    assert len(room.full.views) == 1
+
+
+def test_a_finding_that_was_closed_after_the_bot_looked_does_not_ring(tmp_path: Path) -> None:
+    """Somebody fixed it between the crash and the rest of the beat; the next beat looks afresh."""
+    room = broken_off(tmp_path, report(status="finding", finding="red", evidence="Main is red."))
+    [known] = room.state.findings.values()
+    FindingResponses(room.store, room.clock).fix("shop", finding_digest(known.key), by="U0ANN")
+    assert room.beat().silent
+    assert room.surface.sent == []
+    assert room.beat().result is BeatResult.SENT
+    assert room.surface.texts == ["Main is red."]
+
+
+def test_that_all_was_well_hours_ago_is_told_to_nobody(tmp_path: Path) -> None:
+    """Where the owner wants to hear it, they hear of the next beat; the record says why."""
+    room = broken_off(tmp_path, report("HEARTBEAT_OK"), visibility={"show_ok": True})
+    line = room.beat()
+    assert line.silent
+    assert "Said 3 h late" in str(line.model_dump())
+    room.clock.advance(3_600)
+    assert not room.beat().silent
