@@ -88,7 +88,7 @@ class Works:
         """Run what is queued, as quickly as beats can end."""
         count = 0
         while job := self.jobs.claim():
-            take_wakes(self.store, job.payload)
+            take_wakes(self.store, job.work)
             self.store.save(job.key, lambda state: state.evolve(last_run=self.clock.at))
             self.jobs.done(job)
             count += 1

@@ -262,7 +262,7 @@ def week(folder: Path, changes: Sequence[Change], *, probes: bool, screen: bool)
     while clock.now() < end:
         scheduler.tick()
         while (job := jobs.claim()) is not None:
-            beats.handle(job.payload)
+            beats.run_beat(job.work)
             jobs.done(job)
         clock.advance(60)
     records = list(journal.records())

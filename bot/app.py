@@ -26,8 +26,9 @@ from bot.errors import ConfigError
 from bot.ports import Clock
 from bot.runtime.config_reload import ConfigReload
 from bot.runtime.disk_watch import DiskWatch
+from bot.runtime.job_table import build_job_table
 from bot.runtime.ticker import Ticker
-from bot.runtime.worker_pool import WorkerPool, one_of, unless
+from bot.runtime.worker_pool import WorkerPool
 
 LISTENER_THREADS = 16
 CATCH_UP_EVERY_S = 1
@@ -72,7 +73,7 @@ class App:
             self.ground, self.casework, self.beats, self._listeners, bot_token=bot_token, ear_secret=ear_secret
         )
         self.reload = self._reload()
-        self._report = StartupReport(self.ground, self.casework.rebuilding, self.casework.giving_up)
+        self._report = StartupReport(self.ground, self.edge.sorter, self.casework.rebuilding, self.casework.giving_up)
         self._workers = self._work()
         self._ticker = Ticker()
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
@@ -102,7 +103,7 @@ class App:
         self.beats.heartbeats.learn_zones()
         self.beats.heartbeats.desk.settle()
         self._tick()
-        self.casework.watcher.start()
+        self.edge.watcher.start()
         self._workers.start()
         self.edge.backfill.start()
         self.edge.connection.open()
@@ -119,7 +120,7 @@ class App:
         self._pulse.stop()
         self._ticker.stop()
         self.edge.backfill.stop()
-        self.casework.watcher.stop(timeout_s=WATCHER_STOP_S)
+        self.edge.watcher.stop(timeout_s=WATCHER_STOP_S)
         self._workers.stop()
         self._listeners.shutdown(wait=True)
         self.ground.desk.catch_up(at_once=True)
@@ -165,10 +166,17 @@ class App:
     def _work(self) -> WorkerPool:
         """Return what works off the queue."""
         casework, beats = self.casework, self.beats
-        said = unless(beats.proposals.takes, beats.proposals.handle, casework.mentions.handle)
+        table = build_job_table(
+            self.edge.sorter,
+            casework.orchestrator,
+            casework.mentions,
+            casework.rebuilding,
+            beats.proposals,
+            beats.heartbeats.beats,
+        )
         return WorkerPool(
             self.ground.jobs,
-            one_of({"beat": beats.heartbeats.beats.handle, "rebuild": casework.rebuilding.handle}, said),
+            table.do_work,
             threads=self.ground.settings.max_concurrent_sessions,
             wanted=lambda job: self.ground.pausing.allows(job) and beats.heartbeats.pool.is_ready(job),
             on_given_up=self._report.given_up,

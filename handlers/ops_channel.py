@@ -21,9 +21,8 @@ from bot.casework.reports.daily_brief import DailyBrief, brief_line
 from bot.casework.reports.status_overview import ThreadLine
 from bot.config.environment import Environment, require_tokens
 from bot.domain.events import Event, Sender
-from bot.domain.jobs import JobKind
+from bot.domain.jobs import QuestionAsked
 from bot.domain.questions.week_summary import WeekSummary
-from bot.domain.threads import thread_key
 from bot.errors import ProviderError
 from bot.ports import JobQueue
 from handlers.transport.poster import Poster
@@ -94,7 +93,7 @@ def ops_questions(poster: Poster, jobs: JobQueue, *, team_id: str, ops_channel: 
     def ask(question: str, by: str) -> str:
         answer = poster.post(ops_channel, escape(question), what="ask in the ops channel", rank=CARD)
         event = _event(team_id, ops_channel, by, str(answer["ts"]), _as_posted(answer.get("message"), question))
-        jobs.put(JobKind.USER, thread_key(event), {"event": event.model_dump(mode="json")})
+        jobs.put(QuestionAsked(event=event))
         return f"Asked in <#{ops_channel}>; its card will show the draft."
 
     return ask

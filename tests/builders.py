@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.domain.events import Event, MessageType, Sender
+from bot.domain.jobs import Job, JobKind, MessageWork, RebuildThread, RunBeat, Work
 from bot.domain.returns import (
     CODE_CHECKS,
     Check,
@@ -16,6 +17,8 @@ from bot.domain.returns import (
     Verdict,
 )
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
+from bot.intake.classifier.rules import Rules
+from bot.intake.enqueue import MessageSorter
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 THREAD_ID = "T1.C1.1795165200.000100"
@@ -90,3 +93,21 @@ def an_event(content: str = "How often do we retry?", ts: str = QUESTION_TS, **c
         "sender": Sender(id="U1"),
     }
     return Event(**{**fields, **changes})
+
+
+def some_work(key: str, kind: JobKind = JobKind.USER, *, number: int = 0) -> Work:
+    """Return work for a thread or a session of this name; the number tells two pieces of work apart."""
+    return RunBeat(session_id=key) if kind is JobKind.HEARTBEAT else RebuildThread(thread_id=key, file=f"{number}")
+
+
+def a_sorter(**sessions: str) -> MessageSorter:
+    """Return what makes jobs of messages, where the bot is U0BOT and the ops channel C0OPS."""
+    return MessageSorter(
+        rules=Rules(bot_id="U0BOT"), bot_user_id="U0BOT", ops_channel="C0OPS", session_names=lambda: sessions
+    )
+
+
+def event_of(job: Job) -> Event:
+    """Return the message that a job is about."""
+    assert isinstance(job.work, MessageWork)
+    return job.work.event

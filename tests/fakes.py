@@ -19,7 +19,7 @@ from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import InboxMessage, SessionOverride, SessionState, check_session_id
-from bot.domain.jobs import Job, JobKind, queue_order
+from bot.domain.jobs import Job, JobKind, Work, queue_order
 from bot.domain.memory.notes import NoteCitation
 from bot.domain.questions.week_summary import WeekSummary
 from bot.domain.returns import InvestigatorReturn, Usage
@@ -246,19 +246,14 @@ class MemoryJobQueue:
         self.full = False
         self._put_off: set[str] = set()
 
-    def put(self, kind: JobKind, key: str, payload: Mapping[str, Any], *, job_id: str | None = None) -> Job:
+    def put(self, work: Work) -> Job:
         with self._lock:
             if self.full:
                 raise StoreError("cannot write the job: No space left on device")
             self._sequence += 1
             self._last_ms = max(self._last_ms, int(self._clock.now().timestamp() * 1000))
-            job = Job(
-                kind=kind,
-                key=key,
-                payload=json.loads(json.dumps(dict(payload))),
-                epoch_ms=self._last_ms,
-                job_id=job_id or f"{self._sequence:06d}",
-            )
+            job_id = work.job_id or f"{self._sequence:06d}"
+            job = Job(kind=work.kind, key=work.key, work=work, epoch_ms=self._last_ms, job_id=job_id)
             self._faults.point("queue: before a job")
             self.waiting[job.name] = job
             self._faults.point("queue: after a job")

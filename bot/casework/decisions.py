@@ -18,7 +18,7 @@ from bot.casework.orchestrator import reopen
 from bot.casework.replies import Replies, standing_reply
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import Doubt, DoubtCode
-from bot.domain.jobs import JobKind
+from bot.domain.jobs import ContinueThread
 from bot.domain.secrets import find_secrets, redact
 from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import check_whole, has_visible
@@ -210,7 +210,7 @@ class Decisions:
         self._desk.show(state.thread_id)
 
     def _queue(self, thread_id: str) -> None:
-        self._desk.jobs.put(JobKind.USER, thread_id, {"investigate": thread_id})
+        self._desk.jobs.put(ContinueThread(thread_id=thread_id))
 
     def _who_decided(self, thread_id: str) -> str:
         """Return who was first and what they decided."""

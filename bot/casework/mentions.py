@@ -1,28 +1,29 @@
 """A mention that is an instruction: look at the thread, add to a card, or a command that has to be typed elsewhere.
 
-What has words of its own goes on to `work_on`, the orchestrator, as ever. Nothing is changed for who may not, and only
-the one who wrote is answered, where only they see it; no reply is posted.
+What has words of its own is a question for the orchestrator. Nothing is changed for who may not, and only the one who
+wrote is answered, where only they see it; no reply is posted.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from bot.casework.approvers import Approvers
 from bot.casework.decisions import Decisions, DraftClick
+from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
-from bot.domain.commands.mention_instructions import Instruction, InstructionKind, read_instruction
-from bot.domain.events import Event, MessageType
+from bot.domain.commands.mention_instructions import InstructionKind
+from bot.domain.events import Event
+from bot.domain.jobs import MentionInstruction
 from bot.domain.threads import ThreadState, thread_key
 from bot.errors import InputError, ProviderError
 from bot.ports import ChatMessage, is_stranger
 
 log = logging.getLogger(__name__)
 
-_SPOKEN: Final = frozenset({MessageType.TEXT, MessageType.THREAD_REPLY})
 _STOPS: Final = ":;.,!"
 
 Tell = Callable[[str, str, str, str | None], None]
@@ -47,7 +48,7 @@ NOT_YOURS: Final = "Only approvers may add to a card; nothing was changed. Who t
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mentions:
-    """Takes the job of a message before the orchestrator does; `is_question` says what the rules make of a text."""
+    """Follows instructions; `is_question` says what the rules make of a text."""
 
     desk: ThreadService
     decisions: Decisions
@@ -55,40 +56,31 @@ class Mentions:
     bot_user_id: str
     tell: Tell
     is_question: Callable[[str], bool]
-    work_on: Callable[[Mapping[str, Any]], object]
+    orchestrator: Orchestrator
 
-    def handle(self, payload: Mapping[str, Any]) -> None:
-        """Do what a mention asks for; any other job goes on as it is.
+    def follow_instruction(self, mention: MentionInstruction) -> None:
+        """Do what a mention asks for; what has words of its own and stands under no card is a question as ever.
 
         Raises:
             ProviderError: the chat cannot say who wrote, or what stands in the thread; trying again may help.
             StoreError: the disk refuses.
         """
-        event = _mention_in(payload, self.bot_user_id)
-        if event is None:
-            self.work_on(payload)
-            return
-        read = read_instruction(event.content, self.bot_user_id, self.desk.settings.sessions)
+        event, kind = mention.event, mention.instruction.kind
         card = self._card_of(event)
-        if payload.get("is_ack") and read.kind in (InstructionKind.BARE, InstructionKind.QUESTION):
-            if self._is_open(event):
-                self.work_on(payload)
-            return  # "thanks, @triage" under an answer or a card asks for nothing
-        if card is None and (read.kind is InstructionKind.QUESTION or self._is_under_way(event, read)):
-            self.work_on(payload)
-            return
-        if self._is_ignored(event.sender.id):
+        if card is None and (kind is InstructionKind.QUESTION or self._is_under_way(event, kind)):
+            self.orchestrator.take_question(mention)
+        elif self._is_ignored(event.sender.id):
             log.info("ignored a guest's mention", extra={"action": "guest_ignored"})
-        elif read.kind is InstructionKind.COMMAND:
-            self._say(event, f"A mention changes nothing. Type it as a command: /triage {read.command}")
-        elif read.kind is InstructionKind.DECISION:
+        elif kind is InstructionKind.COMMAND:
+            self._say(event, f"A mention changes nothing. Type it as a command: /triage {mention.instruction.command}")
+        elif kind is InstructionKind.DECISION:
             self._say(event, DECIDE)
         elif card is not None:
-            self._add_to(card, event, read)
+            self._add_to(card, event, kind)
         elif event.thread_id is None:
-            self._say(event, WHAT if read.kind is InstructionKind.LOOK else HOW)
+            self._say(event, WHAT if kind is InstructionKind.LOOK else HOW)
         else:
-            self._look_at_thread(event, event.thread_id, payload)
+            self._look_at_thread(mention, event.thread_id)
 
     def _card_of(self, event: Event) -> ThreadState | None:
         """Return the open thread under whose card a mention was written."""
@@ -97,20 +89,18 @@ class Mentions:
         place = (event.chat_id, event.thread_id)
         return next((one for one in self.desk.open_threads() if (one.card_channel, one.card_ts) == place), None)
 
-    def _is_open(self, event: Event) -> bool:
-        state = self.desk.store.get(thread_key(event))
-        return state is not None and state.is_open
-
-    def _is_under_way(self, event: Event, read: Instruction) -> bool:
+    def _is_under_way(self, event: Event, kind: InstructionKind) -> bool:
         """Whether it is a word in a thread that is being worked on: the orchestrator knows what that asks for."""
-        return read.kind in (InstructionKind.LOOK, InstructionKind.BARE) and self._is_open(event)
+        state = self.desk.store.get(thread_key(event))
+        return kind in (InstructionKind.LOOK, InstructionKind.BARE) and state is not None and state.is_open
 
     def _is_ignored(self, user_id: str) -> bool:
         person = self.desk.workspace.person(user_id)
         return is_stranger(person) and not self.desk.settings.watcher.allow_external
 
-    def _look_at_thread(self, event: Event, thread_ts: str, payload: Mapping[str, Any]) -> None:
+    def _look_at_thread(self, mention: MentionInstruction, thread_ts: str) -> None:
         """Have the thread's question worked on, in the name of who asked it, with what was said since as context."""
+        event = mention.event
         said = self.desk.workspace.thread(event.chat_id, thread_ts)
         asked = self._question_of(said, thread_ts, event)
         if asked is None:
@@ -122,7 +112,7 @@ class Mentions:
         elif not asked.is_bot and self._is_ignored(asked.sender_id):
             self._say(event, GUESTS)
         else:
-            self.work_on({**payload, "question": _event_of(asked, event).model_dump(mode="json")})
+            self.orchestrator.take_question(mention.model_copy(update={"question": _event_of(asked, event)}))
 
     def _question_of(self, said: Sequence[ChatMessage], thread_ts: str, event: Event) -> ChatMessage | None:
         """Return what a thread is about: its root, or if that asks nothing the last question before the mention."""
@@ -136,18 +126,18 @@ class Mentions:
     def _mentions_us(self, message: ChatMessage) -> bool:
         return f"<@{self.bot_user_id}" in message.text
 
-    def _add_to(self, card: ThreadState, event: Event, read: Instruction) -> None:
+    def _add_to(self, card: ThreadState, event: Event, kind: InstructionKind) -> None:
         """Take a word under a card as context for its investigation, from an approver."""
         try:
             self.approvers.require(event.sender.id, event.team_id, NOT_YOURS)
-            self._say(event, self._carried_out(card, event, read))
+            self._say(event, self._carried_out(card, event, kind))
         except InputError as refused:
             self._say(event, str(refused))
 
-    def _carried_out(self, card: ThreadState, event: Event, read: Instruction) -> str:
+    def _carried_out(self, card: ThreadState, event: Event, kind: InstructionKind) -> str:
         by = event.sender.id
         click = DraftClick(thread_id=card.thread_id, version=card.draft_version, draft_hash=card.draft_hash or "")
-        if read.kind is not InstructionKind.QUESTION:
+        if kind is not InstructionKind.QUESTION:
             return self.decisions.reinvestigate(click, by=by)
         words = _own_words(event.content, self.bot_user_id)
         if any((note.by, note.text) == (by, words) for note in card.human_context):
@@ -160,15 +150,6 @@ class Mentions:
             self.tell(event.chat_id, event.sender.id, text, event.thread_id)
         except ProviderError:
             log.warning("a mention could not be answered", extra={"action": "answer_failed"}, exc_info=True)
-
-
-def _mention_in(payload: Mapping[str, Any], bot_user_id: str) -> Event | None:
-    """Return a message in which a person names the bot; None for any other job."""
-    if "event" not in payload or "question" in payload:
-        return None
-    event = Event.model_validate(payload["event"])
-    is_spoken = event.msg_type in _SPOKEN and event.sender.type == "user" and bot_user_id in event.mentions
-    return event if is_spoken else None
 
 
 def _event_of(asked: ChatMessage, mention: Event) -> Event:

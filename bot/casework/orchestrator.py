@@ -7,19 +7,18 @@ the saved status. The steps allowed are the table in bot/domain/threads.py.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from bot.casework.rounds import Rounds
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import question_edited, settled_by, wrote_in_thread
-from bot.domain.events import Event, MessageType
-from bot.domain.jobs import JobKind
+from bot.domain.events import Event
+from bot.domain.jobs import ContinueThread, FollowUpArrived, MessageDeleted, MessageEdited, QuestionAsked
 from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.severity import Severity, highest
-from bot.domain.threads import NO_DOUBTS, Followup, Resolution, ThreadState, ThreadStatus, thread_key
+from bot.domain.threads import NO_DOUBTS, Followup, Resolution, ThreadState, ThreadStatus
 from bot.intake.classifier.message_text import without_names
 from bot.ports import Person, is_stranger
 
@@ -52,64 +51,59 @@ class Orchestrator:
         self._rounds = rounds
         self._bot_user_id, self._lost = bot_user_id, lost
 
-    def handle(self, payload: Mapping[str, Any]) -> None:
-        """Do one job: `{"event": …}` with what `bot.intake.handover` adds, or `{"investigate": thread_id}`.
+    def take_question(self, asked: QuestionAsked) -> None:
+        """Open a thread for a question and work on it; in an open thread it is a follow-up."""
+        state = self._open_thread(asked.key)
+        if state is not None:
+            self._take_word(state, asked)
+        elif self._begin_thread(asked):
+            self._work_on(asked.key)
 
-        A `question` beside the event is the message that a mention points to: what is asked, and by whom.
-        """
-        if "event" in payload:
-            self._on_event(Event.model_validate(payload["event"]), payload)
-        else:
-            self._work_on(payload["investigate"])
+    def take_follow_up(self, message: FollowUpArrived) -> None:
+        """Record a message that was written in an open thread; where that has closed it is forgotten."""
+        state = self._open_thread(message.key)
+        if state is not None:
+            self._take_word(state, message)
 
-    def open_unworked(self, payload: Mapping[str, Any]) -> None:
-        """Open the thread of a job as `handle` does, if it is not open yet, and investigate nothing."""
-        if "event" not in payload or not payload.get("opens", True):
-            return
-        event = Event.model_validate(payload["event"])
-        if self._desk.store.get(thread_key(event)) is None:
-            self._opened(thread_key(event), event, payload)
+    def continue_thread(self, work: ContinueThread) -> None:
+        """Carry a thread as far as it goes without a human; harmless when there is nothing to do."""
+        self._work_on(work.thread_id)
 
-    def on_queued(self, payload: Mapping[str, Any]) -> None:
+    def open_unworked(self, asked: QuestionAsked) -> None:
+        """Open the thread of a question as `take_question` does, if it is not open yet, and investigate nothing."""
+        if self._desk.store.get(asked.key) is None:
+            self._begin_thread(asked)
+
+    def note_settled(self, message: FollowUpArrived) -> None:
         """Note at once what should not wait for the end of its thread's run: the asker's "never mind".
 
         Writes the state and nothing else; the card follows, and so does the job, which finds it noted.
         """
-        event = Event.model_validate(payload["event"])
-        state = self._desk.store.get(thread_key(event))
+        event = message.event
+        state = self._desk.store.get(message.key)
         if state is None or not state.is_open or state.status is ThreadStatus.PENDING_USER:
             return
-        if _settles(state, event, payload) and self._desk.amend(state.thread_id, partial(_noted, event=event)):
+        if _settles(state, message) and self._desk.amend(state.thread_id, partial(_noted, event=event)):
             self._desk.turns.postpone(state.thread_id, 0)
 
-    def _on_event(self, event: Event, heard: Mapping[str, Any]) -> None:
-        thread_id = thread_key(event)
+    def _open_thread(self, thread_id: str) -> ThreadState | None:
+        """Return the thread if it is open; one that is closed is finished and makes room for the next."""
         state = self._desk.store.get(thread_id)
         if state is not None and not state.is_open:
             self._desk.finish(thread_id)
-            state = None
-        if state is None:
-            if heard.get("opens", True):
-                self._open(thread_id, event, heard)
-        elif event.msg_type is MessageType.DELETE:
-            self._deleted(state, event)
-        elif event.msg_type is MessageType.EDIT:
-            self._edited(state, event)
-        elif event.message_id != state.original_message_id:
-            self._follow_up(state, event, heard)
+            return None
+        return state
+
+    def _take_word(self, state: ThreadState, message: FollowUpArrived) -> None:
+        if message.event.message_id != state.original_message_id:
+            self._follow_up(state, message)
         else:
-            self._work_on(thread_id)
+            self._work_on(state.thread_id)
 
-    def _open(self, thread_id: str, event: Event, heard: Mapping[str, Any]) -> None:
-        """Start a thread for a question: state first, then the card, then the work."""
-        if self._opened(thread_id, event, heard):
-            self._work_on(thread_id)
-
-    def _opened(self, thread_id: str, event: Event, heard: Mapping[str, Any]) -> bool:
-        """Put the state of a new thread on disk; False where the event opens none."""
-        if event.msg_type in (MessageType.EDIT, MessageType.DELETE):
-            return False
-        asked = Event.model_validate(heard["question"]) if "question" in heard else event
+    def _begin_thread(self, work: QuestionAsked) -> bool:
+        """Put the state of a new thread on disk; False where the message opens none."""
+        thread_id, event = work.key, work.event
+        asked = work.question or event
         person = self._asker(asked)
         if self._is_stranger(person, thread_id):
             return False
@@ -129,7 +123,7 @@ class Orchestrator:
             question=asked.content,
             permalink=self._desk.workspace.permalink(asked.chat_id, asked.message_id),
             question_type=kind,
-            severity=self._severity(asked.content, event.content, is_alarm=bool(heard.get("is_alarm"))),
+            severity=self._severity(asked.content, event.content, is_alarm=work.is_alarm),
             rubric=rubric_for(kind).render(),
             draft_version=closed.draft_version + 2 if closed else 0,  # no old button fits, not even of a run
             started_at=event.create_time if thread_id in self._lost else self._desk.clock.now(),
@@ -170,17 +164,17 @@ class Orchestrator:
             return False
         state = self._desk.store.get(thread_id)
         if state is not None and state.is_open and state.status is not ThreadStatus.PENDING_USER:
-            self._desk.jobs.put(JobKind.USER, thread_id, {"investigate": thread_id})
+            self._desk.jobs.put(ContinueThread(thread_id=thread_id))
         return True
 
-    def _follow_up(self, state: ThreadState, event: Event, heard: Mapping[str, Any]) -> None:
+    def _follow_up(self, state: ThreadState, message: FollowUpArrived) -> None:
         """Record a message that came into an open thread; only a mention starts work, and only on a waiting draft.
 
         The asker's "never mind" starts none and is shown in their words; an ack of anybody else says nothing. A guest
         is not heard, but whoever approves is told that they wrote (bot/casework/freshness.py).
         """
-        settles = _settles(state, event, heard)
-        if (heard.get("is_ack") and not settles) or self._is_stranger(self._asker(event), state.thread_id):
+        event, settles = message.event, _settles(state, message)
+        if (message.is_ack and not settles) or self._is_stranger(self._asker(event), state.thread_id):
             return
         if any(known.message_id == event.message_id for known in state.followups):
             self._work_on(state.thread_id)
@@ -198,9 +192,10 @@ class Orchestrator:
         self._desk.amend(state.thread_id, record)
         self._work_on(state.thread_id)
 
-    def _edited(self, state: ThreadState, event: Event) -> None:
+    def note_edit(self, edit: MessageEdited) -> None:
         """Mark the draft stale when the question's words changed; the new words are what a next round answers."""
-        if event.message_id != state.original_message_id or event.content == state.question:
+        state, event = self._open_thread(edit.key), edit.event
+        if state is None or event.message_id != state.original_message_id or event.content == state.question:
             return
         self._desk.amend(
             state.thread_id,
@@ -212,8 +207,11 @@ class Orchestrator:
         )
         self._work_on(state.thread_id)
 
-    def _deleted(self, state: ThreadState, event: Event) -> None:
+    def note_deletion(self, deletion: MessageDeleted) -> None:
         """Close the thread when its question is gone; forget a follow-up when only that is gone."""
+        state, event = self._open_thread(deletion.key), deletion.event
+        if state is None:
+            return
         if event.message_id == state.original_message_id:
             self._desk.amend(state.thread_id, self._withdrawn)
             self._desk.finish(state.thread_id)
@@ -243,8 +241,8 @@ def reopen(state: ThreadState, *, at: datetime, why: str) -> ThreadState:
     )
 
 
-def _settles(state: ThreadState, event: Event, heard: Mapping[str, Any]) -> bool:
-    return bool(heard.get("settles")) and event.sender.id == state.original_sender_id
+def _settles(state: ThreadState, message: FollowUpArrived) -> bool:
+    return message.settles and message.event.sender.id == state.original_sender_id
 
 
 def _with_followup(state: ThreadState, event: Event) -> ThreadState:

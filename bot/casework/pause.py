@@ -19,7 +19,7 @@ from typing import Final
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from bot.domain.jobs import Job
+from bot.domain.jobs import Job, MessageWork
 from bot.domain.text.humanize import utc_text
 from bot.errors import ConfigError
 from bot.ports import Clock
@@ -97,7 +97,7 @@ class PauseSwitch:
 
     def allows(self, job: Job) -> bool:
         """Whether a job may be taken now: a message still gets its card, whose investigation waits."""
-        return self._pause is None or "event" in job.payload
+        return self._pause is None or isinstance(job.work, MessageWork)
 
     def pause(self, *, by: str, name: str) -> bool:
         """Stop; False if that had been done already, and then the first one's name stands. Raises StoreError."""

@@ -36,7 +36,6 @@ from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
 from bot.intake.classifier.classification import asks_question, classify, is_alarm
-from bot.intake.watcher import Watcher
 from bot.ports.collections import BRIEFS, LESSON_BACKLOG, RECHECKS
 from handlers.answers import ephemeral_reply
 from handlers.buttons.lesson_buttons import LessonButtons
@@ -78,7 +77,6 @@ class CaseworkServices:
     mentions: Mentions
     rebuilding: ThreadRebuild
     giving_up: GivingUp
-    watcher: Watcher
     decisions: Decisions
     lessons: LessonNotes
     rechecks: NoteRechecks
@@ -115,7 +113,6 @@ def build_casework(on: SharedServices) -> CaseworkServices:
         mentions=_mentions(on, orchestrator, decisions),
         rebuilding=_rebuilding(on, orchestrator),
         giving_up=GivingUp(on.desk, orchestrator, on.ops.say),
-        watcher=_watcher(on, orchestrator),
         decisions=decisions,
         lessons=lessons,
         rechecks=rechecks,
@@ -141,7 +138,7 @@ def _mentions(on: SharedServices, orchestrator: Orchestrator, decisions: Decisio
         bot_user_id=on.me.user_id,
         tell=ephemeral_reply(on.client),
         is_question=lambda text: asks_question(text, rules),
-        work_on=orchestrator.handle,
+        orchestrator=orchestrator,
     )
 
 
@@ -183,21 +180,6 @@ def _working_hours(on: SharedServices) -> ActiveHours | None:
 
 def _zone(on: SharedServices, name: str) -> str:
     return local_zone(on.environment.variables) if name == "local" else name
-
-
-def _watcher(on: SharedServices, orchestrator: Orchestrator) -> Watcher:
-    return Watcher(
-        on.settings,
-        on.me,
-        rules=on.rules(),
-        events=on.journals.events,
-        classified=on.journals.classified,
-        store=on.store,
-        jobs=on.jobs,
-        clock=on.clock,
-        on_trouble=on.ops.say,
-        on_queued=orchestrator.on_queued,
-    )
 
 
 def _rebuilding(on: SharedServices, orchestrator: Orchestrator) -> ThreadRebuild:

@@ -118,7 +118,6 @@ def _proposals(on: SharedServices, beats: Heartbeats) -> ProposalService:
         sessions=beats.sessions,
         workspace=on.desk.workspace,
         clock=on.clock,
-        bot_user_id=on.me.user_id,
         allow_external=on.settings.watcher.allow_external,
         say=on.ops.say,
     )

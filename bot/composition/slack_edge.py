@@ -14,6 +14,7 @@ from slack_sdk.models.blocks import Block
 from blocks.cards.draft_card import card_blocks
 from blocks.views.home_view import HomeData
 from bot.casework.checks.evidence_reader import EvidenceReader
+from bot.casework.orchestrator import Orchestrator
 from bot.casework.reports.status_overview import count_today, overview
 from bot.composition.casework_services import CaseworkServices
 from bot.composition.heartbeat_slack import HeartbeatSlack
@@ -22,6 +23,8 @@ from bot.domain.threads import ThreadState, ThreadStatus
 from bot.heartbeat.schedule.session_overview import rows
 from bot.intake.backfill.chat_backfill import Backfill
 from bot.intake.backfill.gaps import Gaps
+from bot.intake.enqueue import MessageSorter
+from bot.intake.watcher import Watcher
 from bot.ports.collections import GAPS, PRESENCE
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
 from handlers.commands.dispatcher import CommandDispatcher
@@ -40,6 +43,8 @@ from handlers.transport.workspace import SlackHistory
 class SlackEdge:
     """Where Slack is heard."""
 
+    sorter: MessageSorter
+    watcher: Watcher
     connection: SlackConnection | HttpConnection
     backfill: Backfill
     home: HomeTab
@@ -56,8 +61,15 @@ def build_slack_edge(
 ) -> SlackEdge:
     """Return the line to Slack, opened by its connection; `ear_secret` is the app token, or the signing secret."""
     home = _home(on, beats)
+    sorter = MessageSorter(
+        rules=on.rules(),
+        bot_user_id=on.me.user_id,
+        ops_channel=on.ops_channel,
+        session_names=beats.heartbeats.sessions.names,
+    )
+    watcher = _watcher(on, sorter, casework.orchestrator)
     listeners = Listeners(
-        watcher=casework.watcher,
+        watcher=watcher,
         approvals=_approvals(on, casework, home),
         alerts=beats.alerts,
         suggestions=beats.suggestions,
@@ -65,7 +77,7 @@ def build_slack_edge(
         tiers=beats.tiers,
         proposals=beats.proposal_buttons,
         shortcuts=Shortcuts(
-            casework.watcher,
+            watcher,
             on.desk.workspace,
             team_id=on.me.team_id,
             allow_external=on.settings.watcher.allow_external,
@@ -74,9 +86,25 @@ def build_slack_edge(
         lessons=casework.lesson_buttons,
     )
     bolt = bolt_app(bot_token, on.environment.slack_api_url, on.me, listeners, executor)
-    backfill = _backfill(on, casework, bot_token)
+    backfill = _backfill(on, watcher, bot_token)
     connect = _over_http if on.settings.slack.mode == "http" else _over_socket
-    return SlackEdge(connection=connect(on, bolt, ear_secret, backfill), backfill=backfill, home=home)
+    connection = connect(on, bolt, ear_secret, backfill)
+    return SlackEdge(sorter=sorter, watcher=watcher, connection=connection, backfill=backfill, home=home)
+
+
+def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrator) -> Watcher:
+    return Watcher(
+        on.settings,
+        on.me,
+        sorter=sorter,
+        events=on.journals.events,
+        classified=on.journals.classified,
+        store=on.store,
+        jobs=on.jobs,
+        clock=on.clock,
+        on_trouble=on.ops.say,
+        on_settled=orchestrator.note_settled,
+    )
 
 
 def _commands(on: SharedServices, casework: CaseworkServices, beats: HeartbeatSlack) -> CommandDispatcher:
@@ -142,7 +170,7 @@ def _once(card: Callable[[ThreadState], list[Block]]) -> Callable[[ThreadState],
     return make
 
 
-def _backfill(on: SharedServices, casework: CaseworkServices, bot_token: str) -> Backfill:
+def _backfill(on: SharedServices, watcher: Watcher, bot_token: str) -> Backfill:
     client = patient_client(bot_token, on.environment.slack_api_url)
 
     def set_clock() -> None:
@@ -151,7 +179,7 @@ def _backfill(on: SharedServices, casework: CaseworkServices, bot_token: str) ->
 
     return Backfill(
         on.settings,
-        casework.watcher,
+        watcher,
         SlackHistory(client),
         team_id=on.me.team_id,
         store=on.store,

@@ -6,14 +6,17 @@ from bot.casework.recovery.failed_jobs import GivingUp
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
 from bot.composition.shared_services import SharedServices
 from bot.domain.jobs import Job
-from bot.intake.enqueue import requeue_lost_jobs
+from bot.intake.enqueue import MessageSorter, requeue_lost_jobs
 
 
 class StartupReport:
     """Says what was found, and sees to it that what was lost is taken up."""
 
-    def __init__(self, on: SharedServices, rebuilding: ThreadRebuild, giving_up: GivingUp) -> None:
-        self._on, self._rebuilding, self._giving_up = on, rebuilding, giving_up
+    def __init__(
+        self, on: SharedServices, sorter: MessageSorter, rebuilding: ThreadRebuild, giving_up: GivingUp
+    ) -> None:
+        self._on, self._sorter = on, sorter
+        self._rebuilding, self._giving_up = rebuilding, giving_up
 
     def say(self) -> None:
         """Tell of unreadable records, jobs and lines; raises StoreError where the disk refuses what follows."""
@@ -46,6 +49,6 @@ class StartupReport:
         since_ms = on.jobs.lost_since_ms()
         if since_ms is None:
             return
-        count = requeue_lost_jobs(on.journals.classified, on.store, on.jobs, on.rules(), since_ms=since_ms)
+        count = requeue_lost_jobs(on.journals.classified, on.store, on.jobs, self._sorter, since_ms=since_ms)
         if count:
             on.ops.say(f"{count} question{'s' * (count > 1)} of that time had no job and no record: queued again.")

@@ -1,15 +1,25 @@
-"""Work waiting in the queue: what it is called on disk and which comes first.
+"""Jobs: what is to be done, one class for each kind of work, and the job that carries it through the queue.
 
-The file name carries the priority (user work before heartbeats, oldest first inside each), so that a listing of the
+bot/intake/enqueue.py decides the class of a message; bot/runtime/job_table.py names the handler of each class. The file
+name of a job carries the priority (user work before heartbeats, oldest first inside each), so that a listing of the
 folder is the queue and needs no file opened.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Final
+from types import MappingProxyType
+from typing import ClassVar, Final
 
+from pydantic import AwareDatetime
+
+from bot.domain.commands.mention_instructions import Instruction
+from bot.domain.events import Event
 from bot.domain.frozen_value import FrozenValue
+from bot.domain.heartbeats.beats import Wake
+from bot.domain.playbooks.playbook_requests import PlaybookRequest
+from bot.domain.threads import thread_key
 
 MAX_ATTEMPTS: Final = 3
 SUSPECT_DEATHS: Final = 2
@@ -25,8 +35,136 @@ class JobKind(StrEnum):
     HEARTBEAT = "heartbeat"
 
 
+class Work(FrozenValue):
+    """What a job asks for."""
+
+    kind: ClassVar[JobKind] = JobKind.USER
+
+    @property
+    def key(self) -> str:
+        """The thread or session for which no two jobs may run at once."""
+        raise NotImplementedError
+
+    @property
+    def job_id(self) -> str | None:
+        """The id that its job must have; None: the queue numbers it."""
+        return None
+
+
+class MessageWork(Work):
+    """Something about one chat message."""
+
+    event: Event
+
+    @property
+    def key(self) -> str:
+        """The id of the message's thread."""
+        return thread_key(self.event)
+
+
+class FollowUpArrived(MessageWork):
+    """A message that means something to an open thread only; where none is open it is forgotten.
+
+    `is_ack`: it is nobody's answer, whoever it names. `settles`: from the asker, it ends the matter.
+    """
+
+    is_ack: bool = False
+    settles: bool = False
+
+
+class QuestionAsked(FollowUpArrived):
+    """A message that deserves a thread of its own; in a thread that is open it is a follow-up.
+
+    `is_alarm`: it pages. `question` is the message that a mention points to, where it is not the message itself: what
+    is asked, and by whom.
+    """
+
+    is_alarm: bool = False
+    question: Event | None = None
+
+
+class MentionInstruction(QuestionAsked):
+    """A mention that is nothing but an instruction, or that may stand under a card in the ops channel."""
+
+    instruction: Instruction
+
+
+class PlaybookRequested(QuestionAsked):
+    """A mention that wants a playbook changed."""
+
+    request: PlaybookRequest
+
+
+class UnsortedQuestion(QuestionAsked):
+    """A question queued by a version that did not tell mentions apart; it is sorted when it is done."""
+
+
+class MessageEdited(MessageWork):
+    """The words of a message changed."""
+
+
+class MessageDeleted(MessageWork):
+    """A message is gone."""
+
+
+class ContinueThread(Work):
+    """Carry an open thread as far as it goes without a human."""
+
+    thread_id: str
+
+    @property
+    def key(self) -> str:
+        """The thread's id."""
+        return self.thread_id
+
+
+class RebuildThread(ContinueThread):
+    """Open a thread again whose record could not be read; `file` is what the record was set aside as."""
+
+    file: str
+    is_new: bool = True
+    """Whether it was set aside just now, and nobody has been told."""
+
+
+class RunBeat(Work):
+    """Carry out one beat of a session; `slot` is the time it is due, None for one that somebody asked for."""
+
+    kind: ClassVar[JobKind] = JobKind.HEARTBEAT
+
+    session_id: str
+    slot: AwareDatetime | None = None
+    wake: Wake = Wake.ON_DEMAND
+
+    @property
+    def key(self) -> str:
+        """The session's id."""
+        return self.session_id
+
+    @property
+    def job_id(self) -> str:
+        """The session's id, too."""
+        return self.session_id
+
+
+WORK_CLASSES: Final[Mapping[str, type[Work]]] = MappingProxyType(
+    {
+        "question-asked": QuestionAsked,
+        "follow-up-arrived": FollowUpArrived,
+        "message-edited": MessageEdited,
+        "message-deleted": MessageDeleted,
+        "mention-instruction": MentionInstruction,
+        "playbook-requested": PlaybookRequested,
+        "unsorted-question": UnsortedQuestion,
+        "continue-thread": ContinueThread,
+        "rebuild-thread": RebuildThread,
+        "run-beat": RunBeat,
+    }
+)
+"""Every class that can be queued, by its name on disk; a name never changes its meaning."""
+
+
 class Job(FrozenValue):
-    """One piece of work.
+    """One piece of work in the queue.
 
     `key` names the thread or session for which no two jobs may run at once; `attempts` counts the claims so far that
     ended in an error, and the one under way; `deaths` how often the process died while it ran, `deaths_alone` how often
@@ -37,7 +175,7 @@ class Job(FrozenValue):
     job_id: str
     epoch_ms: int
     key: str
-    payload: dict[str, Any]
+    work: Work
     attempts: int = 0
     failures: tuple[str, ...] = ()
     deaths: int = 0
@@ -61,7 +199,8 @@ class Job(FrozenValue):
     def died(self, *, alone: bool) -> Job:
         """Return the job as the next start takes it up: a death is no failed attempt.
 
-        >>> job = Job(kind=JobKind.USER, job_id="1", epoch_ms=1, key="k", payload={}, attempts=1)
+        >>> work = ContinueThread(thread_id="T1.C1.2")
+        >>> job = Job(kind=work.kind, job_id="1", epoch_ms=1, key=work.key, work=work, attempts=1)
         >>> (job.died(alone=True).attempts, job.died(alone=True).deaths_alone, job.died(alone=False).deaths_alone)
         (0, 1, 0)
         """

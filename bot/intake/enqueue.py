@@ -1,4 +1,4 @@
-"""What casework is handed with a message: the event, and what the rules say of it beyond its class. Pure.
+"""Decides which job a message becomes, by its words alone: a question, a follow-up, an instruction, an order. Pure.
 
 Queues anew what a job that could not be read may have held: the questions of the journal nobody knows of.
 
@@ -9,14 +9,25 @@ same, because casework knows each message.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ValidationError
 
+from bot.domain.commands.mention_instructions import InstructionKind, read_instruction
 from bot.domain.events import Classification, Event, MessageType
-from bot.domain.jobs import JobKind
+from bot.domain.jobs import (
+    FollowUpArrived,
+    MentionInstruction,
+    MessageDeleted,
+    MessageEdited,
+    MessageWork,
+    PlaybookRequested,
+    QuestionAsked,
+)
+from bot.domain.playbooks.playbook_requests import parse_playbook_request
 from bot.domain.threads import thread_key
 from bot.intake.classifier.classification import classify, says_settled
 from bot.intake.classifier.rules import Rules
@@ -24,22 +35,46 @@ from bot.ports import JobQueue, Journal, ThreadStore
 
 _SHOWS: Final = frozenset({MessageType.IMAGE, MessageType.FILE})
 """Whoever sends a picture with an "ok" may answer with the picture."""
+_SPOKEN: Final = frozenset({MessageType.TEXT, MessageType.THREAD_REPLY})
+_NO_ORDER: Final = frozenset({InstructionKind.BARE, InstructionKind.QUESTION})
 
 
-def build_job(event: Event, found: Classification, rules: Rules) -> dict[str, Any]:
-    """Return the queue's job for a message: the event, and what the rules say that casework needs to know.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MessageSorter:
+    """Makes jobs of messages; `session_names` returns the names of the sessions by id, as they are now."""
 
-    `opens`: it deserves a thread of its own, should the one it was written in be closed by then. `is_ack`: it is
-    nobody's answer, whoever it names. `is_alarm`: it pages. `says_settled`: from the asker, it ends the matter.
-    """
-    alone = classify(event, rules, inflight=False)
-    return {
-        "event": event.model_dump(mode="json"),
-        "opens": alone.classification == "actionable",
-        "is_ack": found.is_ack_or_emoji and event.msg_type not in _SHOWS,
-        "is_alarm": found.is_alarm,
-        "settles": not found.is_question and says_settled(event.content, rules),
-    }
+    rules: Rules
+    bot_user_id: str
+    ops_channel: str
+    session_names: Callable[[], Mapping[str, str]]
+
+    def sort(self, event: Event, found: Classification) -> MessageWork:
+        """Return the job for a message of which the rules said `found`."""
+        if event.msg_type is MessageType.EDIT:
+            return MessageEdited(event=event)
+        if event.msg_type is MessageType.DELETE:
+            return MessageDeleted(event=event)
+        is_ack = found.is_ack_or_emoji and event.msg_type not in _SHOWS
+        settles = not found.is_question and says_settled(event.content, self.rules)
+        if classify(event, self.rules, inflight=False).classification != "actionable":
+            return FollowUpArrived(event=event, is_ack=is_ack, settles=settles)
+        return self.sort_question(QuestionAsked(event=event, is_ack=is_ack, settles=settles, is_alarm=found.is_alarm))
+
+    def sort_question(self, asked: QuestionAsked) -> FollowUpArrived:
+        """Return the job for a message that deserves a thread: the same, or what a mention asks for instead."""
+        event, fields = asked.event, {name: getattr(asked, name) for name in QuestionAsked.model_fields}
+        if event.msg_type not in _SPOKEN or event.sender.type != "user" or self.bot_user_id not in event.mentions:
+            return QuestionAsked(**fields)
+        names = self.session_names()
+        if names and (request := parse_playbook_request(event.content, names)) is not None:
+            return PlaybookRequested(**fields, request=request)
+        instruction = read_instruction(event.content, self.bot_user_id, names)
+        if asked.is_ack and instruction.kind in _NO_ORDER:  # "thanks, @triage" under an answer asks for nothing
+            return FollowUpArrived(event=event, is_ack=True, settles=asked.settles)
+        may_be_under_card = event.chat_id == self.ops_channel and event.thread_id is not None
+        if instruction.kind is InstructionKind.QUESTION and not may_be_under_card:
+            return QuestionAsked(**fields)
+        return MentionInstruction(**fields, instruction=instruction)
 
 
 TAIL_BYTES: Final = 16 * 1024 * 1024
@@ -47,7 +82,9 @@ BEFORE: Final = timedelta(minutes=5)
 """How much earlier than its job an event may have been sorted; a clock that was set back makes them differ."""
 
 
-def requeue_lost_jobs(classified: Journal, store: ThreadStore, jobs: JobQueue, rules: Rules, *, since_ms: int) -> int:
+def requeue_lost_jobs(
+    classified: Journal, store: ThreadStore, jobs: JobQueue, sorter: MessageSorter, *, since_ms: int
+) -> int:
     """Queue every question sorted since then of which nothing is known; returns how many.
 
     Raises:
@@ -57,7 +94,7 @@ def requeue_lost_jobs(classified: Journal, store: ThreadStore, jobs: JobQueue, r
     count = 0
     for event, found in _questions(classified, since):
         if not _is_known(event, store, jobs):
-            jobs.put(JobKind.USER, thread_key(event), build_job(event, found, rules))
+            jobs.put(sorter.sort(event, found))
             count += 1
     return count
 

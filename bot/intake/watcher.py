@@ -11,18 +11,18 @@ import queue
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from bot.config.settings import Settings
 from bot.domain.events import Event, MessageType
-from bot.domain.jobs import JobKind
+from bot.domain.jobs import FollowUpArrived, QuestionAsked
 from bot.domain.threads import thread_key
 from bot.errors import StoreError
-from bot.intake.classifier.classification import Rules, classify
-from bot.intake.enqueue import build_job
+from bot.intake.classifier.classification import classify
+from bot.intake.enqueue import MessageSorter
 from bot.intake.normalise import Body, Identity, Incoming, normalise
 from bot.ports import Clock, JobQueue, Journal, ThreadStore
 
@@ -46,27 +46,30 @@ class ForcedEnqueue(StrEnum):
 
 
 class Watcher:
-    """Receives chat events on any thread and sorts them on one of its own."""
+    """Receives chat events on any thread and sorts them on one of its own.
+
+    `on_settled` gets what its writer may have meant as the end of the matter, once it is queued.
+    """
 
     def __init__(
         self,
         settings: Settings,
         me: Identity,
         *,
-        rules: Rules,
+        sorter: MessageSorter,
         events: Journal,
         classified: Journal,
         store: ThreadStore,
         jobs: JobQueue,
         clock: Clock,
         on_trouble: Callable[[str], None],
-        on_queued: Callable[[Mapping[str, Any]], object] = lambda _: None,
+        on_settled: Callable[[FollowUpArrived], object],
         retry_s: float = RETRY_S,
     ) -> None:
-        self._settings, self._me, self._rules = settings, me, rules
+        self._settings, self._me, self._sorter = settings, me, sorter
         self._events, self._classified = events, classified
         self._store, self._jobs, self._clock = store, jobs, clock
-        self._on_trouble, self._on_queued, self._retry_s = on_trouble, on_queued, retry_s
+        self._on_trouble, self._on_settled, self._retry_s = on_trouble, on_settled, retry_s
         self._names = {chat.chat_id: chat.name for chat in settings.watched_chats}
         self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
         self._heard: dict[str, datetime] = {}
@@ -135,7 +138,7 @@ class Watcher:
         if closed is not None and closed.original_message_id == event.message_id:
             return ForcedEnqueue.CLOSED
         self._journal_once(event)
-        self._jobs.put(JobKind.USER, thread_key(event), {"event": event.model_dump(mode="json")})
+        self._jobs.put(self._sorter.sort_question(QuestionAsked(event=event)))
         return ForcedEnqueue.QUEUED
 
     def last_seen(self, chat_id: str) -> datetime | None:
@@ -154,7 +157,7 @@ class Watcher:
             return False
         if incoming is None or incoming.event.msg_type in _CHANGES:
             return False
-        return classify(incoming.event, self._rules, inflight=False).classification == "actionable"
+        return classify(incoming.event, self._sorter.rules, inflight=False).classification == "actionable"
 
     def _counts(self, incoming: Incoming) -> bool:
         """Whether the settings want this message at all."""
@@ -202,13 +205,14 @@ class Watcher:
         whatever its class.
         """
         inflight = self._in_flight(event)
-        found = classify(event, self._rules, inflight=inflight)
+        found = classify(event, self._sorter.rules, inflight=inflight)
         found = found.model_copy(update={"classified_at": self._clock.now()})
         if (found.classification == "actionable" or inflight) and event is not self._queued:
-            job = build_job(event, found, self._rules)
-            self._jobs.put(JobKind.USER, thread_key(event), job)
+            work = self._sorter.sort(event, found)
+            self._jobs.put(work)
             self._queued = event
-            self._on_queued(job)
+            if isinstance(work, FollowUpArrived) and work.settles:
+                self._on_settled(work)
         self._classified.append({**event.model_dump(mode="json"), **found.model_dump(mode="json")})
 
     def _in_flight(self, event: Event) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from bot.domain.jobs import Job, JobKind
+from bot.domain.jobs import Job, Work
 from bot.domain.threads import ThreadState
 
 DAMAGED: Final = -1
@@ -127,8 +127,8 @@ def any_job(_: Job) -> bool:
 class JobQueue(Protocol):
     """Durable work, first user jobs, then heartbeats, first-in first-out inside each."""
 
-    def put(self, kind: JobKind, key: str, payload: Mapping[str, Any], *, job_id: str | None = None) -> Job:
-        """Store a job; `key` is the thread or session it must not run twice for at once."""
+    def put(self, work: Work) -> Job:
+        """Store a job for it; raises StoreError when the disk refuses."""
         ...
 
     def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:

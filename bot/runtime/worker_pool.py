@@ -10,12 +10,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from bot.agent.model_run import RunStopped
-from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job
+from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job, Work
 from bot.errors import DiskRefused, StoreError, TriageError, Unavailable
 from bot.ports import JobQueue, any_job
 
@@ -31,38 +30,9 @@ MAX_PAUSE_S = 64.0
 PAUSE_FOR_DISK_S = 5.0
 DEADLY = f"the bot died {DEADLY_DEATHS} times while it did this and nothing else"
 
-Handler = Callable[[Mapping[str, Any]], None]
-
-
-def one_of(handlers: Mapping[str, Handler], otherwise: Handler) -> Handler:
-    """Return a handler that gives a job to the one of `handlers` whose key stands in its payload.
-
-    >>> one_of({"beat": lambda payload: print("a beat of", payload["beat"])}, print)({"beat": "shop"})
-    a beat of shop
-    """
-
-    def handle(payload: Mapping[str, Any]) -> None:
-        named = next((handler for key, handler in handlers.items() if key in payload), otherwise)
-        named(payload)
-
-    return handle
-
-
-def unless(takes: Callable[[Mapping[str, Any]], bool], taker: Handler, otherwise: Handler) -> Handler:
-    """Return a handler that gives a job to `taker` if it `takes` it.
-
-    >>> unless(lambda payload: "wish" in payload, lambda _: print("a wish"), print)({"wish": 1})
-    a wish
-    """
-
-    def handle(payload: Mapping[str, Any]) -> None:
-        (taker if takes(payload) else otherwise)(payload)
-
-    return handle
-
 
 class WorkerPool:
-    """Runs `handle` on the payload of every claimed job, on `threads` threads; claims only what is `wanted` by then.
+    """Runs `do_work` on the work of every claimed job, on `threads` threads; claims only what is `wanted` by then.
 
     `on_deadly` gets a job that is not to be run any more, and says whether that settled it; else it is given up.
     """
@@ -70,7 +40,7 @@ class WorkerPool:
     def __init__(
         self,
         jobs: JobQueue,
-        handle: Handler,
+        do_work: Callable[[Work], object],
         *,
         threads: int,
         on_given_up: Callable[[Job], object],
@@ -82,7 +52,7 @@ class WorkerPool:
         pause_after_error_s: float = PAUSE_AFTER_ERROR_S,
         pause_for_disk_s: float = PAUSE_FOR_DISK_S,
     ) -> None:
-        self._jobs, self._handle = jobs, handle
+        self._jobs, self._do_work = jobs, do_work
         self._on_given_up, self._on_deadly = on_given_up, on_deadly
         self._wanted = wanted
         self._interrupt, self._finish_s = interrupt, finish_s
@@ -136,7 +106,7 @@ class WorkerPool:
                 self._give_up(job, DEADLY)
                 return
             if not job.is_deadly:
-                self._handle(job.payload)
+                self._do_work(job.work)
         except RunStopped:
             log.info("job interrupted", extra={"action": "job_interrupted", "job": job.name})
             self._jobs.give_back(job, why="the bot stopped", count=False)

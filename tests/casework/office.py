@@ -24,14 +24,26 @@ from bot.casework.thread_service import ThreadService
 from bot.casework.validate.validation import Validation
 from bot.config.settings import Settings
 from bot.domain.events import Event
-from bot.domain.jobs import JobKind
+from bot.domain.jobs import (
+    ContinueThread,
+    FollowUpArrived,
+    MentionInstruction,
+    MessageDeleted,
+    MessageEdited,
+    PlaybookRequested,
+    QuestionAsked,
+    RebuildThread,
+    RunBeat,
+    UnsortedQuestion,
+    Work,
+)
 from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, Verdict
 from bot.domain.threads import ThreadState, thread_key
-from bot.intake.classifier.classification import Rules, classify, is_alarm
-from bot.intake.enqueue import build_job
+from bot.intake.classifier.classification import classify, is_alarm
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
-from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_verdict, an_event
+from bot.runtime.job_table import JobTable, row
+from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_sorter, a_verdict, an_event
 from tests.fakes import (
     Crash,
     FakeClock,
@@ -50,7 +62,8 @@ from tests.fakes import (
 ANN, BEN = "U1", "U2"
 """Who asks, and who approves."""
 
-RULES = Rules(bot_id="U0BOT")
+SORTER = a_sorter()
+RULES = SORTER.rules
 
 
 class ScriptedValidator:
@@ -154,6 +167,18 @@ class Office:
         self.rebuilding = ThreadRebuild(self.desk, self.orchestrator, self.events, _opens, bot_user_id="U0BOT")
         self.lessons = LessonNotes(self.desk, self.shelf, self.lesson_slate)
         self.decisions = Decisions(self.desk, self.replies, self._still_stands, self.escalations)
+        self.table = JobTable(
+            (
+                row(QuestionAsked, self.orchestrator.take_question),
+                row(FollowUpArrived, self.orchestrator.take_follow_up),
+                row(MessageEdited, self.orchestrator.note_edit),
+                row(MessageDeleted, self.orchestrator.note_deletion),
+                row(ContinueThread, self.orchestrator.continue_thread),
+                row(RebuildThread, self.rebuilding.rebuild_thread),
+                row(MentionInstruction, self.orchestrator.take_question),
+                *(row(work, _none) for work in (PlaybookRequested, RunBeat, UnsortedQuestion)),
+            )
+        )
 
     def _still_stands(self, ref: EvidenceRef) -> bool:
         return ref.ref not in self.changed_refs
@@ -171,15 +196,15 @@ class Office:
     def queue(self, event: Event) -> None:
         """Put an event into the queue, as the watcher does."""
         state = self.store.get(thread_key(event))
-        found = classify(event, RULES, inflight=state is not None and state.is_open)
-        payload = build_job(event, found, RULES)
-        self.jobs.put(JobKind.USER, thread_key(event), payload)
-        self.orchestrator.on_queued(payload)
+        work = SORTER.sort(event, classify(event, RULES, inflight=state is not None and state.is_open))
+        self.jobs.put(work)
+        if isinstance(work, FollowUpArrived) and work.settles:
+            self.orchestrator.note_settled(work)
 
     def work(self) -> None:
         """Work the queue off."""
         while (job := self.jobs.claim(self.pausing.allows)) is not None:
-            (self.rebuilding if "rebuild" in job.payload else self.orchestrator).handle(job.payload)
+            self.table.do_work(job.work)
             self.jobs.done(job)
 
     def restart(self) -> list[str]:
@@ -239,6 +264,10 @@ class Office:
     def click(self) -> DraftClick:
         """Return what a click on the card, as it stands in the ops channel, carries."""
         return click_of(self.shown)
+
+
+def _none(work: Work) -> None:
+    raise AssertionError(f"casework has no such job: {work}")
 
 
 def _opens(event: Event) -> bool:

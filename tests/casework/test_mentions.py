@@ -10,15 +10,14 @@ import pytest
 from bot.casework.approvers import Approvers
 from bot.casework.mentions import DECIDE, GONE, GUESTS, HOW, NOT_YOURS, OWN, WHAT, WORDLESS, Mentions
 from bot.domain.events import Sender
-from bot.domain.jobs import JobKind
+from bot.domain.jobs import JobKind, MentionInstruction
 from bot.domain.severity import Severity
 from bot.domain.threads import Resolution
 from bot.errors import ProviderError
 from bot.intake.classifier.classification import asks_question, classify
-from bot.intake.enqueue import build_job
 from bot.ports import ChatMessage, Person
 from tests.builders import QUESTION_TS, THREAD_ID, an_event
-from tests.casework.office import ANN, BEN, RULES, Office
+from tests.casework.office import ANN, BEN, RULES, SORTER, Office
 
 LATER = "1795165290.000100"
 
@@ -38,7 +37,7 @@ class Desk:
             bot_user_id="U0BOT",
             tell=self._tell,
             is_question=lambda text: asks_question(text, RULES),
-            work_on=office.orchestrator.handle,
+            orchestrator=office.orchestrator,
         )
 
     def _tell(self, channel: str, user: str, text: str, thread_ts: str | None) -> None:
@@ -57,7 +56,11 @@ class Desk:
             content=f"<@U0BOT> {words}", message_id=at, sender=Sender(id=by), mentions=("U0BOT",),
             **{"thread_id": QUESTION_TS, "msg_type": "thread_reply", **changes},
         )  # fmt: skip
-        self.mentions.handle(build_job(event, classify(event, RULES, inflight=False), RULES))
+        work = SORTER.sort(event, classify(event, RULES, inflight=False))
+        if isinstance(work, MentionInstruction):
+            self.mentions.follow_instruction(work)
+        else:
+            self.office.table.do_work(work)
 
     @property
     def words(self) -> list[str]:
@@ -209,12 +212,3 @@ def test_a_word_under_a_card_is_context_for_approvers_only(desk: Desk) -> None:
     assert [(note.by, note.text) for note in noted.human_context] == [(BEN, "also check the retry path")]
     assert noted.status == "investigating"
     assert sum(job.kind is JobKind.USER for job in desk.office.jobs.waiting.values()) == 1
-
-
-def test_what_is_no_mention_goes_its_way(desk: Desk) -> None:
-    """An ordinary question, and a thread to investigate again."""
-    event = an_event()
-    desk.mentions.handle(build_job(event, classify(event, RULES, inflight=False), RULES))
-    assert desk.office.store.get(THREAD_ID) is not None
-    desk.mentions.handle({"investigate": THREAD_ID})
-    assert desk.told == []

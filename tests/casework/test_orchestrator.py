@@ -10,7 +10,7 @@ from blocks.cards.draft_card import click_of
 from bot.casework.decisions import DraftClick
 from bot.domain.doubts import question_edited
 from bot.domain.events import MessageType
-from bot.domain.jobs import JobKind
+from bot.domain.jobs import ContinueThread, FollowUpArrived, MessageEdited, QuestionAsked
 from bot.domain.returns import InvestigatorReturn, Verdict
 from bot.domain.severity import Severity
 from bot.domain.threads import HumanContext, PendingReason, PostIntent, Resolution, ThreadStatus
@@ -45,7 +45,7 @@ def test_a_question_queued_without_the_rules_findings_is_as_urgent_as_its_words(
     office: Office, text: str, severity: Severity
 ) -> None:
     """A shortcut's job, one of `/triage investigate` and a rebuilt thread's hold the event alone."""
-    office.orchestrator.handle({"event": an_event(text).model_dump(mode="json")})
+    office.orchestrator.take_question(QuestionAsked(event=an_event(text)))
     assert office.state.severity is severity
 
 
@@ -53,7 +53,7 @@ def test_an_edit_makes_a_question_more_urgent_and_never_less(office: Office) -> 
     """A reworded page would fall silent."""
     office.asked()
     for text in ("prod is down!!", "is it slow today?"):
-        office.orchestrator.handle({"event": an_event(text, msg_type=MessageType.EDIT).model_dump(mode="json")})
+        office.orchestrator.note_edit(MessageEdited(event=an_event(text, msg_type=MessageType.EDIT)))
         assert (office.state.question, office.state.severity) == (text, Severity.PAGE)
 
 
@@ -175,7 +175,7 @@ def test_an_event_for_a_thread_closed_but_not_archived_starts_afresh(office: Off
 
 def test_a_job_for_a_thread_that_is_gone_is_done(office: Office) -> None:
     """It was decided while the job waited."""
-    office.jobs.put(JobKind.USER, THREAD_ID, {"investigate": THREAD_ID})
+    office.jobs.put(ContinueThread(thread_id=THREAD_ID))
     office.work()
     assert office.investigator.assignments == []
 
@@ -451,7 +451,7 @@ def test_nothing_else_is_heard_ahead_of_its_turn(office: Office) -> None:
             thread = {"thread_id": QUESTION_TS, "msg_type": "thread_reply"}
             office.arrive(an_event(text, ts, sender={"id": sender}, **thread))
             before.append(office.state.followups)
-        office.orchestrator.on_queued({"event": an_event("never mind", "1.2").model_dump(mode="json"), "settles": True})
+        office.orchestrator.note_settled(FollowUpArrived(event=an_event("never mind", "1.2"), settles=True))
 
     office.investigator.meanwhile = meanwhile
     office.asked()

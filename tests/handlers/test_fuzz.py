@@ -39,7 +39,6 @@ from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
-from bot.intake.classifier.classification import Rules
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
@@ -56,7 +55,7 @@ from handlers.shortcuts import Shortcuts
 from handlers.transport.payload_shapes import is_well_shaped
 from handlers.transport.socket_connection import acknowledge_envelope
 from tests import payloads
-from tests.builders import an_event
+from tests.builders import a_sorter, an_event
 from tests.casework.office import BEN, Office
 from tests.fakes import MemoryDecisionLog, MemoryOverrideStore, MemorySessionStore, MemorySingle, MemorySuggestionStore
 from tests.gitrepo import make_repo
@@ -119,13 +118,14 @@ class World:
         return Watcher(
             self.office.settings,
             ME,
-            rules=Rules(bot_id=ME.user_id),
+            sorter=a_sorter(),
             events=self.events,
             classified=self.classified,
             store=self.office.store,
             jobs=self.office.jobs,
             clock=self.office.clock,
             on_trouble=pytest.fail,
+            on_settled=lambda _: None,
         )
 
     def _listeners(self) -> Listeners:
@@ -185,7 +185,6 @@ class World:
             sessions=sessions,
             workspace=self.office.workspace,
             clock=clock,
-            bot_user_id="U0BOT",
             allow_external=False,
             say=pytest.fail,
         )

@@ -17,7 +17,7 @@ from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
 from handlers.commands.heartbeat_command import HeartbeatCommand
 from tests.blocks.limits import texts
 from tests.heartbeat.builders import OWNERS
-from tests.heartbeat.clockwork import START, Clockwork
+from tests.heartbeat.clockwork import START, Clockwork, beat_of
 from tests.payloads import payload
 
 APPROVER, OWNER, OTHER = "U2", "U0ANN", "U0EVE"
@@ -118,7 +118,7 @@ def test_a_beat_is_started_by_hand(works: Clockwork) -> None:
     """Twice is one."""
     assert "A beat of shop-api is queued" in answer(works, "heartbeat run shop-api", OWNER)
     assert "this one follows it" in answer(works, "heartbeat run shop-api", OWNER)
-    assert [job.payload["wake"] for job in works.run_all()] == ["on_demand"]
+    assert [beat_of(job).wake for job in works.run_all()] == ["on_demand"]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_an_assignment_waits_in_the_inbox_and_wakes_its_session(works: Clockwork
     assert message.text.startswith("Why *5xx* since   noon? ")
     assert "known-to-us" not in message.text + seen
     assert (message.from_, message.kind, message.data["assigned_by"]) == ("@ana", "assignment", by)
-    assert [job.payload["wake"] for job in works.run_all()] == ["assignment"]
+    assert [beat_of(job).wake for job in works.run_all()] == ["assignment"]
 
 
 def test_an_assignment_outlives_a_kill_before_its_wake_and_a_session_that_is_off(works: Clockwork) -> None:
@@ -155,7 +155,7 @@ def test_an_assignment_outlives_a_kill_before_its_wake_and_a_session_that_is_off
     assert "No beat of shop-api: disabled" in seen
     answer(works, "heartbeat on shop-api")
     works.restarted().tick()
-    assert [job.payload["wake"] for job in works.run_all() if job.key == "shop-api"] == ["assignment"]
+    assert [beat_of(job).wake for job in works.run_all() if job.key == "shop-api"] == ["assignment"]
 
 
 @pytest.mark.parametrize(

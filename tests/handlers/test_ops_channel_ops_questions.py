@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.domain.events import Event
 from bot.errors import ProviderError
 from handlers.ops_channel import Ask, ops_questions
+from tests.builders import event_of
 from tests.fakes import FakeClock, MemoryJobQueue
 from tests.handlers.slack_stub import Answer, SlackStub, a_poster, refusal, slack_stub
 
@@ -39,7 +39,7 @@ def test_the_question_stands_in_the_channel_and_waits_in_the_queue(
     assert ask("Main is red, why?", "U0ANA") == "Asked in <#C0OPS>; its card will show the draft."
     job = jobs.claim()
     assert job is not None
-    event = Event.model_validate(job.payload["event"])
+    event = event_of(job)
     assert (job.key, event.chat_id, event.message_id) == (f"T1.C0OPS.{TS}", "C0OPS", TS)
     assert (event.sender.id, event.content, event.thread_id) == ("U0ANA", "Main is red, why?", None)
 
@@ -59,7 +59,7 @@ def test_the_words_are_kept_as_slack_keeps_them(slack: SlackStub, jobs: MemoryJo
     ask("a < b & https://x.io?", "U0ANA")
     job = jobs.claim()
     assert job is not None
-    assert Event.model_validate(job.payload["event"]).content == "a &lt; b &amp; <https://x.io>?"
+    assert event_of(job).content == "a &lt; b &amp; <https://x.io>?"
 
 
 def test_a_refusal_queues_nothing(slack: SlackStub, jobs: MemoryJobQueue, ask: Ask) -> None:

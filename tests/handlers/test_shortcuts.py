@@ -13,14 +13,14 @@ from slack_bolt import BoltRequest
 
 from blocks import ids
 from bot.config.settings import Settings
+from bot.domain.events import Sender
 from bot.domain.threads import ThreadStatus
-from bot.intake.classifier.classification import Rules
 from bot.intake.watcher import Watcher
 from bot.ports import ChatMessage, Person
 from handlers.routes import Listeners, bolt_app
 from handlers.shortcuts import Shortcuts
 from handlers.transport.payload_shapes import is_well_shaped
-from tests.builders import in_status
+from tests.builders import a_sorter, event_of, in_status
 from tests.fakes import FakeClock, FakeWorkspace, MemoryJobQueue, MemoryJournal, MemoryThreadStore
 from tests.handlers.slack_stub import SlackStub
 from tests.handlers.test_routes import ME, RecordedApprovals
@@ -40,13 +40,14 @@ class Edge:
         self.watcher = Watcher(
             Settings.model_validate({"codebase": str(folder), "ops_channel": "C0OPS"}),
             ME,
-            rules=Rules(bot_id=ME.user_id),
+            sorter=a_sorter(),
             events=self.events,
             classified=MemoryJournal(),
             store=self.store,
             jobs=self.jobs,
             clock=clock,
             on_trouble=lambda _: None,
+            on_settled=lambda _: None,
         )
         others: Any = RecordedApprovals()
         listeners = Listeners(
@@ -90,8 +91,9 @@ def test_a_message_that_the_rules_left_alone_is_queued_in_its_own_thread(edge: E
     assert "looks into it" in edge.choose()
     [job] = edge.jobs.waiting.values()
     assert job.key == THREAD
-    assert job.payload["event"]["sender"]["id"] == "U1"
-    assert job.payload["event"]["content"] == "deploying the new build to staging now"
+    event = event_of(job)
+    assert event.sender.id == "U1"
+    assert event.content == "deploying the new build to staging now"
     assert [record["message_id"] for record in edge.events.records()] == [TS]
 
 
@@ -191,7 +193,7 @@ def test_a_bots_message_is_taken(edge: Edge) -> None:
     message.pop("user")
     assert "looks into it" in edge.choose(message=message)
     [job] = edge.jobs.waiting.values()
-    assert job.payload["event"]["sender"] == {"id": "B0ALERTS", "type": "bot"}
+    assert event_of(job).sender == Sender(id="B0ALERTS", type="bot")
 
 
 def test_an_old_reply_is_taken_in_its_thread(edge: Edge) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.beats import Delivered, Envelope
 from bot.domain.heartbeats.session_state import SessionState
-from bot.domain.jobs import Job
+from bot.domain.jobs import Job, RunBeat
 from bot.errors import ProviderError
 from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.admission import Admission
@@ -106,7 +106,7 @@ class Clockwork:
 
     def beat(self, job: Job) -> None:
         """Run one beat as the runner does: take the wakes, say that it ran, be done."""
-        take_wakes(self.store, job.payload)
+        take_wakes(self.store, beat_of(job))
         self.store.save(job.key, lambda state: state.evolve(last_run=self.clock.at))
         self.jobs.done(job)
 
@@ -132,3 +132,9 @@ class Clockwork:
         if session.id == self.route_fails_for:
             raise ProviderError("Slack is away")
         return self.route
+
+
+def beat_of(job: Job) -> RunBeat:
+    """Return the beat that a job is."""
+    assert isinstance(job.work, RunBeat)
+    return job.work

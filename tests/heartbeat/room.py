@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.domain.heartbeats.beats import Action, Envelope, Receipt, Wake
 from bot.domain.heartbeats.session_state import SessionState
+from bot.domain.jobs import RunBeat
 from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
 from bot.heartbeat.alerts.alert_routing import AlertRouter, owner_or_ops
@@ -135,10 +136,10 @@ class BeatRoom:
     def state(self) -> SessionState:
         return self.store.load("shop")
 
-    def beat(self, wake: Wake = Wake.INTERVAL, **payload: Any) -> Envelope:
+    def beat(self, wake: Wake = Wake.INTERVAL, **work: Any) -> Envelope:
         """Run one beat, which must leave exactly one line; return it. The next one is half an hour later."""
         before = len(self.journal.lines)
-        self.beats.handle({"beat": "shop", "slot": None, "wake": wake.value, **payload})
+        self.beats.run_beat(RunBeat(session_id="shop", wake=wake, **work))
         assert len(self.journal.lines) == before + 1
         self.clock.advance(1_800)
         return self.log.recent("shop", 1)[0]

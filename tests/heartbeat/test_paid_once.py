@@ -9,6 +9,7 @@ import pytest
 
 from bot.domain.heartbeats.beats import Action, BeatResult, Envelope, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
+from bot.domain.jobs import RunBeat
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_edits import add_task
 from bot.domain.tiers import Tier
@@ -49,10 +50,10 @@ def dies_and_is_run_again(room: BeatRoom, faults: Faults, at: int) -> Envelope:
 
     room.full.steps = [armed]
     with pytest.raises(Crash):
-        room.beats.handle({"beat": "shop", "slot": AT.isoformat(), "wake": "interval"})
+        room.beats.run_beat(RunBeat(session_id="shop", slot=AT, wake=Wake.INTERVAL))
     faults.crash_at = None
     room.clock.advance(7_200)
-    room.beats.handle({"beat": "shop", "slot": AT.isoformat(), "wake": "interval"})
+    room.beats.run_beat(RunBeat(session_id="shop", slot=AT, wake=Wake.INTERVAL))
     return room.log.recent("shop", 1)[0]
 
 
@@ -127,12 +128,12 @@ def test_a_playbook_that_took_the_place_of_the_one_looked_at_is_not_stamped(tmp_
 
     room.full.steps = [armed]
     with pytest.raises(Crash):
-        room.beats.handle({"beat": "shop", "slot": AT.isoformat(), "wake": "interval"})
+        room.beats.run_beat(RunBeat(session_id="shop", slot=AT, wake=Wake.INTERVAL))
     faults.crash_at = None
     (room.cwd / "HEARTBEAT.md").write_text(
         "# Timestamps\n- Last quick: (never)\n- Last hourly: (never)\n- Last daily: (never)\n\n"
         "# Daily Tasks\n- [ ] Look at something else\n"
     )
-    room.beats.handle({"beat": "shop", "slot": AT.isoformat(), "wake": "interval"})
+    room.beats.run_beat(RunBeat(session_id="shop", slot=AT, wake=Wake.INTERVAL))
     assert room.state.paid is None
     assert parse(room.playbook).stamps.daily is None

@@ -10,13 +10,12 @@ import pytest
 
 from bot.config.settings import Settings
 from bot.domain.events import Event
-from bot.domain.jobs import JobKind
+from bot.domain.jobs import FollowUpArrived, Job, MessageWork, Work
 from bot.domain.threads import Resolution, thread_key
 from bot.errors import StoreError
-from bot.intake.classifier.classification import Rules
 from bot.intake.normalise import Identity
 from bot.intake.watcher import RETRY_S, Watcher
-from tests.builders import NOW, a_thread
+from tests.builders import NOW, a_sorter, a_thread
 from tests.fakes import FakeClock, MemoryJobQueue, MemoryJournal, MemoryThreadStore
 from tests.payloads import payload
 
@@ -39,6 +38,7 @@ class Post:
         self.jobs = MemoryJobQueue(self.clock)
         self.troubles: list[str] = []
         self.troubled = threading.Event()
+        self.settled: list[FollowUpArrived] = []
         self.retry_s = RETRY_S
         self.watcher = self._new()
 
@@ -46,13 +46,14 @@ class Post:
         return Watcher(
             self.settings,
             ME,
-            rules=Rules(bot_id=ME.user_id),
+            sorter=a_sorter(),
             events=self.events,
             classified=self.classified,
             store=self.store,
             jobs=self.jobs,
             clock=self.clock,
             on_trouble=self._trouble,
+            on_settled=self.settled.append,
             retry_s=self.retry_s,
         )
 
@@ -75,7 +76,8 @@ class Post:
 
     def queued(self) -> list[dict[str, Any]]:
         """Return the events that were queued, oldest first."""
-        return [job.payload["event"] for job in self.jobs.waiting.values()]
+        works = [job.work for job in self.jobs.waiting.values()]
+        return [work.event.model_dump(mode="json") for work in works if isinstance(work, MessageWork)]
 
     def classes(self) -> list[str]:
         """Return what the rules said, in order."""
@@ -401,11 +403,11 @@ class TestDisk:
         failing = threading.Event()
 
         class RefusesOne(MemoryJobQueue):
-            def put(self, kind: JobKind, key: str, payload: Any, *, job_id: str | None = None) -> Any:
-                if key == QUESTION_THREAD:
+            def put(self, work: Work) -> Job:
+                if work.key == QUESTION_THREAD:
                     failing.set()
                     raise StoreError("cannot write the job: No space left on device")
-                return super().put(kind, key, payload, job_id=job_id)
+                return super().put(work)
 
         healthy, post.jobs = post.jobs, RefusesOne(post.clock)
         post.restart()

@@ -1,7 +1,7 @@
 """A data directory of an earlier version is taken over whole: nothing lost, set aside or rung again.
 
 tests/data/home-2026-11-22 was written by the program as it stood before its modules were renamed: one thread answered,
-one draft waiting, one alert acknowledged.
+one draft waiting with a job for its thread in the queue, one alert acknowledged.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def test_what_an_earlier_version_left_is_taken_over(
     finally:
         office.bot.stop()
     assert not list(home.rglob("*.corrupt"))
+    assert not list((home / "queue").rglob("*.json")), "the job of its format was read and done"
     assert len(office.closed(ANSWERED)) == 1
     for name, before in lines.items():
         assert len((home / name).read_text().splitlines()) >= before, f"{name} lost lines"

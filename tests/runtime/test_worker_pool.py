@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.agent.model_run import RunStopped
-from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job, JobKind
+from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job, Work
 from bot.domain.returns import Usage
 from bot.errors import DiskRefused, ProviderError, Unavailable
 from bot.ports import any_job
 from bot.runtime import worker_pool
 from bot.runtime.worker_pool import MAX_PAUSE_S, WorkerPool
+from tests.builders import some_work
 from tests.fakes import FakeClock, MemoryJobQueue
 
 WAIT_S = 30
@@ -26,7 +26,7 @@ class Shop:
     def __init__(self, *outcomes: BaseException | None, threads: int = 1) -> None:
         self.jobs = MemoryJobQueue(FakeClock(), max_running=threads)
         self.given_up: list[Job] = []
-        self.done: list[Mapping[str, Any]] = []
+        self.done: list[Work] = []
         self.finished = threading.Event()
         self._outcomes = list(outcomes)
         self._expected = 0
@@ -43,16 +43,16 @@ class Shop:
         """Queue one job for each key, start, wait until each was done or given up, stop."""
         self._expected = len(keys)
         for key in keys:
-            self.jobs.put(JobKind.USER, key, {"key": key})
+            self.jobs.put(some_work(key))
         self.pool.start()
         assert self.finished.wait(WAIT_S)
         self.pool.stop()
 
-    def _handle(self, payload: Mapping[str, Any]) -> None:
+    def _handle(self, work: Work) -> None:
         outcome = self._outcomes.pop(0) if self._outcomes else None
         if outcome is not None:
             raise outcome
-        self.done.append(payload)
+        self.done.append(work)
         self._count()
 
     def _gave_up(self, job: Job) -> None:
@@ -65,10 +65,10 @@ class Shop:
 
 
 def test_every_job_is_handled_once_and_forgotten() -> None:
-    """The payload reaches the handler, and the queue is empty afterwards."""
+    """The work reaches the handler, and the queue is empty afterwards."""
     shop = Shop()
     shop.run("a", "b")
-    assert sorted(payload["key"] for payload in shop.done) == ["a", "b"]
+    assert sorted(work.key for work in shop.done) == ["a", "b"]
     assert not shop.jobs.waiting
     assert not shop.jobs.running
 
@@ -95,7 +95,7 @@ def test_a_poison_job_does_not_stop_the_next() -> None:
     """A worker outlives a job that always fails."""
     shop = Shop(*[ValueError("poison")] * MAX_ATTEMPTS)
     shop.run("a", "b")
-    assert [payload["key"] for payload in shop.done] == ["b"]
+    assert [work.key for work in shop.done] == ["b"]
     assert [job.key for job in shop.given_up] == ["a"]
 
 
@@ -112,11 +112,9 @@ def test_a_queue_that_stumbles_does_not_end_the_worker() -> None:
             return super().claim(wanted)
 
     jobs = Stumbling(FakeClock())
-    jobs.put(JobKind.USER, "a", {})
+    jobs.put(some_work("a"))
     handled = threading.Event()
-    pool = WorkerPool(
-        jobs, lambda payload: handled.set(), threads=1, on_given_up=lambda job: None, pause_after_error_s=0
-    )
+    pool = WorkerPool(jobs, lambda _: handled.set(), threads=1, on_given_up=lambda job: None, pause_after_error_s=0)
     pool.start()
     assert handled.wait(WAIT_S)
     pool.stop()
@@ -133,7 +131,7 @@ def test_what_is_not_wanted_is_not_begun_until_it_is() -> None:
 
     pool = WorkerPool(shop.jobs, shop._handle, threads=1, on_given_up=lambda job: None, wanted=wanted)
     shop._expected = 1
-    shop.jobs.put(JobKind.USER, "a", {})
+    shop.jobs.put(some_work("a"))
     pool.start()
     assert asked.wait(WAIT_S)
     assert not shop.done
@@ -145,10 +143,10 @@ def test_what_is_not_wanted_is_not_begun_until_it_is() -> None:
 def test_stopping_waits_for_the_running_job() -> None:
     """A job that ends within the grace is done, not handed back."""
     jobs = MemoryJobQueue(FakeClock())
-    jobs.put(JobKind.USER, "a", {})
+    jobs.put(some_work("a"))
     begun, release = threading.Event(), threading.Event()
 
-    def handle(payload: Mapping[str, Any]) -> None:
+    def handle(_: Work) -> None:
         begun.set()
         release.wait(WAIT_S)
 
@@ -166,10 +164,10 @@ def test_stopping_waits_for_the_running_job() -> None:
 def test_a_job_that_outlives_the_grace_is_handed_back_uncounted() -> None:
     """Stopping does not wait for ever, and the attempt is not held against the job."""
     jobs = MemoryJobQueue(FakeClock())
-    jobs.put(JobKind.USER, "a", {})
+    jobs.put(some_work("a"))
     begun, release = threading.Event(), threading.Event()
 
-    def handle(payload: Mapping[str, Any]) -> None:
+    def handle(_: Work) -> None:
         begun.set()
         release.wait(WAIT_S)
 
@@ -210,13 +208,13 @@ def test_a_stop_interrupts_what_does_not_end_and_hands_it_back_uncounted() -> No
     """A run that gives up because the bot stops has not failed."""
     interrupted, begun = threading.Event(), threading.Event()
 
-    def handle(_: Mapping[str, Any]) -> None:
+    def handle(_: Work) -> None:
         begun.set()
         assert interrupted.wait(WAIT_S)
         raise RunStopped("the bot stopped", usage=Usage())
 
     jobs = MemoryJobQueue(FakeClock())
-    jobs.put(JobKind.USER, "a", {})
+    jobs.put(some_work("a"))
     pool = WorkerPool(
         jobs, handle, threads=1, on_given_up=lambda _: None, interrupt=interrupted.set, finish_s=0, grace_s=WAIT_S
     )
@@ -244,7 +242,7 @@ def test_a_disk_that_refuses_costs_no_attempt_and_is_not_asked_at_once() -> None
     refused = DiskRefused("cannot write a.json: No space left on device; free space")
     shop = Shop(*[refused] * (MAX_ATTEMPTS + 2))
     shop.run("a")
-    assert (shop.done, shop.given_up) == ([{"key": "a"}], [])
+    assert (shop.done, shop.given_up) == ([some_work("a")], [])
 
 
 def test_a_disk_that_refuses_is_left_alone_for_a_while() -> None:
@@ -258,7 +256,7 @@ def test_a_deadly_job_is_not_run_but_settled_or_given_up() -> None:
     """Whoever knows what to do with it is asked; what nobody settles lies with the failed ones, and is told of."""
     jobs = MemoryJobQueue(FakeClock())
     for key in ("thread", "beat"):
-        jobs.put(JobKind.USER, key, {key: 1})
+        jobs.put(some_work(key))
         for _ in range(DEADLY_DEATHS):
             while (job := jobs.claim(lambda job, key=key: job.key == key)) is None:  # type: ignore[misc]
                 pass

@@ -16,7 +16,7 @@ from bot.casework.escalate.escalations import LongRuns, abandon, run_id_of
 from bot.casework.investigate.assignment import count_tokens
 from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.thread_service import ThreadService
-from bot.domain.jobs import JobKind
+from bot.domain.jobs import ContinueThread
 from bot.domain.questions.escalation_rules import session_name
 from bot.domain.returns import InvestigatorReturn, Usage, total_usage
 from bot.domain.secrets import redact
@@ -140,7 +140,7 @@ class EscalationWatch:
 
     def _queue(self, thread_id: str) -> None:
         if not self._desk.jobs.holds(thread_id):
-            self._desk.jobs.put(JobKind.USER, thread_id, {"investigate": thread_id})
+            self._desk.jobs.put(ContinueThread(thread_id=thread_id))
 
     def _is_late(self, since: datetime) -> bool:
         limit = timedelta(minutes=self._desk.settings.escalation.time_limit_min)

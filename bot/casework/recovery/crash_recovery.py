@@ -12,7 +12,7 @@ from datetime import datetime
 
 from bot.casework.replies import GivenBack, Replies, ReplyInFlight, standing_reply
 from bot.casework.thread_service import ThreadService
-from bot.domain.jobs import JobKind
+from bot.domain.jobs import ContinueThread
 from bot.domain.threads import ThreadState, ThreadStatus
 from bot.errors import Conflict, ProviderError, TriageError, Unavailable, Unconfirmed
 from bot.ports.chat import may_still_arrive
@@ -84,7 +84,7 @@ class CrashRecovery:
         if state.post_intent is not None:
             self._replies.settle(state)
         elif state.status in _MACHINE and not self._desk.jobs.holds(state.thread_id):
-            self._desk.jobs.put(JobKind.USER, state.thread_id, {"investigate": state.thread_id})
+            self._desk.jobs.put(ContinueThread(thread_id=state.thread_id))
 
     def _look(self) -> list[str]:
         """Look whether what waits for a human was answered already, then show every open card; stops in an outage.

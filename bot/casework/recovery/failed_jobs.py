@@ -10,13 +10,14 @@ from collections.abc import Callable
 
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
-from bot.domain.jobs import DEADLY_DEATHS, Job
+from bot.domain.jobs import DEADLY_DEATHS, Job, QuestionAsked, RebuildThread, RunBeat
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import ProviderError
 
 log = logging.getLogger(__name__)
 
 _MACHINE = frozenset({ThreadStatus.INVESTIGATING, ThreadStatus.AWAITING_VALIDATION, ThreadStatus.BOUNCED})
+_OF_NO_THREAD = (RebuildThread, RunBeat)
 
 
 class GivingUp:
@@ -31,9 +32,10 @@ class GivingUp:
         Raises:
             ProviderError: the card could not be shown; the job is tried again.
         """
-        if not {"event", "investigate"} & job.payload.keys():
+        if type(job.work) in _OF_NO_THREAD:
             return False
-        self._orchestrator.open_unworked(job.payload)
+        if isinstance(job.work, QuestionAsked):
+            self._orchestrator.open_unworked(job.work)
         died = f"the bot died {DEADLY_DEATHS} times while it worked on this and on nothing else"
         return self._handed_over(job.key, died)
 

@@ -7,14 +7,13 @@ tried like any other; what was done is said in the ops channel. Nothing is poste
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any
 
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
 from bot.domain.events import Event, MessageType
-from bot.domain.jobs import JobKind
+from bot.domain.jobs import QuestionAsked, RebuildThread
 from bot.domain.threads import check_thread_id, thread_key
 from bot.errors import InputError
 from bot.ports import Damage, Journal
@@ -53,31 +52,29 @@ class ThreadRebuild:
         except InputError:
             return f"{_lost(damage.name)} Its name names no thread, so nothing was done." if damage.is_new else None
         if damage.is_new or not self._is_accounted_for(thread_id, damage.at):
-            self._desk.jobs.put(
-                JobKind.USER, thread_id, {"rebuild": thread_id, "file": damage.name, "is_new": damage.is_new}
-            )
+            self._desk.jobs.put(RebuildThread(thread_id=thread_id, file=damage.name, is_new=damage.is_new))
         return None
 
-    def handle(self, payload: Mapping[str, Any]) -> None:
+    def rebuild_thread(self, work: RebuildThread) -> None:
         """Do one job that `plan` queued.
 
         Raises:
             ProviderError: the chat cannot say how the thread stands; the job is tried again.
         """
-        thread_id, lost = payload["rebuild"], _lost(payload["file"])
+        thread_id, lost = work.thread_id, _lost(work.file)
         if self._desk.store.get(thread_id) is not None:
             self._say(f"{lost} Its question is being worked on.")
-            self._orchestrator.handle({"investigate": thread_id})
+            self._orchestrator.continue_thread(work)
             return
         question = self._question_of(thread_id)
         if question is None:
             self._say(f"{lost} {self._why_no_question(thread_id)}")
         elif (obstacle := self._obstacle(question)) is not None:
-            if payload.get("is_new", True):  # told once; the file stays for a human to look at
+            if work.is_new:  # told once; the file stays for a human to look at
                 self._say(f"{lost} {obstacle}")
         else:
             self._say(f"{lost} It was rebuilt from the journal of events and is being investigated again, on its card.")
-            self._orchestrator.handle({"event": question.model_dump(mode="json")})
+            self._orchestrator.take_question(QuestionAsked(event=question))
 
     def _question_of(self, thread_id: str) -> Event | None:
         """Return the message the thread was opened for, as it reads now: the first that nobody has dealt with."""

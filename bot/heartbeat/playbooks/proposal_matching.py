@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
 
-from bot.domain.events import Event, MessageType
+from bot.domain.events import Event
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_edits import NumberedTask
-from bot.domain.playbooks.playbook_requests import PlaybookRequest, RequestVerb, parse_playbook_request
+from bot.domain.playbooks.playbook_requests import PlaybookRequest, RequestVerb
 from bot.domain.playbooks.proposals import Proposal, proposal_id, tasks_named
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
@@ -21,37 +20,30 @@ from bot.ports import Clock, Person, Workspace, is_stranger
 
 log = logging.getLogger(__name__)
 
-_SPOKEN: Final = frozenset({MessageType.TEXT, MessageType.THREAD_REPLY})
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProposalMatcher:
-    """Reads mentions; `say` speaks in the ops channel."""
+    """Makes proposals of wishes; `say` speaks in the ops channel."""
 
     sessions: SessionRegistry
     workspace: Workspace
     clock: Clock
-    bot_user_id: str
     allow_external: bool
     say: Callable[[str], None]
 
-    def wish_in(self, event: Event) -> PlaybookRequest | None:
-        """Return what a message wants changed; None for any other message, and where there are no sessions."""
-        is_spoken = event.msg_type in _SPOKEN and event.sender.type == "user" and self.bot_user_id in event.mentions
-        names = {session.id: session.name for session in self.sessions.all()} if is_spoken else {}
-        return parse_playbook_request(event.content, names) if names else None
-
-    def proposal_of(self, event: Event) -> Proposal | None:
+    def proposal_of(self, event: Event, wish: PlaybookRequest) -> Proposal | None:
         """Return the proposal a message makes; None for a guest's, and, said in the ops channel, where no task fits.
 
         Raises:
             ProviderError: the chat cannot say who asks.
         """
-        wish, person = self.wish_in(event), self.workspace.person(event.sender.id)
-        if wish is None or (is_stranger(person) and not self.allow_external):
+        person = self.workspace.person(event.sender.id)
+        if is_stranger(person) and not self.allow_external:
             log.info("ignored a guest's wish", extra={"action": "guest_ignored"})
             return None
         choices = self._candidates(event, wish)
+        if not choices:  # the last session was taken out of triage.yml since
+            return None
         proposal = Proposal(
             id=proposal_id(event.team_id, event.chat_id, event.message_id),
             verb=wish.verb,
@@ -100,7 +92,8 @@ class ProposalMatcher:
         """Return the sessions that may be meant: those named, else those of the channel, else all."""
         everywhere = self.sessions.all()
         of_channel = tuple(session.id for session in everywhere if event.chat_id in session.channels)
-        return wish.names or of_channel or tuple(session.id for session in everywhere)
+        ids = tuple(session.id for session in everywhere)
+        return tuple(name for name in wish.names if name in ids) or of_channel or ids
 
     def _named(self, session_id: str, words: str, unless_in: Tier | None) -> list[NumberedTask]:
         """Return the tasks that words may mean, but for those that stand where they shall go; none of a bad file."""

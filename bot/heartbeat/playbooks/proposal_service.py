@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
-from bot.domain.events import Event
+from bot.domain.jobs import PlaybookRequested
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_requests import RequestVerb
 from bot.domain.playbooks.proposals import (
@@ -56,15 +55,11 @@ class ProposalService:
         self._require_private, self._removals = require_private, removals
         self._settling = threading.Lock()
 
-    def takes(self, payload: Mapping[str, Any]) -> bool:
-        """Whether a job is a mention that wants a playbook changed; such a one is not investigated."""
-        return "event" in payload and self._proposing.wish_in(Event.model_validate(payload["event"])) is not None
-
-    def handle(self, payload: Mapping[str, Any]) -> None:
+    def propose_change(self, work: PlaybookRequested) -> None:
         """Show a wish on a card, once however often the job is done; raises ProviderError and StoreError."""
-        event = Event.model_validate(payload["event"])
+        event = work.event
         known = self._store.get(proposal_id(event.team_id, event.chat_id, event.message_id))
-        if known is None and (new := self._proposing.proposal_of(event)) is not None:
+        if known is None and (new := self._proposing.proposal_of(event, work.request)) is not None:
             known = self._store.put(new)
         if known is not None and known.standing is ProposalStatus.OPEN:
             self._show(known)

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from bot.agent.model_run import RunStopped
 from bot.domain.heartbeats.beats import BeatResult, Wake, strongest
 from bot.domain.heartbeats.session_state import SessionState
+from bot.domain.jobs import RunBeat
 from bot.domain.tiers import Tier
 from bot.errors import InputError, ProviderError, TriageError
 from bot.heartbeat.playbooks.allowed_commands import Argv
@@ -33,7 +33,7 @@ from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports import Clock, SessionStore
 
 
-def take_wakes(store: SessionStore, payload: Mapping[str, Any]) -> tuple[Wake, datetime | None]:
+def take_wakes(store: SessionStore, work: RunBeat) -> tuple[Wake, datetime | None]:
     """Return why the beat of a job starts, and its slot; every wake that waited is taken with it.
 
     The job's own wake counts too: after a crash it is all that is left. A manual wake has no slot.
@@ -44,10 +44,8 @@ def take_wakes(store: SessionStore, payload: Mapping[str, Any]) -> tuple[Wake, d
         waiting[:] = state.wakes
         return state.evolve(wakes=())
 
-    store.save(payload["beat"], taken)
-    slot = payload.get("slot")
-    own = Wake(payload.get("wake") or (Wake.INTERVAL if slot else Wake.ON_DEMAND))
-    return strongest([own, *waiting]), datetime.fromisoformat(slot) if slot else None
+    store.save(work.session_id, taken)
+    return strongest([work.wake, *waiting]), work.slot
 
 
 log = logging.getLogger(__name__)
@@ -77,23 +75,23 @@ class BeatDependencies:
 
 
 class BeatWorker:
-    """Works off the jobs of heartbeats: `{"beat": session id, "slot": time or None}`."""
+    """Works off the jobs of heartbeats."""
 
     def __init__(self, room: BeatDependencies) -> None:
         self._room = room
         self._cancels: dict[str, threading.Event] = {}
 
-    def handle(self, payload: Mapping[str, Any]) -> None:
+    def run_beat(self, work: RunBeat) -> None:
         """Carry out one beat; raises only StoreError, and RunStopped while the process stops."""
         try:
-            session = self._room.sessions.get(str(payload["beat"]))
+            session = self._room.sessions.get(work.session_id)
         except InputError:
-            log.info("a beat of a session that is gone", extra={"action": "beat_orphaned", "session": payload["beat"]})
+            log.info("a beat of a session that is gone", extra={"action": "beat_orphaned", "session": work.session_id})
             return
-        if self._is_done(session, payload):
+        if self._is_done(session, work):
             log.info("a beat on record is not run again", extra={"action": "beat_done", "session": session.id})
             return
-        begun = self._begin(session, payload)
+        begun = self._begin(session, work)
         with self._cancellable(session.id) as cancel:
             ending = self._ended(session, begun, cancel, self._room.ready(session.id))
         now = self._room.clock.now()
@@ -121,19 +119,19 @@ class BeatWorker:
             event.set()
         return event is not None
 
-    def _is_done(self, session: Session, payload: Mapping[str, Any]) -> bool:
+    def _is_done(self, session: Session, work: RunBeat) -> bool:
         """Whether the slot was beaten and recorded before a crash that left its job behind."""
-        state, slot = self._room.store.load(session.id), payload.get("slot")
+        state = self._room.store.load(session.id)
         beaten = state.stamps.get(Tier.QUICK)
-        return state.paid is None and beaten is not None and slot == beaten.isoformat()
+        return state.paid is None and beaten is not None and work.slot == beaten
 
-    def _begin(self, session: Session, payload: Mapping[str, Any]) -> BeatStart:
+    def _begin(self, session: Session, work: RunBeat) -> BeatStart:
         paid = self._room.store.load(session.id).paid
         if paid is not None:
             log.warning("a beat goes on after a crash", extra={"action": "beat_resumed", "session": session.id})
             return BeatStart.again(paid, self._room.clock.now())
         now = self._room.clock.now()
-        wake, slot = take_wakes(self._room.store, payload)
+        wake, slot = take_wakes(self._room.store, work)
         return BeatStart(
             run_id=f"beat-{session.id}-{now:%Y%m%dT%H%M%S%f}Z"[:120],
             wake=wake,

@@ -16,7 +16,7 @@ from typing import Final
 from bot.domain.heartbeats.beats import BeatStep, Wake, strongest
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.intervals import due_slot, next_slot, slot_of
-from bot.domain.jobs import JobKind
+from bot.domain.jobs import RunBeat
 from bot.errors import TriageError
 from bot.heartbeat.schedule.admission import Admission, Refusal
 from bot.heartbeat.schedule.beat_log import BeatLog
@@ -182,8 +182,7 @@ class Scheduler:
     def _queue(self, session: Session, asked: frozenset[Wake], slot: datetime | None) -> None:
         state = self._keep(session, asked, slot)
         at = state.last_slot if Wake.INTERVAL in asked and state.last_slot else None
-        payload = {"beat": session.id, "slot": at.isoformat() if at else None, "wake": strongest(asked)}
-        self._jobs.put(JobKind.HEARTBEAT, session.id, payload, job_id=session.id)
+        self._jobs.put(RunBeat(session_id=session.id, slot=at, wake=strongest(asked)))
         self._closing.discard(session.id)
 
     def _keep(self, session: Session, asked: frozenset[Wake], slot: datetime | None) -> SessionState:

@@ -92,6 +92,10 @@ class SessionRegistry:
             return known[session_id]
         raise InputError(_unknown(session_id, known))
 
+    def names(self) -> dict[str, str]:
+        """Return the name of every session by its id."""
+        return {session_id: settings.name or session_id for session_id, settings in self._settings.items()}
+
     def configured(self, session_id: str) -> SessionSettings:
         """Return what triage.yml alone says of a session that exists."""
         return self._settings[session_id]

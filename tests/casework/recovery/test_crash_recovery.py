@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.casework.recovery.crash_recovery import CrashRecovery
-from bot.domain.jobs import JobKind
+from bot.domain.jobs import ContinueThread
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadStatus
 from tests.builders import NOW, THREAD_ID, in_status
 from tests.casework.office import BEN, Office
@@ -27,7 +27,7 @@ def test_a_thread_whose_job_waits_gets_no_second_one(tmp_path: Path) -> None:
     """Recovery looks into the queue first."""
     office = Office(tmp_path)
     office.store.put(in_status(ThreadStatus.INVESTIGATING))
-    office.jobs.put(JobKind.USER, THREAD_ID, {"investigate": THREAD_ID})
+    office.jobs.put(ContinueThread(thread_id=THREAD_ID))
     CrashRecovery(office.desk, office.replies).recover()
     assert len(office.jobs.waiting) == 1
 

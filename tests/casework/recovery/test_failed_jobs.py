@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from bot.casework.recovery.failed_jobs import GivingUp
-from bot.domain.jobs import DEADLY_DEATHS, Job, JobKind
+from bot.domain.jobs import DEADLY_DEATHS, ContinueThread, Job, QuestionAsked, RunBeat, Work
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import Unavailable
 from tests.builders import THREAD_ID, an_event, in_status
 from tests.casework.office import BEN, Office
 
 
-def a_job(**payload: object) -> Job:
-    return Job(kind=JobKind.USER, job_id="1", epoch_ms=1, key=THREAD_ID, payload=payload, deaths_alone=DEADLY_DEATHS)
+def a_job(work: Work) -> Job:
+    return Job(kind=work.kind, job_id="1", epoch_ms=1, key=work.key, work=work, deaths_alone=DEADLY_DEATHS)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_thread_that_the_bot_died_of_waits_for_a_human(
 ) -> None:
     """Its card says why, and Re-investigate works it off as ever."""
     office.store.put(in_status(status))
-    assert giving_up.deadly(a_job(investigate=THREAD_ID))
+    assert giving_up.deadly(a_job(ContinueThread(thread_id=THREAD_ID)))
     assert (office.state.status, office.state.pending_reason) == (ThreadStatus.PENDING_USER, PendingReason.FAILED)
     assert "died 3 times" in office.shown.status_history[-1].why
     assert len(said) == 1
@@ -55,7 +55,7 @@ def test_a_thread_that_the_bot_died_of_waits_for_a_human(
 def test_a_question_that_was_never_taken_up_gets_its_card(office: Office, giving_up: GivingUp) -> None:
     """The bot died before its state was on disk; nothing of it is investigated now."""
     event = an_event("How often do we retry?")
-    assert giving_up.deadly(a_job(event=event.model_dump(mode="json")))
+    assert giving_up.deadly(a_job(QuestionAsked(event=event)))
     assert office.state.pending_reason is PendingReason.FAILED
     assert office.state.question == "How often do we retry?"
     assert len(office.messenger.cards) == 1
@@ -65,7 +65,9 @@ def test_a_question_that_was_never_taken_up_gets_its_card(office: Office, giving
 def test_nobody_gives_up_on_a_thread_that_has_its_draft(office: Office, giving_up: GivingUp, said: list[str]) -> None:
     """A later job of it could not be done; the draft waits as before."""
     before = office.asked().state
-    assert giving_up.given_up(a_job(investigate=THREAD_ID).model_copy(update={"failures": ("no such user",)}))
+    assert giving_up.given_up(
+        a_job(ContinueThread(thread_id=THREAD_ID)).model_copy(update={"failures": ("no such user",)})
+    )
     assert office.state == before
     assert said == [f"A later job for thread {THREAD_ID} could not be done: no such user. Its card stands as it was."]
 
@@ -74,7 +76,9 @@ def test_a_job_that_failed_three_times_leaves_a_card(office: Office, giving_up: 
     """Not only deaths: an error that stays leaves the same card, also while the chat is down."""
     office.store.put(in_status(ThreadStatus.INVESTIGATING, card_channel="C0OPS", card_ts="1800000000.000009"))
     office.messenger.card_refused = Unavailable("Slack is down")
-    assert giving_up.given_up(a_job(investigate=THREAD_ID).model_copy(update={"failures": ("unexpected KeyError",)}))
+    assert giving_up.given_up(
+        a_job(ContinueThread(thread_id=THREAD_ID)).model_copy(update={"failures": ("unexpected KeyError",)})
+    )
     office.messenger.card_refused = None
     office.desk.catch_up(at_once=True)
     assert "unexpected KeyError" in office.shown.status_history[-1].why
@@ -82,6 +86,6 @@ def test_a_job_that_failed_three_times_leaves_a_card(office: Office, giving_up: 
 
 def test_what_is_about_no_thread_is_not_settled(giving_up: GivingUp, said: list[str]) -> None:
     """A beat, or a job whose thread is not on file."""
-    assert not giving_up.deadly(a_job(beat="shop"))
-    assert not giving_up.given_up(a_job(investigate=THREAD_ID))
+    assert not giving_up.deadly(a_job(RunBeat(session_id="shop")))
+    assert not giving_up.given_up(a_job(ContinueThread(thread_id=THREAD_ID)))
     assert said == []

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain.events import MessageType
+from bot.domain.jobs import RebuildThread
 from bot.domain.threads import ThreadStatus
 from bot.errors import Unavailable
 from bot.ports import ChatMessage, Damage
@@ -172,5 +173,5 @@ def test_an_outage_leaves_the_job_where_it_is(office: Office) -> None:
     office.store.documents.clear()
     office.messenger.line_refused = Unavailable("down")
     with pytest.raises(Unavailable):
-        office.rebuilding.handle({"rebuild": THREAD_ID, "file": "x.corrupt"})
+        office.rebuilding.rebuild_thread(RebuildThread(thread_id=THREAD_ID, file="x.corrupt"))
     assert office.store.documents == {}

@@ -12,11 +12,10 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.casework.reports.status_overview import overview
-from bot.domain.jobs import JobKind
 from bot.domain.text.humanize import time_ago
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import ConfigError
-from tests.builders import NOW, THREAD_ID, an_event, in_status
+from tests.builders import NOW, THREAD_ID, an_event, in_status, some_work
 from tests.fakes import FakeClock
 
 
@@ -37,7 +36,7 @@ def test_everything_is_counted(tmp_path: Path) -> None:
     store.put(in_status(ThreadStatus.CLOSED, thread_id="T1.C1.4.4"))
     queue = SpoolQueue(tmp_path / "queue", FakeClock())
     for key in "abc":
-        queue.put(JobKind.USER, key, {})
+        queue.put(some_work(key))
     queue.claim()
     replies = NdjsonJournal(tmp_path / "replies.ndjson")
     for day in (0, 0, 1):

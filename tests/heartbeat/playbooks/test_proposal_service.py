@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.files.proposal_files import ProposalFiles
+from bot.domain.events import Event
+from bot.domain.jobs import PlaybookRequested, QuestionAsked
 from bot.domain.playbooks.proposals import Proposal, ProposalStatus, proposal_id
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
 from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
 from bot.heartbeat.playbooks.proposal_service import ProposalService
 from bot.ports import Person
-from tests.builders import an_event
+from tests.builders import a_sorter, an_event
 from tests.heartbeat.clockwork import Clockwork
 from tests.heartbeat.proposal_chat import FakeChat
 
@@ -48,7 +50,6 @@ class World:
             sessions=self.works.sessions,
             workspace=self.works.workspace,
             clock=self.works.clock,
-            bot_user_id="U0BOT",
             allow_external=False,
             say=self.lines.append,
         )
@@ -56,11 +57,12 @@ class World:
 
     def hear(self, text: str, **changes: Any) -> bool:
         """Deliver a mention as a job; whether it was taken."""
-        payload = {"event": an_event(f"<@U0BOT> {text}", TS, mentions=("U0BOT",), **changes).model_dump(mode="json")}
-        if not self.proposals.takes(payload):
-            return False
-        self.proposals.handle(payload)
-        return True
+        sorter = a_sorter(**self.works.sessions.names())
+        event = an_event(f"<@U0BOT> {text}", TS, mentions=("U0BOT",), **changes)
+        work = sorter.sort_question(QuestionAsked(event=event))
+        if isinstance(work, PlaybookRequested):
+            self.proposals.propose_change(work)
+        return isinstance(work, PlaybookRequested)
 
     @property
     def proposal(self) -> Proposal:
@@ -113,22 +115,20 @@ def test_a_rejection_changes_nothing_and_says_nothing(world: World) -> None:
         world.proposals.accept(ID, "shop", "U2")
 
 
-def test_an_ordinary_question_is_left_alone(world: World) -> None:
-    """So is whatever no human said to the bot."""
-    assert not world.hear("why does the hourly job fail?")
-    payload = {"event": an_event("watch the CDN hourly in shop", TS).model_dump(mode="json")}
-    assert not world.proposals.takes(payload)
-    assert not world.hear("watch the CDN hourly", msg_type="edit")
-    assert not world.hear("watch the CDN hourly", sender={"id": "B1", "type": "bot"})
-    assert not world.proposals.takes({"investigate": "x"})
-
-
-def test_without_sessions_nothing_is_a_wish(tmp_path: Path) -> None:
-    """The mention stays a question."""
-    world = World(tmp_path)
-    world.works.settings.clear()
+def test_a_session_that_is_gone_by_then_gets_no_proposal(world: World) -> None:
+    """It was taken out of triage.yml while the job waited: another is asked for, and without any there is no card."""
+    [work] = [a_sorter(gone="Gone").sort_question(QuestionAsked(event=_order("watch the CDN hourly in gone")))]
+    assert isinstance(work, PlaybookRequested)
+    world.proposals.propose_change(work)
+    assert world.proposal.choices == ("shop", "tooling")
     world.works.sessions.replace({})
-    assert not world.hear("watch the CDN hourly")
+    later = work.model_copy(update={"event": _order("watch the CDN hourly in gone", "1795165299.000100")})
+    world.proposals.propose_change(later)
+    assert len(world.chat.cards) == 1
+
+
+def _order(text: str, ts: str = TS) -> Event:
+    return an_event(f"<@U0BOT> {text}", ts, mentions=("U0BOT",))
 
 
 def test_the_card_asks_which_session_where_nobody_said(world: World) -> None:

@@ -14,6 +14,7 @@ from bot.agent.model_run import RunCancelled, RunFailed, RunStopped, SpendLimitR
 from bot.domain.heartbeats.alerts import Alert, Posted, finding_digest
 from bot.domain.heartbeats.beats import Action, BeatResult, Indicator, Receipt, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SpentToday
+from bot.domain.jobs import RunBeat
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, StoreError, Unavailable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
@@ -420,7 +421,7 @@ def test_a_full_disk_is_no_beat_at_all(tmp_path: Path) -> None:
 def test_a_session_that_is_gone_is_passed_over(tmp_path: Path) -> None:
     """Its job was queued before triage.yml changed."""
     room = BeatRoom(tmp_path)
-    room.beats.handle({"beat": "gone", "slot": None})
+    room.beats.run_beat(RunBeat(session_id="gone"))
     assert room.journal.lines == []
 
 

@@ -10,6 +10,7 @@ from bot.domain.jobs import Job, JobKind
 from bot.heartbeat.playbooks.allowed_commands import Argv
 from bot.heartbeat.run.command_pool import MAX_AGE_S, CommandPool
 from bot.heartbeat.run.probes import ProbeResult
+from tests.builders import some_work
 from tests.fakes import FakeClock, MemoryJobQueue
 
 ARGV = ("make", "check")
@@ -40,7 +41,7 @@ class Works:
 
     def queue(self, *names: str) -> None:
         for name in names:
-            self.jobs.put(JobKind.HEARTBEAT, name, {"beat": name}, job_id=name)
+            self.jobs.put(some_work(name, JobKind.HEARTBEAT))
 
     def claim(self) -> Job | None:
         return self.jobs.claim(self.pool.is_ready)
@@ -77,7 +78,7 @@ def test_a_question_is_taken_at_once_whatever_hangs() -> None:
     works = Works("slow")
     works.queue("slow")
     assert works.claim() is None
-    works.jobs.put(JobKind.USER, "C1.1", {"event": {}})
+    works.jobs.put(some_work("C1.1"))
     claimed = works.claim()
     assert claimed is not None
     assert claimed.kind is JobKind.USER

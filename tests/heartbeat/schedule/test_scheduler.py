@@ -22,12 +22,13 @@ from bot.domain.heartbeats.session_state import (
     SessionOverride,
 )
 from bot.domain.intervals import slot_of
-from bot.domain.jobs import JobKind
+from bot.domain.jobs import JobKind, RunBeat
 from bot.errors import InputError
 from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK
+from tests.builders import some_work
 from tests.fakes import Crash, Faults, MemoryJobQueue, MemoryJournal, MemorySessionStore
-from tests.heartbeat.clockwork import START, Clockwork
+from tests.heartbeat.clockwork import START, Clockwork, beat_of
 
 ALL_DAY = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
 HALF_HOUR = timedelta(minutes=30)
@@ -57,10 +58,10 @@ def test_beats_keep_their_phase_across_restarts(works: Clockwork) -> None:
     """Whenever the process starts anew, the next beat comes when it would have come."""
     slots = []
     for minutes in (7, 55, 20, 61, 13, 90):
-        slots += [job.payload["slot"] for job in works.run_for(timedelta(minutes=minutes))]
+        slots += [beat_of(job).slot for job in works.run_for(timedelta(minutes=minutes))]
         works.restarted()
     assert len(slots) == 246 // 30
-    moments = [datetime.fromisoformat(slot) for slot in slots]
+    moments = [slot for slot in slots if slot is not None]
     assert {later - earlier for earlier, later in itertools.pairwise(moments)} == {HALF_HOUR}
 
 
@@ -69,11 +70,8 @@ def test_missed_intervals_make_one_beat(works: Clockwork) -> None:
     works.restarted()
     works.tick(days=1)
     [job] = works.jobs.waiting.values()
-    assert job.payload == {
-        "beat": "shop",
-        "slot": slot_of("shop", HALF_HOUR, works.clock.at).isoformat(),
-        "wake": "interval",
-    }
+    slot = slot_of("shop", HALF_HOUR, works.clock.at)
+    assert job.work == RunBeat(session_id="shop", slot=slot, wake=Wake.INTERVAL)
     list(works.run_all())
     works.tick()
     assert works.jobs.waiting == {}
@@ -111,7 +109,7 @@ def test_hours_follow_the_wall_clock_on_the_days_it_changes(tmp_path: Path, zone
         tmp_path, "shop", at=start, every="15m", active_hours={"start": "01:00", "end": "04:00", "timezone": zone}
     )
     works.tick()
-    slots = [datetime.fromisoformat(job.payload["slot"]) for job in works.run_for(timedelta(hours=12))]
+    slots = [beat_of(job).slot for job in works.run_for(timedelta(hours=12))]
     local = [slot.astimezone(ZoneInfo(zone)) for slot in slots]
     assert all(1 <= slot.hour < 4 for slot in local)
     assert {later - earlier for earlier, later in itertools.pairwise(slots)} == {timedelta(minutes=15)}
@@ -134,7 +132,7 @@ def test_every_slot_outside_the_hours_leaves_one_line(tmp_path: Path) -> None:
     assert envelope.why.endswith("in UTC, beats run 08:00-11:00")
     assert "is queued" in works.scheduler.wake("shop", Wake.ON_DEMAND)
     [job] = works.run_all()
-    assert (job.payload["slot"], job.payload["wake"]) == (None, "on_demand")
+    assert (beat_of(job).slot, beat_of(job).wake) == (None, "on_demand")
 
 
 def test_wakes_that_come_together_make_one_beat_with_the_strongest_reason(works: Clockwork) -> None:
@@ -144,7 +142,7 @@ def test_wakes_that_come_together_make_one_beat_with_the_strongest_reason(works:
     works.restarted()
     [job] = works.jobs.waiting.values()
     assert works.jobs.claim() is not None
-    assert take_wakes(works.store, job.payload) == (Wake.ON_DEMAND, None)
+    assert take_wakes(works.store, beat_of(job)) == (Wake.ON_DEMAND, None)
     assert works.state().wakes == ()
     works.jobs.done(job)
     works.tick()
@@ -156,8 +154,8 @@ def test_a_slot_that_passes_before_a_wake_by_hand_is_not_lost(works: Clockwork) 
     works.clock.at = slot_of("shop", HALF_HOUR, START + timedelta(hours=1)) + timedelta(seconds=2)
     works.scheduler.wake("shop", Wake.ON_DEMAND)
     [job] = works.run_all()
-    assert job.payload["wake"] == "on_demand"
-    assert datetime.fromisoformat(job.payload["slot"]) == works.clock.at - timedelta(seconds=2)
+    assert beat_of(job).wake == "on_demand"
+    assert beat_of(job).slot == works.clock.at - timedelta(seconds=2)
     works.tick(seconds=3)
     assert works.jobs.waiting == {}
 
@@ -168,7 +166,7 @@ def test_a_wake_that_is_put_off_is_asked_again(works: Clockwork) -> None:
     works.tick(seconds=5)
     assert works.jobs.waiting == {}
     works.tick(seconds=11)
-    assert [job.payload["wake"] for job in works.run_all()] == ["assignment"]
+    assert [beat_of(job).wake for job in works.run_all()] == ["assignment"]
 
 
 def test_a_wake_during_a_beat_is_retried_soon_after_it(works: Clockwork) -> None:
@@ -184,7 +182,7 @@ def test_a_wake_during_a_beat_is_retried_soon_after_it(works: Clockwork) -> None
     works.jobs.done(running)
     works.tick(seconds=20)
     [job] = works.run_all()
-    assert job.payload["wake"] == "assignment"
+    assert beat_of(job).wake == "assignment"
     works.tick(seconds=20)
     assert works.jobs.waiting == {}
 
@@ -219,8 +217,8 @@ def test_a_slot_that_meets_a_long_beat_is_recorded_and_follows_it(works: Clockwo
     works.jobs.done(running)
     works.tick(minutes=1)
     [job] = works.run_all()
-    assert job.payload["wake"] == "interval"
-    assert job.payload["slot"] == works.state().last_slot.isoformat()  # type: ignore[union-attr]
+    assert beat_of(job).wake == "interval"
+    assert beat_of(job).slot == works.state().last_slot  # type: ignore[union-attr]
 
 
 def test_what_another_process_left_wakes(works: Clockwork) -> None:
@@ -228,7 +226,7 @@ def test_what_another_process_left_wakes(works: Clockwork) -> None:
     works.box.drop("shop", Wake.AUTOMATION)
     works.box.drop("gone", Wake.AUTOMATION)
     works.tick(seconds=5)
-    assert [job.payload["wake"] for job in works.run_all()] == ["automation"]
+    assert [beat_of(job).wake for job in works.run_all()] == ["automation"]
     assert works.box.dropped == set()
 
 
@@ -406,7 +404,7 @@ def test_whatever_the_ticks_each_beat_has_its_own_slot(
     slots: list[datetime] = []
     for gap in gaps:
         works.tick(seconds=gap)
-        slots += [datetime.fromisoformat(job.payload["slot"]) for job in works.run_all()]
+        slots += [beat_of(job).slot for job in works.run_all()]
         assert works.state().last_slot == slot_of("shop", every, works.clock.at)
     assert slots == sorted(set(slots))
     assert all((later - earlier) % every == timedelta() for earlier, later in itertools.pairwise(slots))
@@ -417,8 +415,8 @@ def test_one_beat_at_a_time_and_people_first(tmp_path: Path) -> None:
     works = Clockwork(tmp_path, "api", "shop", every="30m", active_hours=ALL_DAY)
     works.scheduler.wake("api", Wake.ON_DEMAND)
     works.scheduler.wake("shop", Wake.ON_DEMAND)
-    works.jobs.put(JobKind.USER, "T1.C1.1", {"event": 1})
-    works.jobs.put(JobKind.USER, "T1.C1.2", {"event": 2})
+    works.jobs.put(some_work("T1.C1.1"))
+    works.jobs.put(some_work("T1.C1.2"))
     first, second, third = works.jobs.claim(), works.jobs.claim(), works.jobs.claim()
     assert first is not None
     assert second is not None

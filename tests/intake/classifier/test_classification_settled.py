@@ -6,11 +6,11 @@ import time
 
 import pytest
 
+from bot.domain.jobs import FollowUpArrived
 from bot.intake.classifier.classification import MAX_CHARS, classify, says_settled
 from bot.intake.classifier.keywords import LANGUAGES, words
 from bot.intake.classifier.rules import Rules
-from bot.intake.enqueue import build_job
-from tests.builders import an_event
+from tests.builders import a_sorter, an_event
 
 RULES = Rules()
 
@@ -45,22 +45,24 @@ def cases(table: str) -> list[str]:
     return [text.strip() for line in table.strip().splitlines() for text in line.split(" | ")]
 
 
-def payload(text: str) -> dict[str, object]:
+def settles(text: str) -> bool:
     event = an_event(text, mentions=("U0BOT",) if "<@U0BOT>" in text else ())
-    rules = Rules(bot_id="U0BOT")
-    return build_job(event, classify(event, rules, inflight=True), rules)
+    sorter = a_sorter()
+    work = sorter.sort(event, classify(event, sorter.rules, inflight=True))
+    assert isinstance(work, FollowUpArrived)
+    return work.settles
 
 
 @pytest.mark.parametrize("text", cases(SETTLED))
 def test_a_thread_is_settled_by(text: str) -> None:
     """Thanks, never mind, found it: said in whatever mood."""
-    assert payload(text)["settles"]
+    assert settles(text)
 
 
 @pytest.mark.parametrize("text", cases(NOT_SETTLED))
 def test_a_thread_is_not_settled_by(text: str) -> None:
     """A question, thanks in advance, and everything that still fails."""
-    assert not payload(text)["settles"]
+    assert not settles(text)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -89,19 +91,3 @@ def test_hostile_thanks_are_read_at_once(text: str) -> None:
     started = time.perf_counter()
     says_settled(text, RULES)
     assert time.perf_counter() - started < 1
-
-
-@pytest.mark.parametrize(
-    ("text", "opens", "is_ack"),
-    [("why?", True, False), ("we use v2", False, False), ("ok", False, True), ("<@U0BOT> ok", True, True)],
-)
-def test_casework_hears_what_the_rules_said(text: str, opens: bool, is_ack: bool) -> None:
-    """A remark opens no thread by itself, an ack is nobody's answer, a mention is always heard."""
-    found = payload(text)
-    assert (found["opens"], found["is_ack"]) == (opens, is_ack)
-
-
-def test_a_picture_is_no_ack_whatever_its_caption() -> None:
-    """A screenshot may be the answer."""
-    event = an_event("ok", msg_type="image")
-    assert not build_job(event, classify(event, RULES, inflight=True), RULES)["is_ack"]

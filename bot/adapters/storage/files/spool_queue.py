@@ -10,11 +10,9 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-from pydantic import ValidationError
 
 from bot.adapters.storage.files.atomic_write import (
     list_files,
@@ -24,7 +22,8 @@ from bot.adapters.storage.files.atomic_write import (
     replace_json,
     set_aside,
 )
-from bot.domain.jobs import Job, JobKind, queue_order
+from bot.adapters.storage.files.job_codec import decode_job, encode_job
+from bot.domain.jobs import Job, JobKind, Work, queue_order
 from bot.errors import StoreError, refusal
 from bot.ports import Clock, any_job
 
@@ -58,19 +57,14 @@ class SpoolQueue:
         self._recover()
         self._waiting = {job.name: job for job in self._load(self._waiting_dir)}
 
-    def put(self, kind: JobKind, key: str, payload: Mapping[str, Any], *, job_id: str | None = None) -> Job:
+    def put(self, work: Work) -> Job:
         """Store a job and wake a waiting claim; raises StoreError when the disk refuses."""
         with self._changed:
             number = self._sequence + 1
             self._last_ms = max(self._last_ms, int(self._clock.now().timestamp() * 1000))
-            job = Job(
-                kind=kind,
-                key=key,
-                payload=dict(payload),
-                epoch_ms=self._last_ms,
-                job_id=job_id or f"{number:06d}",
-            )
-            replace_json(self._waiting_dir / job.name, job.model_dump(mode="json"))
+            job_id = work.job_id or f"{number:06d}"
+            job = Job(kind=work.kind, key=work.key, work=work, epoch_ms=self._last_ms, job_id=job_id)
+            replace_json(self._waiting_dir / job.name, encode_job(job))
             self._sequence = number
             self._waiting[job.name] = job
             self._changed.notify()
@@ -87,7 +81,7 @@ class SpoolQueue:
             if job is None:
                 return None
             claimed = job.model_copy(update={"attempts": job.attempts + 1})
-            replace_json(self._waiting_dir / job.name, claimed.model_dump(mode="json"))
+            replace_json(self._waiting_dir / job.name, encode_job(claimed))
             self._move(job.name, self._waiting_dir, self._running_dir)
             del self._waiting[job.name]
             self._running[job.name] = claimed
@@ -170,17 +164,17 @@ class SpoolQueue:
             again = not job.has_failed
             if not again:
                 self.given_up.append(job)
-            replace_json(self._running_dir / job.name, job.model_dump(mode="json"))
+            replace_json(self._running_dir / job.name, encode_job(job))
             self._move(job.name, self._running_dir, self._waiting_dir if again else self._failed_dir)
 
     def _load(self, folder: Path) -> list[Job]:
         jobs = []
         for path in list_files(folder, "*_*_*.json"):
             try:
-                job = Job.model_validate(read_json(path))
+                job = decode_job(read_json(path))
                 if job.name != path.name:
                     raise ValueError("renamed by hand")
-            except (ValidationError, ValueError):
+            except ValueError:
                 self.corrupt.append(set_aside(path))
                 continue
             self._last_ms = max(self._last_ms, job.epoch_ms)
@@ -192,7 +186,7 @@ class SpoolQueue:
     def _note(self, returned: Job) -> None:
         """Write why a job comes back; a full disk forgets that, for a lost place would block its key."""
         try:
-            replace_json(self._running_dir / returned.name, returned.model_dump(mode="json"))
+            replace_json(self._running_dir / returned.name, encode_job(returned))
         except StoreError as error:
             log.warning("a job's reason is not on disk: %s", error, extra={"action": "reason_lost"})
 

@@ -1,0 +1,81 @@
+"""Which handler does the work of which class: the one table of jobs, and the dispatch by class.
+
+Every class that can be queued (WORK_CLASSES in bot/domain/jobs.py) has a row; without one the bot does not start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from bot.casework.mentions import Mentions
+from bot.casework.orchestrator import Orchestrator
+from bot.casework.recovery.thread_rebuild import ThreadRebuild
+from bot.domain.jobs import (
+    WORK_CLASSES,
+    ContinueThread,
+    FollowUpArrived,
+    MentionInstruction,
+    MessageDeleted,
+    MessageEdited,
+    PlaybookRequested,
+    QuestionAsked,
+    RebuildThread,
+    RunBeat,
+    UnsortedQuestion,
+    Work,
+)
+from bot.heartbeat.playbooks.proposal_service import ProposalService
+from bot.heartbeat.run.beat_worker import BeatWorker
+from bot.intake.enqueue import MessageSorter
+
+W = TypeVar("W", bound=Work)
+Row = tuple[type[Work], Callable[[Any], object]]
+
+
+def row(work: type[W], handler: Callable[[W], object]) -> Row:
+    """Return a row of the table; the handler takes this class."""
+    return work, handler
+
+
+class JobTable:
+    """Handlers by the class of their work; raises TypeError where a class has none."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._handlers = dict(rows)
+        if missing := set(WORK_CLASSES.values()) - set(self._handlers):
+            raise TypeError(f"no handler for {sorted(work.__name__ for work in missing)}")
+
+    def do_work(self, work: Work) -> None:
+        """Have the work done by the handler of its class."""
+        self._handlers[type(work)](work)
+
+
+def build_job_table(
+    sorter: MessageSorter,
+    orchestrator: Orchestrator,
+    mentions: Mentions,
+    rebuilding: ThreadRebuild,
+    proposals: ProposalService,
+    beats: BeatWorker,
+) -> JobTable:
+    """Return the table of all jobs."""
+
+    def sort_and_do(unsorted: UnsortedQuestion) -> None:
+        table.do_work(sorter.sort_question(unsorted))
+
+    table = JobTable(
+        (
+            row(QuestionAsked, orchestrator.take_question),
+            row(FollowUpArrived, orchestrator.take_follow_up),
+            row(MessageEdited, orchestrator.note_edit),
+            row(MessageDeleted, orchestrator.note_deletion),
+            row(ContinueThread, orchestrator.continue_thread),
+            row(MentionInstruction, mentions.follow_instruction),
+            row(PlaybookRequested, proposals.propose_change),
+            row(RebuildThread, rebuilding.rebuild_thread),
+            row(RunBeat, beats.run_beat),
+            row(UnsortedQuestion, sort_and_do),
+        )
+    )
+    return table

@@ -1,0 +1,120 @@
+"""Which job a message becomes: decided by its words and by the place it was written in, without any state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.domain.commands.mention_instructions import InstructionKind
+from bot.domain.events import Event
+from bot.domain.jobs import (
+    FollowUpArrived,
+    MentionInstruction,
+    MessageDeleted,
+    MessageEdited,
+    MessageWork,
+    PlaybookRequested,
+    QuestionAsked,
+    Work,
+)
+from bot.domain.tiers import Tier
+from bot.intake.classifier.classification import classify
+from tests.builders import QUESTION_TS, a_sorter, an_event
+
+UNDER_A_CARD: dict[str, Any] = {"chat_id": "C0OPS", "thread_id": QUESTION_TS, "msg_type": "thread_reply"}
+
+
+def said(text: str, **changes: Any) -> Event:
+    return an_event(text, mentions=("U0BOT",) if "<@U0BOT>" in text else (), **changes)
+
+
+def sort(event: Event, **sessions: str) -> MessageWork:
+    sorter = a_sorter(**sessions)
+    return sorter.sort(event, classify(event, sorter.rules, inflight=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "work", "is_ack"),
+    [
+        ("why?", QuestionAsked, False),
+        ("we use v2", FollowUpArrived, False),
+        ("ok", FollowUpArrived, True),
+        ("<@U0BOT> why does it fail?", QuestionAsked, False),
+        ("<@U0BOT> ok", FollowUpArrived, True),
+    ],
+)
+def test_a_remark_opens_no_thread_and_an_ack_is_nobodys_answer(text: str, work: type[Work], is_ack: bool) -> None:
+    """An ack with the bot's name in it asks for nothing either."""
+    found = sort(said(text))
+    assert isinstance(found, FollowUpArrived)
+    assert (type(found), found.is_ack) == (work, is_ack)
+
+
+def test_a_picture_is_no_ack_whatever_its_caption() -> None:
+    """A screenshot may be the answer."""
+    found = sort(said("ok", msg_type="image"))
+    assert isinstance(found, FollowUpArrived)
+    assert not found.is_ack
+
+
+def test_what_pages_says_so() -> None:
+    """The rules' alarm goes with the question."""
+    found = sort(said("prod is down!!"))
+    assert isinstance(found, QuestionAsked)
+    assert found.is_alarm
+
+
+@pytest.mark.parametrize(("msg_type", "work"), [("edit", MessageEdited), ("delete", MessageDeleted)])
+def test_changes_are_their_own_work_whatever_they_say(msg_type: str, work: type[Work]) -> None:
+    """Also where the words are an order."""
+    found = sort(said("<@U0BOT> watch the CDN hourly", msg_type=msg_type), shop="Shop")
+    assert type(found) is work
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "command"),
+    [
+        ("<@U0BOT> status", InstructionKind.COMMAND, "status"),
+        ("<@U0BOT> lgtm", InstructionKind.DECISION, ""),
+        ("<@U0BOT>", InstructionKind.BARE, ""),
+        ("<@U0BOT> any idea?", InstructionKind.LOOK, ""),
+    ],
+)
+def test_a_mention_that_is_nothing_but_an_instruction_is_read(text: str, kind: InstructionKind, command: str) -> None:
+    """What it asks for goes with the job."""
+    found = sort(said(text))
+    assert isinstance(found, MentionInstruction)
+    assert (found.instruction.kind, found.instruction.command) == (kind, command)
+
+
+def test_a_mention_in_a_thread_of_the_ops_channel_may_stand_under_a_card() -> None:
+    """Whether it does only the threads say, when the job is done; elsewhere the same words are a question."""
+    found = sort(said("<@U0BOT> also check the retry path", **UNDER_A_CARD))
+    assert isinstance(found, MentionInstruction)
+    assert found.instruction.kind is InstructionKind.QUESTION
+    assert type(sort(said("<@U0BOT> also check the retry path"))) is QuestionAsked
+
+
+def test_an_order_to_a_session_is_a_playbook_request() -> None:
+    """With the change it wants; without any session it stays a question."""
+    event = said("<@U0BOT> watch the CDN hourly in shop")
+    found = sort(event, shop="Shop")
+    assert isinstance(found, PlaybookRequested)
+    assert (found.request.task, found.request.tier, found.request.names) == ("Watch the CDN", Tier.HOURLY, ("shop",))
+    assert type(sort(event)) is QuestionAsked
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("<@U0BOT> why does the hourly job fail?", {}),
+        ("watch the CDN hourly in shop?", {}),
+        ("<@U0BOT> watch the CDN hourly", {"sender": {"id": "B1", "type": "bot"}}),
+        ("<@U0BOT> status", {"sender": {"id": "B1", "type": "bot"}}),
+        ("<@U0BOT> status", {"msg_type": "image"}),
+    ],
+)
+def test_only_what_a_person_says_to_the_bot_is_an_order(text: str, changes: dict[str, Any]) -> None:
+    """All else that deserves work is a question."""
+    assert type(sort(said(text, **changes), shop="Shop")) is QuestionAsked
