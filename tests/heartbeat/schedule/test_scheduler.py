@@ -192,14 +192,14 @@ def test_a_wake_after_a_beat_went_on_record_is_queued_behind_it(works: Clockwork
     works.scheduler.wake("shop", Wake.ON_DEMAND)
     running = works.jobs.claim()
     assert running is not None
-    take_wakes(works.store, running.payload)
+    take_wakes(works.store, beat_of(running))
     works.clock.advance(1)
     works.scheduler.closing("shop")
     assert "is queued" in works.scheduler.wake("shop", Wake.ON_DEMAND)
     assert "follows" in works.scheduler.wake("shop", Wake.AUTOMATION)
     assert works.jobs.claim() is None
     works.jobs.done(running)
-    assert [job.payload["wake"] for job in works.run_all()] == ["on_demand"]
+    assert [beat_of(job).wake for job in works.run_all()] == ["on_demand"]
     works.tick(seconds=20)
     assert works.jobs.waiting == {}
 
