@@ -17,11 +17,10 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.override_file import OverrideFile
 from bot.adapters.storage.files.session_files import SessionFiles
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.files.wake_files import WakeFiles
 from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.beats import Delivered
 from bot.heartbeat.run.beat_worker import take_wakes
@@ -29,8 +28,10 @@ from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, Scheduler
+from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.ports.collections import OVERRIDES, Collection
 
 SESSIONS = 10_000
 TARGET_S = 0.1
@@ -65,13 +66,13 @@ class Works:
         zones = OwnerZones(None, self.clock, local="UTC")
         dm = Delivered(mode="last", channel="slack", to="D0ANN")
         self.scheduler = Scheduler(
-            SessionRegistry({f"s{n}": shop for n in range(sessions)}, OverrideFile(home, on_damage=print)),
+            SessionRegistry({f"s{n}": shop for n in range(sessions)}, Collection(FileDocuments(home), OVERRIDES)),
             self.store,
             self.jobs,
             Admission(self.store, zones, self.clock, route=lambda *_: dm, is_busy=lambda _: False),
             MissedBeatAlerts(self.store, zones, lambda *_: None),
             BeatLog(NdjsonJournal(home / "heartbeats.ndjson")),
-            WakeFiles(home),
+            WakeBox(FileDocuments(home)),
             self.clock,
         )
         for _ in range(1 + sessions // LOOKS_PER_TICK):

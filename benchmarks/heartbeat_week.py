@@ -36,16 +36,18 @@ from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import Scheduler
+from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,
     FakeWorkspace,
+    MemoryDocuments,
     MemoryJobQueue,
     MemoryJournal,
-    MemoryOverrideStore,
     MemorySessionStore,
-    MemoryWakeBox,
+    in_memory,
 )
 
 KINDS = [("tree", False), ("ci", True), ("ci", True), ("commits", False), ("tree", True)]
@@ -240,12 +242,12 @@ def week(folder: Path, changes: Sequence[Change], *, probes: bool, screen: bool)
             name=None, cwd=cwd, owner="U1", channels=(), master=False, heartbeat=beat
         )
     store, jobs, journal = MemorySessionStore(), MemoryJobQueue(clock), MemoryJournal()
-    sessions = SessionRegistry(settings, MemoryOverrideStore())
+    sessions = SessionRegistry(settings, in_memory(OVERRIDES))
     zones, log = OwnerZones(FakeWorkspace(), clock, local="UTC"), BeatLog(journal)
     delivery = AlertRouter({"slack": listener}, store)
     admission = Admission(store, zones, clock, route=delivery.route, is_busy=lambda _: False)
     silence = MissedBeatAlerts(store, zones, lambda *_: None)
-    scheduler = Scheduler(sessions, store, jobs, admission, silence, log, MemoryWakeBox(), clock)
+    scheduler = Scheduler(sessions, store, jobs, admission, silence, log, WakeBox(MemoryDocuments()), clock)
     room = BeatDependencies(
         sessions=sessions,
         store=store,

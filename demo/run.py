@@ -22,7 +22,7 @@ from types import FrameType
 from typing import NoReturn
 
 from bot.adapters.process.tmux import choose_terminal
-from bot.adapters.storage.files.wake_files import WakeFiles
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.agent.git.git_repo import GitRepo
 from bot.app import App
 from bot.cli.output import CommandParser
@@ -31,6 +31,7 @@ from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from bot.domain.events import Event, Sender
 from bot.domain.heartbeats.beats import Wake
+from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.intake.classifier.classification import Rules, classify
 from demo.alert import ALERT_LIMIT_S, MODEL_ALERT_LIMIT_S, AlertJourney
 from demo.binary import cache_folder, ensure_binary
@@ -146,7 +147,7 @@ def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path
     seconds = f"{bot.indexed.seconds:.1f} s"
     _say(args, f"index     {bot.indexed.files:,} files at {bot.indexed.commit[:12]}, {seconds}")
     _say(args, f"drafts by {bot.casework.staff.described}")
-    WakeFiles(home).drop(SESSION, Wake.ON_DEMAND)  # what `triage heartbeat run` does
+    WakeBox(FileDocuments(home)).drop(SESSION, Wake.ON_DEMAND)  # what `triage heartbeat run` does
     bot.start()
     try:
         yield bot

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,18 +17,16 @@ from typing import Any
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import InboxMessage, SessionOverride, SessionState, check_session_id
+from bot.domain.heartbeats.session_state import InboxMessage, SessionState, check_session_id
 from bot.domain.jobs import Job, JobKind, Work, queue_order
 from bot.domain.memory.notes import NoteCitation
 from bot.domain.questions.week_summary import WeekSummary
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.passages import MemoryHit
-from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
 from bot.domain.threads import ThreadState, check_thread_id
-from bot.errors import Conflict, InputError, ProviderError, StoreError
+from bot.errors import Conflict, ProviderError, StoreError
 from bot.ports import Channel, ChatMessage, Clock, Document, Person, any_job
-from bot.ports.collections import SingleDocument
+from bot.ports.collections import Collection, CollectionSpec, Model, SingleDocument
 from bot.ports.storage import DAMAGED
 
 MAX_ATTEMPTS = 3
@@ -161,6 +159,11 @@ class MemoryDocuments:
         except ValueError:
             value, version = None, DAMAGED
         return Document(id=doc_id, version=version, value=value, written_at=datetime.now(UTC))
+
+
+def in_memory(spec: CollectionSpec[Model], documents: MemoryDocuments | None = None) -> Collection[Model]:
+    """Return a collection over documents in memory."""
+    return Collection(documents or MemoryDocuments(), spec)
 
 
 class MemoryThreadStore:
@@ -366,47 +369,6 @@ class MemorySessionStore:
             self._faults.point("sessions: after a message")
 
 
-class MemorySuggestionStore:
-    """Port SuggestionStore over a dictionary of JSON texts; `full` makes the disk refuse."""
-
-    def __init__(self, texts: dict[str, str] | None = None, faults: Faults | None = None) -> None:
-        self.texts = {} if texts is None else texts
-        self.full = False
-        self._faults = faults or Faults()
-        self._lock = threading.RLock()
-
-    def all(self) -> Sequence[Suggestion]:
-        with self._lock:
-            found = [Suggestion.model_validate_json(text) for text in self.texts.values()]
-        return sorted(found, key=lambda one: (one.at, one.id))
-
-    def get(self, suggestion_id: str) -> Suggestion:
-        text = self.texts.get(check_suggestion_id(suggestion_id))
-        if text is None:
-            raise InputError(f"there is no suggestion {suggestion_id}")
-        return Suggestion.model_validate_json(text)
-
-    def add(self, suggestion: Suggestion) -> bool:
-        with self._lock:
-            if check_suggestion_id(suggestion.id) in self.texts:
-                return False
-            self._write(suggestion)
-            return True
-
-    def change(self, suggestion_id: str, change: Callable[[Suggestion], Suggestion]) -> Suggestion:
-        with self._lock:
-            after = change(self.get(suggestion_id))
-            self._write(after)
-            return after
-
-    def _write(self, suggestion: Suggestion) -> None:
-        if self.full:
-            raise StoreError("cannot write the suggestion: No space left on device")
-        self._faults.point(f"suggestions: before {suggestion.status}")
-        self.texts[suggestion.id] = suggestion.model_dump_json()
-        self._faults.point(f"suggestions: after {suggestion.status}")
-
-
 class MemoryDecisionLog:
     """Port DecisionLog over a list of lines."""
 
@@ -419,42 +381,6 @@ class MemoryDecisionLog:
             self._faults.point("decisions: before a line")
             self.lines.append(" ".join(line.split()))
             self._faults.point("decisions: after a line")
-
-
-class MemoryWakeBox:
-    """Port WakeBox over a set."""
-
-    def __init__(self, dropped: set[tuple[str, Wake]] | None = None) -> None:
-        self.dropped = set() if dropped is None else dropped
-
-    def drop(self, session_id: str, wake: Wake) -> None:
-        self.dropped.add((check_session_id(session_id), wake))
-
-    def left(self) -> Mapping[str, frozenset[Wake]]:
-        return {name: frozenset(wake for other, wake in self.dropped if other == name) for name, _ in self.dropped}
-
-    def forget(self, session_id: str, wakes: Iterable[Wake]) -> None:
-        self.dropped -= {(session_id, wake) for wake in wakes}
-
-
-class MemoryOverrideStore:
-    """Port OverrideStore over a dictionary of JSON texts; `full` makes the disk refuse."""
-
-    def __init__(self, texts: dict[str, str] | None = None) -> None:
-        self.texts = {} if texts is None else texts
-        self.full = False
-
-    def overrides(self) -> Mapping[str, SessionOverride]:
-        return {name: SessionOverride.model_validate_json(text) for name, text in self.texts.items()}
-
-    def change(self, session_id: str, change: Callable[[SessionOverride], SessionOverride]) -> SessionOverride:
-        changed = change(self.overrides().get(check_session_id(session_id), SessionOverride()))
-        if self.full:
-            raise StoreError("cannot write the overrides: No space left on device")
-        self.texts[session_id] = changed.model_dump_json()
-        if changed == SessionOverride():
-            del self.texts[session_id]
-        return changed
 
 
 @dataclass

@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.adapters.process.system_clock import SystemClock, local_zone
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_leases import running_process
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.override_file import OverrideFile
 from bot.adapters.storage.files.session_files import SessionFiles
-from bot.adapters.storage.files.wake_files import WakeFiles
 from bot.cli.output import WIDTH, CommandParser, wrapped
 from bot.config.environment import Environment, read_environment
 from bot.config.settings import find_config, load_settings
@@ -39,10 +38,12 @@ from bot.heartbeat.schedule.session_wording import (
     path_lines,
     status_of,
 )
+from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.assignments import Assigning
 from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.ports.collections import OVERRIDES, Collection
 
 LOG_LINES: Final = 20
 _STEP_COLUMN: Final = 13
@@ -67,7 +68,8 @@ class HeartbeatCli:
     def __init__(self, environment: Environment, config: Path | None) -> None:
         self.home = environment.home
         settings = load_settings(find_config(config, self.home))
-        self.overrides = OverrideFile(self.home, on_damage=_report)
+        self.documents = FileDocuments(self.home)
+        self.overrides = Collection(self.documents, OVERRIDES, on_damage=_report)
         self.sessions = SessionRegistry(settings.sessions, self.overrides)
         self.store = SessionFiles(self.home, on_damage=_report)
         self.record = BeatLog(NdjsonJournal(self.home / "heartbeats.ndjson"))
@@ -79,7 +81,7 @@ class HeartbeatCli:
 
     def drop(self, session_id: str, wake: Wake) -> str:
         """Leave a wake for the bot; return what becomes of it."""
-        WakeFiles(self.home).drop(session_id, wake)
+        WakeBox(self.documents).drop(session_id, wake)
         process = running_process(self.home)
         if process is None:
             return f"No triage runs on {self.home}; the beat of {session_id} starts when one does: triage run"
@@ -219,5 +221,6 @@ def _cut(line: str) -> str:
     return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
 
 
-def _report(path: Path) -> None:
+def _report(where: str) -> None:
+    path = Path(where)
     print(f"triage: {path.parent} held a file that could not be read; it was set aside as {path.name}", file=sys.stderr)

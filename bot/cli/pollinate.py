@@ -15,9 +15,8 @@ from typing import Final
 
 from bot.adapters.process.system_clock import SystemClock
 from bot.adapters.storage.files.decision_log import DecisionLogFile
-from bot.adapters.storage.files.override_file import OverrideFile
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.session_files import SessionFiles
-from bot.adapters.storage.files.suggestion_files import SuggestionFiles
 from bot.cli.output import CommandParser
 from bot.config.environment import Environment, read_environment
 from bot.config.settings import find_config, load_settings
@@ -35,6 +34,7 @@ from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
+from bot.ports.collections import OVERRIDES, SUGGESTIONS, Collection
 
 WIDTH: Final = 80
 ANYWAY: Final = "anyway"
@@ -52,9 +52,10 @@ class PollinateCli:
     def __init__(self, environment: Environment, config: Path | None) -> None:
         home, clock = environment.home, SystemClock()
         settings = load_settings(find_config(config, home))
-        sessions = SessionRegistry(settings.sessions, OverrideFile(home, on_damage=_report))
+        documents = FileDocuments(home)
+        sessions = SessionRegistry(settings.sessions, Collection(documents, OVERRIDES, on_damage=_report))
         states = SessionFiles(home, on_damage=_report)
-        self.suggestions = SuggestionFiles(home, on_damage=_report)
+        self.suggestions = Collection(documents, SUGGESTIONS, on_damage=_report)
         mail = SessionInbox(sessions, states, lambda *_: "")
         secrets = environment.secrets()
         self.pollination = Pollination(sessions, states, self.suggestions, mail, clock=clock, known_secrets=secrets)
@@ -134,5 +135,6 @@ def _cut(line: str) -> str:
     return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
 
 
-def _report(path: Path) -> None:
+def _report(where: str) -> None:
+    path = Path(where)
     print(f"triage: {path.parent} held a file that could not be read; it was set aside as {path.name}", file=sys.stderr)

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from bot.adapters.process.system_clock import SystemClock, local_zone
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.override_file import OverrideFile
 from bot.adapters.storage.files.session_files import SessionFiles
 from bot.cli.output import CommandParser
 from bot.config.environment import Environment, read_environment
@@ -36,7 +35,7 @@ from bot.heartbeat.playbooks.task_list import (
 )
 from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionRegistry
-from bot.ports.collections import REMOVED_CHECKS, TASK_LISTS, SingleDocument
+from bot.ports.collections import OVERRIDES, REMOVED_CHECKS, TASK_LISTS, Collection, SingleDocument
 
 WIDTH: Final = 80
 VERBS: Final = ("add", "remove", "move", "due")
@@ -79,9 +78,10 @@ def _here(text: str) -> str:
 def _desk(environment: Environment, config: Path | None) -> TaskCommands:
     home, clock = environment.home, SystemClock()
     settings = load_settings(find_config(config, home))
-    sessions = SessionRegistry(settings.sessions, OverrideFile(home, on_damage=_report))
+    documents = FileDocuments(home)
+    sessions = SessionRegistry(settings.sessions, Collection(documents, OVERRIDES, on_damage=_report))
     zones = OwnerZones(None, clock, local=local_zone(environment.variables))
-    store, documents = SessionFiles(home, on_damage=_report), FileDocuments(home)
+    store = SessionFiles(home, on_damage=_report)
     shown, removals = (SingleDocument(documents, name) for name in (TASK_LISTS, REMOVED_CHECKS))
     return TaskCommands(sessions, store, zones, clock, shown, Removals(removals))
 
@@ -173,5 +173,6 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
-def _report(path: Path) -> None:
+def _report(where: str) -> None:
+    path = Path(where)
     print(f"triage: {path.parent} held a file that could not be read; it was set aside as {path.name}", file=sys.stderr)

@@ -9,18 +9,13 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from bot.adapters.notify.telegram import TelegramSurface
 from bot.adapters.notify.webhook import WebhookSurface
 from bot.adapters.process.system_clock import local_zone
 from bot.adapters.storage.files.decision_log import DecisionLogFile
-from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.override_file import OverrideFile
 from bot.adapters.storage.files.session_files import SessionFiles
-from bot.adapters.storage.files.suggestion_files import SuggestionFiles
-from bot.adapters.storage.files.wake_files import WakeFiles
 from bot.agent.budget import Allowance
 from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
@@ -29,6 +24,8 @@ from bot.composition.model_access import ModelAccess, stall_limit_s
 from bot.config.environment import Environment
 from bot.config.session_settings import refuse_unreachable
 from bot.config.settings import Settings
+from bot.domain.heartbeats.session_state import SessionOverride
+from bot.domain.sharing.suggestions import Suggestion
 from bot.heartbeat.alerts.alert_routing import AlertRouter, owner_or_ops
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.page_reminders import Rings
@@ -49,6 +46,7 @@ from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.schedule.tracked_playbooks import TrackedPlaybooks
+from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.assignments import Assigning
 from bot.heartbeat.sessions.folder_notices import Folders
 from bot.heartbeat.sessions.owner_zones import OwnerZones
@@ -59,8 +57,8 @@ from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.sharing_tools import SharingTools
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
-from bot.ports import Clock, JobQueue, Surface, Workspace
-from bot.ports.collections import REMOVED_CHECKS, SingleDocument
+from bot.ports import Clock, Documents, JobQueue, Surface, Workspace
+from bot.ports.collections import OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, Collection, SingleDocument
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +78,8 @@ class Surroundings:
     surfaces: Mapping[str, Surface]
     models: ModelAccess | None
     secrets: frozenset[str]
-    on_damage: Callable[[Path], None]
+    documents: Documents
+    on_damage: Callable[[str], None]
     say: Callable[[str], None]
     """Says a line in the ops channel."""
     halted: Callable[[], str | None]
@@ -94,7 +93,7 @@ class Heartbeats:
     sessions: SessionRegistry
     owners: Owners
     store: SessionFiles
-    overrides: OverrideFile
+    overrides: Collection[SessionOverride]
     zones: OwnerZones
     scheduler: Scheduler
     beats: BeatWorker
@@ -104,7 +103,7 @@ class Heartbeats:
     delivery: AlertRouter
     mail: SessionInbox
     assigning: Assigning
-    suggestions: SuggestionFiles
+    suggestions: Collection[Suggestion]
     pollination: Pollination
     desk: SuggestionDecisions
     removals: Removals
@@ -126,7 +125,7 @@ def build_heartbeats(around: Surroundings) -> Heartbeats:
     home, clock = around.environment.home, around.clock
     refuse_unreachable(around.settings.sessions, has_telegram="telegram" in around.surfaces)
     store = SessionFiles(home, on_damage=around.on_damage)
-    overrides = OverrideFile(home, on_damage=around.on_damage)
+    overrides = Collection(around.documents, OVERRIDES, on_damage=around.on_damage)
     sessions = SessionRegistry(around.settings.sessions, overrides)
     zones = OwnerZones(around.workspace, clock, local=local_zone(around.environment.variables))
     log = BeatLog(NdjsonJournal(home / "heartbeats.ndjson"))
@@ -141,15 +140,15 @@ def build_heartbeats(around: Surroundings) -> Heartbeats:
         admission,
         MissedBeatAlerts(store, zones, alert_owner),
         log,
-        WakeFiles(home),
+        WakeBox(around.documents),
         clock,
     )
-    suggestions = SuggestionFiles(home, on_damage=around.on_damage)
+    suggestions = Collection(around.documents, SUGGESTIONS, on_damage=around.on_damage)
     mail = SessionInbox(sessions, store, scheduler.wake)
     pollination = Pollination(sessions, store, suggestions, mail, clock=clock, known_secrets=around.secrets)
     desk = SuggestionDecisions(sessions, suggestions, DecisionLogFile(home), clock)
     neighbours = PeerSessions(sessions, store, suggestions, pollination, mail)
-    removals = removals_of(home)
+    removals = Removals(SingleDocument(around.documents, REMOVED_CHECKS))
     probes = Probes(around.environment.variables, secrets=around.secrets)
     tracked = TrackedPlaybooks(sessions, store, clock, alert_owner)
     tracked.name()
@@ -194,11 +193,6 @@ def build_heartbeats(around: Surroundings) -> Heartbeats:
         folders=Folders(sessions, store, clock, alert_owner),
         tracked=tracked,
     )
-
-
-def removals_of(home: Path) -> Removals:
-    """Return the memory of who took which check out of a playbook; the terminal's commands write it too."""
-    return Removals(SingleDocument(FileDocuments(home), REMOVED_CHECKS))
 
 
 def other_surfaces(environment: Environment) -> dict[str, Surface]:

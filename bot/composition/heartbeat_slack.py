@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
-from bot.adapters.storage.files.proposal_files import ProposalFiles
 from bot.composition.heartbeat_services import Heartbeats, Surroundings, build_heartbeats, other_surfaces
 from bot.composition.model_access import ModelAccess
 from bot.composition.shared_services import SharedServices
@@ -14,7 +12,7 @@ from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
 from bot.heartbeat.playbooks.proposal_service import ProposalService, commands_not_allowed
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.schedule.session_controls import SessionControls
-from bot.ports.collections import TASK_LISTS
+from bot.ports.collections import PROPOSALS, TASK_LISTS, Collection
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.proposal_buttons import ProposalButtons
 from handlers.buttons.suggestion_buttons import SuggestionActions, SuggestionButtons
@@ -77,6 +75,7 @@ def _heartbeats(on: SharedServices, models: ModelAccess | None, surface: SlackAl
             surfaces={"slack": surface, **other_surfaces(on.environment)},
             models=models,
             secrets=on.environment.secrets(),
+            documents=on.documents,
             on_damage=partial(_tell_of_damage, on),
             say=on.ops.say,
             halted=on.pausing.words,
@@ -84,8 +83,8 @@ def _heartbeats(on: SharedServices, models: ModelAccess | None, surface: SlackAl
     )
 
 
-def _tell_of_damage(on: SharedServices, path: Path) -> None:
-    on.ops.say(f"{path} was set aside: what it held could not be read.")
+def _tell_of_damage(on: SharedServices, where: str) -> None:
+    on.ops.say(f"{where} was set aside: what it held could not be read.")
 
 
 def _alert_buttons(on: SharedServices, beats: Heartbeats, surface: SlackAlerts) -> AlertButtons:
@@ -128,9 +127,9 @@ def _proposals(on: SharedServices, beats: Heartbeats) -> ProposalService:
         bot_user_id=on.me.user_id,
         not_allowed=partial(commands_not_allowed, beats.sessions),
     )
-    files = ProposalFiles(on.home, on_damage=partial(_tell_of_damage, on))
+    stored = Collection(on.documents, PROPOSALS, on_damage=partial(_tell_of_damage, on))
     return ProposalService(
-        proposing, files, cards, on.clock, require_private=on.desk.privacy.require, removals=beats.removals
+        proposing, stored, cards, on.clock, require_private=on.desk.privacy.require, removals=beats.removals
     )
 
 

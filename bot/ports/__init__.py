@@ -19,7 +19,7 @@ from bot.ports.chat import (
     is_stranger,
 )
 from bot.ports.search import NoteIndex, NoteStore, PassageIndex
-from bot.ports.session_stores import DecisionLog, OverrideStore, ProposalStore, SessionStore, SuggestionStore, WakeBox
+from bot.ports.session_stores import DecisionLog, SessionStore
 from bot.ports.storage import Damage, Document, Documents, JobQueue, Journal, ThreadStore, any_job
 from bot.ports.system import Clock, Terminal
 
@@ -38,19 +38,15 @@ __all__ = [
     "Messenger",
     "NoteIndex",
     "NoteStore",
-    "OverrideStore",
     "Page",
     "PassageIndex",
     "Person",
     "ProposalChat",
-    "ProposalStore",
     "RecheckChat",
     "SessionStore",
-    "SuggestionStore",
     "Surface",
     "Terminal",
     "ThreadStore",
-    "WakeBox",
     "WeekPictures",
     "Workspace",
     "any_job",

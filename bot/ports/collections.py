@@ -8,14 +8,62 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
 
-from bot.errors import Conflict
+from pydantic import BaseModel
+
+from bot.domain.heartbeats.session_state import SessionOverride, check_session_id
+from bot.domain.playbooks.proposals import Proposal, check_proposal_id
+from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
+from bot.errors import Conflict, InputError
 from bot.ports.storage import Document, Documents
 
 SCHEMA_VERSION: Final = 1
 _SCHEMA: Final = "schema_version"
 
+Model = TypeVar("Model", bound=BaseModel)
+OnDamage = Callable[[str], None]
+"""Gets where a document that cannot be read was set aside; it must return at once."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CollectionSpec(Generic[Model]):
+    """What stands in a collection. `check_id` raises InputError for an id that is none."""
+
+    name: str
+    model: type[Model]
+    check_id: Callable[[str], str]
+    default: Model | None = None
+    """What a document that is not there stands for, and what is not written."""
+    unknown: str = ""
+    """What to say of an id nobody wrote, where there is no default."""
+    id_in: Callable[[Model], str] | None = None
+    """The id that stands in the document itself: one copied under another name is damage."""
+    order: Callable[[Model], Any] | None = None
+    """What `all` sorts by, instead of the id."""
+
+
+OVERRIDES: Final = CollectionSpec(
+    name="overrides", model=SessionOverride, check_id=check_session_id, default=SessionOverride()
+)
+PROPOSALS: Final = CollectionSpec(
+    name="proposals",
+    model=Proposal,
+    check_id=check_proposal_id,
+    unknown="This proposal is not on file any more; nothing happened.",
+    id_in=lambda one: one.id,
+    order=lambda one: one.at,
+)
+SUGGESTIONS: Final = CollectionSpec(
+    name="suggestions",
+    model=Suggestion,
+    check_id=check_suggestion_id,
+    unknown="there is no suggestion {id}",
+    id_in=lambda one: one.id,
+    order=lambda one: (one.at, one.id),
+)
+WAKES: Final = "wakes"
 BRIEFS: Final = "briefs"
 GAPS: Final = "gaps"
 LESSON_BACKLOG: Final = "lesson_backlog"
@@ -30,11 +78,94 @@ def silently(_: str) -> None:
     """Report nothing."""
 
 
+class Collection(Generic[Model]):
+    """The values of one collection; every method raises StoreError where the disk refuses, and InputError for no id."""
+
+    def __init__(self, documents: Documents, spec: CollectionSpec[Model], *, on_damage: OnDamage = silently) -> None:
+        self._documents, self._spec, self._on_damage = documents, spec, on_damage
+        self._parsed: dict[str, tuple[Document, Model]] = {}
+
+    def find(self, doc_id: str) -> Model | None:
+        """Return what is stored, or None."""
+        return self._find(doc_id)[0]
+
+    def get(self, doc_id: str) -> Model:
+        """Return what is stored, or the default; raises InputError where there is neither."""
+        return self._or_default(doc_id, self.find(doc_id))
+
+    def by_id(self) -> dict[str, Model]:
+        """Return every value by its id."""
+        found = {one.id: self._read(one) for one in self._documents.list(self._spec.name)}
+        return {doc_id: value for doc_id, value in found.items() if value is not None}
+
+    def all(self) -> list[Model]:
+        """Return every value, in the collection's order."""
+        values = list(self.by_id().values())
+        return sorted(values, key=self._spec.order) if self._spec.order else values
+
+    def add(self, doc_id: str, value: Model) -> bool:
+        """Store a new value; False where one of this id is stored, which stays."""
+        if self.find(doc_id) is not None:
+            return False
+        with suppress(Conflict):
+            self._put(doc_id, value, version=0)
+            return True
+        return False
+
+    def change(self, doc_id: str, change: Callable[[Model], Model]) -> Model:
+        """Store what `change` makes of a value, or of the default, and return it; no change overwrites another.
+
+        `change` is called again where somebody was faster. What it raises goes through, and nothing is changed; so
+        does the InputError of `get`.
+        """
+        while True:
+            stored, version = self._find(doc_id)
+            after = change(before := self._or_default(doc_id, stored))
+            if after == before:
+                return before
+            with suppress(Conflict):
+                if after == self._spec.default:
+                    self._documents.delete(self._spec.name, doc_id, version=version)
+                else:
+                    self._put(doc_id, after, version=version)
+                return after
+
+    def _find(self, doc_id: str) -> tuple[Model | None, int]:
+        document = self._documents.get(self._spec.name, self._spec.check_id(doc_id))
+        value = self._read(document) if document is not None else None
+        return value, document.version if document is not None and value is not None else 0
+
+    def _read(self, document: Document) -> Model | None:
+        """Return a document as a value, validated once; None where it is none, and then it is set aside."""
+        seen, value = self._parsed.get(document.id, (None, None))
+        if seen is not None and (seen is document or (seen.version, seen.value) == (document.version, document.value)):
+            return value
+        try:
+            value = self._spec.model.model_validate(unsealed(document))
+            if document.value is None or (self._spec.id_in and self._spec.id_in(value) != document.id):
+                raise ValueError("another document")
+        except ValueError:  # pydantic's ValidationError is one
+            self._parsed.pop(document.id, None)
+            self._on_damage(self._documents.set_aside(self._spec.name, document.id))
+            return None
+        self._parsed[document.id] = document, value
+        return value
+
+    def _put(self, doc_id: str, value: Model, *, version: int) -> None:
+        self._documents.put(self._spec.name, doc_id, sealed(value.model_dump(mode="json")), version=version)
+
+    def _or_default(self, doc_id: str, stored: Model | None) -> Model:
+        if stored is not None:
+            return stored
+        if self._spec.default is None:
+            raise InputError(self._spec.unknown.format(id=doc_id))
+        return self._spec.default
+
+
 class SingleDocument:
     """The one document of a collection, as a JSON object; the last writer wins."""
 
-    def __init__(self, documents: Documents, collection: str, *, on_damage: Callable[[str], None] = silently) -> None:
-        """`on_damage` gets where the document was set aside; it must return at once."""
+    def __init__(self, documents: Documents, collection: str, *, on_damage: OnDamage = silently) -> None:
         self._documents, self._name, self._on_damage = documents, collection, on_damage
 
     def read(self) -> Mapping[str, Any]:
@@ -51,12 +182,8 @@ class SingleDocument:
         while True:
             document = self._find()
             with suppress(Conflict):
-                return self._documents.put(
-                    self._name,
-                    self._name,
-                    {**value, _SCHEMA: SCHEMA_VERSION},
-                    version=document.version if document else 0,
-                )
+                version = document.version if document else 0
+                return self._documents.put(self._name, self._name, sealed(value), version=version)
 
     def clear(self) -> None:
         """Remove the document; raises StoreError and changes nothing."""
@@ -70,6 +197,11 @@ class SingleDocument:
             return document
         self._on_damage(self._documents.set_aside(self._name, self._name))
         return None
+
+
+def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a value with what the store keeps in it."""
+    return {**value, _SCHEMA: SCHEMA_VERSION}
 
 
 def unsealed(document: Document) -> dict[str, Any]:

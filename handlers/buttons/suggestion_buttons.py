@@ -24,7 +24,7 @@ from bot.errors import InputError, ProviderError, TriageError
 from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
-from bot.ports import SuggestionStore
+from bot.ports.collections import Collection
 from handlers.answers import Ephemeral, answer
 from handlers.cards.suggestion_cards import SuggestionCards
 from handlers.clicks import clicking_person
@@ -43,7 +43,7 @@ class SuggestionActions:
 
     sessions: SessionRegistry
     owners: Owners
-    store: SuggestionStore
+    store: Collection[Suggestion]
     desk: SuggestionDecisions
     cards: SuggestionCards
     approvers: Approvers

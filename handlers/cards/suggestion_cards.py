@@ -13,7 +13,7 @@ from blocks import ids
 from blocks.cards.suggestion_card import suggestion_blocks, suggestion_text
 from bot.domain.sharing.suggestions import Suggestion
 from bot.errors import ProviderError
-from bot.ports import SuggestionStore
+from bot.ports.collections import Collection
 from handlers.cards.publisher import Card, CardPublisher, MessageRef
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ CARDS_A_TICK: Final = 3
 class SuggestionCards:
     """Shows suggestions."""
 
-    def __init__(self, publisher: CardPublisher, store: SuggestionStore, *, ops_channel: str) -> None:
+    def __init__(self, publisher: CardPublisher, store: Collection[Suggestion], *, ops_channel: str) -> None:
         self._publisher, self._store, self._ops_channel = publisher, store, ops_channel
 
     def tick(self) -> None:

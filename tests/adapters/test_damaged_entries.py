@@ -10,14 +10,11 @@ import pytest
 from bot.adapters.storage.files.atomic_write import set_aside_non_files
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.override_file import OverrideFile
-from bot.adapters.storage.files.proposal_files import ProposalFiles
 from bot.adapters.storage.files.session_files import SessionFiles
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.files.suggestion_files import SuggestionFiles
 from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.errors import StoreError
-from bot.ports.collections import GAPS, SingleDocument
+from bot.ports.collections import GAPS, OVERRIDES, PROPOSALS, SUGGESTIONS, Collection, SingleDocument
 from tests.fakes import FakeClock
 
 
@@ -59,26 +56,26 @@ def test_a_small_document_is_set_aside_and_begun_anew(tmp_path: Path, damage: Da
 @pytest.mark.parametrize("damage", KINDS)
 def test_one_thread_one_job_one_proposal_cost_themselves_alone(tmp_path: Path, damage: Damage) -> None:
     """Every store of many entries opens; what it set aside is named."""
-    told: list[Path] = []
+    told: list[str] = []
     damaged(tmp_path, "state/T1.C1.1.2.json", damage)
     damaged(tmp_path, "queue/running/user_1700000000000_000001.json", damage)
     damaged(tmp_path, "proposals/0011223344556677.json", damage)
     damaged(tmp_path, "suggestions/0011223344556677.json", damage)
     assert [one.thread_id for one in TinyDocuments(tmp_path).damage()] == ["T1.C1.1.2"]
     assert len(SpoolQueue(tmp_path / "queue", FakeClock()).corrupt) == 1
-    assert list(ProposalFiles(tmp_path, on_damage=told.append).unsettled()) == []
-    SuggestionFiles(tmp_path, on_damage=told.append).all()
+    for spec in (PROPOSALS, SUGGESTIONS):
+        assert Collection(FileDocuments(tmp_path), spec, on_damage=told.append).all() == []
     assert len(told) == 2
 
 
 @pytest.mark.parametrize("damage", [garbage, folder])
 def test_one_session_s_memory_costs_that_session_alone(tmp_path: Path, damage: Damage) -> None:
     """Its beats go on from the defaults; overrides are none."""
-    told: list[Path] = []
+    told: list[str] = []
     damaged(tmp_path, "sessions/shop/heartbeat_state.json", damage)
     damaged(tmp_path, "overrides.json", damage)
     assert SessionFiles(tmp_path, on_damage=told.append).load("shop").last_slot is None
-    assert OverrideFile(tmp_path, on_damage=told.append).overrides() == {}
+    assert Collection(FileDocuments(tmp_path), OVERRIDES, on_damage=told.append).by_id() == {}
     assert len(told) == 2
 
 

@@ -87,7 +87,7 @@ def test_a_wake_is_left_and_it_is_said_whether_a_bot_finds_it(home: Path, capsys
         assert "starts it" in typed(capsys, "wake", "tooling", "--reason", "on_demand")
     finally:
         lock.release()
-    assert sorted(path.name for path in (home / "wakes").iterdir()) == [
+    assert sorted(path.name for path in (home / "wakes").glob("[!.]*")) == [
         "shop-api.automation",
         "shop-api.on_demand",
         "tooling.on_demand",
@@ -106,7 +106,7 @@ def test_an_assignment_is_left_for_the_bot(home: Path, capsys: pytest.CaptureFix
         "terminal",
     )
     assert message.from_.startswith("@")
-    assert [path.name for path in (home / "wakes").iterdir()] == ["shop-api.assignment"]
+    assert [path.name for path in (home / "wakes").glob("[!.]*")] == ["shop-api.assignment"]
 
 
 def test_why_gathers_what_stood_beside_ok_since_midnight(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,9 +48,9 @@ def stored(documents: Documents, collection: str, doc_id: str) -> tuple[int, obj
     return None if found is None else (found.version, found.value)
 
 
-@pytest.mark.parametrize("collection", FILES)
+@pytest.mark.parametrize("collection", [name for name in FILES if name != "wakes"])
 def test_a_document_comes_back_after_a_restart_and_counts_its_writes(reopen: Open, collection: str) -> None:
-    """In every collection; what nobody wrote is None, and what was deleted is again."""
+    """In every collection whose documents say more than their id; what nobody wrote is None, what was deleted too."""
     assert reopen().get(collection, collection) is None
     assert reopen().list(collection) == []
     text = "¿por qué? 为什么 🤔 \x00 \ud800 <!channel>"

@@ -1,41 +1,31 @@
-"""The contract of the ports SessionStore, WakeBox and OverrideStore; below them, what only the disk can do."""
+"""The contract of the port SessionStore; below it, what only the disk can do."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.override_file import OverrideFile
 from bot.adapters.storage.files.session_files import SessionFiles
-from bot.adapters.storage.files.wake_files import WakeFiles
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import (
-    ChangedBy,
-    EnabledOverride,
     InboxMessage,
-    IntervalOverride,
     MessageKind,
     OpenFinding,
-    SessionOverride,
     SessionState,
 )
 from bot.errors import InputError, StoreError
-from bot.ports import OverrideStore, SessionStore, WakeBox
-from tests.fakes import MemoryOverrideStore, MemorySessionStore, MemoryWakeBox
+from bot.ports import SessionStore
+from tests.fakes import MemorySessionStore
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-ANA = ChangedBy(id="U0ANA", name="ana", at=NOON)
-OFF = SessionOverride(enabled=EnabledOverride(value=False, by=ANA))
 
 
-def undamaged(path: Path) -> None:
+def undamaged(path: str) -> None:
     raise AssertionError(f"{path} was set aside")
 
 
@@ -47,24 +37,6 @@ def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Sessi
     states: dict[str, str] = {}
     inboxes: dict[str, list[str]] = {}
     return lambda: MemorySessionStore(states, inboxes)
-
-
-@pytest.fixture(params=["files", "memory"])
-def wake_box(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], WakeBox]:
-    """Open the same box again and again."""
-    if request.param == "files":
-        return lambda: WakeFiles(tmp_path)
-    dropped: set[tuple[str, Wake]] = set()
-    return lambda: MemoryWakeBox(dropped)
-
-
-@pytest.fixture(params=["files", "memory"])
-def override_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], OverrideStore]:
-    """Open the same overrides again and again."""
-    if request.param == "files":
-        return lambda: OverrideFile(tmp_path, on_damage=undamaged)
-    texts: dict[str, str] = {}
-    return lambda: MemoryOverrideStore(texts)
 
 
 def message(to: str = "shop", text: str = "look at CI", **data: object) -> InboxMessage:
@@ -144,46 +116,20 @@ def test_an_id_that_is_no_file_name_is_refused(reopen: Callable[[], SessionStore
         reopen().send(message(to=bad))
 
 
-def test_wakes_stay_until_they_are_forgotten(wake_box: Callable[[], WakeBox]) -> None:
-    """All of them, each once, whoever left them: a crash between the look and the work loses none."""
-    for wake in (Wake.AUTOMATION, Wake.AUTOMATION, Wake.ON_DEMAND):
-        wake_box().drop("shop", wake)
-    wake_box().drop("api", Wake.AUTOMATION)
-    left = {"shop": frozenset({Wake.AUTOMATION, Wake.ON_DEMAND}), "api": frozenset({Wake.AUTOMATION})}
-    assert wake_box().left() == left
-    assert wake_box().left() == left
-    wake_box().forget("shop", [Wake.AUTOMATION, Wake.ASSIGNMENT])
-    wake_box().forget("api", Wake)
-    assert wake_box().left() == {"shop": frozenset({Wake.ON_DEMAND})}
-    with pytest.raises(InputError):
-        wake_box().drop("../x", Wake.AUTOMATION)
-
-
-def test_overrides_survive_a_restart(override_store: Callable[[], OverrideStore]) -> None:
-    """Who set what, and when, too; what is taken back is gone."""
-    assert override_store().overrides() == {}
-    slow = SessionOverride(every=IntervalOverride(value=timedelta(hours=2), by=ANA))
-    override_store().change("shop", lambda _: slow)
-    override_store().change("api", lambda o: o.model_copy(update={"enabled": EnabledOverride(value=False, by=ANA)}))
-    assert override_store().overrides() == {"shop": slow, "api": OFF}
-    override_store().change("api", lambda _: SessionOverride())
-    assert override_store().overrides() == {"shop": slow}
-
-
 class TestOnDisk:
     """What the contracts cannot say because only files can be damaged."""
 
     def test_a_damaged_state_is_set_aside_told_and_replaced_by_the_defaults(self, tmp_path: Path) -> None:
         """It is never silently dropped."""
-        damaged: list[Path] = []
+        damaged: list[str] = []
         SessionFiles(tmp_path, on_damage=damaged.append).save("shop", lambda _: full_state())
         path = tmp_path / "sessions" / "shop" / "heartbeat_state.json"
         path.write_text('{"last_slot": ')
         store = SessionFiles(tmp_path, on_damage=damaged.append)
         assert store.load("shop") == SessionState()
         assert store.load("shop") == SessionState()
-        assert [p.name for p in damaged] == ["heartbeat_state.json.corrupt"]
-        assert damaged[0].read_text() == '{"last_slot": '
+        assert damaged == [f"{path}.corrupt"]
+        assert Path(damaged[0]).read_text() == '{"last_slot": '
         store.save("shop", lambda state: state.evolve(inbox_read=2))
         assert SessionFiles(tmp_path, on_damage=damaged.append).load("shop").inbox_read == 2
 
@@ -214,40 +160,3 @@ class TestOnDisk:
         with pytest.raises(StoreError):
             store.save("shop", lambda state: state.evolve(inbox_read=9))
         assert store.load("shop") == full_state()
-
-    def test_what_is_no_wake_is_swept(self, tmp_path: Path) -> None:
-        """A stray file wakes nobody and does not stay."""
-        box = WakeFiles(tmp_path)
-        (tmp_path / "wakes" / "shop.lunch").touch()
-        (tmp_path / "wakes" / "README").touch()
-        assert box.left() == {}
-        assert list((tmp_path / "wakes").iterdir()) == []
-
-    def test_damaged_overrides_are_set_aside_and_told(self, tmp_path: Path) -> None:
-        """triage.yml decides until somebody types again."""
-        damaged: list[Path] = []
-        (tmp_path / "overrides.json").write_text('{"shop": {"every": {"value": 5}}}')
-        store = OverrideFile(tmp_path, on_damage=damaged.append)
-        assert store.overrides() == {}
-        assert store.overrides() == {}
-        assert [p.name for p in damaged] == ["overrides.json.corrupt"]
-
-    def test_what_another_process_overrides_is_seen(self, tmp_path: Path) -> None:
-        """And two that write at once lose nothing."""
-        mine = OverrideFile(tmp_path, on_damage=undamaged)
-        assert mine.overrides() == {}
-        program = (
-            "import sys; from pathlib import Path; "
-            "from bot.adapters.storage.files.override_file import OverrideFile as F;"
-            "[F(Path(sys.argv[1]), on_damage=print).change(f's{n}', lambda o: type(o).model_validate_json(sys.argv[2]))"
-            " for n in range(10)]"
-        )
-        other = subprocess.Popen([sys.executable, "-c", program, str(tmp_path), OFF.model_dump_json()])
-        while other.poll() is None:
-            _override(tmp_path, 10)
-        assert other.returncode == 0
-        assert set(mine.overrides()) == {f"s{n}" for n in range(11)}
-
-
-def _override(home: Path, number: int) -> None:
-    OverrideFile(home, on_damage=undamaged).change(f"s{number}", lambda _: OFF)

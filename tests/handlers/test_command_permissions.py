@@ -143,7 +143,7 @@ class Everything:
         return json.dumps(
             [
                 self.playbook.read_text(),
-                self.works.overrides.texts,
+                sorted(self.works.overrides.by_id()),
                 sorted(self.works.jobs.waiting),
                 self.works.store.inbox("shop"),
                 self.pausing.is_paused,

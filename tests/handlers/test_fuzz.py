@@ -24,7 +24,6 @@ from blocks import ids
 from blocks.cards.draft_card import card_blocks
 from blocks.views.home_view import HomeData
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.proposal_files import ProposalFiles
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.agent.git.git_repo import GitRepo
@@ -41,6 +40,7 @@ from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
+from bot.ports.collections import OVERRIDES, PROPOSALS, SUGGESTIONS
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
 from handlers.buttons.lesson_buttons import LessonButtons
@@ -57,7 +57,7 @@ from handlers.transport.socket_connection import acknowledge_envelope
 from tests import payloads
 from tests.builders import a_sorter, an_event
 from tests.casework.office import BEN, Office
-from tests.fakes import MemoryDecisionLog, MemoryOverrideStore, MemorySessionStore, MemorySingle, MemorySuggestionStore
+from tests.fakes import MemoryDecisionLog, MemorySessionStore, MemorySingle, in_memory
 from tests.gitrepo import make_repo
 from tests.handlers.hostile import KINDS, SECRET, Body, hostile, original
 from tests.handlers.slack_stub import Answer, SlackStub
@@ -179,7 +179,7 @@ class World:
         )
 
     def _proposals(self, approvers: Approvers) -> ProposalButtons:
-        sessions = SessionRegistry({}, MemoryOverrideStore())
+        sessions = SessionRegistry({}, in_memory(OVERRIDES))
         clock = self.office.clock
         proposing = ProposalMatcher(
             sessions=sessions,
@@ -188,7 +188,7 @@ class World:
             allow_external=False,
             say=pytest.fail,
         )
-        store = ProposalFiles(self.folder, on_damage=pytest.fail)
+        store = in_memory(PROPOSALS)
         proposals = ProposalService(proposing, store, FakeChat(), clock, require_private=lambda: None)
         return ProposalButtons(
             proposals,
@@ -200,7 +200,10 @@ class World:
         )
 
     def _suggestions(self, approvers: Approvers) -> SuggestionActions:
-        sessions, store = SessionRegistry({}, MemoryOverrideStore()), MemorySuggestionStore()
+        sessions, store = (
+            SessionRegistry({}, in_memory(OVERRIDES)),
+            in_memory(SUGGESTIONS),
+        )
         return SuggestionActions(
             owners=OWNERS,
             sessions=sessions,
@@ -211,7 +214,11 @@ class World:
         )
 
     def _tiers(self, approvers: Approvers) -> TiersCommand:
-        sessions, store, clock = SessionRegistry({}, MemoryOverrideStore()), MemorySessionStore(), self.office.clock
+        sessions, store, clock = (
+            SessionRegistry({}, in_memory(OVERRIDES)),
+            MemorySessionStore(),
+            self.office.clock,
+        )
         zones = OwnerZones(self.office.workspace, clock, local="UTC")
         return TiersCommand(
             owners=OWNERS,
@@ -228,7 +235,7 @@ class World:
         store = MemorySessionStore()
         return AlertActions(
             owners=OWNERS,
-            sessions=SessionRegistry({}, MemoryOverrideStore()),
+            sessions=SessionRegistry({}, in_memory(OVERRIDES)),
             findings=FindingResponses(store, self.office.clock),
             show=lambda *_: None,
             wake=lambda session_id, _: session_id,

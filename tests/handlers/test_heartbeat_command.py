@@ -129,7 +129,7 @@ def test_who_may_not_changes_nothing(works: Clockwork, text: str, by: str, team:
     """An id alone is not enough: it is the user of this workspace who may."""
     refusal = "Only approvers and the owner of shop-api may do that" if team == "T1" else OTHER_TEAM
     assert refusal in answer(works, f"heartbeat {text}", by, team)
-    assert works.overrides.texts == {}
+    assert works.overrides.by_id() == {}
     assert works.jobs.waiting == {}
     assert works.store.inbox("shop-api") == []
 
@@ -254,5 +254,5 @@ def test_many_sessions_fit_one_screen(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_told(works: Clockwork) -> None:
     """In words, to whoever typed."""
-    works.overrides.full = True
+    works.documents.full = True
     assert "No space left on device" in answer(works, "heartbeat off shop-api")

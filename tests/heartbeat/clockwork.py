@@ -17,17 +17,19 @@ from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import Scheduler
+from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,
     FakeWorkspace,
+    MemoryDocuments,
     MemoryJobQueue,
     MemoryJournal,
-    MemoryOverrideStore,
     MemorySessionStore,
-    MemoryWakeBox,
+    in_memory,
 )
 
 START = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -48,7 +50,8 @@ class Clockwork:
         self.folder = folder
         self.clock = FakeClock(at)
         self.settings = {name: session_settings(self._checkout(name), **beat) for name in names}
-        self.overrides, self.box, self.store = MemoryOverrideStore(), MemoryWakeBox(), MemorySessionStore()
+        self.documents, self.store = MemoryDocuments(), MemorySessionStore()
+        self.overrides, self.box = in_memory(OVERRIDES, self.documents), WakeBox(self.documents)
         self.journal, self.jobs, self.workspace = MemoryJournal(), MemoryJobQueue(self.clock), FakeWorkspace()
         self.route: Delivered | None = DM
         self.route_fails_for = ""

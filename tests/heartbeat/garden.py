@@ -15,13 +15,14 @@ from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
+from bot.ports.collections import OVERRIDES, SUGGESTIONS
 from tests.fakes import (
     FakeClock,
     Faults,
     MemoryDecisionLog,
-    MemoryOverrideStore,
+    MemoryDocuments,
     MemorySessionStore,
-    MemorySuggestionStore,
+    in_memory,
 )
 
 ANA, BEN = DecidedBy("U0ANA", "ana"), DecidedBy("U0BEN", "ben")
@@ -45,7 +46,7 @@ class Garden:
     def __init__(self, folder: Path, faults: Faults | None = None, *, master: bool = True, **playbooks: str) -> None:
         self.folder, self.clock = folder, FakeClock()
         self.faults = faults or Faults()
-        self.texts: dict[str, str] = {}
+        self.texts: dict[tuple[str, str], tuple[int, str]] = {}
         self.lines: list[str] = []
         self.states: dict[str, str] = {}
         self.inboxes: dict[str, list[str]] = {}
@@ -60,9 +61,9 @@ class Garden:
 
     def restart(self) -> None:
         """Begin a new process on what the last one left."""
-        self.sessions = SessionRegistry(self.settings, MemoryOverrideStore())
+        self.sessions = SessionRegistry(self.settings, in_memory(OVERRIDES))
         self.store = MemorySessionStore(self.states, self.inboxes, self.faults)
-        self.suggestions = MemorySuggestionStore(self.texts, self.faults)
+        self.suggestions = in_memory(SUGGESTIONS, MemoryDocuments(self.texts, self.faults))
         self.mail = SessionInbox(self.sessions, self.store, self._woken)
         self.pollination = Pollination(self.sessions, self.store, self.suggestions, self.mail, clock=self.clock)
         self.desk = SuggestionDecisions(

@@ -26,14 +26,15 @@ from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,
     FakeWorkspace,
     Faults,
     MemoryJournal,
-    MemoryOverrideStore,
     MemorySessionStore,
     MemorySingle,
+    in_memory,
 )
 from tests.heartbeat.builders import AT
 from tests.heartbeat.clockwork import session_settings
@@ -104,7 +105,7 @@ class BeatRoom:
         self.runs = folder / "runs"
         self.write_playbook()
         settings = session_settings(self.cwd, **{"heartbeat_model": "claude-haiku-4-5" if screen else "", **beat})
-        self.sessions = sessions = SessionRegistry({"shop": settings}, MemoryOverrideStore())
+        self.sessions = sessions = SessionRegistry({"shop": settings}, in_memory(OVERRIDES))
         delivery = AlertRouter({"slack": self.surface}, self.store)
         self.log = BeatLog(self.journal)
         zones = OwnerZones(FakeWorkspace(), self.clock, local="UTC")

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from blocks import ids
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.wake_files import WakeFiles
 from bot.domain.heartbeats.beats import Wake
+from bot.heartbeat.schedule.wake_box import WakeBox
 from demo.control import LIMIT_S, Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
@@ -233,7 +234,7 @@ def test_a_bot_killed_in_the_midst_of_a_beat_carries_it_out_once_after_the_resta
     (place.cwd / "check.py").write_text(HELD)
     (place.cwd / "hold").touch()
     config = write_config(home, shop, sessions=sessions_of(place))
-    WakeFiles(home).drop(place.id, Wake.ON_DEMAND)
+    WakeBox(FileDocuments(home)).drop(place.id, Wake.ON_DEMAND)
     with running(slack, control, home, config) as process:
         control.wait_for((place.cwd / "begun").exists, "the beat to begin")
         process.kill()
@@ -254,7 +255,7 @@ def test_a_bot_killed_while_its_alert_is_being_posted_posts_no_second_one(
     """The card stands, nobody noted that; the next start finds it, and it works."""
     place, home = watched(tmp_path, "watched", state="bad"), tmp_path / "home"
     config = write_config(home, shop, sessions=sessions_of(place))
-    WakeFiles(home).drop(place.id, Wake.ON_DEMAND)
+    WakeBox(FileDocuments(home)).drop(place.id, Wake.ON_DEMAND)
     with (
         slow_proxy(slack.api_url, method="chat.postMessage", marker="triage_alert") as proxy,
         running(slack, control, home, config, api_url=proxy.url) as process,

@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from blocks import ids
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.session_files import SessionFiles
-from bot.adapters.storage.files.suggestion_files import SuggestionFiles
 from bot.domain.playbook import parse
 from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
+from bot.ports.collections import SUGGESTIONS, Collection
 from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, shown_text
 from demo.modals import text_value
@@ -112,7 +113,7 @@ def decisions(office: BeatOffice) -> list[str]:
 
 
 def stored(office: BeatOffice, of: str = OFFER) -> Suggestion:
-    return SuggestionFiles(office.home, on_damage=print).get(of)
+    return Collection(FileDocuments(office.home, is_reader=True), SUGGESTIONS).get(of)
 
 
 def typed(office: BeatOffice, text: str, says: str, user: str = ANA.user_id) -> None:
@@ -229,7 +230,7 @@ def test_a_master_can_choose_and_nothing_else(open_office: Open, tmp_path: Path)
         ]
         assert [bool(result.get("is_error")) for result in results] == [True, True, True, True, False]
     assert (garden.api.playbook, garden.shop.playbook) == before
-    waiting = SuggestionFiles(office.home, on_damage=print).all()
+    waiting = Collection(FileDocuments(office.home, is_reader=True), SUGGESTIONS).all()
     assert sorted((one.to, one.status) for one in waiting) == [
         ("api", SuggestionStatus.OPEN),
         ("api", SuggestionStatus.QUARANTINED),

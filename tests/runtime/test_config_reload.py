@@ -11,8 +11,9 @@ from bot.config.session_settings import refuse_unreachable
 from bot.config.settings import load_settings
 from bot.errors import ConfigError
 from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.ports.collections import OVERRIDES
 from bot.runtime.config_reload import ConfigReload
-from tests.fakes import MemoryOverrideStore
+from tests.fakes import in_memory
 
 TELEGRAM = "heartbeat: {deliver: {mode: explicit, channel: telegram, to: 5}}"
 
@@ -26,7 +27,7 @@ class Bench:
         (folder / "api").mkdir()
         self.write("shop: {cwd: shop}")
         settings = load_settings(self.config)
-        self.sessions = SessionRegistry(settings.sessions, MemoryOverrideStore())
+        self.sessions = SessionRegistry(settings.sessions, in_memory(OVERRIDES))
         self.said: list[str] = []
         self.learned: list[bool] = []
         environment = read_environment({"TRIAGE_HOME": str(folder)})

@@ -97,6 +97,13 @@ def proposal_id(team_id: str, chat_id: str, message_id: str) -> str:
     return hashlib.sha256(f"{team_id}.{chat_id}.{message_id}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+def check_proposal_id(proposal_id: str) -> str:
+    """Return an id that is safe as a file name; raises InputError for anything else."""
+    if not PROPOSAL_ID.fullmatch(proposal_id):
+        raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+    return proposal_id
+
+
 def tasks_named(playbook: Playbook, words: str) -> list[NumberedTask]:
     """Return the tasks that words may mean: the one that says just that, else every one that holds all of the words.
 

@@ -28,8 +28,9 @@ from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
 from bot.heartbeat.playbooks.removed_checks import Removals
 from bot.heartbeat.sessions.session_registry import SessionRegistry
-from bot.ports import Clock, ProposalChat, ProposalStore
+from bot.ports import Clock, ProposalChat
 from bot.ports.chat import may_still_arrive
+from bot.ports.collections import Collection
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ class ProposalService:
     def __init__(
         self,
         proposing: ProposalMatcher,
-        store: ProposalStore,
+        store: Collection[Proposal],
         chat: ProposalChat,
         clock: Clock,
         *,
@@ -58,9 +59,10 @@ class ProposalService:
     def propose_change(self, work: PlaybookRequested) -> None:
         """Show a wish on a card, once however often the job is done; raises ProviderError and StoreError."""
         event = work.event
-        known = self._store.get(proposal_id(event.team_id, event.chat_id, event.message_id))
+        known = self._store.find(proposal_id(event.team_id, event.chat_id, event.message_id))
         if known is None and (new := self._proposing.proposal_of(event, work.request)) is not None:
-            known = self._store.put(new)
+            self._store.add(new.id, new)
+            known = new
         if known is not None and known.standing is ProposalStatus.OPEN:
             self._show(known)
 
@@ -97,19 +99,16 @@ class ProposalService:
 
     def session_of(self, given: str) -> str | None:
         """Return the session a proposal is for; raises InputError for what is no proposal."""
-        proposal = self._store.get(given)
-        if proposal is None:
-            raise InputError("This proposal is not on file any more; nothing happened.")
-        return proposal.session
+        return self._store.get(given).session
 
     def settle(self) -> None:
         """Finish what decisions led to and could not be finished: after a crash, and while chat or disk refuse."""
-        for proposal in self._store.unsettled():
-            if proposal.standing is not ProposalStatus.OPEN:
+        for proposal in self._store.all():
+            if proposal.settled_at is None and proposal.standing is not ProposalStatus.OPEN:
                 self._settle(proposal.id)
 
     def _open(self, given: str, session_id: str) -> Proposal:
-        proposal = self._store.get(given)
+        proposal = self._store.find(given)
         if proposal is None or proposal.session != session_id:
             raise InputError("The card shows another session by now; look again.")
         proposal.decided(ProposalStatus.ACCEPTED, "", self._clock.now())
@@ -133,7 +132,7 @@ class ProposalService:
                 log.warning("a proposal is settled later: %s", error, extra={"action": "proposal_later"})
 
     def _carry_out(self, given: str) -> None:
-        proposal = self._store.get(given)
+        proposal = self._store.find(given)
         if proposal is None or proposal.settled_at is not None:
             return
         if proposal.standing is ProposalStatus.ACCEPTED and proposal.said_intent is None:
@@ -141,7 +140,7 @@ class ProposalService:
         self._chat.show(proposal)
         if proposal.standing is ProposalStatus.ACCEPTED and proposal.said_ts is None:
             self._tell_asker(proposal)
-            if (told := self._store.get(given)) is not None and told.problem:
+            if (told := self._store.find(given)) is not None and told.problem:
                 self._chat.show(told)
         self._store.change(given, lambda now: now.evolve(settled_at=self._clock.now()))
 
@@ -196,7 +195,7 @@ class ProposalService:
         return playbook is not None and is_carried_out(playbook, proposal)
 
     def _told(self, given: str) -> str:
-        now = self._store.get(given)
+        now = self._store.find(given)
         if now is None or now.settled_at is None:
             return "Accepted. Disk or chat did not take all of it yet; it is tried again every minute."
         if now.standing is ProposalStatus.FAILED:

@@ -21,9 +21,10 @@ from bot.errors import TriageError
 from bot.heartbeat.schedule.admission import Admission, Refusal
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
+from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.session_inbox import wakes_its_reader
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
-from bot.ports import Clock, JobQueue, SessionStore, WakeBox
+from bot.ports import Clock, JobQueue, SessionStore
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from bot.domain.heartbeats.session_state import ChangedBy, EnabledOverride, Inte
 from bot.domain.intervals import format_interval, parse_interval
 from bot.errors import ConfigError, InputError
 from bot.heartbeat.sessions.session_registry import SessionRegistry
-from bot.ports import OverrideStore
+from bot.ports.collections import Collection
 
 SHORTEST: Final = timedelta(minutes=1)
 LONGEST: Final = timedelta(days=366)
@@ -28,7 +28,7 @@ class SessionControls:
     def __init__(
         self,
         sessions: SessionRegistry,
-        overrides: OverrideStore,
+        overrides: Collection[SessionOverride],
         wake: Callable[[str, Wake], str],
         cancel: Callable[[str], bool],
     ) -> None:

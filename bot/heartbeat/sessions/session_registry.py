@@ -16,7 +16,7 @@ from bot.domain.heartbeats.rota import Rota
 from bot.domain.heartbeats.session_state import SessionOverride
 from bot.domain.text.did_you_mean import near_ones
 from bot.errors import InputError
-from bot.ports import OverrideStore
+from bot.ports.collections import Collection
 
 PLAYBOOK: Final = "HEARTBEAT.md"
 
@@ -72,7 +72,7 @@ def resolve(sessions: Mapping[str, SessionSettings], overrides: Mapping[str, Ses
 class SessionRegistry:
     """All sessions, resolved anew only after something changed."""
 
-    def __init__(self, settings: Mapping[str, SessionSettings], overrides: OverrideStore) -> None:
+    def __init__(self, settings: Mapping[str, SessionSettings], overrides: Collection[SessionOverride]) -> None:
         self._settings, self._overrides = settings, overrides
         self._seen: tuple[Mapping[str, SessionSettings], Mapping[str, SessionOverride]] | None = None
         self._resolved: dict[str, Session] = {}
@@ -105,7 +105,7 @@ class SessionRegistry:
         self._settings = settings
 
     def _current(self) -> dict[str, Session]:
-        settings, overrides = self._settings, self._overrides.overrides()
+        settings, overrides = self._settings, self._overrides.by_id()
         if self._seen is None or self._seen[0] is not settings or self._seen[1] != overrides:
             self._resolved = resolve(settings, overrides)
             self._seen = (settings, overrides)

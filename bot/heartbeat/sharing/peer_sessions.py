@@ -17,7 +17,7 @@ from bot.domain.heartbeats.beats import Receipt
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
-from bot.domain.sharing.suggestions import SuggestionStatus
+from bot.domain.sharing.suggestions import Suggestion, SuggestionStatus
 from bot.domain.tiers import Tier
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
@@ -26,7 +26,8 @@ from bot.heartbeat.run.beat_view import PeerData
 from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.ports import SessionStore, SuggestionStore
+from bot.ports import SessionStore
+from bot.ports.collections import Collection
 
 MAX_CHARS: Final = 1_500
 LISTED: Final = 8
@@ -75,7 +76,7 @@ class PeerSessions:
         self,
         sessions: SessionRegistry,
         states: SessionStore,
-        suggestions: SuggestionStore,
+        suggestions: Collection[Suggestion],
         pollination: Pollination,
         mail: SessionInbox,
     ) -> None:

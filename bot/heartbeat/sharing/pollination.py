@@ -7,7 +7,7 @@ session it comes from, nothing that was ever offered to the session before, noth
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import resources
 from typing import Final
@@ -24,7 +24,8 @@ from bot.heartbeat.playbooks.template_seeding import can_work, checkout_at
 from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.heartbeat.sharing.suggestion_candidates import Candidate, SessionPlaybook, candidates
-from bot.ports import Clock, SessionStore, SuggestionStore
+from bot.ports import Clock, SessionStore
+from bot.ports.collections import Collection
 
 TRIAGE: Final = "triage"
 """Who speaks where there is no master session."""
@@ -39,11 +40,11 @@ class Pollination:
         self,
         sessions: SessionRegistry,
         states: SessionStore,
-        suggestions: SuggestionStore,
+        suggestions: Collection[Suggestion],
         mail: SessionInbox,
         *,
         clock: Clock,
-        known_secrets: Collection[str] = (),
+        known_secrets: frozenset[str] = frozenset(),
     ) -> None:
         self._sessions, self._states, self._suggestions, self._mail = sessions, states, suggestions, mail
         self._clock, self._secrets = clock, known_secrets
@@ -168,7 +169,7 @@ class Pollination:
             moves_from=candidate.moves_from,
             quarantine=quarantine,
         )
-        if not self._suggestions.add(suggestion):
+        if not self._suggestions.add(suggestion.id, suggestion):
             raise InputError(f"{suggestion.id} was offered before")
         return suggestion
 

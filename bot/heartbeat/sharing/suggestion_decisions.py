@@ -21,7 +21,8 @@ from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.playbook_editor import MAX_TASKS
 from bot.heartbeat.sessions.session_registry import SessionRegistry
-from bot.ports import Clock, DecisionLog, SuggestionStore
+from bot.ports import Clock, DecisionLog
+from bot.ports.collections import Collection
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +33,7 @@ class SuggestionDecisions:
     """Carries out decisions on suggestions, one at a time."""
 
     def __init__(
-        self, sessions: SessionRegistry, suggestions: SuggestionStore, decisions: DecisionLog, clock: Clock
+        self, sessions: SessionRegistry, suggestions: Collection[Suggestion], decisions: DecisionLog, clock: Clock
     ) -> None:
         self._sessions, self._suggestions, self._decisions, self._clock = sessions, suggestions, decisions, clock
         self._one_at_a_time = threading.Lock()

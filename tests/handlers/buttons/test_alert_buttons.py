@@ -18,8 +18,9 @@ from bot.domain.heartbeats.session_state import OpenFinding
 from bot.errors import InputError, ProviderError, Unconfirmed
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.ports.collections import OVERRIDES
 from handlers.buttons.alert_buttons import NOT_YOURS, AlertActions, AlertButtons
-from tests.fakes import FakeClock, FakeWorkspace, MemoryOverrideStore, MemorySessionStore
+from tests.fakes import FakeClock, FakeWorkspace, MemorySessionStore, in_memory
 from tests.heartbeat.builders import AT, OWNERS
 from tests.heartbeat.clockwork import session_settings
 from tests.payloads import payload
@@ -54,7 +55,8 @@ class Edge:
         desk = AlertActions(
             owners=OWNERS,
             sessions=SessionRegistry(
-                {"shop": session_settings(folder, owner=ANA, name="Shop", **beat)}, MemoryOverrideStore()
+                {"shop": session_settings(folder, owner=ANA, name="Shop", **beat)},
+                in_memory(OVERRIDES),
             ),
             findings=FindingResponses(self.store, self.clock),
             show=self._show,

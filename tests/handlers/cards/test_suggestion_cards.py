@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus
+from bot.ports.collections import SUGGESTIONS
 from handlers.cards.suggestion_cards import SuggestionCards
 from tests.builders import NOW
-from tests.fakes import MemorySuggestionStore
+from tests.fakes import in_memory
 from tests.gallery.offers import OFFER
 from tests.handlers.slack_stub import Answer, SlackStub, a_poster, a_publisher, refusal
 
@@ -17,8 +18,8 @@ REJECTED = OFFER.decided(SuggestionStatus.REJECTED, DecidedBy("U2", "ben"), NOW,
 
 def shown(slack: SlackStub, suggestion: Suggestion) -> Suggestion:
     """Tick over one suggestion and return what is on file of it then."""
-    store = MemorySuggestionStore()
-    store.add(suggestion)
+    store = in_memory(SUGGESTIONS)
+    store.add(suggestion.id, suggestion)
     publisher = a_publisher(slack.url, a_poster(slack.url))
     SuggestionCards(publisher, store, ops_channel="C0OPS").tick()
     return store.get(suggestion.id)

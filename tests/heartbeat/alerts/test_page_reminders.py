@@ -17,7 +17,8 @@ from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.notifications import BeatOutcome
 from bot.heartbeat.alerts.page_reminders import MAX_RINGS, Rings
 from bot.heartbeat.sessions.session_registry import SessionRegistry
-from tests.fakes import FakeClock, FakeWorkspace, MemoryOverrideStore, MemorySessionStore
+from bot.ports.collections import OVERRIDES
+from tests.fakes import FakeClock, FakeWorkspace, MemorySessionStore, in_memory
 from tests.heartbeat.builders import AT
 from tests.heartbeat.clockwork import session_settings
 from tests.heartbeat.surface import FakeSurface
@@ -33,7 +34,7 @@ class Night:
     def __init__(self, cwd: Path, **beat: Any) -> None:
         self.clock, self.store, self.slack = FakeClock(AT), MemorySessionStore(), FakeSurface()
         settings = {"again_after": "10m", **beat}
-        self.sessions = SessionRegistry({"shop": session_settings(cwd, **settings)}, MemoryOverrideStore())
+        self.sessions = SessionRegistry({"shop": session_settings(cwd, **settings)}, in_memory(OVERRIDES))
         self.workspace = FakeWorkspace()
         self.ops: list[str] = []
         self.start()

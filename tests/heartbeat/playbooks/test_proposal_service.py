@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.storage.files.proposal_files import ProposalFiles
 from bot.domain.events import Event
 from bot.domain.jobs import PlaybookRequested, QuestionAsked
 from bot.domain.playbooks.proposals import Proposal, ProposalStatus, proposal_id
@@ -16,7 +15,9 @@ from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfi
 from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
 from bot.heartbeat.playbooks.proposal_service import ProposalService
 from bot.ports import Person
+from bot.ports.collections import PROPOSALS
 from tests.builders import a_sorter, an_event
+from tests.fakes import MemoryDocuments, in_memory
 from tests.heartbeat.clockwork import Clockwork
 from tests.heartbeat.proposal_chat import FakeChat
 
@@ -36,7 +37,7 @@ class World:
         (folder / "home").mkdir()
         self.shop, self.tooling = (folder / name / "HEARTBEAT.md" for name in ("shop", "tooling"))
         self.shop.write_text(PLAYBOOK)
-        self.chat, self.lines = FakeChat(), []
+        self.chat, self.lines, self.documents = FakeChat(), [], MemoryDocuments()
         self.is_private = True
         self.restarted()
 
@@ -45,7 +46,7 @@ class World:
             if not self.is_private:
                 raise Unavailable("not private")
 
-        self.store = ProposalFiles(self.folder / "home", on_damage=pytest.fail)
+        self.store = in_memory(PROPOSALS, self.documents)
         proposing = ProposalMatcher(
             sessions=self.works.sessions,
             workspace=self.works.workspace,
@@ -66,7 +67,7 @@ class World:
 
     @property
     def proposal(self) -> Proposal:
-        found = self.store.get(ID)
+        found = self.store.find(ID)
         assert found is not None
         return found
 
@@ -206,7 +207,7 @@ def test_a_public_ops_channel_is_told_nothing(world: World) -> None:
 def test_a_card_that_was_posted_and_not_noted_is_found(world: World) -> None:
     """The bot died between the post and the record."""
     world.hear("watch the CDN hourly in shop")
-    world.store.put(world.proposal.evolve(card_channel=None, card_ts=None))
+    world.store.change(ID, lambda now: now.evolve(card_channel=None, card_ts=None))
     world.restarted()
     world.hear("watch the CDN hourly in shop")
     assert list(world.chat.cards) == ["card 0"]
@@ -298,13 +299,3 @@ def test_what_is_no_id_is_refused(world: World, given: str) -> None:
         world.proposals.accept(given, "shop", "U2")
     with pytest.raises(InputError):
         world.proposals.reject(given, "U2")
-
-
-def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
-    """And told, never read as something else."""
-    damaged: list[Path] = []
-    folder = tmp_path / "proposals"
-    folder.mkdir()
-    (folder / f"{ID}.json").write_text("{")
-    assert ProposalFiles(tmp_path, on_damage=damaged.append).unsettled() == []
-    assert [path.name for path in damaged] == [f"{ID}.json.corrupt"]

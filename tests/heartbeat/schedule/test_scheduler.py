@@ -227,7 +227,7 @@ def test_what_another_process_left_wakes(works: Clockwork) -> None:
     works.box.drop("gone", Wake.AUTOMATION)
     works.tick(seconds=5)
     assert [beat_of(job).wake for job in works.run_all()] == ["automation"]
-    assert works.box.dropped == set()
+    assert works.box.left() == {}
 
 
 def test_a_disabled_session_refuses_every_wake_and_says_so(works: Clockwork) -> None:
@@ -389,7 +389,7 @@ def test_a_crash_at_any_step_loses_no_wake(tmp_path: Path, crash_at: int) -> Non
     works.tick(seconds=20)
     assert len(list(works.run_all())) <= 1
     assert works.state().wakes == ()
-    assert works.box.dropped == set()
+    assert works.box.left() == {}
 
 
 @given(gaps=st.lists(st.integers(1, 4_000), min_size=1, max_size=60), minutes=st.integers(1, 120))

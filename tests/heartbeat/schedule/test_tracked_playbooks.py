@@ -10,7 +10,8 @@ import pytest
 from bot.errors import Unavailable
 from bot.heartbeat.schedule.tracked_playbooks import TrackedPlaybooks
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
-from tests.fakes import FakeClock, MemoryOverrideStore, MemorySessionStore
+from bot.ports.collections import OVERRIDES
+from tests.fakes import FakeClock, MemorySessionStore, in_memory
 from tests.gitrepo import git, make_repo
 from tests.heartbeat.clockwork import session_settings
 
@@ -25,7 +26,10 @@ class Watch:
         (self.folders["own"] / "HEARTBEAT.md").write_text("## Quick\n- look\n")
         more = {"allowed": {"allow_tracked_playbook": True}, "off": {"enabled": False}}
         named = {name: session_settings(cwd, **more.get(name, {})) for name, cwd in self.folders.items()}
-        self.sessions, self.store = SessionRegistry(named, MemoryOverrideStore()), MemorySessionStore()
+        self.sessions, self.store = (
+            SessionRegistry(named, in_memory(OVERRIDES)),
+            MemorySessionStore(),
+        )
         self.told: list[tuple[str, str]] = []
         self.down_for = ""
 

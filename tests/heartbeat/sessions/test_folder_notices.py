@@ -12,7 +12,8 @@ from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.sessions.folder_notices import Folders
 from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
-from tests.fakes import FakeClock, FakeWorkspace, MemoryOverrideStore, MemorySessionStore
+from bot.ports.collections import OVERRIDES
+from tests.fakes import FakeClock, FakeWorkspace, MemorySessionStore, in_memory
 from tests.heartbeat.clockwork import session_settings
 
 
@@ -24,7 +25,7 @@ class Watch:
         self.gone, self.there = folder / "gone", folder / "there"
         self.there.mkdir()
         named = {path.name: session_settings(path) for path in (self.gone, self.there)}
-        self.sessions = SessionRegistry(named, MemoryOverrideStore())
+        self.sessions = SessionRegistry(named, in_memory(OVERRIDES))
         self.told: list[tuple[str, str]] = []
         self.down = False
         self.folders = Folders(self.sessions, self.store, self.clock, self._tell)

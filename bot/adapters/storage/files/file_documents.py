@@ -21,6 +21,10 @@ from bot.errors import Conflict, StoreError, refusal
 from bot.ports.storage import DAMAGED, Document
 
 FILES: Final[Mapping[str, str]] = {
+    "overrides": "overrides.json",
+    "proposals": "proposals/*.json",
+    "suggestions": "suggestions/*.json",
+    "wakes": "wakes/*",
     "pause": "paused.json",
     "presence": "slack/connection.json",
     "gaps": "slack/gaps.json",
@@ -30,7 +34,10 @@ FILES: Final[Mapping[str, str]] = {
     "task_lists": "listed.json",
     "removed_checks": "removed.json",
 }
-"""Below the data directory; `*` stands for the document's id, and a path without one is a single document."""
+"""Below the data directory; `*` stands for the document's id, and a path without one is a single document.
+
+`overrides` is one file with every document by its id, and a wake is an empty file: what it says is its name.
+"""
 
 Stamp = tuple[int, int, int]
 """Time (ns), size and inode: what changes when a file is replaced, or written to by hand."""
@@ -64,7 +71,10 @@ class FileDocuments:
 
     def __init__(self, home: Path, *, is_reader: bool = False) -> None:
         self._is_reader = is_reader
-        self._shelves: Mapping[str, Shelf] = {name: JsonFiles(home, name, pattern) for name, pattern in FILES.items()}
+        shelf = {"overrides": OneJsonFile, "wakes": EmptyFiles}
+        self._shelves: Mapping[str, Shelf] = {
+            name: shelf.get(name, JsonFiles)(home, name, pattern) for name, pattern in FILES.items()
+        }
         self._swept: set[Path] = set()
 
     def get(self, collection: str, doc_id: str) -> Document | None:
@@ -168,6 +178,57 @@ class JsonFiles:
             return [self._name]
         suffix = self._after.partition("/")[0]
         return sorted(name.removesuffix(suffix) for name in list_names(self.folder) if name.endswith(suffix))
+
+
+class EmptyFiles(JsonFiles):
+    """An empty file for each document, whose id is all it says."""
+
+    def get(self, doc_id: str) -> Document | None:
+        """Return a document without a value."""
+        stamp = file_stamp(self.path(doc_id))
+        return None if stamp is None else as_document(doc_id, {}, stamp)
+
+    def put(self, doc_id: str, content: dict[str, Any] | None) -> None:
+        """Create or delete the file."""
+        self._listed = None
+        if content is None:
+            return remove_file(self.path(doc_id))
+        try:
+            self.path(doc_id).touch(mode=0o600)
+        except OSError as error:
+            raise refusal(f"cannot write {self.path(doc_id)}", error, "fix the folder's owner") from error
+
+
+class OneJsonFile(JsonFiles):
+    """One JSON file for all documents of a collection, `{id: document}`."""
+
+    _whole: tuple[Mapping[str, Any] | None, Stamp] = {}, (0, 0, 0)
+
+    def get(self, doc_id: str) -> Document | None:
+        """Return a document; where the file cannot be read, any is damaged."""
+        content, stamp = self._content()
+        if content is not None and doc_id not in content:
+            return None
+        found = content[doc_id] if content is not None else None
+        return as_document(doc_id, found if isinstance(found, dict) else None, stamp)
+
+    def put(self, doc_id: str, content: dict[str, Any] | None) -> None:
+        """Replace the file."""
+        kept = {name: one for name, one in (self._content()[0] or {}).items() if name != doc_id}
+        replace_json(self.path(doc_id), {**kept, doc_id: content} if content is not None else kept)
+
+    def _ids(self) -> list[str]:
+        content, _ = self._content()
+        return [self._name] if content is None else sorted(content)
+
+    def _content(self) -> tuple[Mapping[str, Any] | None, Stamp]:
+        path = self.path(self._name)
+        stamp = file_stamp(path)
+        if stamp is None:
+            return {}, (0, 0, 0)
+        if self._whole[1] != stamp:
+            self._whole = read_json(path), stamp
+        return self._whole
 
 
 def list_names(folder: Path) -> list[str]:

@@ -24,7 +24,7 @@ INBOX = "inbox.ndjson"
 class SessionFiles:
     """Every session's memory; states are kept in memory once read, for the scheduler looks at all of them often."""
 
-    def __init__(self, home: Path, *, on_damage: Callable[[Path], None]) -> None:
+    def __init__(self, home: Path, *, on_damage: Callable[[str], None]) -> None:
         self._folder = home / "sessions"
         self._on_damage = on_damage
         self._lock = threading.RLock()
@@ -67,7 +67,7 @@ class SessionFiles:
         try:
             return SessionState.model_validate(read_json(path))
         except ValidationError:
-            self._on_damage(set_aside(path))
+            self._on_damage(str(set_aside(path)))
             return SessionState()
 
     def _messages(self, session_id: str) -> Iterator[InboxMessage]:
