@@ -15,7 +15,7 @@ from bot.domain.heartbeats.alerts import finding_digest
 from bot.domain.heartbeats.session_state import OpenFinding, check_session_id
 from bot.domain.memory.rechecks import RECHECK_ID
 from bot.domain.sharing.suggestions import SUGGESTION_ID
-from bot.domain.threads import check_thread_id
+from bot.domain.threads import REPLY_MARK, ThreadState, check_thread_id, reply_mark
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 
@@ -76,6 +76,7 @@ MAX_SEEN: Final = 999
 _CARD = "triage_card:"
 _REPLY_PART = "triage_reply_part:"
 _PREVIEW = "triage_draft:"
+_PAGE = "triage_page:"
 _ALERT = "triage_alert:"
 _PROPOSAL = "triage_proposal:"
 _SUGGESTION = "triage_suggestion:"
@@ -102,6 +103,11 @@ def reply_block_id(thread_id: str, draft_hash: str, number: int) -> str:
 def preview_block_id(thread_id: str, version: int, number: int) -> str:
     """Return the block id that marks one message of a draft in the thread of its card."""
     return f"{_PREVIEW}{thread_id}:{version}:{number}"
+
+
+def page_block_id(state: ThreadState, ring: int | None) -> str:
+    """Return the block id that marks a ring of a question that pages, by its number; None: its escalation."""
+    return f"{_PAGE}{reply_mark(state).removeprefix(REPLY_MARK)}:{'then' if ring is None else ring}"
 
 
 def encode_click(click: DraftClick) -> str:

@@ -138,6 +138,7 @@ class App:
         every(TIDY_EVERY_S, ground.desk.tidy)
         every(TIDY_EVERY_S, ground.approvers.refresh)
         every(TIDY_EVERY_S, casework.waiting.tick)
+        every(TIDY_EVERY_S, casework.pages.tick)
         every(TIDY_EVERY_S, casework.briefs.tick)
         every(TIDY_EVERY_S, self._old_runs.tick)
         every(TIDY_EVERY_S, casework.lessons.tick)

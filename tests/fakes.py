@@ -518,6 +518,37 @@ class MemoryTerminal:
             self.ended.append(session)
 
 
+class RecordingPages:
+    """Port PageChat over a list of `(to, what)`; what stands there already is not said twice, whoever asks again."""
+
+    def __init__(self, faults: Faults | None = None) -> None:
+        self.said: list[tuple[str, str]] = []
+        self.waited: list[timedelta] = []
+        self.refuses: dict[str, ProviderError] = {}
+        """By whom it would reach: why the chat refuses."""
+        self.meanwhile: Callable[[], object] | None = None
+        """Happens once, while something is on its way: a click, say."""
+        self._faults = faults or Faults()
+
+    def ring(self, state: ThreadState, *, number: int, waited: timedelta) -> None:
+        self._say("ops", f"ring {number} of {state.question}", waited)
+
+    def escalate(self, state: ThreadState, to: str, *, waited: timedelta) -> None:
+        self._say(to, f"escalation of {state.question}", waited)
+
+    def _say(self, to: str, what: str, waited: timedelta) -> None:
+        if to in self.refuses:
+            raise self.refuses[to]
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
+        self._faults.point("pages: before")
+        if (to, what) not in self.said:
+            self.said.append((to, what))
+            self.waited.append(waited)
+        self._faults.point("pages: after")
+
+
 class FakeWorkspace:
     """Port Workspace over dictionaries; `down` makes every question fail as Slack does when it is away."""
 

@@ -41,6 +41,7 @@ from blocks.text.outgoing_text import (
     context,
     escape,
     escape_text,
+    mention,
     plain,
     quote_block,
     section,
@@ -224,15 +225,21 @@ def _question(state: ThreadState, pages: Sequence[str]) -> Block:
 
 
 def _page(state: ThreadState, pages: Sequence[str]) -> str:
-    """Return what leads the card of an alarm: that it pages, and whom; Slack notifies them once, when it is posted."""
+    """Return what leads the card of an alarm: that it pages, and whom; Slack notifies them once, when it is posted.
+
+    Once somebody deals with it, who.
+    """
     if state.severity is not Severity.PAGE or not state.is_open:
         return ""
-    named = "".join(f" {_mention(one)}" for one in pages[:PAGED])
-    return f"{SIGNS[Severity.PAGE]} *{WORDS[Severity.PAGE]}:*{named} "
+    if state.paging.acknowledged_by is not None:
+        return f":eyes: *{WORDS[Severity.PAGE]}:* <@{state.paging.acknowledged_by}> has it. "
+    return f"{page_lead(pages)} "
 
 
-def _mention(one: str) -> str:
-    return "<!channel>" if one == "channel" else f"<!subteam^{one}>" if one.startswith("S") else f"<@{one}>"
+def page_lead(pages: Sequence[str]) -> str:
+    """Return the sign and the word of a page, then a mention of each person or group, ten at most."""
+    named = "".join(f" {mention(one)}" for one in pages[:PAGED])
+    return f"{SIGNS[Severity.PAGE]} *{WORDS[Severity.PAGE]}:*{named}"
 
 
 def _shortened_note(refused: str | None) -> list[Block]:

@@ -75,6 +75,17 @@ def escape_text(text: str) -> str:
     return disarm_mentions(escape_controls(raw))
 
 
+def mention(one: str) -> str:
+    """Return what names a user, a user group, a channel, or with `channel` everybody in the channel it is said in.
+
+    >>> mention("U1"), mention("S1"), mention("C1"), mention("channel")
+    ('<@U1>', '<!subteam^S1>', '<#C1>', '<!channel>')
+    """
+    if one == "channel":
+        return "<!channel>"
+    return {"S": f"<!subteam^{one}>", "C": f"<#{one}>", "G": f"<#{one}>"}.get(one[:1], f"<@{one}>")
+
+
 def plain(text: str, limit: int = HEADER_CHARS) -> str:
     r"""Return text for a plain_text object: one line, no control characters, at most `limit` characters.
 

@@ -14,11 +14,12 @@ from typing import Final
 from slack_sdk.models.blocks import Block, DividerBlock
 
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import SECTION_CHARS, context, escape, escape_text, section, truncate
+from blocks.text.outgoing_text import SECTION_CHARS, context, escape, escape_text, mention, section, truncate
 from bot.casework.reports.daily_brief import MAX_LINES, DailyBrief, brief_cost_line, counted, period
 from bot.casework.reports.open_findings import FindingLine, count_findings
 from bot.casework.reports.status_overview import Overview, ThreadLine
 from bot.domain.citations.links import sibling_message_link
+from bot.domain.paging import Paging
 from bot.domain.severity import SIGNS, WORDS, Severity
 from bot.domain.text.humanize import duration, time_ago, utc_text
 
@@ -78,8 +79,16 @@ def card_link(draft: ThreadLine) -> str | None:
 def _line(draft: ThreadLine, now: datetime) -> str:
     link = card_link(draft)
     card = f"<{link}|card>" if link else f"card in <#{draft.card[0]}>" if draft.card else "no card yet"
-    page = f"{SIGNS[draft.severity]} *{WORDS[draft.severity]}* · " if draft.severity is Severity.PAGE else ""
+    page = f"{_page(draft.paging)} · " if draft.severity is Severity.PAGE else ""
     return f"• {page}{card} · {time_ago(now, draft.started_at)} · {draft.standing} · {asked(draft.question)}"
+
+
+def _page(paging: Paging) -> str:
+    """Return the word of a page, how often it rang again, and who has it or, if nobody, was told next."""
+    rang = f"rang {paging.rings} time{'s' * (paging.rings > 1)} more" if paging.rings else ""
+    told = f"escalated to {mention(paging.escalated_to)}" if paging.escalated_to else ""
+    now = f"<@{paging.acknowledged_by}> has it" if paging.acknowledged_by else told
+    return " · ".join(filter(None, (f"{SIGNS[Severity.PAGE]} *{WORDS[Severity.PAGE]}*", rang, now)))
 
 
 def asked(question: str) -> str:

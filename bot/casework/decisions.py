@@ -15,6 +15,7 @@ from bot.casework.escalate.escalations import Escalations
 from bot.casework.freshness import StillStands, find_changes
 from bot.casework.memory.note_saving import save_note
 from bot.casework.orchestrator import reopen
+from bot.casework.question_pages import acknowledge
 from bot.casework.replies import Replies, standing_reply
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import Doubt, DoubtCode
@@ -48,6 +49,10 @@ class Decisions:
         self._desk, self._replies, self._still_stands = desk, replies, still_stands
         self._escalations = escalations
         self._saving = threading.Lock()
+
+    def acknowledge(self, thread_id: str, *, by: str) -> None:
+        """Note that somebody deals with a question that pages, so that it rings no more; raises StoreError."""
+        acknowledge(self._desk, thread_id, by=by)
 
     def approve(self, click: DraftClick, *, by: str) -> str:
         """Post the draft, unless something changed that the card did not show; returns what happened."""

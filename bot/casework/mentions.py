@@ -130,6 +130,7 @@ class Mentions:
         """Take a word under a card as context for its investigation, from an approver."""
         try:
             self.approvers.require(event.sender.id, event.team_id, NOT_YOURS)
+            self.decisions.acknowledge(card.thread_id, by=event.sender.id)
             self._say(event, self._carried_out(card, event, kind))
         except InputError as refused:
             self._say(event, str(refused))

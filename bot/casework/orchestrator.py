@@ -33,8 +33,9 @@ class Orchestrator:
     """Works off the jobs of one kind: chat events, and threads to investigate again.
 
     `lost` names the threads whose records could not be read: their cards may stand already, so they count as begun when
-    they were asked. `is_alarm` says whether words alone raise an alarm: their thread pages. While `is_paused` a message
-    gets its card and no more; the rest waits in the queue.
+    they were asked. `is_alarm` says whether words alone raise an alarm: their thread pages. `hear` gets each message
+    with the id of the open thread it came into. While `is_paused` a message gets its card and no more; the rest waits
+    in the queue.
     """
 
     def __init__(
@@ -46,8 +47,10 @@ class Orchestrator:
         lost: Collection[str] = (),
         is_alarm: Callable[[str], bool],
         is_paused: Callable[[], bool] = lambda: False,
+        hear: Callable[[Event, str], object] = lambda *_: None,
     ) -> None:
         self._desk, self._is_paused, self._is_alarm = desk, is_paused, is_alarm
+        self._hear = hear
         self._rounds = rounds
         self._bot_user_id, self._lost = bot_user_id, lost
 
@@ -74,14 +77,17 @@ class Orchestrator:
         if self._desk.store.get(asked.key) is None:
             self._begin_thread(asked)
 
-    def note_settled(self, message: FollowUpArrived) -> None:
-        """Note at once what should not wait for the end of its thread's run: the asker's "never mind".
+    def note_follow_up(self, message: FollowUpArrived) -> None:
+        """Note at once what should not wait for the end of its thread's run: an answer, the asker's "never mind".
 
         Writes the state and nothing else; the card follows, and so does the job, which finds it noted.
         """
         event = message.event
         state = self._desk.store.get(message.key)
-        if state is None or not state.is_open or state.status is ThreadStatus.PENDING_USER:
+        if state is None or not state.is_open:
+            return
+        self._hear(event, state.thread_id)
+        if state.status is ThreadStatus.PENDING_USER:
             return
         if _settles(state, message) and self._desk.amend(state.thread_id, partial(_noted, event=event)):
             self._desk.turns.postpone(state.thread_id, 0)
@@ -173,6 +179,7 @@ class Orchestrator:
         The asker's "never mind" starts none and is shown in their words; an ack of anybody else says nothing. A guest
         is not heard, but whoever approves is told that they wrote (bot/casework/freshness.py).
         """
+        self._hear(message.event, state.thread_id)  # once more: a crash may have come before `note_follow_up`
         event, settles = message.event, _settles(state, message)
         if (message.is_ack and not settles) or self._is_stranger(self._asker(event), state.thread_id):
             return
@@ -197,14 +204,16 @@ class Orchestrator:
         state, event = self._open_thread(edit.key), edit.event
         if state is None or event.message_id != state.original_message_id or event.content == state.question:
             return
-        self._desk.amend(
-            state.thread_id,
-            lambda now: now.evolve(
-                question=event.content,
-                severity=highest([now.severity, self._severity(event.content)]),
-                last_event_at=self._desk.clock.now(),
-            ).with_doubts([question_edited(event.content)]),
-        )
+        at = self._desk.clock.now()
+
+        def edited(now: ThreadState) -> ThreadState:
+            severity = highest([now.severity, self._severity(event.content)])
+            pages_now = severity is Severity.PAGE and now.severity is not Severity.PAGE
+            paging = now.paging.evolve(since=at) if pages_now else now.paging
+            changed = now.evolve(question=event.content, severity=severity, paging=paging, last_event_at=at)
+            return changed.with_doubts([question_edited(event.content)])
+
+        self._desk.amend(state.thread_id, edited)
         self._work_on(state.thread_id)
 
     def note_deletion(self, deletion: MessageDeleted) -> None:

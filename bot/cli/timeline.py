@@ -15,6 +15,7 @@ from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.reports.journal_history import time_of
 from bot.casework.reports.measures import dollars, seconds
 from bot.domain.citations.links import sibling_message_link
+from bot.domain.paging import Paging
 from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_nothing
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceRef, ValidatorReturn, Verdict
 from bot.domain.secrets import redact
@@ -47,7 +48,7 @@ def render_timeline(state: ThreadState, events: Sequence[Record], replies: Seque
     lines = [f"{state.thread_id}  {state.status}{ending}, {state.started_at.astimezone(UTC):%Y-%m-%d} (times are UTC)"]
     lines += [state.permalink] if state.permalink else []
     asked = _event_lines(events) or _line(_clock(state.started_at), f"“{state.question}”", lines=2)
-    lines += ["", *asked, *_history(state), *_decision(state, replies)]
+    lines += ["", *asked, *_history(state), *_pages(state.paging), *_decision(state, replies)]
     lines += [*_evidence(state, link_to), *_patch(state), *_messages(state)]
     lines += ["", f"Next: triage verify {state.thread_id} --lines"]
     return "\n".join(lines)
@@ -101,6 +102,16 @@ def _history(state: ThreadState) -> Iterator[str]:
             yield from _round_lines(rounds[number])
     for number in sorted(set(rounds) - shown):
         yield from _round_lines(rounds[number])
+
+
+def _pages(paging: Paging) -> Iterator[str]:
+    """Yield what became of a question that paged."""
+    if paging.rings:
+        yield from _line(_clock(paging.rung_at), f"rang again, {paging.rings} time{'s' * (paging.rings > 1)} so far")
+    if paging.escalated_to:
+        yield from _line(_clock(paging.escalated_at), f"escalated to {paging.escalated_to}: nobody acknowledged it")
+    if paging.acknowledged_by:
+        yield from _line(_clock(paging.acknowledged_at), f"{paging.acknowledged_by} has it")
 
 
 def _round_of(step: Transition) -> int:

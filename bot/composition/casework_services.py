@@ -22,6 +22,7 @@ from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.memory.note_rechecks import NoteRechecks
 from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
+from bot.casework.question_pages import QuestionPages
 from bot.casework.recovery.crash_recovery import CrashRecovery
 from bot.casework.recovery.failed_jobs import GivingUp
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
@@ -31,7 +32,7 @@ from bot.casework.reports.brief_schedule import BriefSchedule
 from bot.casework.rounds import Rounds
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
 from bot.composition.model_access import thread_allowance, uses_models
-from bot.composition.shared_services import SharedServices
+from bot.composition.shared_services import SharedServices, paged
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
@@ -39,6 +40,7 @@ from bot.intake.classifier.classification import asks_question, classify, is_ala
 from bot.ports.collections import BRIEFS, LESSON_BACKLOG, RECHECKS
 from handlers.answers import ephemeral_reply
 from handlers.buttons.lesson_buttons import LessonButtons
+from handlers.cards.page_posts import PagePosts
 from handlers.cards.recheck_cards import RecheckCards
 from handlers.commands.casework_commands import CaseworkCommands
 from handlers.ops_channel import OpsChannelPosts
@@ -70,6 +72,7 @@ class CaseworkServices:
 
     staff: CaseworkModels
     waiting: DraftReminders
+    pages: QuestionPages
     briefs: BriefSchedule
     recovery: CrashRecovery
     escalation_watch: EscalationWatch
@@ -92,6 +95,7 @@ def build_casework(on: SharedServices) -> CaseworkServices:
     briefs = _briefs(on, bulletin)
     runs = build_long_runs(on.settings, on.environment, hired.models.spending if hired.models else None)
     escalations = Escalations(on.desk, runs)
+    pages = _pages(on)
     lost = frozenset(damage.thread_id for damage in on.store.damage())
     orchestrator = Orchestrator(
         on.desk,
@@ -100,12 +104,14 @@ def build_casework(on: SharedServices) -> CaseworkServices:
         lost=lost,
         is_alarm=partial(is_alarm, rules=on.rules()),
         is_paused=lambda: on.pausing.is_paused,
+        hear=pages.hear,
     )
     decisions = Decisions(on.desk, replies, still_stands, escalations)
     lessons, rechecks = LessonNotes(on.desk, on.shelf, on.single(LESSON_BACKLOG)), _rechecks(on)
     return CaseworkServices(
         staff=hired,
         waiting=_waiting(on, bulletin),
+        pages=pages,
         briefs=briefs,
         recovery=CrashRecovery(on.desk, replies),
         escalation_watch=EscalationWatch(on.desk, runs, hired.runs, secrets=on.environment.secrets()),
@@ -171,6 +177,17 @@ def _briefs(on: SharedServices, bulletin: OpsChannelPosts) -> BriefSchedule:
 def _waiting(on: SharedServices, bulletin: OpsChannelPosts) -> DraftReminders:
     journal = NdjsonJournal(on.home / "reminders.ndjson")
     return DraftReminders(on.desk, journal, bulletin.remind, hours=_working_hours(on))
+
+
+def _pages(on: SharedServices) -> QuestionPages:
+    posts = PagePosts(
+        on.client,
+        on.poster,
+        ops_channel=on.ops_channel,
+        pages=paged(on.settings),
+        members=on.desk.workspace.members,
+    )
+    return QuestionPages(on.desk, posts, is_approver=on.approvers.probably, say=on.ops.say)
 
 
 def _working_hours(on: SharedServices) -> ActiveHours | None:

@@ -213,8 +213,13 @@ def _messenger(
         offers_notes=settings.save_notes == "ask",
         paused=pausing.words,
         lesson=lesson_offers(shelf, switched_on=settings.save_notes != "never"),
-        pages=settings.approvers or ("channel",),
+        pages=paged(settings),
     )
+
+
+def paged(settings: Settings) -> tuple[str, ...]:
+    """Return whom a page mentions: the listed approvers, else everybody in the ops channel."""
+    return settings.approvers or ("channel",)
 
 
 def _journals(home: Path) -> Journals:

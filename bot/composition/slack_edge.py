@@ -103,7 +103,7 @@ def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrat
         jobs=on.jobs,
         clock=on.clock,
         on_trouble=on.ops.say,
-        on_settled=orchestrator.note_settled,
+        on_follow_up=orchestrator.note_follow_up,
     )
 
 

@@ -7,6 +7,8 @@ Settings of how long a card may wait and what becomes of proposed notes.
 The part of triage.yml about long investigations: when one starts, who carries it out, for how long at most.
 
 Values only; bot/config/settings.py reads them.
+
+When a question that pages rings again, and who is told next.
 """
 
 from __future__ import annotations
@@ -16,10 +18,11 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from bot.config.field_types import INTERVAL_FORM, SettingsBlock, described_as
+from bot.config.field_types import INTERVAL_FORM, EscalationId, Interval, SettingsBlock, described_as
 from bot.config.hours_settings import LocalZone
 from bot.domain.hours import ActiveHours
 from bot.domain.intervals import parse_interval
+from bot.domain.paging import AGAIN_AFTER
 from bot.errors import ConfigError
 
 
@@ -76,6 +79,15 @@ SaveNotes = Literal["ask", "always", "never"]
 REMIND_AFTER = timedelta(hours=4)
 EXPIRE_AFTER = timedelta(days=3)
 KEEP_RUNS_FOR = timedelta(days=90)
+
+
+class PageSettings(SettingsBlock):
+    """What becomes of a question that pages while nobody acknowledges it; findings: the same keys in `heartbeat`."""
+
+    again_after: Interval | None = AGAIN_AFTER
+    """How long after a question that pages nobody acknowledged it rings again, and again; null: never."""
+    then: EscalationId | None = None
+    """Who is told, once, of one nobody acknowledged for twice as long: a user, a user group, a private channel."""
 
 
 _Argument = Annotated[str, Field(min_length=1)]

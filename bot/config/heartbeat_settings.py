@@ -19,6 +19,7 @@ from bot.config.field_types import INTERVAL_FORM, EscalationId, Interval, Settin
 from bot.config.hours_settings import HoursWindow, WindowEnd, WindowStart, zone_or
 from bot.config.model_settings import DEFAULT_MODEL, MODEL_ID, Usd
 from bot.domain.heartbeats.command_templates import DEFAULT_COMMANDS, parse_template
+from bot.domain.paging import AGAIN_AFTER
 from bot.domain.severity import Severity
 from bot.errors import ConfigError
 
@@ -169,7 +170,7 @@ class BeatSettings(SettingsBlock):
         Severity.ACT
     )
     """How urgent a finding is where nothing says more: no `!` before its task, no alarm word, no command that fails."""
-    again_after: Interval | None = timedelta(minutes=15)
+    again_after: Interval | None = AGAIN_AFTER
     """How long after a page nobody acknowledged it rings again, and again; null: never."""
     then: EscalationId | None = None
     """Who is told, once, of a page nobody acknowledged for twice as long: a user, a user group, a private channel."""

@@ -23,6 +23,7 @@ from bot.config.casework_settings import (
     REMIND_AFTER,
     BriefSettings,
     EscalationSettings,
+    PageSettings,
     Patience,
     SaveNotes,
 )
@@ -173,6 +174,7 @@ class Settings(SettingsBlock):
     """How long a card may wait before the ops channel is reminded of it, once; null: never."""
     expire_after: Patience = EXPIRE_AFTER
     """How long nobody may touch a waiting card before it is closed; null: for ever."""
+    pages: PageSettings = PageSettings()
     keep_runs_for: Patience = KEEP_RUNS_FOR
     """How long the records of runs are kept in runs/ and escalations/, open threads' aside; null: for ever. Journals,
     closed threads and memory are never removed."""

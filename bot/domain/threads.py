@@ -25,6 +25,7 @@ from pydantic import AwareDatetime, Field, model_validator
 from bot.domain.doubts import Doubt, is_settled_by
 from bot.domain.events import Event
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
+from bot.domain.paging import Paging
 from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn
 from bot.domain.severity import Severity
 from bot.errors import IllegalTransition, InputError
@@ -179,6 +180,7 @@ class ThreadState(FrozenValue):
     question_type: QuestionType = QuestionType.OTHER
     severity: Severity = Severity.ACT
     """`page` where the rules heard an alarm ("prod is down!!")."""
+    paging: Paging = Paging()
     status: ThreadStatus = ThreadStatus.INVESTIGATING
     status_history: tuple[Transition, ...] = ()
     pending_reason: PendingReason | None = None

@@ -48,7 +48,7 @@ class ForcedEnqueue(StrEnum):
 class Watcher:
     """Receives chat events on any thread and sorts them on one of its own.
 
-    `on_settled` gets what its writer may have meant as the end of the matter, once it is queued.
+    `on_follow_up` gets what may belong to an open thread, once it is queued.
     """
 
     def __init__(
@@ -63,13 +63,13 @@ class Watcher:
         jobs: JobQueue,
         clock: Clock,
         on_trouble: Callable[[str], None],
-        on_settled: Callable[[FollowUpArrived], object],
+        on_follow_up: Callable[[FollowUpArrived], object],
         retry_s: float = RETRY_S,
     ) -> None:
         self._settings, self._me, self._sorter = settings, me, sorter
         self._events, self._classified = events, classified
         self._store, self._jobs, self._clock = store, jobs, clock
-        self._on_trouble, self._on_settled, self._retry_s = on_trouble, on_settled, retry_s
+        self._on_trouble, self._on_follow_up, self._retry_s = on_trouble, on_follow_up, retry_s
         self._names = {chat.chat_id: chat.name for chat in settings.watched_chats}
         self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
         self._heard: dict[str, datetime] = {}
@@ -211,8 +211,8 @@ class Watcher:
             work = self._sorter.sort(event, found)
             self._jobs.put(work)
             self._queued = event
-            if isinstance(work, FollowUpArrived) and work.settles:
-                self._on_settled(work)
+            if isinstance(work, FollowUpArrived):
+                self._on_follow_up(work)
         self._classified.append({**event.model_dump(mode="json"), **found.model_dump(mode="json")})
 
     def _in_flight(self, event: Event) -> bool:

@@ -209,6 +209,21 @@ class ProposalChat(Protocol):
         ...
 
 
+class PageChat(Protocol):
+    """Where a question that pages is said again. What stands there already is found and not posted twice.
+
+    Each method raises ProviderError if the chat refused it or nobody can tell: whoever calls it again posts no second.
+    """
+
+    def ring(self, state: ThreadState, *, number: int, waited: timedelta) -> None:
+        """Ring in the ops channel; `number` counts from 1, `waited` is how long nobody has acknowledged it."""
+        ...
+
+    def escalate(self, state: ThreadState, to: str, *, waited: timedelta) -> None:
+        """Tell a user, each member of a user group, or a channel; of a group it was told if one of them was."""
+        ...
+
+
 class RecheckChat(Protocol):
     """Where people are asked about a note whose lines changed."""
 

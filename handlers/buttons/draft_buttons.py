@@ -30,7 +30,7 @@ from bot.casework.approvers import Approvers
 from bot.casework.checks.evidence_reader import EvidenceReader
 from bot.casework.decisions import Decisions, DraftClick, check_context
 from bot.domain.text.sanitize import check_whole
-from bot.errors import InputError, ProviderError, TriageError, Unconfirmed
+from bot.errors import InputError, ProviderError, StoreError, TriageError, Unconfirmed
 from bot.ports import ThreadStore
 from handlers.answers import Ephemeral
 from handlers.clicks import clicking_person
@@ -254,9 +254,19 @@ class DraftButtons:
             raise
 
     def _permitted(self, body: Body) -> str:
-        """Return who clicked or submitted, if they may, asked of Slack now; raises InputError."""
+        """Return who clicked or submitted, if they may, asked of Slack now; they deal with it. Raises InputError."""
         self._approvers.require(*clicking_person(body), NOT_YOURS)
+        self._acknowledge(body)
         return clicking_person(body)[0]
+
+    def _acknowledge(self, body: Body) -> None:
+        """Note who deals with a page; a disk that refuses that does not hold up what they clicked."""
+        thread_id = ids.clicked_thread(body)
+        try:
+            if thread_id is not None:
+                self._decisions.acknowledge(thread_id, by=clicking_person(body)[0])
+        except StoreError:
+            log.warning("not noted who has a page", extra={"action": "page_unacknowledged"}, exc_info=True)
 
     def _decide(self, body: Body, decide: Callable[[str], str], *, typed: str | None = None) -> None:
         """Ask who may, then do what they decided; `typed` goes back to them where it is refused."""
@@ -281,6 +291,7 @@ class DraftButtons:
             view = build(ids.decode_click(value), from_home=ids.is_from_home(body))
             with translate_slack_errors("open the dialogue"):
                 client.views_open(trigger_id=body["trigger_id"], view=view)
+            self._acknowledge(body)
         except TriageError as error:
             log.info("a dialogue did not open: %s", error, extra={"action": "dialogue_refused"})
             self._answer(body, _for_a_person(error))

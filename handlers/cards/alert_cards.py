@@ -20,12 +20,9 @@ from bot.errors import ProviderError
 from handlers.cards.publisher import Card, CardPublisher, MessageRef
 from handlers.transport.poster import Poster, PostInFlight
 from handlers.transport.rate_limits import LINE
-from handlers.transport.slack_clients import translate_slack_errors
+from handlers.transport.recipients import Members, open_place, send_to_each
 
 log = logging.getLogger(__name__)
-
-MAX_MEMBERS = 30
-"""How many members of a user group get a card."""
 
 
 class SlackAlerts:
@@ -40,7 +37,7 @@ class SlackAlerts:
         poster: Poster,
         publisher: CardPublisher,
         *,
-        members: Callable[[str], Collection[str]],
+        members: Members,
         wait: Callable[[float], object] = time.sleep,
     ) -> None:
         self._client, self._poster, self._publisher = client, poster, publisher
@@ -54,23 +51,13 @@ class SlackAlerts:
         Raises:
             ProviderError: Slack refused it; Unconfirmed if nobody can tell.
         """
-        people = sorted(self._members(to))[:MAX_MEMBERS] if to.startswith("S") else [to]
-        placed: list[MessageRef] = []
-        problem = ProviderError(f"Slack could not send an alert: the user group {to} has no members")
-        for person in people:
-            try:
-                placed.append(self._send_one(person, alert))
-            except ProviderError as error:
-                log.warning("an alert did not reach everybody", extra={"action": "alert_unsent"}, exc_info=True)
-                problem = error
-        if not placed:
-            raise problem
+        placed = send_to_each(to, self._members, lambda person: self._send_one(person, alert))
         self._retire(alert, frozenset(place for place, _ in placed))
         (place, reference), *copies = placed
         return Posted(place=place, reference=reference, copies=tuple(copies))
 
     def _send_one(self, to: str, alert: Alert) -> MessageRef:
-        channel = self._channel(to)
+        channel = open_place(self._client, to)
         try:
             return self._publish(channel, alert)
         except PostInFlight as error:
@@ -127,12 +114,6 @@ class SlackAlerts:
         copies = [copy for copy in finding.copies if copy[0] in told]
         for place in ((finding.place, finding.reference), *copies):
             self._still_stands(MessageRef(*place), old)
-
-    def _channel(self, to: str) -> str:
-        if to[:1] not in ("U", "W"):
-            return to
-        with translate_slack_errors("open a direct message"):
-            return str(self._client.conversations_open(users=to)["channel"]["id"])
 
 
 def _card(alert: Alert) -> Card:

@@ -16,6 +16,7 @@ from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.pause import PauseSwitch
+from bot.casework.question_pages import QuestionPages
 from bot.casework.recovery.crash_recovery import CrashRecovery
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
 from bot.casework.replies import Replies
@@ -56,6 +57,7 @@ from tests.fakes import (
     MemoryTerminal,
     MemoryThreadStore,
     RecordingMessenger,
+    RecordingPages,
     ScriptedInvestigator,
 )
 
@@ -134,6 +136,8 @@ class Office:
             environment={"PATH": "/bin"},
             has_model=has_model,
         )
+        self.page_chat = RecordingPages(faults=self.faults)
+        self.approvers: set[str] = {BEN}
         self._furnish()
 
     def _furnish(self) -> None:
@@ -155,6 +159,12 @@ class Office:
         self.escalations = Escalations(self.desk, self.long_runs)
         self.watch = EscalationWatch(self.desk, self.long_runs, runs)
         self.replies = Replies(self.desk, self._still_stands)
+        self.pages = QuestionPages(
+            self.desk,
+            self.page_chat,
+            is_approver=lambda user, team: team == "T1" and user in self.approvers,
+            say=self.messenger.tell_ops,
+        )
         rounds = Rounds(self.desk, self.investigator, self.validator, runs, self.escalations, self.replies)
         self.orchestrator = Orchestrator(
             self.desk,
@@ -163,6 +173,7 @@ class Office:
             lost=self.lost,
             is_alarm=_is_alarm,
             is_paused=lambda: self.pausing.is_paused,
+            hear=self.pages.hear,
         )
         self.rebuilding = ThreadRebuild(self.desk, self.orchestrator, self.events, _opens, bot_user_id="U0BOT")
         self.lessons = LessonNotes(self.desk, self.shelf, self.lesson_slate)
@@ -198,8 +209,8 @@ class Office:
         state = self.store.get(thread_key(event))
         work = SORTER.sort(event, classify(event, RULES, inflight=state is not None and state.is_open))
         self.jobs.put(work)
-        if isinstance(work, FollowUpArrived) and work.settles:
-            self.orchestrator.note_settled(work)
+        if isinstance(work, FollowUpArrived):
+            self.orchestrator.note_follow_up(work)
 
     def work(self) -> None:
         """Work the queue off."""

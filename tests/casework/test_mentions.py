@@ -212,3 +212,13 @@ def test_a_word_under_a_card_is_context_for_approvers_only(desk: Desk) -> None:
     assert [(note.by, note.text) for note in noted.human_context] == [(BEN, "also check the retry path")]
     assert noted.status == "investigating"
     assert sum(job.kind is JobKind.USER for job in desk.office.jobs.waiting.values()) == 1
+
+
+def test_an_approver_who_writes_under_the_card_of_a_page_has_it(desk: Desk) -> None:
+    """Whoever may not decide does not silence it."""
+    desk.office.asked("prod is down!!")
+    card = desk.office.state.card_ts
+    desk.mention("it is the database", by=ANN, chat_id="C0OPS", thread_id=card)
+    assert desk.office.state.paging.acknowledged_by is None
+    desk.mention("it is the database", chat_id="C0OPS", thread_id=card)
+    assert desk.office.state.paging.acknowledged_by == BEN

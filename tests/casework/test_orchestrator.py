@@ -451,7 +451,7 @@ def test_nothing_else_is_heard_ahead_of_its_turn(office: Office) -> None:
             thread = {"thread_id": QUESTION_TS, "msg_type": "thread_reply"}
             office.arrive(an_event(text, ts, sender={"id": sender}, **thread))
             before.append(office.state.followups)
-        office.orchestrator.note_settled(FollowUpArrived(event=an_event("never mind", "1.2"), settles=True))
+        office.orchestrator.note_follow_up(FollowUpArrived(event=an_event("never mind", "1.2"), settles=True))
 
     office.investigator.meanwhile = meanwhile
     office.asked()

@@ -15,7 +15,9 @@ from bot.__main__ import main
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.casework.replies import reply_record
+from bot.domain.paging import Paging
 from bot.domain.returns import Check, Verdict
+from bot.domain.severity import Severity
 from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus, Transition
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, a_return, a_verdict, an_event, in_status
 from tests.gitrepo import git, make_repo
@@ -190,6 +192,26 @@ def test_long_words_are_cut_and_many_steps_too(home: Path, capsys: pytest.Captur
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert len(lines) <= 60
+
+
+def test_a_page_says_how_often_it_rang_who_was_told_and_who_has_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each with its time, between the steps and the decision."""
+    rung = Paging(
+        rings=2,
+        rung_at=NOW + timedelta(minutes=30),
+        escalated_at=NOW + timedelta(minutes=31),
+        escalated_to="S0ONCALL",
+        acknowledged_at=NOW + timedelta(minutes=32),
+        acknowledged_by="U2",
+    )
+    TinyDocuments(tmp_path).put(in_status(ThreadStatus.PENDING_USER, severity=Severity.PAGE, paging=rung))
+    assert main(["why", THREAD_ID, "--home", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "09:30:00  rang again, 2 times so far" in out
+    assert "09:31:00  escalated to S0ONCALL: nobody acknowledged it" in out
+    assert "09:32:00  U2 has it" in out
 
 
 def test_no_sdk_is_loaded() -> None:

@@ -564,6 +564,17 @@ def test_how_long_a_card_may_wait_is_written_as_people_do_or_switched_off(folder
     assert [problem.partition(":")[0] for problem in wrong] == ["remind_after", "expire_after", "save_notes"]
 
 
+def test_when_a_question_rings_again_and_who_is_told_next(folder: Path) -> None:
+    """The same keys and default as for findings; ids are checked as everywhere."""
+    settings = load_settings(write(folder, MINIMAL))
+    assert (settings.pages.again_after, settings.pages.then) == (timedelta(minutes=15), None)
+    assert settings.pages.again_after == settings.heartbeat.again_after
+    settings = load_settings(write(folder, MINIMAL + "pages: {again_after: null, then: S0123ONCALL}\n"))
+    assert (settings.pages.again_after, settings.pages.then) == (None, "S0123ONCALL")
+    wrong = problems(folder, MINIMAL + "pages: {again_after: soon, then: '@boss', also: 1}\n")
+    assert [problem.partition(":")[0] for problem in wrong] == ["pages.again_after", "pages.then", "pages.also"]
+
+
 def _with(folder: Path, line: str) -> Settings:
     return load_settings(write(folder, f"codebase: shop\nops_channel: C0OPS\n{line}\n"))
 

@@ -125,7 +125,7 @@ class World:
             jobs=self.office.jobs,
             clock=self.office.clock,
             on_trouble=pytest.fail,
-            on_settled=lambda _: None,
+            on_follow_up=lambda _: None,
         )
 
     def _listeners(self) -> Listeners:

@@ -47,7 +47,7 @@ class Edge:
             jobs=self.jobs,
             clock=clock,
             on_trouble=lambda _: None,
-            on_settled=lambda _: None,
+            on_follow_up=lambda _: None,
         )
         others: Any = RecordedApprovals()
         listeners = Listeners(

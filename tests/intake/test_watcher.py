@@ -38,7 +38,7 @@ class Post:
         self.jobs = MemoryJobQueue(self.clock)
         self.troubles: list[str] = []
         self.troubled = threading.Event()
-        self.settled: list[FollowUpArrived] = []
+        self.follow_ups: list[FollowUpArrived] = []
         self.retry_s = RETRY_S
         self.watcher = self._new()
 
@@ -53,7 +53,7 @@ class Post:
             jobs=self.jobs,
             clock=self.clock,
             on_trouble=self._trouble,
-            on_settled=self.settled.append,
+            on_follow_up=self.follow_ups.append,
             retry_s=self.retry_s,
         )
 
@@ -280,6 +280,7 @@ def test_a_statement_in_a_thread_in_flight_is_queued_as_its_follow_up() -> None:
     post.sort()
     assert post.classes() == ["actionable", "actionable"]
     assert [job.key for job in post.jobs.waiting.values()] == [QUESTION_THREAD, QUESTION_THREAD]
+    assert [word.event.content for word in post.follow_ups][1:] == ["we use v2"]
 
 
 def test_messages_are_queued_in_the_order_they_came() -> None:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from bot.casework.pause import read_pause
 from bot.casework.reports.open_findings import FindingLine, read_open_findings
+from bot.domain.paging import Paging
 from bot.domain.questions.approval_basis import basis_of, standing_words
 from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.returns import Usage
@@ -45,6 +46,7 @@ class ThreadLine:
     question: str
     started_at: datetime
     severity: Severity = Severity.ACT
+    paging: Paging = field(default_factory=Paging)
     watch: str | None = None
     card: tuple[str, str] | None = None
     """Channel and ts of its card."""
@@ -173,6 +175,7 @@ def thread_line(document: dict[str, Any]) -> ThreadLine:
         question=one_line(document["question"], QUESTION_CHARS),
         started_at=_aware(document["started_at"]),
         severity=Severity(document.get("severity") or Severity.ACT),
+        paging=Paging.model_validate(document.get("paging") or {}),
         watch=_watch(document),
         card=_card(document),
         passed=_passed(document) if reason == PendingReason.APPROVAL else None,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import datetime
 
 from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.domain.heartbeats.session_state import OpenFinding, SessionState, is_snoozed
+from bot.domain.paging import is_escalation_due, is_ring_due
 from bot.domain.severity import Severity
 from bot.domain.text.humanize import duration
 from bot.errors import ProviderError, TriageError
@@ -25,10 +25,6 @@ from bot.ports import Clock, SessionStore, Workspace
 
 log = logging.getLogger(__name__)
 
-MAX_RINGS: Final = 20
-"""How often a page rings again; after that it is said again after `dedupe_window`, like any other finding."""
-_CHANCES: Final = 2
-"""After so many rings, or as much time, `then` is told; the rings count where the clock was set back."""
 _Step = Callable[[Session, OpenFinding, datetime], None]
 
 
@@ -103,7 +99,7 @@ class Rings:
         surface = self._delivery.surface(Delivered(mode="explicit", channel="slack", to=to))
         if to is None or surface is None or again is None or finding.escalated_at is not None:
             return
-        if finding.rings < _CHANCES and now - finding.first_at < _CHANCES * again:
+        if not is_escalation_due(now, first_at=finding.first_at, rings=finding.rings, again_after=again):
             return
         if to[:1] in "CG" and not self._workspace.channel(to).is_private:
             self._say(f"{session.id}: a page nobody acknowledged was not told to <#{to}> (`then`): it is not private.")
@@ -151,8 +147,11 @@ def is_waiting(finding: OpenFinding, session: Session, now: datetime) -> bool:
 
 
 def is_due(finding: OpenFinding, session: Session, now: datetime) -> bool:
-    """Whether a page that waits is to ring now; one that was never said is the next beat's to say."""
-    again, last = session.beat.again_after, finding.rung_at or finding.sent_at
-    if again is None or last is None or finding.rings >= MAX_RINGS:
+    """Whether a page that waits is to ring now; one that was never said is the next beat's to say.
+
+    After the last ring it is said again after `dedupe_window`, like any other finding.
+    """
+    said_at = finding.rung_at or finding.sent_at
+    if said_at is None:
         return False
-    return not timedelta() <= now - last < again  # a time in the future is a wrong clock's
+    return is_ring_due(now, said_at=said_at, rings=finding.rings, again_after=session.beat.again_after)

@@ -15,6 +15,7 @@ from blocks import ids
 from blocks.cards.draft_card import card_blocks, card_text, click_of, draft_fits
 from bot.domain.citations.links import code_links
 from bot.domain.doubts import settled_by
+from bot.domain.paging import Paging
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, TriageFile, Usage, Verdict
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
@@ -482,3 +483,10 @@ def test_a_card_says_what_was_not_searched(reason: PendingReason) -> None:
     said = shown(card(state.evolve(investigator_return=a_return(not_searched=gaps))))
     assert "Not searched:* 2 files that git cannot read, such as a&amp;b.py · `triage doctor`" in said
     assert "Not searched" not in shown(card(state.evolve(investigator_return=a_return())))
+
+
+def test_the_card_of_an_alarm_says_who_has_it() -> None:
+    """Then it names nobody else; closed, it pages no more."""
+    page = in_status(ThreadStatus.PENDING_USER).evolve(severity=Severity.PAGE, paging=Paging(acknowledged_by="U0BEN"))
+    first = card_blocks(page, link_to=lambda _: None, pages=("U0ANA",))[0].to_dict()["text"]["text"]
+    assert first.startswith(":eyes: *Page:* <@U0BEN> has it. *<@U1>* asked")

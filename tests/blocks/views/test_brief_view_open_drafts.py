@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from blocks.text.outgoing_text import SECTION_CHARS
 from blocks.views.brief_view import MAX_REMINDED, draft_lines, reminder_blocks, reminder_line
 from bot.casework.reports.status_overview import ThreadLine
+from bot.domain.paging import Paging
+from bot.domain.severity import Severity
 from tests.builders import NOW
 
 
@@ -59,3 +62,18 @@ def test_a_reminder_names_ten_and_says_when_they_end(count: int, title: str) -> 
 def test_cards_that_never_end_are_not_said_to() -> None:
     """`expire_after: null`."""
     assert "closed" not in json.dumps([b.to_dict() for b in reminder_blocks([a_line()], NOW, expire_after=None)])
+
+
+@pytest.mark.parametrize(
+    ("paging", "words"),
+    [
+        (Paging(), "🚨 *Page* · "),
+        (Paging(rings=1), "🚨 *Page* · rang 1 time more · "),
+        (Paging(rings=2, escalated_to="S0ONCALL"), "· rang 2 times more · escalated to <!subteam^S0ONCALL> · "),
+        (Paging(rings=2, escalated_to="U0BOSS", acknowledged_by="U0BEN"), "· rang 2 times more · <@U0BEN> has it · "),
+    ],
+)
+def test_a_page_says_how_often_it_rang_and_who_has_it(paging: Paging, words: str) -> None:
+    """While nobody has it, who was told next; an ordinary question says nothing of it."""
+    assert f"{words}<" in draft_lines([replace(a_line(), severity=Severity.PAGE, paging=paging)], NOW)
+    assert "rang" not in draft_lines([replace(a_line(), paging=paging)], NOW)

@@ -139,6 +139,7 @@ class Edge:
         body["user"] = {**body["user"], "id": by}
         option = None if value is None else {"text": {"type": "plain_text", "text": "x"}, "value": value}
         action = {**body["actions"][0], "type": "overflow", "selected_option": option}
+        body["actions"] = [action]
         ack = RecordedAck(self.order)
         self.listeners.more(ack, body, action, self.client)  # type: ignore[arg-type]
         return ack
@@ -635,6 +636,47 @@ def test_a_body_without_any_team_may_nothing(edge: Edge) -> None:
     body.pop("team")
     edge.listeners.approve(RecordedAck(edge.order), body, {"value": edge.value()})  # type: ignore[arg-type]
     assert edge.office.messenger.posts == []
+
+
+class TestPages:
+    """A click on the card of a question that pages says that somebody deals with it."""
+
+    @pytest.fixture
+    def page(self, tmp_path: Path) -> Edge:
+        """Listeners with the draft for an alarm."""
+        return Edge(Office(tmp_path).asked("prod is down!!"))
+
+    @pytest.mark.parametrize("button", ["open_edit", "open_dismiss", "open_context", "reinvestigate"])
+    def test_whoever_clicks_has_it(self, page: Edge, button: str) -> None:
+        """Also with a dialogue that is only opened."""
+        page.press(button, page.value())
+        assert page.office.state.paging.acknowledged_by == BEN
+
+    def test_whoever_looks_at_the_evidence_has_it(self, page: Edge) -> None:
+        """It is the first thing an engineer does."""
+        page.choose(ids.encode_option(ids.SHOW_EVIDENCE, page.office.click()))
+        assert page.office.state.paging.acknowledged_by == BEN
+
+    @pytest.mark.parametrize("button", ["open_edit", "reinvestigate", "approve"])
+    def test_who_may_not_decide_silences_nothing(self, page: Edge, button: str) -> None:
+        """Their click is refused."""
+        page.press(button, page.value(), by=CARL)
+        assert page.office.state.paging.acknowledged_by is None
+
+    def test_a_click_that_is_refused_for_another_reason_counts(self, page: Edge) -> None:
+        """An approver was there, though the card was out of date."""
+        old = page.value()
+        page.office.decisions.edit(page.office.click(), "Rolled back.")
+        page.press("approve", old)
+        assert page.office.messenger.posts == []
+        assert page.office.state.paging.acknowledged_by == BEN
+
+    def test_a_disk_that_takes_no_acknowledgement_opens_the_evidence_all_the_same(self, page: Edge) -> None:
+        """It rings again, and nobody is kept from looking."""
+        page.office.store.full = True
+        page.choose(ids.encode_option(ids.SHOW_EVIDENCE, page.office.click()))
+        assert page.order == ["ack", "open", "update"]
+        assert page.office.state.paging.acknowledged_by is None
 
 
 def test_a_failed_investigation_can_be_answered_by_hand(tmp_path: Path) -> None:

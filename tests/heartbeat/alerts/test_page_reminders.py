@@ -9,13 +9,14 @@ import pytest
 
 from bot.domain.heartbeats.alerts import finding_digest
 from bot.domain.heartbeats.beats import Finding, Wake
+from bot.domain.paging import MAX_RINGS
 from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.notifications import BeatOutcome
-from bot.heartbeat.alerts.page_reminders import MAX_RINGS, Rings
+from bot.heartbeat.alerts.page_reminders import Rings
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, FakeWorkspace, MemorySessionStore, in_memory

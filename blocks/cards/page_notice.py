@@ -1,0 +1,65 @@
+"""What is said of a question that pages and that nobody deals with: a ring, and the message to who is told next.
+
+Pure. It quotes the question and never a draft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from slack_sdk.models.blocks import Block
+
+from blocks import ids
+from blocks.cards.draft_card import page_lead
+from blocks.text.marks import without_marks
+from blocks.text.outgoing_text import context, escape_text, quote_block, section, truncate
+from bot.domain.citations.links import sibling_message_link
+from bot.domain.severity import WORDS, Severity
+from bot.domain.text.humanize import duration, ordinal
+from bot.domain.threads import ThreadState
+
+QUESTION_CHARS = 600
+NOTIFICATION_CHARS = 300
+
+
+def notice_text(state: ThreadState, waited: timedelta) -> str:
+    """Return the notice's one line for notifications and screen readers."""
+    asked = " ".join(escape_text(without_marks(state.question)).split())
+    return truncate(f"{WORDS[Severity.PAGE]}: {_waited(waited)}: {asked}", NOTIFICATION_CHARS)
+
+
+def ring_blocks(state: ThreadState, pages: Sequence[str], *, number: int, waited: timedelta) -> list[Block]:
+    """Return the ring of this number (from 1); `pages` are the users and groups it mentions, or `channel`."""
+    said = f"{page_lead(pages)} *rings for the {ordinal(number + 1)} time*: {_waited(waited)}."
+    how = "It rings no more once an approver clicks on its card or writes in its thread."
+    return _notice(state, said, how, mark=ids.page_block_id(state, number))
+
+
+def escalation_blocks(state: ThreadState, *, waited: timedelta) -> list[Block]:
+    """Return what is told to a person, a member of a group or a channel outside the ops channel."""
+    said = f"{page_lead(())} *escalated*: {_waited(waited)}."
+    how = "Write in its thread to say that you have it; then it rings no more."
+    return _notice(state, said, how, mark=ids.page_block_id(state, None))
+
+
+def _notice(state: ThreadState, said: str, how: str, *, mark: str) -> list[Block]:
+    asked = truncate(escape_text(without_marks(state.question)), QUESTION_CHARS) or "(no text)"
+    who = f"<@{state.original_sender_id}> asked in <#{state.chat_id}>"
+    return [
+        section(f"{said}\n{' · '.join([who, *_links(state)])}", block_id=mark),
+        section(quote_block(asked)),
+        context(how),
+    ]
+
+
+def _links(state: ThreadState) -> list[str]:
+    links = [f"<{state.permalink}|open thread>"] if state.permalink else []
+    if state.card_channel and state.card_ts:
+        card = sibling_message_link(state.permalink, state.card_channel, state.card_ts)
+        links.append(f"<{card}|card>" if card else f"card in <#{state.card_channel}>")
+    return links
+
+
+def _waited(waited: timedelta) -> str:
+    return f"nobody has acknowledged it for {duration(waited)}"

@@ -1,0 +1,146 @@
+"""Questions that page ring again in the ops channel while nobody deals with them, and are escalated once to `then`.
+
+Looks at every open thread at each tick, however far its investigation is, so a restart silences no page.
+A ring is on file once the chat confirmed it; one that a crash cut off is found in the chat by its number.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from bot.casework.thread_service import ThreadService
+from bot.domain.events import Event
+from bot.domain.paging import is_escalation_due, is_ring_due
+from bot.domain.severity import Severity
+from bot.domain.threads import ThreadState
+from bot.errors import ProviderError, TriageError
+from bot.ports import PageChat
+
+log = logging.getLogger(__name__)
+
+_Step = Callable[[ThreadState, datetime], None]
+
+
+class QuestionPages:
+    """What is ticked, and who hears of messages in threads that page.
+
+    `is_approver` takes a user and a team id; `say` says a line in the ops channel.
+    """
+
+    def __init__(
+        self,
+        desk: ThreadService,
+        chat: PageChat,
+        *,
+        is_approver: Callable[[str, str], bool],
+        say: Callable[[str], None],
+    ) -> None:
+        self._desk, self._chat, self._is_approver, self._say = desk, chat, is_approver, say
+
+    def tick(self) -> None:
+        """Ring and escalate what is due; what fails is logged and due again at the next tick."""
+        now = self._desk.clock.now()
+        for state in self._desk.open_threads():
+            for step in (self._ring, self._escalate):  # an ops channel that takes no ring is a reason to escalate
+                self._take(step, state.thread_id, now)
+
+    def hear(self, event: Event, thread_id: str) -> None:
+        """Take what an approver, or who was told next, writes in the thread of a page as their acknowledgement.
+
+        The asker's own words are none, and neither is "me too" of anybody else.
+        """
+        state = self._desk.store.get(thread_id)
+        if state is None or not is_waiting(state):
+            return
+        by, asked = event.sender.id, {state.original_message_id, state.opened_by_message_id}
+        if event.message_id in asked or event.sender.type != "user" or by == state.original_sender_id:
+            return
+        if self._is_approver(by, event.team_id) or was_told(self._desk, state, by):
+            acknowledge(self._desk, thread_id, by=by)
+
+    def _take(self, step: _Step, thread_id: str, now: datetime) -> None:
+        """Take one step for a page as it stands by now: somebody may have clicked while the last one was on its way."""
+        try:
+            state = self._desk.store.get(thread_id)
+            if state is not None and is_waiting(state):
+                step(state, now)
+        except TriageError:
+            log.warning(
+                "a question did not ring again",
+                extra={"action": "question_ring_failed", "thread_id": thread_id},
+                exc_info=True,
+            )
+
+    def _ring(self, state: ThreadState, now: datetime) -> None:
+        paging, again = state.paging, self._desk.settings.pages.again_after
+        said_at = paging.rung_at or (None if paging.since else state.started_at)  # a new card rings, an edited one not
+        if not is_ring_due(now, said_at=said_at, rings=paging.rings, again_after=again):
+            return
+        self._desk.privacy.require()  # it quotes the question
+        number = paging.rings + 1
+        self._chat.ring(state, number=number, waited=_waited(state, now))
+        self._note(state, rung_at=now, rings=number)
+        log.info("a question rang again", extra={"action": "question_rang", "thread_id": state.thread_id})
+
+    def _escalate(self, state: ThreadState, now: datetime) -> None:
+        """Tell `then`, once; a channel that everybody can read is not told, which the ops channel hears once."""
+        paging, pages = state.paging, self._desk.settings.pages
+        first_at = paging.since or state.started_at
+        is_due = is_escalation_due(now, first_at=first_at, rings=paging.rings, again_after=pages.again_after)
+        if pages.then is None or paging.escalated_at is not None or not is_due:
+            return
+        if pages.then[:1] in "CG" and not self._desk.workspace.channel(pages.then).is_private:
+            self._say(f"A page nobody acknowledged was not told to <#{pages.then}> (`pages.then`): it is not private.")
+            self._note(state, escalated_at=now)
+            return
+        self._chat.escalate(state, pages.then, waited=_waited(state, now))
+        self._note(state, escalated_at=now, escalated_to=pages.then)
+        log.info("a question was escalated", extra={"action": "question_escalated", "thread_id": state.thread_id})
+
+    def _note(self, state: ThreadState, **changes: object) -> None:
+        """Write down what was said, also where somebody acknowledged meanwhile."""
+        self._desk.amend(
+            state.thread_id, lambda now: now.evolve(paging=now.paging.evolve(**changes)) if now.is_open else None
+        )
+
+
+def acknowledge(desk: ThreadService, thread_id: str, *, by: str) -> None:
+    """Note that somebody deals with a page, once, and have its card say so; any other thread is left alone.
+
+    Raises:
+        StoreError: the disk refuses.
+    """
+    at = desk.clock.now()
+
+    def note(now: ThreadState) -> ThreadState | None:
+        if not is_waiting(now):
+            return None
+        return now.evolve(paging=now.paging.evolve(acknowledged_at=at, acknowledged_by=by))
+
+    if desk.amend(thread_id, note) is not None:
+        desk.turns.postpone(thread_id, 0)
+
+
+def is_waiting(state: ThreadState) -> bool:
+    """Whether a page still wants somebody: an open question that nobody deals with and its asker did not take back."""
+    is_page = state.severity is Severity.PAGE and state.is_open
+    return is_page and state.paging.acknowledged_by is None and state.post_intent is None and not state.is_settled
+
+
+def was_told(desk: ThreadService, state: ThreadState, user_id: str) -> bool:
+    """Whether a page was escalated to somebody: to them, or to their user group or private channel."""
+    to = state.paging.escalated_to
+    if to is None or to[:1] in "UW":
+        return to == user_id
+    try:
+        return user_id in desk.workspace.members(to)
+    except ProviderError:
+        log.warning("cannot tell whom a page was told to", extra={"action": "told_unknown"}, exc_info=True)
+        return False
+
+
+def _waited(state: ThreadState, now: datetime) -> timedelta:
+    """Return since when nobody has acknowledged a page; nothing where the clock was set back."""
+    return max(now - (state.paging.since or state.started_at), timedelta())

@@ -1,0 +1,52 @@
+"""Port PageChat over Slack: rings in the ops channel, and direct messages or a channel for who is told next.
+
+A ring is a message of its own, because an update of the card rings nobody's phone. Each is looked for by its mark
+before it is posted: a crash after the post, a restored backup or a second process makes no second one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from slack_sdk import WebClient
+from slack_sdk.models.blocks import Block
+
+from blocks import ids
+from blocks.cards.page_notice import escalation_blocks, notice_text, ring_blocks
+from bot.domain.threads import ThreadState
+from handlers.transport.poster import Poster
+from handlers.transport.rate_limits import CARD
+from handlers.transport.recipients import Members, open_place, send_to_each
+
+
+class PagePosts:
+    """Speaks in one ops channel; `pages` are the users and groups a ring mentions, or `channel`."""
+
+    def __init__(
+        self, client: WebClient, poster: Poster, *, ops_channel: str, pages: Sequence[str], members: Members
+    ) -> None:
+        self._client, self._poster = client, poster
+        self._ops_channel, self._pages, self._members = ops_channel, pages, members
+
+    def ring(self, state: ThreadState, *, number: int, waited: timedelta) -> None:
+        """Ring in the ops channel; raises ProviderError if Slack refused it or nobody can tell."""
+        blocks = ring_blocks(state, self._pages, number=number, waited=waited)
+        self._post(self._ops_channel, state, ids.page_block_id(state, number), notice_text(state, waited), blocks)
+
+    def escalate(self, state: ThreadState, to: str, *, waited: timedelta) -> None:
+        """Tell who comes next; of a group it was told if one of its members was. Raises ProviderError."""
+        mark, text = ids.page_block_id(state, None), notice_text(state, waited)
+        blocks = escalation_blocks(state, waited=waited)
+        send_to_each(
+            to, self._members, lambda one: self._post(open_place(self._client, one), state, mark, text, blocks)
+        )
+
+    def _post(self, channel: str, state: ThreadState, mark: str, text: str, blocks: Sequence[Block]) -> None:
+        """Post a notice unless it stands in the channel since the question was asked."""
+        since = max(float(state.original_message_id), float(state.opened_by_message_id or 0))
+        found = self._poster.find(
+            channel, mark, what="look for a page", recorded_at=state.started_at, since=since, by_others=True
+        )
+        if found is None:
+            self._poster.post(channel, text, blocks, what="ring again", rank=CARD, mark=mark)
