@@ -20,7 +20,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.tools.snapshot import is_withheld
 from bot.casework.checks.citation_checks import CitationResult, CitationSources, Proof, check_citation
-from bot.casework.checks.place_checks import Proved, places_check
+from bot.casework.checks.place_checks import Proved, modules_named, places_check
 from bot.casework.checks.style_checks import style_checks
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.questions.draft_tone import sentences, word_count
@@ -181,7 +181,8 @@ def _proved(ret: InvestigatorReturn, marks: Sequence[bool | None], sources: Cita
     read_at = {sources.commit(ref.commit) for ref in proved if ref.commit} - {None}
     history = GitHistory(sources.repo)
     changed = {path for commit in cited if commit for path in history.changed_paths(commit) if not is_withheld(path)}
-    return Proved.of(ret.evidence_refs, marks, {commit for commit in cited | read_at if commit}, changed)
+    paths = [entry.path for entry in sources.repo.tree(sources.repo.head())] if modules_named(ret) else ()
+    return Proved.of(ret.evidence_refs, marks, {commit for commit in cited | read_at if commit}, changed, paths)
 
 
 def _was_read(ret: InvestigatorReturn, sources: CitationSources) -> CitationResult:

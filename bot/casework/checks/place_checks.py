@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from bot.casework.checks.citation_checks import CitationResult
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
-from bot.domain.citations.named_places import NamedPlace, places_in
+from bot.domain.citations.dotted_names import ModuleTree, dotted_names_in, is_quoted
+from bot.domain.citations.named_places import NamedPlace, places_in, without_commands
 from bot.domain.questions.draft_tone import without_quotes
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
 
@@ -24,13 +25,14 @@ _OF_CODE = frozenset({EvidenceKind.FILE, EvidenceKind.GIT_COMMIT})
 class Proved(NamedTuple):
     """What the citations hold: lines of files, full ids of commits, quotes, and names that may be mentioned.
 
-    These are the notes that nothing refutes, and the files that cited commits changed.
+    These are the notes that nothing refutes, and the files that cited commits changed. `modules` are the codebase's.
     """
 
     lines: Sequence[CitedLines]
     commits: Collection[str]
     quotes: Sequence[str]
     names: Collection[str]
+    modules: ModuleTree
 
     @classmethod
     def of(
@@ -39,13 +41,23 @@ class Proved(NamedTuple):
         marks: Sequence[bool | None],
         commits: Collection[str],
         changed: Collection[str] = (),
+        paths: Collection[str] = (),
     ) -> Proved:
-        """Return what those citations hold whose mark is True; a note counts unless it is refuted."""
+        """Return what those citations hold whose mark is True; a note counts unless it is refuted.
+
+        `paths` are the files of the codebase, needed where a draft names modules.
+        """
         proved = [ref for ref, mark in zip(refs, marks, strict=True) if mark]
         cited = [parse_lines(ref.ref) for ref in proved if ref.kind is EvidenceKind.FILE]
         notes = {ref.ref for ref, mark in zip(refs, marks, strict=True) if ref.kind in _NOTES and mark is not False}
         quotes = [ref.quote for ref in proved if ref.quote.strip()]
-        return cls([one for one in cited if one], commits, quotes, {*notes, *changed})
+        return cls([one for one in cited if one], commits, quotes, {*notes, *changed}, ModuleTree(paths))
+
+    def holds_module(self, dotted: str) -> bool:
+        """Whether a dotted name is no module of the codebase, or one that is cited, changed or quoted."""
+        files = self.modules.files_of(dotted)
+        cited = {one.path for one in self.lines} | set(self.names)
+        return files is None or not cited.isdisjoint(files) or is_quoted(dotted, self.quotes)
 
     def holds(self, place: NamedPlace) -> bool:
         """Whether a place lies inside of it."""
@@ -71,7 +83,9 @@ def places_check(ret: InvestigatorReturn, proved: Proved) -> CitationResult:
     draft = without_quotes(ret.draft_reply, [*proved.quotes, *lines])
     claims = [ref.supports_claim for ref in ret.evidence_refs if ref.kind in _OF_CODE]
     named = [place for text in (draft, *claims) for place in places_in(text)]
-    strange = list(dict.fromkeys(str(place) for place in named if not proved.holds(place)))
+    modules = modules_named(ret)
+    strange = [str(place) for place in named if not proved.holds(place)]
+    strange = list(dict.fromkeys([*strange, *(name for name in modules if not proved.holds_module(name))]))
     if strange:
         more = f" and {len(strange) - NAMED_AT_MOST} more" if len(strange) > NAMED_AT_MOST else ""
         said = ", ".join(strange[:NAMED_AT_MOST])
@@ -81,8 +95,19 @@ def places_check(ret: InvestigatorReturn, proved: Proved) -> CitationResult:
     return CitationResult(True, "every place the draft names is proved" if named else "the draft names no place")
 
 
+def modules_named(ret: InvestigatorReturn) -> list[str]:
+    """Return the dotted names in the draft and in the claims of its citations of code, commands aside."""
+    claims = [ref.supports_claim for ref in ret.evidence_refs if ref.kind in _OF_CODE]
+    return [name for text in (ret.draft_reply, *claims) for name in dotted_names_in(without_commands(text))]
+
+
 def _is_same(path: str, named: str) -> bool:
-    """Whether a text may name a path so: whole, by its last parts, or with a prefix such as the repository's name."""
+    """Whether a text may name a path so: whole, by its last parts, or with a prefix such as the repository's name.
+
+    A name without an ending is also that of the file with one: "the README".
+    """
+    if "." not in named and path.rpartition("/")[2].partition(".")[0] == named:
+        return True
     return path == named or path.endswith(f"/{named}") or named.endswith(f"/{path}")
 
 

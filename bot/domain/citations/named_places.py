@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from bot.domain.citations.number_words import with_digits
 from bot.domain.search.file_kinds import FileKind, file_kind
 from bot.domain.text.sanitize import strip_hidden
 
@@ -23,9 +24,23 @@ _CODE_ENDINGS: Final = (
     " htm css scss less vue svelte json jsonc json5 yml yaml toml ini cfg xml csv tsv j2 jinja erb tex diff patch"
 )
 _OTHER_ENDINGS: Final = "conf config log env text template service lock map snap test spec properties key pem cnf rules"
-_ENDINGS: Final = frozenset(_CODE_ENDINGS.split())
-_ENDINGS_BELOW_A_FOLDER: Final = frozenset(_OTHER_ENDINGS.split()) | _ENDINGS
-_NAMES: Final = frozenset({"makefile", "dockerfile", "jenkinsfile", "procfile", "gemfile", "rakefile", "codeowners"})
+ENDINGS: Final = frozenset(_CODE_ENDINGS.split())
+"""By which a bare word is the name of a file."""
+_ENDINGS_BELOW_A_FOLDER: Final = frozenset(_OTHER_ENDINGS.split()) | ENDINGS
+_FILE_NAMES: Final = (
+    "Makefile Dockerfile Jenkinsfile Procfile Gemfile Rakefile Vagrantfile Brewfile Podfile Pipfile Justfile Caddyfile"
+    " Tiltfile CODEOWNERS README CHANGELOG"
+)
+_NAMES_AS_WRITTEN: Final = frozenset(_FILE_NAMES.split())
+_NAMES: Final = frozenset(name.lower() for name in _NAMES_AS_WRITTEN)
+_ANY_OF_THEM: Final = re.compile(
+    r"(?:(?<!\w)(?:an?|any|no|another|each|every|own|eine?[nmrs]?|keine?[nmrs]?|une?|un[oa]|uma?|sebuah|suatu|aucun"
+    r"|ning[uú]n|without|ohne|sans|sin|sem|tanpa)\s{1,2}|一[个個]\s?)[`*\"'“]{0,3}$",
+    re.IGNORECASE,
+)
+_OF_ALL: Final = re.compile(
+    r"[`*\"'”]{0,3}\s(?:syntax|format|instructions?|best\spractices?|linters?)(?!\w)", re.IGNORECASE
+)
 _SINGLE: Final = frozenset("chm")
 _PRODUCTS: Final = re.compile(
     r"(?:node|next|vue|nuxt|react|express|three|d3|chart|ember|backbone|moment|alpine|solid|discord|deck|p5|pdf|video|nest"
@@ -46,8 +61,15 @@ _URL_COMMIT: Final = re.compile(r"/commits?/([0-9a-f]{7,40})\b")
 _FENCE: Final = re.compile(r"^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
 _SPAN: Final = re.compile(r"`[^`\n]{1,400}`")
 
-_LINE: Final = r"(?:(?:lines?|zeilen?|l[ií]neas?|lignes?|linhas?|baris)(?:\s(?:no\.?|number|nr\.?))?|ll?\.|ln\.?)"
-_RANGE: Final = r"(\d{1,9})(?:\s{0,2}(?:-|to|through|until|bis|à|a|hasta|até|~)\s{0,2}(?:L|line\s)?(\d{1,9}))?(?![\w%])"
+_LINE: Final = (
+    r"(?:(?:lines?|zeilen?|l[ií]neas?|lignes?|linhas?|baris)"
+    r"(?:\s(?:no\.?|number|nr\.?|nummer|n\.?[°o]\.?|n[uú]mero|numéro|nomor|ke))?|ll?\.|ln\.?)"
+)
+_SIGN: Final = r"(?:[#:=]\s?|-(?=\d))?"
+_RANGE: Final = (
+    r"(\d{1,9})(?:\s{0,2}(?:-|to|through|thru|until|bis|jusqu['’]à|à|al?|hasta|até|sampai|hingga|s/d|~)\s{0,2}"
+    r"(?:L|line\s|ke-)?(\d{1,9}))?(?![\w%])"
+)
 _NO_COUNT: Final = r"(?=\s{0,2}(?:[^\w\s]|\Z|(?:and|or|of|in|und|oder|y|et)\b))"
 _MORE: Final = re.compile(
     r"(?:\s{0,2}(?:,\s{0,2})?(?:and|or|und|oder|y|e|et|dan|&)\s{0,2}(?:lines?\s)?(\d{1,9})(?:-(\d{1,9}))?(?!\w|\.\d)"
@@ -55,9 +77,9 @@ _MORE: Final = re.compile(
 )
 _MORE_AT_MOST: Final = 20
 _BEHIND: Final = re.compile(
-    rf"(?P<direct>:L?(?P<a>\d{{1,9}})(?:-L?(?P<b>\d{{1,9}}))?(?!\w)|#L(?P<c>\d{{1,9}})(?:C\d+)?(?:-L?(?P<d>\d{{1,9}}))?"
+    rf"(?P<direct>:L?(?P<a>\d{{1,9}})(?:-L?(?P<b>\d{{1,9}}))?(?!\w)|#(?:L|line-?)?(?P<c>\d{{1,9}})(?:C\d+)?(?:-L?(?P<d>\d{{1,9}}))?"
     rf"|[`*]{{0,3}}\s?\((?:{_LINE}\s{{0,2}}|L)?(?P<e>\d{{1,9}})(?:\s?-\s?L?(?P<f>\d{{1,9}}))?\))"
-    rf"|[`'\"”’)*_]{{0,4}}[,:]?\s{{0,3}}(?:\(|at\s|on\s|in\s)?(?:{_LINE}\s{{0,2}}#?|L)(?P<g>\d{{1,9}})"
+    rf"|[`'\"”’)*_]{{0,4}}[,:]?\s{{0,3}}(?:\(|at\s|on\s|in\s)?(?:{_LINE}\s{{0,2}}{_SIGN}|L)(?P<g>\d{{1,9}})"
     rf"(?:\s{{0,2}}(?:-|to|bis|à|a)\s{{0,2}}L?(?P<h>\d{{1,9}}))?(?![\w%])"
     r"|[`'\"”’)*_]{0,4}(?:,\s|@|\s?\[|\s(?:at|around|about|near|roughly|um|bei|circa|ca\.|~)\s{0,2})"
     rf"(?P<i>\d{{1,9}})(?:-(?P<j>\d{{1,9}}))?(?![\w%]|\.\d){_NO_COUNT}",
@@ -69,10 +91,25 @@ _AHEAD: Final = re.compile(
     re.IGNORECASE,
 )
 _ALONE: Final = re.compile(
-    rf"(?<![\w-]){_LINE}\s{{0,2}}#?{_RANGE}|#L(\d{{1,9}})\b|(?<![\w-])L(\d{{2,9}})\b"
-    rf"|(?<![\w.])(\d{{1,9}})(?:st|nd|rd|th)\sline(?!\w)|第?\s?(\d{{1,9}})\s?(?:[-~]\s?(\d{{1,9}})\s?)?行",
+    rf"(?<![\w-]){_LINE}\s{{0,2}}{_SIGN}{_RANGE}(?!\s(?:hours?|horas?|heures?|stunden|times)\b)|#L(\d{{1,9}})\b|(?<![\w-])L(\d{{2,9}})\b"
+    r"|(?<![\w.])(\d{1,9})(?:st|nd|rd|th|\.|e|ème|ª|\.ª|a)\s(?:line|zeile|ligne|l[ií]nea|linha)(?!\w)"
+    r"|第?\s?(\d{1,9})\s?(?:(?:行目?)?\s?(?:[-~至到]|から)\s?第?(\d{1,9})\s?)?行"
+    r"|(?:行[号號]|行番号|(?<![\u3400-\u9fff\u3040-\u30ff\d\s])行)\s{0,2}:?\s?(\d{1,9})",
     re.IGNORECASE,
 )
+_FIRST: Final = (
+    r"(?<!\w)(?:(?:first|top|initial|ersten|primer[oa]s|primeir[oa]s|premi[eè]res)\s(\d{1,9})\s"
+    r"(?:lines|zeilen|l[ií]neas|linhas|lignes)|(\d{1,9})\s(?:premi[eè]res\slignes|primer[oa]s\sl[ií]neas"
+    r"|primeir[oa]s\slinhas|baris\spertama))\s{1,2}(?:of|in|from|von|aus|der|des|de|del|da|do|du|dans|dari|pada)\s{1,2}"
+)
+_FIRST_AHEAD: Final = re.compile(
+    rf"{_FIRST}(?:(?:the|der|la|le|el)\s)?(?:(?:file|datei|archivo|fichier)\s)?[`'\"“*(]{{0,4}}$", re.IGNORECASE
+)
+_FIRST_BEHIND: Final = re.compile(r"[`*\"]{0,3}['’]s\s(?:first|top)\s(\d{1,9})\slines(?!\w)", re.IGNORECASE)
+_FIRST_ALONE: Final = re.compile(
+    rf"{_FIRST}(?:the|this|that)\s(?:file|module|script)(?!\s[`\w/]{{1,60}}\.\w)", re.IGNORECASE
+)
+_AT_LINE: Final = re.compile(rf"\.(?:{'|'.join(sorted(ENDINGS))})@L?(?=\d{{1,9}}(?!\w|\.\d|@))")
 _LOOK_BACK: Final = 120
 
 _HEX: Final = re.compile(r"(?<![\w#\-/])(?<!\w\.)[0-9a-fA-F]{7,40}(?![\w\-/])")
@@ -115,10 +152,29 @@ def places_in(text: str) -> list[NamedPlace]:
     ['a/b.py:3-9', 'x.go:4', 'commit abc1234']
     """
     known = unicodedata.normalize("NFKC", strip_hidden(text[:MAX_CHARS])[0])
-    known = re.sub("[‐‑‒–—−〜]", "-", known)
+    known = with_digits(re.sub("[‐‑‒–—−〜]", "-", known))
+    known = _AT_LINE.sub(_with_colon, known)
     urls = [place for url in _URL.finditer(known) for place in _in_url(url[0])]
     rest = _URL.sub(lambda url: " " * len(url[0]), known)
     return list(dict.fromkeys([*urls, *_in_files(rest), *_commits(rest)]))
+
+
+def without_commands(text: str) -> str:
+    """Return a text of Markdown without addresses of the web, fenced code and commands in code spans.
+
+    >>> without_commands("see `a.b` and `python -m a.b` https://a.b")
+    'see `a.b` and    '
+    """
+    rest = _FENCE.sub(" ", _URL.sub(" ", text[:MAX_CHARS]))
+    return _SPAN.sub(lambda span: " " if " " in span[0].strip("` ") else span[0], rest)
+
+
+def _with_colon(found: re.Match[str]) -> str:
+    """Return "shop.py@" as "shop.py:"; what follows a product such as `vue.js@` is its version."""
+    name = re.split(r"[^\w.]", found.string[max(0, found.start() - _LOOK_BACK) : found.end()].rstrip("L").rstrip("@"))[
+        -1
+    ]
+    return found[0] if _PRODUCTS.fullmatch(name) else found[0].rstrip("L").removesuffix("@") + ":"
 
 
 def _in_url(url: str) -> Iterator[NamedPlace]:
@@ -140,11 +196,15 @@ def _in_files(text: str) -> Iterator[NamedPlace]:
     for token in _TOKEN.finditer(text):
         path = token[0].rstrip(".-/")
         behind = _BEHIND.match(text, token.start() + len(path))
-        if _may_have_lines(path) and (behind or (ahead := _ahead(text, token.start()))):
+        count = _count(text, token.start(), token.start() + len(path)) if _may_have_lines(path) else None
+        if count:
+            yield _lines(path, "1", count)
+        elif _may_have_lines(path) and (behind or (ahead := _ahead(text, token.start()))):
             yield from _with_lines(path, text, behind or ahead)
             taken.append((token.start() - _LOOK_BACK * (not behind), behind.end() if behind else token.end()))
         elif _is_file(path, text, token.end()) and not _within(token.start(), commands):
             yield NamedPlace(path=_clean(path))
+    yield from (_lines("", "1", found[1] or found[2]) for found in _FIRST_ALONE.finditer(text))
     for found in _ALONE.finditer(text):
         if not _within(found.start(), taken) and not _within(found.start(), commands):
             yield _lines("", *[number for number in found.groups() if number][:2])
@@ -171,6 +231,12 @@ def _more(path: str, text: str, at: int) -> Iterator[NamedPlace]:
         at = more.end()
 
 
+def _count(text: str, start: int, end: int) -> str | None:
+    """Return how many of a file's first lines are named beside it: "the first 90 lines of"."""
+    found = _FIRST_AHEAD.search(text[max(0, start - _LOOK_BACK) : start]) or _FIRST_BEHIND.match(text, end)
+    return next(number for number in found.groups() if number) if found else None
+
+
 def _ahead(text: str, at: int) -> re.Match[str] | None:
     return _AHEAD.search(text[max(0, at - _LOOK_BACK) : at])
 
@@ -192,7 +258,7 @@ def _may_have_lines(path: str) -> bool:
     """Whether numbers behind a word are lines of it: a host has a port there, a time its minutes."""
     name = path.rpartition("/")[2].lower()
     ending = name.rpartition(".")[2] if "." in name else ""
-    if name in _NAMES or (ending in _ENDINGS and _has_stem(name)):
+    if name in _NAMES or (ending in ENDINGS and _has_stem(name)):
         return True
     if "." in name and file_kind(path) is FileKind.SECRET:
         return True
@@ -207,14 +273,21 @@ def _is_file(path: str, text: str, end: int) -> bool:
     ending = name.rpartition(".")[2].lower() if "." in name else ""
     below = "/" in path.strip("/")
     if name.lower() in _NAMES:
-        return below or text[end : end + 1] == "`"
-    is_known = ending in (_ENDINGS_BELOW_A_FOLDER if below else _ENDINGS)
+        return below or text[end : end + 1] == "`" or _is_meant(path, text, end)
+    is_known = ending in (_ENDINGS_BELOW_A_FOLDER if below else ENDINGS)
     if not is_known or not _has_stem(name) or "@" in path or file_kind(path) is FileKind.SECRET:
         return False
     if not below and (ending in _SINGLE or _PRODUCTS.fullmatch(path) or _ATTRIBUTES.fullmatch(path)):
         return False
     is_bold = text.startswith(("**", "* ", "*\n"), end) and text[max(0, end - len(path) - 1)] == "*"
     return is_bold or text[end : end + 1] not in ("(", "=", "*")
+
+
+def _is_meant(name: str, text: str, end: int) -> bool:
+    """Whether "Makefile" is the project's own, not one of many: "a Makefile", "Makefile syntax"."""
+    start = text.rfind(name, 0, end)
+    before = text[max(0, start - _LOOK_BACK) : start]
+    return name in _NAMES_AS_WRITTEN and not _ANY_OF_THEM.search(before) and not _OF_ALL.match(text, start + len(name))
 
 
 def _has_stem(name: str) -> bool:

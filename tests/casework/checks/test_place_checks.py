@@ -18,8 +18,11 @@ APP = (
 
 @pytest.fixture(scope="module")
 def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two files in two commits."""
-    path = make_repo(tmp_path_factory.mktemp("places") / "repo", {"shop/app.py": APP, "shop/other.py": "x = 1\n"})
+    """Three files in two commits."""
+    path = make_repo(
+        tmp_path_factory.mktemp("places") / "repo",
+        {"shop/app.py": APP, "shop/other.py": "x = 1\n", "shop/idle.py": "y = 1\n"},
+    )
     commit_files(path, {"shop/other.py": "x = 2\n", ".env": "A=1\n"}, "Raise x to two")
     return path
 
@@ -55,6 +58,11 @@ def checked(repo: Path, draft: str, *, quote: str = "RETRY_LIMIT = 5", claim: st
         "It is 5, see line 8 there.",
         "The pause comes from `app/pauses.yml`.",
         "The last commit changed `shop/other.py`.",
+        "It is 5, see lines three to five of app.py.",
+        "It is `shop.app.RETRY_LIMIT`, and `shop.app` reads `config.load`.",
+        "It uses `asyncio.run`, `os.path.join`, `self.shop.name` and response.data.items of api.shop.example.com.",
+        "Run `python -m shop.refunds`.",
+        "The last commit changed `shop.other`.",
         "```\nRETRY_LIMIT = 5\n```\nstands in [app.py](shop/app.py#L3-L5).",
     ],
 )
@@ -95,6 +103,15 @@ def test_places_inside_proved_citations_are_fine(repo: Path, draft: str) -> None
         ("See https://github.com/a/b/blob/main/shop/refunds.py", "shop/refunds.py"),
         ("**refunds.py** decides.", "refunds.py"),
         ("deploy/Dockerfile says so.", "deploy/Dockerfile"),
+        ("The Makefile sets it.", "Makefile"),
+        ("It fails on line eighty-eight.", "line 88"),
+        ("It fails on lines three to nine.", "line 3-9"),
+        ("It fails in `shop/app.py@88`.", "shop/app.py:88"),
+        ("The first 90 lines of app.py set it.", "app.py:1-90"),
+        ("`shop.payments.charge` sets it.", "shop.payments.charge"),
+        ("The module `shop.refunds` sets it.", "shop.refunds"),
+        ("`shop.idle.limit()` sets it.", "shop.idle.limit"),
+        ("`shop.idle` sets it.", "shop.idle"),
         ("It fails in xapp.py and app.pyx.", "xapp.py, app.pyx"),
     ],
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
+import yaml
 
 from bot.domain.citations.named_places import places_in
 
@@ -80,8 +82,50 @@ def test_what_only_looks_like_a_place_is_none(text: str) -> None:
     assert places_in(text) == []
 
 
+PLACES = yaml.safe_load(Path(__file__).with_name("places.yml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("text", "place"), PLACES["named"])
+def test_a_place_is_found_in_words_and_in_other_languages(text: str, place: str) -> None:
+    """Numbers as words, names of files without an ending, the first lines of a file."""
+    assert place in [str(one) for one in places_in(text)]
+
+
+@pytest.mark.parametrize("text", PLACES["none"])
+def test_words_near_to_those_of_places_name_none(text: str) -> None:
+    """Lines of an output, a file of a kind, numbers of other things."""
+    assert places_in(text) == []
+
+
+def test_there_are_enough_of_both() -> None:
+    """The tables are not emptied unseen."""
+    assert min(len(PLACES["named"]), len(PLACES["none"])) >= 60
+
+
 @pytest.mark.parametrize(
-    "piece", ["a/", "a.py:", "`", "```\n", "line 1 ", "(", "1:", "a.", "abcdef1 ", "https://a/", "-", "#L1"]
+    "piece",
+    [
+        "line eighty-",
+        "one hundred and ",
+        "@8",
+        ".py@8",
+        "first 9 lines of ",
+        "88. ",
+        "Makefile ",
+        "第八",
+        "a/",
+        "a.py:",
+        "`",
+        "```\n",
+        "line 1 ",
+        "(",
+        "1:",
+        "a.",
+        "abcdef1 ",
+        "https://a/",
+        "-",
+        "#L1",
+    ],
 )
 def test_hostile_texts_take_no_time(piece: str) -> None:
     """Ten times the text takes about ten times as long, and only the first part is looked at."""

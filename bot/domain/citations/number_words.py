@@ -1,0 +1,75 @@
+"""Numbers of lines that a text writes as words: "line eighty-eight", "the twelfth line", 第八十八行. Pure, linear."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_ONES: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_TEENS: Final = tuple(f"{word}een" for word in ("thirt", "fourt", "fift", "sixt", "sevent", "eight", "ninet"))
+_FROM_TEN: Final = ("ten", "eleven", "twelve", *_TEENS)
+_TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_NTHS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_NTHS_FROM_TEN: Final = ("tenth", "eleventh", "twelfth", *(f"{word}th" for word in _TEENS))
+_NTH_TENS: Final = tuple(f"{word[:-1]}ieth" for word in _TENS)
+_VALUES: Final = {
+    **{word: at for words in (_ONES, _NTHS) for at, word in enumerate(words, 1)},
+    **{word: at for words in (_FROM_TEN, _NTHS_FROM_TEN) for at, word in enumerate(words, 10)},
+    **{word: 10 * at for words in (_TENS, _NTH_TENS) for at, word in enumerate(words, 2)},
+    "a": 1,
+}
+_MANY: Final = {"hundred": 100, "thousand": 1_000}
+_CJK: Final = {digit: number for number, digit in enumerate("〇一二三四五六七八九")}
+_CJK_MANY: Final = {"十": 10, "百": 100, "千": 1_000}
+
+_SMALL: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[\s-](?:{'|'.join(_ONES)}))?|{'|'.join(_FROM_TEN)}|{'|'.join(_ONES)})"
+_NUMBER: Final = rf"(?:(?:{'|'.join(_ONES)}|a)[\s-](?:hundred|thousand)(?:[\s-](?:and[\s-])?{_SMALL})?|{_SMALL})"
+_COUNTED: Final = r"(?:times|(?:second|minute|hour|day|week|item)s?|of\sus|or\stwo|people|more|different|by\sone|at\sa)"
+_LINES: Final = re.compile(
+    rf"(?<![\w-])(?<!command\s)(?<!product\s)(?<!assembly\s)(?<!bottom\s)((?:lines?|rows?)\s(?:number\s)?)({_NUMBER})"
+    rf"(?:(\s(?:to|through|until|and)\s|-to-)({_NUMBER}))?(?![\w-])(?!\s{_COUNTED}\b)",
+    re.IGNORECASE,
+)
+_COUNT: Final = re.compile(rf"(?<!\w)((?:first|top|initial)\s)({_NUMBER})(?=\slines(?!\w))", re.IGNORECASE)
+_NTH: Final = re.compile(
+    rf"(?<![\w-])((?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_NTHS)})"
+    rf"|{'|'.join([*_NTHS[3:], *_NTHS_FROM_TEN, *_NTH_TENS])})(?=\sline(?!\w))",
+    re.IGNORECASE,
+)
+_CJK_LINE: Final = re.compile(
+    r"(第)([一二三四五六七八九十百千〇]{1,9})(?=\s?行)|()([一二三四五六七八九十百千]{1,9})(?=行目)"
+)
+
+
+def with_digits(text: str) -> str:
+    """Return a text with the numbers of its lines in digits; all other words stay.
+
+    >>> with_digits("line eighty-eight, lines eighty to ninety, one line, the twelfth line, 第八十八行")
+    'line 88, lines 80 to 90, one line, the 12th line, 第88行'
+    """
+    text = _LINES.sub(lambda found: _line(found), text)
+    text = _COUNT.sub(lambda found: found[1] + str(_number(found[2])), text)
+    text = _NTH.sub(lambda found: f"{_number(found[1])}th", text)
+    return _CJK_LINE.sub(lambda found: (found[1] or "") + str(_cjk_number(found[2] or found[4])), text)
+
+
+def _line(found: re.Match[str]) -> str:
+    first = f"{found[1]}{_number(found[2])}"
+    return f"{first} {found[3].strip(' -')} {_number(found[4])}" if found[4] else first
+
+
+def _number(words: str) -> int:
+    total = 0
+    for word in re.split(r"[\s-]+", words.lower()):
+        total = max(total, 1) * _MANY[word] if word in _MANY else total + _VALUES.get(word, 0)
+    return total
+
+
+def _cjk_number(digits: str) -> int:
+    total = last = 0
+    for digit in digits:
+        if digit in _CJK_MANY:
+            total, last = total + max(last, 1) * _CJK_MANY[digit], 0
+        else:
+            last = last * 10 + _CJK[digit]
+    return total + last
