@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import select
 import sys
-from argparse import ArgumentParser
 from importlib import import_module
-from types import ModuleType
 
-from bot.cli.output import wrapped
+import click
+
+from bot.cli.arguments import VerbGroup, words_to_type
+from bot.cli.output import terminal_words, wrapped
 from bot.errors import ConfigError, TriageError
 
 COMMANDS = {
@@ -30,8 +30,27 @@ COMMANDS = {
     "classify": "events.ndjson on stdin, classified events on stdout",
 }
 _MODULES = {"demo": "demo.run", "doctor": "bot.cli.doctor.command"}
-"""Where a command lives, unless in bot.cli under its name; each has `main(argv)` and `parser()`."""
+"""Where a command lives, unless in bot.cli under its name; each module has its `command`."""
 
+
+class _Commands(VerbGroup):
+    """Every command; a module is imported when its command is typed."""
+
+    def help_of(self, verb: str) -> str:
+        return COMMANDS[verb]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is Click's
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        return command_of(name) if name in COMMANDS else None
+
+
+_TRIAGE = _Commands(
+    "triage",
+    epilog="triage <command> --help says more.",
+    context_settings={"terminal_width": 80, "help_option_names": ["-h", "--help"]},
+)
 
 _READER_LEFT = 141
 """The exit code of a program that SIGPIPE ended, as shells know it."""
@@ -52,24 +71,22 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(_usage())
-        return 0
-    name, *rest = arguments
-    if name not in COMMANDS:
-        near = difflib.get_close_matches(name, COMMANDS, n=1)
-        meant = f" Did you mean `triage {near[0]}`?" if near else ""
-        _complain(f"triage: there is no command {name[:40]!r}.{meant}\n\n{_usage()}")
-        return 2
+    if not arguments or arguments[0] == "help":
+        arguments = [*arguments[1:], "--help"]
     try:
-        code: int = _module(name).main(rest)
+        with _TRIAGE.make_context("triage", list(arguments)) as context:
+            code: int = _TRIAGE.invoke(context)
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    except click.UsageError as error:
+        return _misread(error)
     except ConfigError as error:
         _complain("triage: this has to be put right first:")
         for problem in error.problems:
             _complain(problem, lead="  - ")
         return 2
     except TriageError as error:
-        _complain(f"triage: {error}")
+        _complain(terminal_words(f"triage: {error}"))
         return 1
     except KeyboardInterrupt:
         return 130
@@ -81,14 +98,20 @@ def _run(arguments: list[str]) -> int:
     return code
 
 
-def parser_of(name: str) -> ArgumentParser:
-    """Return what reads a command's arguments; imports that command's module."""
-    found: ArgumentParser = _module(name).parser()
+def _misread(error: click.UsageError) -> int:
+    """Say how the command is meant, what was wrong, and where more is said."""
+    words = words_to_type(error.ctx) if error.ctx else "triage"
+    if error.ctx:
+        print(error.ctx.get_usage(), file=sys.stderr)
+    _complain(f"{words}: {error.format_message()}")
+    _complain(f"Next: {words} --help")
+    return 2
+
+
+def command_of(name: str) -> click.Command:
+    """Return a command; imports its module."""
+    found: click.Command = import_module(_MODULES.get(name, f"bot.cli.{name}")).command
     return found
-
-
-def _module(name: str) -> ModuleType:
-    return import_module(_MODULES.get(name, f"bot.cli.{name}"))
 
 
 def _complain(text: str, *, lead: str = "") -> None:
@@ -100,11 +123,6 @@ def _reader_left() -> bool:
     stdout = select.poll()
     stdout.register(sys.stdout, 0)
     return any(event & (select.POLLERR | select.POLLHUP) for _, event in stdout.poll(0))
-
-
-def _usage() -> str:
-    lines = [f"  {name:<11} {what}" for name, what in COMMANDS.items()]
-    return "\n".join(["usage: triage <command> [options]", "", *lines, "", "triage <command> --help says more."])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ Socket Mode. Everything ends with the process, also when it is killed.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shlex
@@ -16,16 +15,19 @@ import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
+
+import click
 
 from bot.adapters.process.tmux import choose_terminal
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.agent.git.git_repo import GitRepo
 from bot.app import App
-from bot.cli.output import CommandParser
+from bot.cli.arguments import FILE
 from bot.cli.run import log_to_stderr
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
@@ -51,7 +53,38 @@ WAKE_S = 0.5
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 
-def main(argv: list[str]) -> int:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DemoOptions:
+    """What was asked for on the command line."""
+
+    codebase: Path
+    question: str | None
+    headless: bool
+    json: bool
+    no_browser: bool
+    port: int
+    home: Path | None
+    verbose: bool
+
+    def check(self) -> None:
+        """Raise UsageError where an option cannot be used."""
+        context = click.get_current_context()
+        if self.json and not self.headless:
+            context.fail("--json needs --headless")
+        if self.question is not None and not self.question.strip():
+            context.fail("--question is empty; give a question, or leave it out to get one that fits the codebase")
+
+
+@click.command("demo", help="Try triage in a throw-away Slack.")
+@click.option("--codebase", type=FILE, metavar="DIR", default=Path(), help="a git checkout (default: this one)")
+@click.option("--question", metavar="TEXT", help="what to ask (default: one that fits the codebase)")
+@click.option("--headless", is_flag=True, help="ask, approve and check without a browser")
+@click.option("--json", is_flag=True, help="with --headless: one JSON object on stdout")
+@click.option("--no-browser", is_flag=True, help="print the address, open nothing")
+@click.option("--port", type=click.IntRange(0, MAX_PORT), default=0, help="port of the page (default: a free one)")
+@click.option("--home", type=FILE, metavar="DIR", help="keep the data directory here (default: thrown away)")
+@click.option("--verbose", is_flag=True, help="log every step")
+def command(**options: Any) -> int:
     """Run the demo; exit code 0 when it ended as it should (headless: the approved reply stands).
 
     A signal that comes before the people may click, or in a headless run, ends it with 128 plus the signal's number.
@@ -60,7 +93,8 @@ def main(argv: list[str]) -> int:
         ConfigError: codebase, home, port or binary cannot be used.
         ProviderError: the server did not start, or the bot did not connect.
     """
-    args = _parse(argv)
+    args = DemoOptions(**options)
+    args.check()
     _on_end(_leave)
     log_to_stderr(verbose=args.verbose, secrets=read_environment().secrets(), steps=False)
     for name in _PROXIES:  # the demo talks to this machine only, and Slack's SDK ignores NO_PROXY
@@ -87,36 +121,6 @@ def main(argv: list[str]) -> int:
         return _interactive(args, control, slack.url, home, questions)
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
-    found = CommandParser(prog="triage demo", description="Try triage in a throw-away Slack.")
-    found.add_argument("--codebase", type=Path, default=Path(), help="a git checkout (default: this one)")
-    found.add_argument("--question", help="what to ask (default: one that fits the codebase)")
-    found.add_argument("--headless", action="store_true", help="ask, approve and check without a browser")
-    found.add_argument("--json", action="store_true", help="with --headless: one JSON object on stdout")
-    found.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
-    found.add_argument("--port", type=_port, default=0, help="port of the page (default: a free one)")
-    found.add_argument("--home", type=Path, help="keep the data directory here (default: thrown away)")
-    found.add_argument("--verbose", action="store_true", help="log every step")
-    return found
-
-
-def _parse(argv: list[str]) -> argparse.Namespace:
-    reader = parser()
-    args = reader.parse_args(argv)
-    if args.json and not args.headless:
-        reader.error("--json needs --headless")
-    if args.question is not None and not args.question.strip():
-        reader.error("--question is empty; give a question, or leave it out to get one that fits the codebase")
-    return args
-
-
-def _port(text: str) -> int:
-    if text.isdecimal() and int(text) <= MAX_PORT:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is no port; give 1 to {MAX_PORT}, or 0 for a free one")
-
-
 def _on_end(handle: Callable[[int, FrameType | None], object]) -> None:
     """Have SIGTERM and the end of the terminal handled; under `nohup` the latter stays ignored."""
     signal.signal(signal.SIGTERM, handle)
@@ -131,7 +135,7 @@ def _leave(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 @contextmanager
-def _bot(args: argparse.Namespace, slack: LocalSlack, home: Path, codebase: Path) -> Iterator[App]:
+def _bot(args: DemoOptions, slack: LocalSlack, home: Path, codebase: Path) -> Iterator[App]:
     """Start the ordinary bot with an ordinary config; stop it whatever happens."""
     config = furnish(home, codebase)
     environment = read_environment(
@@ -164,7 +168,7 @@ def _end_long_runs(home: Path) -> None:
         terminal.end(session)
 
 
-def _headless(args: argparse.Namespace, control: Control, home: Path, questions: list[str]) -> int:
+def _headless(args: DemoOptions, control: Control, home: Path, questions: list[str]) -> int:
     question = questions[0] if questions else "what is this codebase about?"
     with_models = bool(os.environ.get("ANTHROPIC_API_KEY"))
     journey = Journey(control, home, quiet=args.json, card_limit_s=MODEL_CARD_LIMIT_S if with_models else CARD_LIMIT_S)
@@ -192,7 +196,7 @@ def _addressed(question: str) -> str:
     return question if taken else f"<@{DEMO.bot_id}> {question}"
 
 
-def _interactive(args: argparse.Namespace, control: Control, url: str, home: Path, questions: list[str]) -> int:
+def _interactive(args: DemoOptions, control: Control, url: str, home: Path, questions: list[str]) -> int:
     """Fill the channels a little, say where to click, and wait for Ctrl-C."""
     control.say(HELP.channel_id, ANA.user_id, "thanks, that worked!")
     control.say(ENG.channel_id, BEN.user_id, "deploying the new build to staging now")
@@ -224,10 +228,6 @@ def _interactive(args: argparse.Namespace, control: Control, url: str, home: Pat
     return 0
 
 
-def _say(args: argparse.Namespace, line: str) -> None:
+def _say(args: DemoOptions, line: str) -> None:
     if not args.json:
         print(line, flush=True)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -9,16 +9,16 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 
-from bot.__main__ import COMMANDS, parser_of
+from bot.__main__ import COMMANDS, command_of
 from reference.slash import slash_problem
-from reference.terminal import options_of, verbs_of
+from reference.terminal import arguments_of, options_of, verbs_of
 
 _MARKDOWN: Final = MarkdownIt("commonmark").enable("table")
 _COMMAND: Final = re.compile(
     r"(?:(?<![\w@./~-])|(?<=bin/))triage +(?P<word>[a-z][a-z-]*)(?![\w:.=])(?P<rest>[^;&|)]*(?:\|[a-z][^;&)]*)?)"
 )
 _SLASH: Final = re.compile(r"(?<![\w./~-])/triage +(?P<words>[a-z][a-z-]*(?![\w:.=])[^;&)`]*)")
-_VERBS: Final = re.compile(r" +(?P<verbs>[a-z-]+(?:\|[a-z-]+)*)(?![\w:.=])")
+_VERBS: Final = r" +(?P<verbs>[a-z-]+(?:\|[a-z-]+)*)(?![\w:.=])"
 _FILE: Final = re.compile(r"(?:bot|handlers|blocks|demo|reference|tests|benchmarks|docs)/[\w./-]+")
 _OPTION: Final = re.compile(r"(?<!\S)--[a-z][a-z-]*")
 
@@ -56,17 +56,19 @@ def wrong_in(line: str) -> Iterator[str]:
     >>> list(wrong_in("triage fly; triage run --now; triage heartbeat on|of shop"))
     ['there is no `triage fly`', '`triage run` takes no --now', 'there is no `triage heartbeat of`']
     """
-    for command in _SLASH.finditer(line):
-        if problem := slash_problem(command["words"].split()):
+    for slash in _SLASH.finditer(line):
+        if problem := slash_problem(slash["words"].split()):
             yield problem
-    for command in _COMMAND.finditer(line):
-        word, rest = command["word"], command["rest"]
+    for typed in _COMMAND.finditer(line):
+        word, rest = typed["word"], typed["rest"]
         if word not in COMMANDS:
             yield f"there is no `triage {word}`"
             continue
-        parser = parser_of(word)
-        yield from (f"`triage {word}` takes no {one}" for one in _OPTION.findall(rest) if one not in options_of(parser))
-        known, named = verbs_of(parser), _VERBS.match(rest)
-        if known and named:
-            verbs = named["verbs"].split("|")
-            yield from (f"there is no `triage {word} {verb}`" for verb in verbs if verb not in known)
+        command = command_of(word)
+        taken, verbs = options_of(command), verbs_of(command)
+        yield from (f"`triage {word}` takes no {one}" for one in _OPTION.findall(rest) if one not in taken)
+        before = rf"(?: +\S+){{{len(arguments_of(command))}}}"
+        named = re.match(before + _VERBS, rest) if verbs else None
+        for verb in named["verbs"].split("|") if named else ():
+            if verb not in verbs:
+                yield f"there is no `triage {word} {verb}`"

@@ -1,14 +1,13 @@
-"""The terminal's commands, from their argparse parsers."""
+"""The terminal's commands, as Click knows them."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping
 
-from bot.__main__ import COMMANDS, parser_of
-from reference.markdown import code, table
+import click
 
-Parser = argparse.ArgumentParser
+from bot.__main__ import COMMANDS, command_of
+from reference.markdown import code, table
 
 
 def terminal_part() -> str:
@@ -16,56 +15,66 @@ def terminal_part() -> str:
     return "\n\n".join(_section(name, what) for name, what in COMMANDS.items())
 
 
-def verbs_of(parser: Parser) -> Mapping[str, Parser]:
-    """Return a command's subcommands."""
-    return next((each.choices for each in parser._actions if isinstance(each, argparse._SubParsersAction)), {})
+def verbs_of(command: click.Command) -> Mapping[str, click.Command]:
+    """Return a command's verbs."""
+    return command.commands if isinstance(command, click.Group) else {}
 
 
-def options_of(parser: Parser) -> frozenset[str]:
-    """Return every option a command or one of its subcommands takes."""
-    inner = [options_of(verb) for verb in verbs_of(parser).values()]
-    return frozenset(parser._option_string_actions).union(*inner)
+def options_of(command: click.Command) -> frozenset[str]:
+    """Return every option a command or one of its verbs takes."""
+    inner = [options_of(verb) for verb in verbs_of(command).values()]
+    own = [name for option in _options(command) for name in option.opts]
+    return frozenset(["--help", "-h", *own]).union(*inner)
+
+
+def arguments_of(command: click.Command) -> list[click.Argument]:
+    """Return what is typed behind a command without an option's name; with verbs, before the verb."""
+    return [each for each in command.params if isinstance(each, click.Argument)]
 
 
 def _section(name: str, what: str) -> str:
-    parser = parser_of(name)
-    verbs = verbs_of(parser)
-    forms = [[code(_form(verb)), verb.description or ""] for verb in verbs.values()] or [[code(_form(parser)), what]]
-    rows = list(dict.fromkeys(row for each in (parser, *verbs.values()) for row in _rows(each)))
+    command = command_of(name)
+    verbs = verbs_of(command)
+    form = _form(f"triage {name}", command)
+    forms = [[code(_form(f"{form} {verb}", each)), each.help or ""] for verb, each in verbs.items()]
+    if not forms or command.params:
+        forms.insert(0, [code(form), what])
+    rows = list(dict.fromkeys(row for each in (command, *verbs.values()) for row in _rows(each)))
     parts = [f"### {code(f'triage {name}')}", table(["you type", "what it does"], forms)]
     if rows:
         parts.append(table(["with", "meaning"], rows))
-    if parser.epilog:
-        parts.append(f"```text\n{parser.epilog.strip()}\n```")
     return "\n\n".join(parts)
 
 
-def _form(parser: Parser) -> str:
-    return " ".join([parser.prog, *(_placeholder(each) for each in _arguments(parser) if not each.option_strings)])
+def _form(words: str, command: click.Command) -> str:
+    return " ".join([words, *map(_placeholder, arguments_of(command))])
 
 
-def _arguments(parser: Parser) -> Iterator[argparse.Action]:
-    for action in parser._actions:  # argparse shows them nowhere else
-        if not isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
-            yield action
+def _options(command: click.Command) -> Iterator[click.Option]:
+    return (each for each in command.params if isinstance(each, click.Option))
 
 
-def _placeholder(action: argparse.Action) -> str:
-    name = _name(action)
-    many = f"{name} …" if action.nargs in ("*", "+") and not name.endswith("…") else name
-    return f"[{many}]" if action.nargs in ("*", "?") else many
+def _placeholder(argument: click.Argument) -> str:
+    name = f"<{argument.metavar or argument.name}>".lower()
+    if isinstance(argument.type, click.Choice):
+        name = "|".join(argument.type.choices)
+    many = f"{name} …" if argument.nargs == -1 else name
+    return many if argument.required else f"[{many}]"
 
 
-def _rows(parser: Parser) -> Iterator[tuple[str, str]]:
-    for action in _arguments(parser):
-        if action.help:
-            value = "" if action.nargs == 0 else _placeholder(action)
-            yield code(" ".join(filter(None, [", ".join(action.option_strings), value]))), action.help
+def _rows(command: click.Command) -> Iterator[tuple[str, str]]:
+    for argument in arguments_of(command):
+        if argument.help:
+            yield code(_placeholder(argument)), argument.help
+    for option in _options(command):
+        yield code(" ".join(filter(None, [", ".join(option.opts), _value(option)]))), option.help or ""
 
 
-def _name(action: argparse.Action) -> str:
-    if isinstance(action.metavar, str):
-        return action.metavar
-    if action.choices:
-        return "|".join(map(str, action.choices))
-    return action.dest.upper() if action.option_strings else f"<{action.dest}>"
+def _value(option: click.Option) -> str:
+    """Return what follows an option: nothing, a value, or one that may be left out."""
+    if option.is_flag:
+        return ""
+    if isinstance(option.type, click.Choice):
+        return "|".join(option.type.choices)
+    name = option.metavar or str(option.name).upper()
+    return f"[{name}]" if option._flag_needs_value else name

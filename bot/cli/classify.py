@@ -6,7 +6,6 @@ Classification. A line that is no event is named on stderr and skipped; the pipe
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import os
 import sys
@@ -15,19 +14,23 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-from bot.cli.output import CommandParser
+import click
+
+from bot.cli.arguments import FILE
 from bot.intake.classifier.rules import Rules
 from bot.intake.replay.event_stream import EventStream, LineSource, batches
 
 
-def main(argv: list[str] | None = None) -> int:
+@click.command("classify", help="Tag a stream of events with the plain rules.")
+@click.option("--bot-id", metavar="U…", help="Slack's user id of the bot, so that mentions of it are seen")
+@click.option("--config", metavar="FILE", type=FILE, help="a triage.yml whose `classifier` block is used")
+def command(bot_id: str | None, config: Path | None) -> int:
     """Classify stdin to stdout; 0 at the end of the input and also when the reader has gone, as with `| head`.
 
     Raises:
         ConfigError: `--config` names a file that cannot be read, or its `classifier` block is wrong.
     """
-    args = parser().parse_args(argv)
-    rules = rules_for(args.bot_id, args.config)
+    rules = rules_for(bot_id, config)
     try:
         pump(cast(BufferedReader, sys.stdin.buffer), sys.stdout.buffer, sys.stderr, rules)
     except BrokenPipeError:
@@ -66,15 +69,3 @@ def pump(source: LineSource, sink: BinaryIO, problems: TextIO, rules: Rules) -> 
         problems.write(f"{stream.summary()}\n")
         raise
     problems.write(f"{stream.summary()}\n")
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
-    found = CommandParser(prog="triage classify", description="Tag a stream of events with the plain rules.")
-    found.add_argument("--bot-id", metavar="U…", help="Slack's user id of the bot, so that mentions of it are seen")
-    found.add_argument("--config", metavar="FILE", type=Path, help="a triage.yml whose `classifier` block is used")
-    return found
-
-
-if __name__ == "__main__":
-    sys.exit(main())

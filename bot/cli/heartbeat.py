@@ -6,24 +6,19 @@ waits for it.
 
 from __future__ import annotations
 
-import argparse
 import getpass
-import json
-import sys
-import textwrap
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from bot.adapters.process.system_clock import SystemClock, local_zone
-from bot.adapters.storage.files.file_documents import FileDocuments
+import click
+
 from bot.adapters.storage.files.file_leases import running_process
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.session_files import SessionFiles
-from bot.cli.output import WIDTH, CommandParser, wrapped
-from bot.config.environment import Environment, read_environment
-from bot.config.settings import find_config, load_settings
+from bot.cli.arguments import VerbGroup, json_option, prints
+from bot.cli.output import WIDTH, cut, to_json, wrapped
+from bot.cli.watched_sessions import WatchedSessions
 from bot.domain.heartbeats.beats import Envelope, Wake
 from bot.domain.heartbeats.session_state import ChangedBy
 from bot.heartbeat.schedule.beat_log import BeatLog
@@ -40,44 +35,26 @@ from bot.heartbeat.schedule.session_wording import (
 )
 from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.assignments import Assigning
-from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox
-from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
-from bot.ports.collections import OVERRIDES, Collection
+from bot.heartbeat.sessions.session_registry import Session
 
 LOG_LINES: Final = 20
+EARLIER: Final = 4
 _STEP_COLUMN: Final = 13
 """Where the detail of a step begins."""
-EARLIER: Final = 4
-_HELP: Final = {
-    "list": "every session: how often, how it stands",
-    "on": "switch a session on",
-    "off": "switch a session off",
-    "every": "how often a session beats: 15m, 2h, or default for what triage.yml says",
-    "run": "a beat now, as if you asked for it",
-    "wake": "a beat now, as if a machine asked for it",
-    "assign": "give a session something to look into, now",
-    "log": "a session's latest beats",
-    "why": "the way a session's latest beat went",
-}
+
+session_argument = click.argument("session")
 
 
-class HeartbeatCli:
-    """The sessions of one data directory, without the bot."""
+class HeartbeatCli(WatchedSessions):
+    """The sessions' beats and switches."""
 
-    def __init__(self, environment: Environment, config: Path | None) -> None:
-        self.home = environment.home
-        settings = load_settings(find_config(config, self.home))
-        self.documents = FileDocuments(self.home)
-        self.overrides = Collection(self.documents, OVERRIDES, on_damage=_report)
-        self.sessions = SessionRegistry(settings.sessions, self.overrides)
-        self.store = SessionFiles(self.home, on_damage=_report)
+    def __init__(self, home: Path | None, config: Path | None) -> None:
+        super().__init__(home, config)
+        self.now = datetime.now(UTC)
+        self.by = ChangedBy(id="terminal", name=getpass.getuser(), at=self.now)
         self.record = BeatLog(NdjsonJournal(self.home / "heartbeats.ndjson"))
-        self.zones = OwnerZones(None, SystemClock(), local=local_zone(environment.variables))
-        self.controls = SessionControls(self.sessions, self.overrides, self.drop, cancel=lambda _: False)
-        self.assigning = Assigning(
-            self.sessions, SessionInbox(self.sessions, self.store, self.drop), environment.secrets()
-        )
+        self.controls = SessionControls(self.registry, self.overrides, self.drop, cancel=lambda _: False)
 
     def drop(self, session_id: str, wake: Wake) -> str:
         """Leave a wake for the bot; return what becomes of it."""
@@ -87,57 +64,114 @@ class HeartbeatCli:
             return f"No triage runs on {self.home}; the beat of {session_id} starts when one does: triage run"
         return f"triage (process {process}) starts it in a few seconds. Next: triage heartbeat why {session_id}"
 
-
-def main(argv: list[str]) -> int:
-    """Carry out one verb and print what came of it; exit code 0.
-
-    Raises:
-        ConfigError: triage.yml or the environment cannot be used.
-        InputError: there is no such session, or no such interval.
-        StoreError: the data directory cannot be read or written.
-    """
-    args = parser().parse_args(argv)
-    environment = read_environment(dotenv=Path(".env"))
-    if args.home:
-        environment = environment.model_copy(update={"home": args.home})
-    bench = HeartbeatCli(environment, args.config)
-    now = datetime.now(UTC)
-    if args.verb in ("list", "log", "why"):
-        print(_shown(bench, args, now))
-        return 0
-    by = ChangedBy(id="terminal", name=getpass.getuser(), at=now)
-    print(_done(bench, args, by).replace("/triage", "triage"))
-    return 0
+    def beside_ok(self, session: Session) -> list[str]:
+        """Return what stood beside OK since midnight, in the session's zone as far as it is known here."""
+        zone = self.zones.name(session)
+        since = self.record.since(session.id, midnight_in(zone, self.now))
+        return beside_ok_lines(since, self.now, zone, may_read=True)
 
 
-def _done(bench: HeartbeatCli, args: argparse.Namespace, by: ChangedBy) -> str:
-    controls = bench.controls
-    if args.verb == "assign":
-        return wrapped(bench.assigning.assign(args.session, " ".join(args.text), by))
-    if args.verb == "every":
-        return controls.pace(args.session, args.interval, by)
-    if args.verb in ("run", "wake"):
-        return controls.run(args.session, Wake(args.reason) if args.verb == "wake" else Wake.ON_DEMAND)
-    return controls.switch(args.session, by, on=args.verb == "on")
+@click.group("heartbeat", cls=VerbGroup, help="Sessions and their beats.")
+def command() -> None:
+    """Hold the verbs."""
 
 
-def _shown(bench: HeartbeatCli, args: argparse.Namespace, now: datetime) -> str:
-    if args.verb == "list":
-        found = rows(bench.sessions, bench.store, bench.zones, bench.record, now)
-        return _json([_row_json(row) for row in found]) if args.json else render_list(found, now)
-    session = bench.sessions.get(args.session)
-    beats = bench.record.recent(session.id, LOG_LINES if args.verb == "log" else 1 + EARLIER)
-    if args.json:
-        return _json([beat.model_dump(mode="json") for beat in beats])
-    if not beats:
-        return f"{session.id} has no beat on record yet. Next: triage heartbeat run {session.id}"
-    return render_log(beats) if args.verb == "log" else render_why(beats, _beside_ok(bench, session, now))
+@command.command("list", help="every session: how often, how it stands")
+@json_option
+@prints(HeartbeatCli)
+def list_sessions(bench: HeartbeatCli, as_json: bool) -> str:
+    """Return the sessions."""
+    found = rows(bench.registry, bench.states, bench.zones, bench.record, bench.now)
+    return to_json([_row_json(row) for row in found]) if as_json else render_list(found, bench.now)
 
 
-def _beside_ok(bench: HeartbeatCli, session: Session, now: datetime) -> list[str]:
-    """Return what stood beside OK since midnight, in the session's zone as far as it is known here."""
-    zone = bench.zones.name(session)
-    return beside_ok_lines(bench.record.since(session.id, midnight_in(zone, now)), now, zone, may_read=True)
+@command.command("on", help="switch a session on")
+@session_argument
+@prints(HeartbeatCli)
+def switch_on(bench: HeartbeatCli, session: str) -> str:
+    """Switch on from the bot's next tick."""
+    return bench.controls.switch(session, bench.by, on=True)
+
+
+@command.command("off", help="switch a session off")
+@session_argument
+@prints(HeartbeatCli)
+def switch_off(bench: HeartbeatCli, session: str) -> str:
+    """Switch off from the bot's next tick."""
+    return bench.controls.switch(session, bench.by, on=False)
+
+
+@command.command("every", help="how often a session beats: 15m, 2h, or default for what triage.yml says")
+@session_argument
+@click.argument("interval")
+@prints(HeartbeatCli)
+def set_interval(bench: HeartbeatCli, session: str, interval: str) -> str:
+    """Set an interval over the one of triage.yml."""
+    return bench.controls.pace(session, interval, bench.by)
+
+
+@command.command("run", help="a beat now, as if you asked for it")
+@session_argument
+@prints(HeartbeatCli)
+def run(bench: HeartbeatCli, session: str) -> str:
+    """Leave a wake on demand."""
+    return bench.controls.run(session, Wake.ON_DEMAND)
+
+
+@command.command("wake", help="a beat now, as if a machine asked for it")
+@session_argument
+@click.option(
+    "--reason",
+    type=click.Choice([Wake.AUTOMATION.value, Wake.ON_DEMAND.value]),
+    default=Wake.AUTOMATION.value,
+    help="who asked, for the record (default: automation)",
+)
+@prints(HeartbeatCli)
+def wake(bench: HeartbeatCli, session: str, reason: str) -> str:
+    """Leave a wake of a kind."""
+    return bench.controls.run(session, Wake(reason))
+
+
+@command.command("assign", help="give a session something to look into, now")
+@session_argument
+@click.argument("text", nargs=-1, required=True, help="what to look into, at most 2,000 characters")
+@prints(HeartbeatCli)
+def assign(bench: HeartbeatCli, session: str, text: tuple[str, ...]) -> str:
+    """Leave a message in the inbox, and a wake."""
+    inbox = SessionInbox(bench.registry, bench.states, bench.drop)
+    assigning = Assigning(bench.registry, inbox, bench.environment.secrets())
+    return wrapped(assigning.assign(session, " ".join(text), bench.by))
+
+
+@command.command("log", help="a session's latest beats")
+@session_argument
+@json_option
+@prints(HeartbeatCli)
+def log(bench: HeartbeatCli, session: str, as_json: bool) -> str:
+    """Return the latest beats."""
+    beats = bench.record.recent(bench.registry.get(session).id, LOG_LINES)
+    return _beats_json(beats) if as_json else render_log(beats) if beats else _no_beat(session)
+
+
+@command.command("why", help="the way a session's latest beat went")
+@session_argument
+@json_option
+@prints(HeartbeatCli)
+def why(bench: HeartbeatCli, session: str, as_json: bool) -> str:
+    """Return the steps of the latest beat."""
+    found = bench.registry.get(session)
+    beats = bench.record.recent(found.id, 1 + EARLIER)
+    if as_json:
+        return _beats_json(beats)
+    return render_why(beats, bench.beside_ok(found)) if beats else _no_beat(session)
+
+
+def _no_beat(session_id: str) -> str:
+    return f"{session_id} has no beat on record yet. Next: triage heartbeat run {session_id}"
+
+
+def _beats_json(beats: Sequence[Envelope]) -> str:
+    return to_json([beat.model_dump(mode="json") for beat in beats])
 
 
 def render_list(found: Sequence[SessionRow], now: datetime) -> str:
@@ -148,20 +182,20 @@ def render_list(found: Sequence[SessionRow], now: datetime) -> str:
     lines: list[str] = []
     for row in found:
         lead, indent = f"{row.id:<{width}} {status_of(row):<6} ", " " * (width + 8)
-        said = "\n".join(textwrap.fill(line, WIDTH - len(indent)) for line in describe_session(row, now))
-        lines.append(lead + textwrap.indent(said, indent).removeprefix(indent))
+        first, *rest = describe_session(row, now)
+        lines += [wrapped(first, lead=lead), *(wrapped(line, lead=indent) for line in rest)]
     return "\n".join([*lines, "", f"Next: triage heartbeat why {found[0].id}"])
 
 
 def render_log(beats: Sequence[Envelope]) -> str:
     """Return the latest beats, newest first, a line of at most 80 columns each; times are UTC."""
-    return "\n".join(_cut(beat_line(beat, may_read=True)) for beat in beats)
+    return "\n".join(cut(beat_line(beat, may_read=True)) for beat in beats)
 
 
 def render_why(beats: Sequence[Envelope], beside_ok: Sequence[str] = ()) -> str:
     """Return the way of the latest beat, on a line each the ones before it, and what stood beside OK."""
     latest, *earlier = beats
-    before = ["", "before it:", *(_cut(beat_line(beat, may_read=True)) for beat in earlier)] if earlier else []
+    before = ["", "before it:", *(cut(beat_line(beat, may_read=True)) for beat in earlier)] if earlier else []
     way = map(_wrapped_step, path_lines(latest, may_read=True))
     remarks = ["", *map(wrapped, beside_ok)] if beside_ok else []
     return "\n".join([wrapped(heading(latest)), *way, *before, *remarks])
@@ -171,29 +205,6 @@ def _wrapped_step(line: str) -> str:
     """Return a step of the way, its detail kept in its column."""
     lead, detail = line[:_STEP_COLUMN], line[_STEP_COLUMN:]
     return wrapped(detail, lead=lead) if len(line) > WIDTH else line
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
-    shared = CommandParser(add_help=False)
-    shared.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
-    shared.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in the data directory")
-    found = CommandParser(prog="triage heartbeat", description="Sessions and their beats.")
-    verbs = found.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for name, what in _HELP.items():
-        verb = verbs.add_parser(name, help=what, description=what, parents=[shared])
-        if name != "list":
-            verb.add_argument("session")
-        if name == "every":
-            verb.add_argument("interval")
-        if name == "assign":
-            verb.add_argument("text", nargs="+", help="what to look into, at most 2,000 characters")
-        if name == "wake":
-            reasons = [Wake.AUTOMATION.value, Wake.ON_DEMAND.value]
-            verb.add_argument("--reason", choices=reasons, default=Wake.AUTOMATION.value)
-        if name in ("list", "log", "why"):
-            verb.add_argument("--json", action="store_true", help="for programs")
-    return found
 
 
 def _row_json(row: SessionRow) -> dict[str, Any]:
@@ -211,16 +222,3 @@ def _row_json(row: SessionRow) -> dict[str, Any]:
         "open_pages": row.open_pages,
         "notes": row.notes,
     }
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1, default=str)
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
-
-
-def _report(where: str) -> None:
-    path = Path(where)
-    print(f"triage: {path.parent} held a file that could not be read; it was set aside as {path.name}", file=sys.stderr)

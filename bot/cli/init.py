@@ -6,22 +6,22 @@ from an option, which `ps` would show. Until the last answer nothing is written.
 
 from __future__ import annotations
 
-import argparse
 import getpass
 import os
 import shlex
 import sys
-import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import click
+
+from bot.cli.arguments import FILE
 from bot.cli.init_files import APPS, CONFIG, SECRETS, manifest_link, read_manifest, refuse_existing, write_files
 from bot.cli.init_questions import QUESTIONS, InitQuestion
-from bot.cli.output import CommandParser
+from bot.cli.output import wrapped
 from bot.errors import InputError
 
-WIDTH: Final = 80
 Read = Callable[[str], str]
 _WELCOME: Final = f"""{len(QUESTIONS)} questions. Enter takes what stands in [brackets]; Ctrl-C writes nothing.
 No Slack app yet? Leave its tokens empty; a link that makes it comes at the end.
@@ -29,24 +29,35 @@ No Slack app yet? Leave its tokens empty; a link that makes it comes at the end.
 """
 
 
-def main(argv: list[str]) -> int:
+@click.command(
+    "init",
+    help="A few questions, then triage.yml and .env. Tokens: SLACK_BOT_TOKEN, SLACK_APP_TOKEN and ANTHROPIC_API_KEY of "
+    "the environment, or typed unseen.",
+)
+@click.option("--folder", type=FILE, metavar="DIR", default=Path(), help="where the files go (default: here)")
+@click.option("--codebase", metavar="DIR", help="a git checkout")
+@click.option("--ops-channel", metavar="C…", help="the private channel for drafts")
+@click.option("--watch", metavar="C…=name,C…", help="channels to watch")
+@click.option("--approvers", metavar="U…,S…", help="who may approve")
+@click.option("--language", metavar="en", help="the team's language")
+@click.option("--no-input", is_flag=True, help="ask nothing; what is not given takes its default")
+def command(folder: Path, no_input: bool, **options: str | None) -> int:
     """Ask, write both files, and say what comes next; exit code 0.
 
     Raises:
         InputError: a file is there already, an answer is missing, or the input ended.
         StoreError: the disk refuses.
     """
-    args = parser().parse_args(argv)
-    folder = args.folder.expanduser().absolute()
+    folder = folder.expanduser().absolute()
     if not folder.is_dir():
         raise InputError(f"{folder} is no folder; make it first, or give another --folder")
     refuse_existing(folder)
-    given = {key: value for key, value in vars(args).items() if isinstance(value, str)}
+    given = {key: value for key, value in options.items() if value is not None}
     given |= {key: os.environ[key] for key in (question.key for question in QUESTIONS) if os.environ.get(key)}
     hidden = getpass.getpass if sys.stdin.isatty() else input
     try:
-        print("" if args.no_input else _WELCOME, end="")
-        answers = ask_question(given, None if args.no_input else input, hidden, say=print)
+        print("" if no_input else _WELCOME, end="")
+        answers = ask_question(given, None if no_input else input, hidden, say=print)
     except EOFError:
         raise InputError("The input ended before the last answer; nothing was written.") from None
     except KeyboardInterrupt:
@@ -92,7 +103,7 @@ def _asked(question: InitQuestion, read: Read, say: Callable[[str], object]) -> 
         try:
             return question.take(text)
         except ValueError as error:
-            say(textwrap.fill(f"  {error}", WIDTH, subsequent_indent="  "))
+            say(wrapped(str(error), lead="  "))
 
 
 def next_steps(folder: Path, answers: Mapping[str, Any]) -> str:
@@ -133,20 +144,3 @@ def _secrets(answers: Mapping[str, Any]) -> dict[str, str]:
     }
     more = {key: answers[key] for key in ("ANTHROPIC_API_KEY", "TRIAGE_HOME") if answers[key]}
     return {**tokens, **more}
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
-    found = CommandParser(
-        prog="triage init",
-        description="A few questions, then triage.yml and .env. Tokens: SLACK_BOT_TOKEN, SLACK_APP_TOKEN and "
-        "ANTHROPIC_API_KEY of the environment, or typed unseen.",
-    )
-    found.add_argument("--folder", type=Path, default=Path(), help="where the files go (default: here)")
-    found.add_argument("--codebase", metavar="DIR", help="a git checkout")
-    found.add_argument("--ops-channel", metavar="C…", help="the private channel for drafts")
-    found.add_argument("--watch", metavar="C…=name,C…", help="channels to watch")
-    found.add_argument("--approvers", metavar="U…,S…", help="who may approve")
-    found.add_argument("--language", metavar="en", help="the team's language")
-    found.add_argument("--no-input", action="store_true", help="ask nothing; what is not given takes its default")
-    return found

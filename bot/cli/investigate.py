@@ -5,10 +5,11 @@ Neither talks to Slack or takes the lock of the data directory, so both work bes
 
 from __future__ import annotations
 
-import argparse
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+
+import click
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.agent.budget import Budget
@@ -17,32 +18,39 @@ from bot.casework.escalate.long_run import harness_environment, run_escalation
 from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.program_investigator import ProgramInvestigator
 from bot.casework.investigate.run_records import RunRecorder
-from bot.cli.local_investigation import as_json, investigate_locally, open_sources, render
-from bot.cli.output import CommandParser
+from bot.cli.arguments import FILE, config_option, json_option
+from bot.cli.data_directory import environment_at, settings_at
+from bot.cli.local_investigation import findings_json, investigate_locally, open_sources, render
 from bot.composition.investigators import build_investigators
 from bot.config.environment import Environment, read_environment
 from bot.config.model_settings import BudgetSettings
-from bot.config.settings import Settings, find_config, load_settings
+from bot.config.settings import Settings
 from bot.domain.secrets import redact
 from bot.errors import InputError
 
 
-def main(argv: list[str]) -> int:
+@click.command("investigate", help="Look into one question, check the draft, and print it. Posts nothing.")
+@click.argument("question", default="", help="what somebody might ask in a channel")
+@config_option
+@json_option
+@click.option(
+    "--escalation", type=FILE, metavar="DIR", help="carry out the request in this folder (the bot starts this)"
+)
+def command(question: str, config: Path | None, as_json: bool, escalation: Path | None) -> int:
     """Investigate; exit code 0 if the draft passed (or the long run answered), else 1.
 
     Raises:
         ConfigError: the config or the environment cannot be used.
         InputError: nothing was asked.
     """
-    args = parser().parse_args(argv)
-    if args.escalation is not None:
-        return _long_run(EscalationFolder(args.escalation.absolute()))
-    if not (args.question or "").strip():
+    if escalation is not None:
+        return _long_run(EscalationFolder(escalation.absolute()))
+    if not question.strip():
         raise InputError('there is no question; ask one, as in `triage investigate "How are sessions signed?"`')
-    environment = read_environment(dotenv=Path(".env"))
-    sources = open_sources(load_settings(find_config(args.config, environment.home)), environment)
-    findings = investigate_locally(redact(args.question), sources, say=_to_stderr)
-    print(as_json(findings) if args.json else render(findings))
+    environment = environment_at(None)
+    sources = open_sources(settings_at(config, environment.home), environment)
+    findings = investigate_locally(redact(question), sources, say=_to_stderr)
+    print(findings_json(findings) if as_json else render(findings))
     return 0 if findings.passed else 1
 
 
@@ -91,17 +99,3 @@ def _within(request: EscalationRequest) -> Settings:
 
 def _to_stderr(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
-    found = CommandParser(
-        prog="triage investigate", description="Look into one question, check the draft, and print it. Posts nothing."
-    )
-    found.add_argument("question", nargs="?", help="what somebody might ask in a channel")
-    found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
-    found.add_argument("--json", action="store_true", help="print one JSON object")
-    found.add_argument(
-        "--escalation", type=Path, metavar="DIR", help="carry out the request in this folder (the bot starts this)"
-    )
-    return found

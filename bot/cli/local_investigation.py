@@ -5,7 +5,6 @@ What an investigation works with, opened for one process without Slack.
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.validate.validation import Validation
+from bot.cli.output import MARKS, WIDTH, to_json, wrapped
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
 from bot.config.environment import Environment
 from bot.config.settings import Settings
@@ -35,10 +35,8 @@ from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import Round, ThreadState
 from bot.errors import TriageError
 
-WIDTH: Final = 80
 MAX_NAME: Final = 1_000
 MAX_DIFF_LINES: Final = 200
-_MARKS: Final = {True: "✓", False: "✗", None: "?"}
 Say = Callable[[str], None]
 
 
@@ -157,11 +155,11 @@ def _patch(patch: ProposedPatch | None) -> list[str]:
     if patch is None or proposes_nothing(patch):
         return []
     why = [_point(redact(patch.rationale))] if patch.rationale.strip() else []
-    head = textwrap.fill(f"Proposed patch (applied nowhere): {patch_summary(patch)}", WIDTH)
+    head = wrapped(f"Proposed patch (applied nowhere): {patch_summary(patch)}")
     return ["\n".join([head, *why, *fenced_diff(patch, at_most=MAX_DIFF_LINES)])]
 
 
-def as_json(findings: LocalInvestigation) -> str:
+def findings_json(findings: LocalInvestigation) -> str:
     """Return the findings as one JSON object."""
     verdict = findings.validation.ret
     facts: dict[str, Any] = {
@@ -175,7 +173,7 @@ def as_json(findings: LocalInvestigation) -> str:
         "problem": findings.validation.problem,
         "usage": findings.usage.model_dump(),
     }
-    return json.dumps(facts, ensure_ascii=False, indent=1)
+    return to_json(facts)
 
 
 def _verdict(findings: LocalInvestigation) -> str:
@@ -215,11 +213,11 @@ def _evidence(ref: EvidenceRef, mark: bool | None, question: str) -> str:
     said = f"\n      | {line}" if line else ""
     old = outdated_words(quote, ref.ref if ref.kind is EvidenceKind.FILE else "")
     warning = f"\n      ! may be outdated: it says “{one_line(old, WIDTH - 34)}”" if old else ""
-    return f"  {_MARKS[mark]} {one_line(ref.ref, MAX_NAME)}{at}{claim}{said}{warning}"
+    return f"  {MARKS[mark]} {one_line(ref.ref, MAX_NAME)}{at}{claim}{said}{warning}"
 
 
 def _point(text: str) -> str:
-    return textwrap.fill(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+    return wrapped(text, lead="  - ")
 
 
 def _indented(text: str) -> str:

@@ -1,17 +1,11 @@
-"""`triage metrics`: what SPEC §8 promises, measured from the journals; works beside a running bot and without one.
+"""`triage metrics`: what is promised, measured from the journals; works beside a running bot and without one.
 
-`--sample` and `--judge` are the aid of AC-11, see bot/cli/metrics_samples.py; `--picture` is a week as a PNG, see
-week_file.py.
-
-`triage metrics --picture FILE`: the last seven days as a PNG, replaced as a whole.
-
-An older picture of the same name makes way; anything else is left alone, for the name was a slip.
+`--sample` and `--judge` are in bot/cli/metrics_samples.py. `--picture` replaces an older picture of the same name, and
+nothing else.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -19,54 +13,60 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+import click
+from click.core import ParameterSource
+
 from bot.adapters.storage.files.atomic_write import replace_bytes
 from bot.casework.reports.autonomy_metrics import LIMIT, WEEKS, AutonomyMetrics
 from bot.casework.reports.journal_history import read_past
 from bot.casework.reports.measures import Measure, Window, dollars, percent, seconds
 from bot.casework.reports.metrics_report import MetricsReport, Tally, build_metrics
 from bot.casework.reports.week_report import read_week
-from bot.cli import metrics_samples
-from bot.cli.output import CommandParser
-from bot.config.environment import read_environment
+from bot.cli.arguments import FILE, config_option, home_option
+from bot.cli.data_directory import home_of
+from bot.cli.metrics_samples import ASK, SampleRequest, run_sampling
+from bot.cli.output import MARKS, WIDTH, to_json
 from bot.config.settings import find_config, load_settings
 from bot.errors import ConfigError, InputError
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+_COUNT: Final = click.IntRange(1, 520)
+_BESIDE_A_PICTURE: Final = ("home", "config", "picture")
 
 
-def write_week(home: Path, path: Path, now: datetime) -> str:
-    """Write the picture and return a line that says where it is.
-
-    Raises:
-        ConfigError: the data directory cannot be read.
-        InputError: something that is no picture stands there.
-        StoreError: it cannot be written.
-    """
-    from bot.casework.reports.week_picture import draw_week  # 12 MB that only the picture needs
-
-    _refuse_to_replace(path)
-    week = read_week(home, now, UTC)
-    replace_bytes(path, draw_week(week))
-    return f"{path.absolute()}: the last 7 days, to {week.until}"
-
-
-def _refuse_to_replace(path: Path) -> None:
+def _days(text: str) -> float:
     try:
-        with path.open("rb") as file:
-            is_picture = file.read(len(_SIGNATURE)) == _SIGNATURE
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise InputError(f"{path} cannot be replaced: {error.strerror}; give another name") from error
-    if not is_picture:
-        raise InputError(f"{path} is no PNG and stays as it is; give another name, such as week.png")
+        days = float(text)
+    except ValueError:
+        days = 0.0
+    if not 0 < days <= 3_660:
+        raise click.BadParameter(f"{text!r} is no number of days; give one up to 3660")
+    return days
 
 
-WIDTH: Final = 80
-MARKS: Final = {True: "✓", False: "✗", None: "?"}
-
-
-def main(argv: list[str]) -> int:
+@click.command("metrics", help="What is promised, measured.")
+@click.option("--days", type=_days, metavar="DAYS", default=7.0, help="how far back (default 7)")
+@click.option("--weeks", type=_COUNT, metavar="N", is_flag=False, flag_value=8, help="a line for each week (default 8)")
+@click.option("--json", "as_json", is_flag=True, help="one JSON object; with --sample one line for each message")
+@click.option("--sample", type=_COUNT, metavar="N", help="messages the rules left alone, to judge")
+@click.option("--seed", metavar="TEXT", help="what the choice hangs on (default: the date)")
+@click.option("--judge", metavar="FILE", is_flag=False, flag_value=ASK, help="judge: asked here, or from FILE or -")
+@click.option("--picture", type=FILE, metavar="FILE", help="write the last 7 days to FILE as a PNG")
+@config_option
+@home_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    days: float,
+    weeks: int | None,
+    as_json: bool,
+    sample: int | None,
+    seed: str | None,
+    judge: str | None,
+    picture: Path | None,
+    config: Path | None,
+    home: Path | None,
+) -> int:
     """Print the report, or a sample, or record judgements, or write a picture; exit code 0.
 
     Raises:
@@ -74,26 +74,29 @@ def main(argv: list[str]) -> int:
         InputError: a judgement cannot be read, or a picture would replace something else.
         StoreError: a judgement or a picture cannot be written.
     """
-    args = _parse(argv)
-    home = args.home or read_environment(dotenv=Path(".env")).home
-    now = datetime.now(UTC)
-    if args.picture:
-        pass  # draws with a library that the report does without
-
-        print(write_week(home, args.picture, now))
-        return 0
-    wants_report = args.sample is None and args.judge is None
-    print(_report(home, args, now) if wants_report else metrics_samples.run_sampling(home, args, now))
+    home, now = home_of(home), datetime.now(UTC)
+    if picture:
+        _refuse_options_beside_a_picture(ctx)
+        print(write_week(home, picture, now))
+    elif sample is None and judge is None:
+        done = _report(home, Window.last(days, now), weeks or 0, _baseline(config, home))
+        print(report_json(done) if as_json else render(done))
+    else:
+        asked = SampleRequest(now=now, since=now - timedelta(days=days), count=sample, seed=seed, as_json=as_json)
+        print(run_sampling(home, asked, judge))
     return 0
 
 
-def _report(home: Path, args: argparse.Namespace, now: datetime) -> str:
-    since = now - timedelta(days=max(args.days, 7 * WEEKS, 7 * args.weeks) + 1)
-    window = Window.last(args.days, now)
-    done = build_metrics(
-        read_past(home, since), window, weeks=args.weeks, baseline_reply_s=_baseline(args.config, home)
-    )
-    return as_json(done) if args.json else render(done)
+def _refuse_options_beside_a_picture(ctx: click.Context) -> None:
+    given = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if beside := sorted(set(given) - set(_BESIDE_A_PICTURE)):
+        option = beside[0].removeprefix("as_")
+        raise click.UsageError(f"--picture shows the last 7 days and nothing else; leave out --{option}", ctx)
+
+
+def _report(home: Path, window: Window, weeks: int, baseline_reply_s: float | None) -> MetricsReport:
+    since = window.end - timedelta(days=max(window.days, 7 * WEEKS, 7 * weeks) + 1)
+    return build_metrics(read_past(home, since), window, weeks=weeks, baseline_reply_s=baseline_reply_s)
 
 
 def _baseline(config: Path | None, home: Path) -> float | None:
@@ -119,7 +122,7 @@ def render(done: MetricsReport) -> str:
     return "\n".join(lines)
 
 
-def as_json(done: MetricsReport) -> str:
+def report_json(done: MetricsReport) -> str:
     """Return the report as one JSON object."""
     loose = done.unattended
     facts: dict[str, Any] = {
@@ -131,7 +134,7 @@ def as_json(done: MetricsReport) -> str:
         "weeks": [{"until": week.end.isoformat(), **_facts(tally)} for week, tally in done.weeks],
         "unreadable": done.unreadable,
     }
-    return json.dumps(facts, ensure_ascii=False, indent=1)
+    return to_json(facts)
 
 
 def _facts(tally: Tally) -> dict[str, Any]:
@@ -179,43 +182,29 @@ def _weeks(weeks: Sequence[tuple[Window, Tally]]) -> list[str]:
     return lines
 
 
-def _days(text: str) -> float:
+def write_week(home: Path, path: Path, now: datetime) -> str:
+    """Write the picture and return a line that says where it is.
+
+    Raises:
+        ConfigError: the data directory cannot be read.
+        InputError: something that is no picture stands there.
+        StoreError: it cannot be written.
+    """
+    from bot.casework.reports.week_picture import draw_week  # 12 MB that only the picture needs
+
+    _refuse_to_replace(path)
+    week = read_week(home, now, UTC)
+    replace_bytes(path, draw_week(week))
+    return f"{path.absolute()}: the last 7 days, to {week.until}"
+
+
+def _refuse_to_replace(path: Path) -> None:
     try:
-        days = float(text)
-    except ValueError:
-        days = 0.0
-    if not 0 < days <= 3_660:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of days; give one up to 3660")
-    return days
-
-
-def _count(text: str) -> int:
-    number = int(text) if text.isdecimal() and len(text) < 5 else 0
-    if not 0 < number <= 520:
-        raise argparse.ArgumentTypeError(f"{text!r} is no count; give a whole number up to 520")
-    return number
-
-
-def _parse(argv: list[str]) -> argparse.Namespace:
-    known = parser()
-    args = known.parse_args(argv)
-    beside = {name for name, value in vars(args).items() if value != known.get_default(name)}
-    beside -= {"home", "config", "picture"}
-    if args.picture and beside:
-        known.error(f"--picture shows the last 7 days and nothing else; leave out --{min(beside)}")
-    return args
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
-    found = CommandParser(prog="triage metrics", description="What is promised, measured.")
-    found.add_argument("--days", type=_days, default=7.0, help="how far back (default 7)")
-    found.add_argument("--weeks", type=_count, nargs="?", const=8, default=0, help="a line for each week (default 8)")
-    found.add_argument("--json", action="store_true", help="one JSON object; with --sample one line for each message")
-    found.add_argument("--sample", type=_count, metavar="N", help="messages the rules left alone, to judge")
-    found.add_argument("--seed", help="what the choice hangs on (default: the date)")
-    found.add_argument("--judge", nargs="?", const="ask", metavar="FILE", help="judge: asked here, or from FILE or -")
-    found.add_argument("--picture", type=Path, metavar="FILE", help="write the last 7 days to FILE as a PNG")
-    found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
-    found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
-    return found
+        with path.open("rb") as file:
+            is_picture = file.read(len(_SIGNATURE)) == _SIGNATURE
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"{path} cannot be replaced: {error.strerror}; give another name") from error
+    if not is_picture:
+        raise InputError(f"{path} is no PNG and stays as it is; give another name, such as week.png")

@@ -6,50 +6,63 @@ whole or not at all.
 
 from __future__ import annotations
 
-import argparse
 import getpass
 import json
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TextIO
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.reports.classifier_samples import Judgement, Sample, draw_sample
 from bot.casework.reports.journal_history import journal
+from bot.cli.output import WIDTH
 from bot.domain.text.sanitize import strip_hidden
 from bot.errors import InputError
 
-WIDTH: Final = 80
 COUNT: Final = 20
+ASK: Final = "ask"
+"""Where judgements come from if not from a file."""
 _ASK: Final = "right to leave it alone? [y]es, [n]o, [s]kip, [q]uit: "
 
 
-def run_sampling(home: Path, args: argparse.Namespace, now: datetime) -> str:
-    """Return a sample, or record judgements and say so.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SampleRequest:
+    """Which messages are wanted: how many since when, chosen by which seed, and in which form."""
+
+    now: datetime
+    since: datetime
+    count: int | None
+    seed: str | None
+    as_json: bool
+
+
+def run_sampling(home: Path, asked: SampleRequest, judge: str | None) -> str:
+    """Return a sample, or record judgements and say so; `judge` is a file, `-`, ASK, or None for a sample.
 
     Raises:
         InputError: a judgement cannot be read.
         StoreError: a judgement cannot be written.
     """
-    if args.judge is None:
-        found = _sample(home, args, now)
-        return _sample_lines(found) if args.json else render_sample(found)
-    if args.judge != "ask":
-        return _said(_keep(home, _filled_in(args.judge)))
-    judged = ask_judgement(_sample(home, args, now), by=getpass.getuser(), stdin=sys.stdin, say=print)
+    if judge is None:
+        found = _sample(home, asked)
+        return _sample_lines(found) if asked.as_json else render_sample(found)
+    if judge != ASK:
+        return _said(_keep(home, _filled_in(judge)))
+    judged = ask_judgement(_sample(home, asked), by=getpass.getuser(), stdin=sys.stdin, say=print)
     return _said(_keep(home, judged))
 
 
-def _sample(home: Path, args: argparse.Namespace, now: datetime) -> list[Sample]:
+def _sample(home: Path, asked: SampleRequest) -> list[Sample]:
     judged = {found.place for record in journal(home / "judgements.ndjson") if (found := Judgement.read(record))}
     return draw_sample(
         journal(home / "events-classified.ndjson"),
-        args.sample or COUNT,
-        seed=args.seed or f"{now:%Y-%m-%d}",
-        since=now - timedelta(days=args.days),
+        asked.count or COUNT,
+        seed=asked.seed or f"{asked.now:%Y-%m-%d}",
+        since=asked.since,
         but=judged,
     )
 

@@ -1,22 +1,25 @@
-"""What every command shares towards the terminal: lines of at most 80 columns, and refusals that say what is next."""
+"""What every command shares towards the terminal: lines of at most 80 columns, marks, and commands as typed here."""
 
 from __future__ import annotations
 
-import argparse
+import json
 import re
-import sys
 import textwrap
-from typing import Final, NoReturn
+from typing import Final
 
 WIDTH: Final = 80
+MARKS: Final = {True: "✓", False: "✗", None: "?"}
+"""What a check found: yes, no, cannot be told."""
 _COMMAND: Final = re.compile(r"`[^`\n]{1,70}`")
+_SLASH: Final = re.compile(r"(?<![\w./])/triage(?= (?:heartbeat|tiers|pollinate|status|metrics|investigate)\b)")
 _KEPT_SPACE: Final = "\0"
 
 
-def wrapped(text: str, *, lead: str = "") -> str:
+def wrapped(text: str, *, lead: str = "", indent: str | None = None) -> str:
     r"""Return text on lines of at most 80 columns, `lead` before the first; lines keep their own indent.
 
-    A path, a link, and a command in backticks is one word and never broken, however long.
+    What the first line continues on has `indent` before it, or as many blanks as `lead` has characters. A path, a
+    link, and a command in backticks is one word and never broken, however long.
 
     >>> print(wrapped("put that right first, and then look whether the bot is in every channel you named", lead="  - "))
       - put that right first, and then look whether the bot is in every channel you
@@ -24,19 +27,29 @@ def wrapped(text: str, *, lead: str = "") -> str:
     """
     first, *rest = text.split("\n")
     lines = [
-        _fill(first, lead, " " * len(lead)),
+        _fill(first, lead, " " * len(lead) if indent is None else indent),
         *(_fill(line.lstrip(), _indent(line), _indent(line)) for line in rest),
     ]
     return "\n".join(lines)
 
 
-class CommandParser(argparse.ArgumentParser):
-    """Reads arguments; what it cannot read is refused on lines that fit, with what to type next. Exit code 2."""
+def cut(line: str) -> str:
+    """Return a line of at most 80 columns; "…" stands for the rest."""
+    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
 
-    def error(self, message: str) -> NoReturn:
-        """Say how it is meant, what was wrong, and where more is said."""
-        self.print_usage(sys.stderr)
-        self.exit(2, f"{wrapped(f'{self.prog}: {message}')}\nNext: {self.prog} --help\n")
+
+def terminal_words(text: str) -> str:
+    """Return text that names commands of Slack with those of the terminal.
+
+    >>> terminal_words("Next: /triage heartbeat why shop; to go on: /triage resume")
+    'Next: triage heartbeat why shop; to go on: /triage resume'
+    """
+    return _SLASH.sub("triage", text)
+
+
+def to_json(value: object) -> str:
+    """Return a value as JSON for programs; times and paths become text."""
+    return json.dumps(value, ensure_ascii=False, indent=1, default=str)
 
 
 def _fill(line: str, lead: str, indent: str) -> str:

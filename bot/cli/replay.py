@@ -1,15 +1,11 @@
 """`triage replay`: today's rules over past events, and drafts of what would have been asked. Nothing is posted.
 
-No Slack client is built and no model is called: drafts (`--shadow`) are the offline investigator's.
-
-What the bot would have drafted for past questions: the offline investigator's drafts, checked, shown to nobody else.
-
-Whatever keys there are, no model is called; each run leaves its record under runs/ as `triage investigate` does.
+No Slack client is built and no model is called, whatever keys there are: drafts (`--shadow`) are the offline
+investigator's. Each leaves its record under runs/, as `triage investigate` does.
 """
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 import sys
@@ -18,12 +14,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import click
 from pydantic import ValidationError
 
 from bot.casework.reports.measures import percent
-from bot.cli.local_investigation import LocalInvestigation, as_json, investigate_locally, open_sources
-from bot.cli.output import CommandParser
-from bot.config.environment import Environment, read_environment
+from bot.cli.arguments import FILE, config_option, json_option
+from bot.cli.data_directory import environment_at
+from bot.cli.local_investigation import LocalInvestigation, findings_json, investigate_locally, open_sources
+from bot.cli.output import WIDTH, to_json
+from bot.config.environment import Environment
 from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.events import Event
 from bot.domain.questions.approval_basis import SEARCH_RESULT
@@ -34,7 +33,6 @@ from bot.intake.replay.rule_replay import ReplayedEvent, ReplayReport, likely_bo
 from bot.intake.replay.slack_export import SlackExport
 from bot.ports.ndjson_reader import read_records
 
-WIDTH: Final = 80
 DRAFT_LINES: Final = 4
 DRAFT_CHARS: Final = 2_000
 REFS: Final = 3
@@ -60,7 +58,7 @@ def draft_past_questions(questions: Sequence[Event], settings: Settings, environ
             failed = json.dumps({"question": event.content, "problem": str(error)})
             drafts.append((f"{_head(event)}\n  failed: {one_line(str(error), WIDTH - 10)}", failed))
             continue
-        drafts.append((_shown(event, found), as_json(found)))
+        drafts.append((_shown(event, found), findings_json(found)))
     return drafts
 
 
@@ -81,37 +79,52 @@ TARGET, ALARM = 0.30, 0.40
 MAX_DRAFTS: Final = 100
 
 
-def main(argv: list[str]) -> int:
+@click.command("replay", help="Today's rules over past events; nothing is posted.")
+@click.argument(
+    "events",
+    type=FILE,
+    required=False,
+    help="an events.ndjson (or -classified), a data directory or a Slack export (default: TRIAGE_HOME)",
+)
+@click.option(
+    "--shadow",
+    type=click.IntRange(1, MAX_DRAFTS),
+    metavar="N",
+    help=f"draft the first N questions, at most {MAX_DRAFTS}, offline",
+)
+@click.option("--bot-id", metavar="U…", help="the bot's user id (default: classifier.bot_id, else as recorded)")
+@config_option
+@json_option
+def command(events: Path | None, shadow: int | None, bot_id: str | None, config: Path | None, as_json: bool) -> int:
     """Print what would be actionable, what changed, and drafts; exit code 0.
 
     Raises:
         ConfigError: drafts are wanted, or a config is given, and it cannot be used.
         InputError: the events cannot be read.
     """
-    args = parser().parse_args(argv)
-    environment = read_environment(dotenv=Path(".env"))
-    settings = _settings(args, environment.home)
-    heard, bad = _heard(args.events or environment.home, args.bot_id)
-    bot_id = args.bot_id or (settings.classifier.bot_id if settings else None) or likely_bot_id(heard)
+    environment = environment_at(None)
+    settings = _settings(config, environment.home, is_needed=bool(config or shadow))
+    heard, bad = _heard(events or environment.home, bot_id)
+    bot_id = bot_id or (settings.classifier.bot_id if settings else None) or likely_bot_id(heard)
     rules = Rules(**settings.classifier.model_dump()) if settings else Rules()
     allowed = settings.watcher.allow_bots if settings else ()
     done = replay_events(heard, dataclasses.replace(rules, bot_id=bot_id), allow_bots=allowed)
     drafts = []
-    if settings and args.shadow:
-        drafts = draft_past_questions(done.questions[: args.shadow], settings, environment)
-    if args.json:
-        print(json.dumps({**_facts(done, rules, bad), "drafts": [json.loads(draft[1]) for draft in drafts]}, indent=1))
+    if settings and shadow:
+        drafts = draft_past_questions(done.questions[:shadow], settings, environment)
+    if as_json:
+        print(to_json({**_facts(done, rules, bad), "drafts": [json.loads(draft[1]) for draft in drafts]}))
     else:
         print("\n".join([render(done, rules, bad), *(draft[0] for draft in drafts)]))
     return 0
 
 
-def _settings(args: argparse.Namespace, home: Path) -> Settings | None:
+def _settings(config: Path | None, home: Path, *, is_needed: bool) -> Settings | None:
     """Return the settings; rules alone can do without, unless a file was named or drafts are wanted."""
     try:
-        path = find_config(args.config, home)
+        path = find_config(config, home)
     except ConfigError:
-        if args.config or args.shadow:
+        if is_needed:
             raise
         return None
     return load_settings(path)
@@ -207,30 +220,5 @@ def _place(event: Event) -> dict[str, str]:
     return {"chat_id": event.chat_id, "message_id": event.message_id, "content": event.content}
 
 
-def _shadow(text: str) -> int:
-    number = int(text)
-    if not 0 < number <= MAX_DRAFTS:
-        raise ValueError
-    return number
-
-
 def _count(number: int, one: str) -> str:
     return f"{number:,} {one}{'s' * (number != 1)}"
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
-    found = CommandParser(prog="triage replay", description="Today's rules over past events; nothing is posted.")
-    found.add_argument(
-        "events",
-        type=Path,
-        nargs="?",
-        help="an events.ndjson (or -classified), a data directory or a Slack export (default: TRIAGE_HOME)",
-    )
-    found.add_argument("--shadow", type=_shadow, default=0, metavar="N", help="draft the first N questions, offline")
-    found.add_argument(
-        "--bot-id", metavar="U…", help="the bot's user id (default: classifier.bot_id, else as recorded)"
-    )
-    found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
-    found.add_argument("--json", action="store_true", help="one JSON object")
-    return found

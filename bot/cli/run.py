@@ -5,7 +5,6 @@ Log lines on stderr: what happened and to what; the process's own secrets are ta
 
 from __future__ import annotations
 
-import argparse
 import logging
 import signal
 import sys
@@ -16,9 +15,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
+import click
+
 from bot.adapters.storage.files.atomic_write import make_folder, probe_folder
 from bot.app import App
-from bot.cli.output import CommandParser
+from bot.cli.arguments import config_option
 from bot.config.environment import Environment, read_environment
 from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.secrets import redact
@@ -66,16 +67,18 @@ ROOM_BYTES = 1024 * 1024
 DISK_LOOK_S = 2.0
 
 
-def main(argv: list[str]) -> int:
+@click.command("run", help="Start the bot.")
+@config_option
+@click.option("--verbose", is_flag=True, help="log every step")
+def command(config: Path | None, verbose: bool) -> int:
     """Start, say so, and stop cleanly on SIGTERM or Ctrl-C; exit code 0. A second one ends the process at once.
 
     SIGHUP reads triage.yml again; its heartbeat parts apply at once (see bot/runtime/config_reload.py).
     Until the bot is built, which includes the first index, either ends the process at once: exit code 143 or 130.
     """
-    args = parser().parse_args(argv)
     environment = read_environment(dotenv=Path(".env"))
-    log_to_stderr(verbose=args.verbose, secrets=environment.secrets())
-    config = find_config(args.config, environment.home)
+    log_to_stderr(verbose=verbose, secrets=environment.secrets())
+    config = find_config(config, environment.home)
     settings = load_settings(config)
     signal.signal(signal.SIGTERM, _leave)
     _wait_for_disk(settings, environment)
@@ -105,14 +108,6 @@ def main(argv: list[str]) -> int:
     bot.stop()
     print("stopped; nothing was lost.", flush=True)
     return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
-    found = CommandParser(prog="triage run", description="Start the bot.")
-    found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
-    found.add_argument("--verbose", action="store_true", help="log every step")
-    return found
 
 
 def _stop_once(stop: threading.Event) -> None:

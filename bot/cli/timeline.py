@@ -14,6 +14,7 @@ from typing import Any, Final
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.reports.journal_history import time_of
 from bot.casework.reports.measures import dollars, seconds
+from bot.cli.output import MARKS, WIDTH
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.paging import Paging
 from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_nothing
@@ -22,14 +23,12 @@ from bot.domain.secrets import redact
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import Round, ThreadState, Transition
 
-WIDTH: Final = 80
 MAX_STEPS: Final = 12
 MAX_FAULTS: Final = 3
 MAX_REFS: Final = 8
 MAX_DIFF_LINES: Final = 60
 _INDENT: Final = 10
 _USER: Final = re.compile(r"<@(\w+)>")
-_MARKS: Final = {True: "✓", False: "✗", None: "?"}
 _WHY: Final = {
     "is_bot_mention": "mentions the bot",
     "is_question": "is a question",
@@ -145,7 +144,7 @@ def _judge(verdict: ValidatorReturn) -> str:
 
 
 def _fault(check: Check) -> str:
-    return f"{_MARKS[check.ok]} {check.name}: {check.reason}"
+    return f"{MARKS[check.ok]} {check.name}: {check.reason}"
 
 
 def _decision(state: ThreadState, replies: Sequence[Record]) -> list[str]:
@@ -175,7 +174,7 @@ def _evidence(state: ThreadState, link_to: LinkTo) -> Iterator[str]:
         yield ""
     for ref, mark in zip(refs[:MAX_REFS], marks, strict=False):
         at = f" at {ref.commit[:7]}" if ref.commit else ""
-        yield from _line("cites", f"{_MARKS[mark]} {ref.ref}{at}", lines=1)
+        yield from _line("cites", f"{MARKS[mark]} {ref.ref}{at}", lines=1)
         if link := link_to(ref):
             yield f"{'':<{_INDENT}}{link}"
     if len(refs) > MAX_REFS:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+
+import click
 
 from bot.adapters.process.system_clock import SystemClock
 from bot.adapters.storage.files.thread_archive import find_thread
@@ -12,46 +13,38 @@ from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.citation_checks import CitationSources, Proof, check_citation
 from bot.casework.checks.evidence_reader import CommitFacts, EvidenceReader, ShownLines
 from bot.casework.investigate.run_records import RunRecorder
-from bot.cli.output import WIDTH, CommandParser, wrapped
-from bot.config.environment import read_environment
-from bot.config.settings import find_config, load_settings
+from bot.cli.arguments import FILE, config_option
+from bot.cli.data_directory import environment_at, settings_at
+from bot.cli.output import MARKS, WIDTH, wrapped
 from bot.domain.returns import EvidenceRef
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import ThreadState
 
 MAX_REF = 60
 MAX_NAME = 1_000
-_MARKS = {True: "✓", False: "✗", None: "?"}
 
 
-def main(argv: list[str]) -> int:
+@click.command("verify", help="Look every citation of a thread up again.")
+@click.argument("thread", help="a thread id (T01.C01.1700000000.000100) or a Slack link to one of its messages")
+@click.option("--lines", is_flag=True, help="also the cited lines, each with what is around them")
+@click.option("--codebase", type=FILE, metavar="DIR", help="the git checkout (default: the config's)")
+@config_option
+def command(thread: str, lines: bool, codebase: Path | None, config: Path | None) -> int:
     """Print one line for each citation; exit code 0 if none is refuted and there is at least one, else 1."""
-    args = parser().parse_args(argv)
-    environment = read_environment(dotenv=Path(".env"))
+    environment = environment_at(None)
     home = environment.home
-    state = find_thread(home, args.thread)
-    codebase = args.codebase or load_settings(find_config(args.config, home)).codebase
+    state = find_thread(home, thread)
     run = state.investigator_task_id
     ledger = RunRecorder(home / "runs", SystemClock()).ledger(run) if run else None
-    repo = GitRepo(codebase)
+    repo = GitRepo(codebase or settings_at(config, home).codebase)
     sources = CitationSources(repo=repo, ledger=ledger, memory=home / "memory")
     refs = state.investigator_return.evidence_refs if state.investigator_return else ()
     proofs = [check_citation(ref, sources) for ref in refs]
     print(render(state, refs, proofs))
-    if args.lines:
+    if lines:
         reader = EvidenceReader(repo=repo, known_secrets=environment.secrets())
         print("\n".join(line for ref in refs for line in _shown(ref, reader)))
     return 0 if proofs and all(proof.ok is not False for proof in proofs) else 1
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
-    found = CommandParser(prog="triage verify", description="Look every citation of a thread up again.")
-    found.add_argument("thread", help="a thread id (T01.C01.1700000000.000100) or a Slack link to one of its messages")
-    found.add_argument("--lines", action="store_true", help="also the cited lines, each with what is around them")
-    found.add_argument("--codebase", type=Path, help="the git checkout (default: the config's)")
-    found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
-    return found
 
 
 def render(state: ThreadState, refs: Sequence[EvidenceRef], proofs: Sequence[Proof]) -> str:
@@ -94,6 +87,6 @@ def _line(ref: EvidenceRef, proof: Proof, width: int) -> str:
     findings = [proof.quote, proof.resolves] if proof.resolves.ok is not False else [proof.resolves]
     reason = next(finding.reason for finding in findings if finding is not None)
     reason = _plain(reason.removeprefix(f"{ref.ref}: "))
-    lead = f"  {_MARKS[proof.ok]} {ref.kind:<12} {_name(ref):<{width}}  {at:<8}"
+    lead = f"  {MARKS[proof.ok]} {ref.kind:<12} {_name(ref):<{width}}  {at:<8}"
     line = f"{lead}  {reason}"
     return line if len(line) <= WIDTH else f"{lead.rstrip()}\n{wrapped(reason, lead=' ' * 6)}"

@@ -5,21 +5,21 @@ Reads the journals and the thread's file, and writes nothing. A message that no 
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import click
+
 from bot.adapters.storage.files.atomic_write import list_files
 from bot.adapters.storage.files.thread_archive import find_thread, name_pattern
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.reports.journal_history import journal
-from bot.cli.output import CommandParser
+from bot.cli.arguments import config_option, home_option, json_option
+from bot.cli.data_directory import home_of, settings_at
+from bot.cli.output import to_json
 from bot.cli.timeline import LinkTo, render_timeline, render_unanswered
-from bot.config.environment import read_environment
-from bot.config.settings import find_config, load_settings
 from bot.domain.citations.links import code_links
 from bot.domain.threads import ThreadState
 from bot.errors import ConfigError, InputError, StoreError
@@ -36,46 +36,38 @@ class ThreadLocation:
     ts: str
 
 
-def main(argv: list[str]) -> int:
+@click.command("why", help="From the message to the reply, step by step.")
+@click.argument("thread", help="a Slack link to a message, or a thread id (T01.C01.1700000000.000100)")
+@json_option
+@config_option
+@home_option
+def command(thread: str, as_json: bool, config: Path | None, home: Path | None) -> int:
     """Print the chain; exit code 0.
 
     Raises:
         InputError: there is no such thread and no such message; near ones are named.
         StoreError: a file cannot be read.
     """
-    args = parser().parse_args(argv)
-    home = args.home or read_environment(dotenv=Path(".env")).home
+    home = home_of(home)
     try:
-        events, state, replies = find_message(home, args.thread)
+        events, state, replies = find_message(home, thread)
     except OSError as error:
         raise StoreError(f"cannot read {home}: {error.strerror}; run this as the user who runs triage") from error
-    if args.json:
-        thread = state.model_dump(mode="json") if state else None
-        print(json.dumps({"events": events, "thread": thread, "replies": replies}, indent=1))
+    if as_json:
+        found = state.model_dump(mode="json") if state else None
+        print(to_json({"events": events, "thread": found, "replies": replies}))
     else:
-        print(
-            render_timeline(state, events, replies, _links(home, args.config)) if state else render_unanswered(events)
-        )
+        print(render_timeline(state, events, replies, _links(home, config)) if state else render_unanswered(events))
     return 0
 
 
 def _links(home: Path, config: Path | None) -> LinkTo:
     """Return the links to the code host; none where config or codebase cannot be read, for nothing else needs them."""
     try:
-        settings = load_settings(find_config(config, home))
+        settings = settings_at(config, home)
         return code_links(GitRepo(settings.codebase).remote_url(), settings.code_host)
     except ConfigError:
         return code_links(None)
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
-    found = CommandParser(prog="triage why", description="From the message to the reply, step by step.")
-    found.add_argument("thread", help="a Slack link to a message, or a thread id (T01.C01.1700000000.000100)")
-    found.add_argument("--json", action="store_true", help="all that is on record, as one JSON object")
-    found.add_argument("--config", type=Path, help="whose codebase is linked (default: ./triage.yml, then --home's)")
-    found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
-    return found
 
 
 def find_message(home: Path, asked: str) -> tuple[list[Record], ThreadState | None, list[Record]]:

@@ -82,11 +82,13 @@ def assert_designed(done: subprocess.CompletedProcess[str]) -> None:
         "verify THREAD",
         "replay HOME",
         "investigate How?",
+        "heartbeat",
         "heartbeat list",
         "heartbeat log SESSION",
         "heartbeat why SESSION",
         "tiers SESSION",
         "tiers SESSION due",
+        "pollinate",
         "pollinate list",
         "help",
     ],
@@ -113,7 +115,7 @@ def test_help_fits_the_screen(desk: Desk, name: str) -> None:
     """Of every command, and of some that have more words."""
     done = desk.type([*name.split(), "--help"])
     assert done.returncode == 0
-    assert done.stdout.startswith(f"usage: triage {name}")
+    assert done.stdout.startswith(f"Usage: triage {name}")
     assert_designed(done)
 
 
@@ -122,8 +124,11 @@ def test_help_fits_the_screen(desk: Desk, name: str) -> None:
     [
         ("statsu", 2, "Did you mean `triage status`?"),
         ("status --frob", 2, "Next: triage status --help"),
-        ("heartbeat", 2, "Next: triage heartbeat --help"),
+        ("status --chekc", 2, "Did you mean one of: '--check'"),
         ("heartbeat frob", 2, "Next: triage heartbeat --help"),
+        ("heartbeat lst", 2, "Did you mean `triage heartbeat list`"),
+        ("tiers SESSION ad daily x", 2, "Did you mean `triage tiers add`?"),
+        ("tiers SESSION add daily", 2, "Missing argument 'TASK...'"),
         ("heartbeat why nope", 1, "there are storefront"),
         ("tiers", 1, "name a session; there are storefront"),
         ("why nonsense", 1, "the latest threads:\n  T0DEMO"),

@@ -92,7 +92,6 @@ def main_json(capsys: pytest.CaptureFixture[str]) -> str:
     [
         ([], "name a session"),
         (["shp"], "did you mean shop?"),
-        (["shop", "ad", "daily", "x"], "did you mean add?"),
         (["shop", "remove", "x"], "no task's number; to see them: triage tiers shop"),
         (["shop", "add", "weekly", "x"], "is no tier"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from bot.__main__ import COMMANDS, parser_of
+from bot.__main__ import COMMANDS, command_of
 from reference.__main__ import HERE
 
 DOCKERFILE = (HERE / "Dockerfile").read_text()
@@ -35,4 +35,4 @@ def test_what_it_runs_and_asks_are_commands_there_are() -> None:
     )
     assert entry[-1] == health[0] == "triage"
     assert default[0] in COMMANDS
-    assert parser_of(health[1]).parse_args(health[2:]).check
+    assert command_of(health[1]).make_context(health[1], health[2:]).params["check"]

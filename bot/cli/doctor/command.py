@@ -6,9 +6,7 @@ is one function and one line in `CHECKS`, the last thing in this file.
 
 from __future__ import annotations
 
-import argparse
 import json
-import textwrap
 import threading
 import time
 from collections.abc import Mapping
@@ -16,6 +14,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+import click
 
 from bot.casework.reports.health_checks import (
     HealthCheck,
@@ -25,13 +25,13 @@ from bot.casework.reports.health_checks import (
     pause_check,
     process_check,
 )
+from bot.cli.arguments import config_option, home_option, json_option
+from bot.cli.data_directory import environment_at
 from bot.cli.doctor import machine_checks, model_checks, slack_checks
 from bot.cli.doctor.context import Check, DoctorContext, NoTokens, UnreadSettings
-from bot.cli.output import CommandParser
-from bot.config.environment import read_environment
+from bot.cli.output import MARKS, wrapped
 from bot.errors import ConfigError, TriageError
 
-WIDTH: Final = 80
 LIMIT_S: Final = 9.0
 _INDENT: Final = 17
 _NOT_MADE: Final = "not looked at: "
@@ -40,28 +40,21 @@ BOT: Final = "bot"
 CONNECTION: Final = "connection"
 
 
-def main(argv: list[str]) -> int:
+@click.command("doctor", help="Is everything as it must be?")
+@config_option
+@home_option
+@json_option
+def command(config: Path | None, home: Path | None, as_json: bool) -> int:
     """Print what the checks find; exit code 0 if all is well, else 1.
 
     Raises:
         ConfigError: the environment itself cannot be used.
     """
-    args = parser().parse_args(argv)
-    environment = read_environment(dotenv=Path(".env"))
-    home = args.home or environment.home
-    patient = DoctorContext(home=home, config=args.config, environment=environment, now=datetime.now(UTC))
+    environment = environment_at(home)
+    patient = DoctorContext(home=environment.home, config=config, environment=environment, now=datetime.now(UTC))
     findings = run_checks(patient)
-    print(_as_json(findings) if args.json else render(findings))
+    print(_findings_json(findings) if as_json else render(findings))
     return 0 if all(finding.ok for finding in findings.values()) else 1
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
-    found = CommandParser(prog="triage doctor", description="Is everything as it must be?")
-    found.add_argument("--config", type=Path, help="default: ./triage.yml, then triage.yml in TRIAGE_HOME")
-    found.add_argument("--home", type=Path, help="data directory (default: TRIAGE_HOME, then ~/.triage)")
-    found.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    return found
 
 
 def run_checks(
@@ -90,10 +83,10 @@ def render(findings: Mapping[str, HealthCheck]) -> str:
         if found.says.startswith(_NOT_MADE):
             unmade.setdefault(f"{found.says}, {found.fix}", []).append(name)
             continue
-        lines += _wrapped(f"  {'✓' if found.ok else '✗'} {name:<12} ", found.says)
-        lines += _wrapped(f"    {'':<12} → ", found.fix) if found.fix else []
+        lines.append(wrapped(found.says, lead=f"  {MARKS[found.ok]} {name:<12} "))
+        lines += [wrapped(found.fix, lead=f"    {'':<12} → ", indent=" " * _INDENT)] if found.fix else []
     for why, names in unmade.items():
-        lines += [f"  – {why}:", *_wrapped(" " * _INDENT, ", ".join(names))]
+        lines += [f"  – {why}:", wrapped(", ".join(names), lead=" " * _INDENT)]
     return "\n".join([*lines, _sum(findings, sum(map(len, unmade.values())))])
 
 
@@ -105,10 +98,6 @@ def _sum(findings: Mapping[str, HealthCheck], unmade: int) -> str:
         return "all is well, but the bot does not run: see above"
     skipped = f", {unmade} were not made" if unmade else ""
     return f"{len(wrong) - unmade} of {len(findings)} checks found something wrong{skipped}"
-
-
-def _wrapped(lead: str, text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=lead, subsequent_indent=" " * _INDENT, break_on_hyphens=False)
 
 
 def _look(found: dict[str, HealthCheck], name: str, check: Check, patient: DoctorContext) -> None:
@@ -134,7 +123,7 @@ def _try(name: str, check: Check, patient: DoctorContext) -> HealthCheck:
         return HealthCheck(ok=False, says=str(error), fix="see the reason given; if Slack is down, try again later")
 
 
-def _as_json(findings: Mapping[str, HealthCheck]) -> str:
+def _findings_json(findings: Mapping[str, HealthCheck]) -> str:
     checks = [{"name": name, **asdict(found)} for name, found in findings.items()]
     return json.dumps({"ok": all(found.ok for found in findings.values()), "checks": checks}, ensure_ascii=False)
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.pause import Pause
 from bot.casework.reports.health_checks import HealthCheck, connection_check, journal_check, pause_check, process_check
-from bot.cli.doctor import command
 from bot.cli.doctor.command import BOT, CHECKS, DoctorContext, render, run_checks
 from bot.config.environment import read_environment
 from bot.errors import ProviderError
@@ -124,7 +124,7 @@ def test_what_could_not_be_looked_at_is_one_line_and_no_fault_of_its_own(tmp_pat
     assert said.count("triage.yml cannot be used") == 1
     assert "`triage init` writes one" in " ".join(said.split())
     assert "ops channel, chats" in said
-    assert max(map(len, said.splitlines())) <= 80
+    assert [line for line in said.splitlines() if len(line) > 80 and len(line.split()) > 1] == []
     assert said.splitlines()[-1].startswith(f"2 of {len(CHECKS)} checks found something wrong, ")
 
 
@@ -152,7 +152,7 @@ def test_exit_code_and_json(
         for name, value in {**given.environment.variables, "SLACK_API_URL": slack.url}.items():
             monkeypatch.setenv(name, value)
         argv = ["--home", str(tmp_path), "--config", str(given.config), "--json"]
-        assert command.main(argv) == 1
+        assert main(["doctor", *argv]) == 1
         said = json.loads(capsys.readouterr().out)
         assert [check["name"] for check in said["checks"]] == list(CHECKS)
         assert {check["name"] for check in said["checks"] if not check["ok"]} == {"bot", "connection"}
@@ -160,7 +160,7 @@ def test_exit_code_and_json(
         SingleDocument(FileDocuments(tmp_path), PRESENCE).write(
             seen(at=now, started_at=now, connected_since=now).model_dump(mode="json")
         )
-        assert command.main(argv[:-1]) == 0
+        assert main(["doctor", *argv[:-1]]) == 0
         out = capsys.readouterr().out
         assert out.endswith("all is well\n")
         assert max(map(len, out.splitlines())) <= 80
