@@ -33,6 +33,11 @@ def patient(home: Path, *, api_url: str = "http://127.0.0.1:9/api/") -> DoctorCo
     return DoctorContext(home=home, config=home / "triage.yml", environment=read_environment(environ), now=NOW)
 
 
+def too_wide(text: str) -> list[str]:
+    """Return the lines over 80 columns, but for those with a path: it is never broken."""
+    return [line for line in text.splitlines() if len(line) > 80 and "/" not in line]
+
+
 def test_a_bot_at_work_is_well(tmp_path: Path) -> None:
     """Process and connection are named with their age."""
     SingleDocument(FileDocuments(tmp_path), PRESENCE).write(seen().model_dump(mode="json"))
@@ -124,7 +129,7 @@ def test_what_could_not_be_looked_at_is_one_line_and_no_fault_of_its_own(tmp_pat
     assert said.count("triage.yml cannot be used") == 1
     assert "`triage init` writes one" in " ".join(said.split())
     assert "ops channel, chats" in said
-    assert [line for line in said.splitlines() if len(line) > 80 and len(line.split()) > 1] == []
+    assert too_wide(said) == []
     assert said.splitlines()[-1].startswith(f"2 of {len(CHECKS)} checks found something wrong, ")
 
 
@@ -163,4 +168,4 @@ def test_exit_code_and_json(
         assert main(["doctor", *argv[:-1]]) == 0
         out = capsys.readouterr().out
         assert out.endswith("all is well\n")
-        assert max(map(len, out.splitlines())) <= 80
+        assert too_wide(out) == []
