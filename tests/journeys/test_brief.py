@@ -28,9 +28,9 @@ def briefs(control: Control) -> list[str]:
 
 @contextmanager
 def at_work(
-    slack: LocalSlack, control: Control, home: Path, shop: Path, clock: FakeClock, brief: dict[str, Any]
+    slack: LocalSlack, control: Control, home: Path, shop: Path, clock: FakeClock, **settings: Any
 ) -> Iterator[Office]:
-    office = Office(slack, control, home, shop, clock=clock, brief=brief)
+    office = Office(slack, control, home, shop, clock=clock, **settings)
     office.bot.start()
     try:
         control.wait_for(control.modals.is_bot_connected, "the bot to connect")
@@ -46,7 +46,7 @@ def test_a_brief_is_said_at_its_time_and_once_whatever_restarts(
     clock, home = FakeClock(datetime.now(UTC)), tmp_path / "home"
     due = clock.now() + timedelta(hours=3)
     brief = {"morning": f"{due:%H:%M}", "timezone": "UTC", "picture": False}
-    with at_work(slack, control, home, shop, clock, brief) as office:
+    with at_work(slack, control, home, shop, clock, brief=brief) as office:
         office.draft(office.ask(SESSIONS))
         office.bot.casework.briefs.tick()
         assert briefs(control) == []
@@ -56,7 +56,7 @@ def test_a_brief_is_said_at_its_time_and_once_whatever_restarts(
         assert "*1 draft* waits" in said
         assert SESSIONS[:20] in said
         office.bot.casework.briefs.tick()
-    with at_work(slack, control, home, shop, clock, brief) as office:
+    with at_work(slack, control, home, shop, clock, brief=brief) as office:
         clock.advance(60)
         office.bot.casework.briefs.tick()
         assert len(briefs(control)) == 1
@@ -76,7 +76,7 @@ def test_a_page_that_is_open_leads_the_brief(slack: LocalSlack, control: Control
     )  # fmt: skip
     SessionFiles(home, on_damage=lambda _: None).save("shop", lambda state: state.with_findings(page))
     brief = {"morning": f"{due:%H:%M}", "timezone": "UTC", "picture": False}
-    with at_work(slack, control, home, shop, clock, brief) as office:
+    with at_work(slack, control, home, shop, clock, brief=brief) as office:
         clock.advance(timedelta(hours=3).total_seconds())
         office.bot.casework.briefs.tick()
     [said] = briefs(control)
