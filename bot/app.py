@@ -148,7 +148,7 @@ class App:
         every(BEAT_TICK_S, beats.heartbeats.scheduler.tick)
         every(BEAT_TICK_S, beats.heartbeats.rings.tick)
         every(TIDY_EVERY_S, beats.heartbeats.learn_zones)
-        every(TIDY_EVERY_S, beats.heartbeats.folders.tick)
+        every(TIDY_EVERY_S, beats.heartbeats.faults.tick)
         every(TRACKED_CHECK_S, beats.heartbeats.tracked.tick)
         every(BEAT_TICK_S, beats.suggestion_office.cards.tick)
         every(TIDY_EVERY_S, beats.heartbeats.desk.settle)
@@ -158,7 +158,6 @@ class App:
     def _reload(self) -> ConfigReload:
         return ConfigReload(
             self.ground.settings,
-            self.ground.environment,
             self.beats.heartbeats.sessions,
             say=self.ground.ops.say,
             learn=self.beats.heartbeats.learn_zones,

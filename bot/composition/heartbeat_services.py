@@ -22,7 +22,6 @@ from bot.agent.prompts import prompt
 from bot.agent.specialist import Specialist
 from bot.composition.model_access import ModelAccess, stall_limit_s
 from bot.config.environment import Environment
-from bot.config.session_settings import refuse_unreachable
 from bot.config.settings import Settings
 from bot.domain.heartbeats.session_state import SessionOverride
 from bot.domain.sharing.suggestions import Suggestion
@@ -48,9 +47,9 @@ from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.schedule.tracked_playbooks import TrackedPlaybooks
 from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.assignments import Assigning
-from bot.heartbeat.sessions.folder_notices import Folders
 from bot.heartbeat.sessions.owner_zones import OwnerZones
 from bot.heartbeat.sessions.owners import Owners
+from bot.heartbeat.sessions.session_faults import SessionFaults
 from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
@@ -108,7 +107,7 @@ class Heartbeats:
     desk: SuggestionDecisions
     removals: Removals
     pool: CommandPool
-    folders: Folders
+    faults: SessionFaults
     tracked: TrackedPlaybooks
 
     def learn_zones(self) -> None:
@@ -117,13 +116,8 @@ class Heartbeats:
 
 
 def build_heartbeats(around: Surroundings) -> Heartbeats:
-    """Return the heartbeats of a data directory; nothing runs until the scheduler is ticked.
-
-    Raises:
-        ConfigError: a session's alerts have no way to go.
-    """
+    """Return the heartbeats of a data directory; nothing runs until the scheduler is ticked."""
     home, clock = around.environment.home, around.clock
-    refuse_unreachable(around.settings.sessions, has_telegram="telegram" in around.surfaces)
     store = SessionFiles(home, on_damage=around.on_damage)
     overrides = Collection(around.documents, OVERRIDES, on_damage=around.on_damage)
     sessions = SessionRegistry(around.settings.sessions, overrides)
@@ -190,7 +184,7 @@ def build_heartbeats(around: Surroundings) -> Heartbeats:
         desk=desk,
         removals=removals,
         pool=pool,
-        folders=Folders(sessions, store, clock, alert_owner),
+        faults=SessionFaults(sessions, store, clock, alert_owner, surfaces=around.surfaces),
         tracked=tracked,
     )
 

@@ -13,7 +13,7 @@ from blocks.cards.draft_card import LinkTo
 from bot.adapters.process.chat_clock import ChatClock
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.search.passage_index import SqlitePassageIndex
-from bot.adapters.storage.files.atomic_write import set_aside_non_files
+from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.note_files import NoteFiles
@@ -55,6 +55,8 @@ REPLACEABLE: Final = (
     "spend.ndjson",
 )
 """Files without which the bot can start; what else stands in the place of one is set aside."""
+REPLACEABLE_FOLDERS: Final = ("index", "proposals", "runs", "sessions", "slack", "suggestions", "wakes")
+"""Likewise; `state`, `queue` and the journals hold the truth for all, and without them the bot does not start."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,7 +133,8 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
     """
     home, noted = environment.home, OpsLines(clock)
     journals = _journals(home)
-    for path in set_aside_non_files(home / name for name in REPLACEABLE):
+    moved = set_aside_non_folders(home / name for name in REPLACEABLE_FOLDERS)
+    for path in (*moved, *set_aside_non_files(home / name for name in REPLACEABLE)):
         noted.append(_set_aside(path))
     repo = GitRepo(settings.codebase)
     repo.head()

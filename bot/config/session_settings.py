@@ -23,10 +23,10 @@ from bot.config.field_types import (
     UserId,
     look_up,
 )
-from bot.config.heartbeat_settings import BeatSettings
+from bot.config.heartbeat_settings import BeatSettings, DeliverSettings
 from bot.domain.heartbeats.rota import Rota
 from bot.domain.heartbeats.session_state import check_session_id
-from bot.errors import ConfigError, InputError
+from bot.errors import InputError
 
 
 def _session_id(value: str) -> str:
@@ -132,19 +132,14 @@ def across(config: Mapping[str, Any], base: Path) -> Iterator[str]:
             yield f"sessions.{name}.cwd: is {folders[folder]}'s too; two sessions cannot share one HEARTBEAT.md"
 
 
-def refuse_unreachable(sessions: Mapping[str, SessionSettings], *, has_telegram: bool) -> None:
-    """Refuse sessions whose alerts have no way to go.
-
-    Raises:
-        ConfigError: naming each session that tells Telegram where no bot's token is in the environment.
-    """
-    lost = [
-        f"sessions.{name}.heartbeat.deliver.channel: is telegram, and TELEGRAM_BOT_TOKEN is not set; put it into .env"
-        for name, session in sessions.items()
-        if (deliver := session.heartbeat.deliver).mode == "explicit" and deliver.channel == "telegram"
-    ]
-    if lost and not has_telegram:
-        raise ConfigError(*lost)
+def unreachable(name: str, deliver: DeliverSettings, *, has_telegram: bool) -> str | None:
+    """Return why the alerts of the session `name` have no way to go, and what to do; None where they have one."""
+    if has_telegram or deliver.mode != "explicit" or deliver.channel != "telegram":
+        return None
+    return (
+        "its alerts go to Telegram, and TELEGRAM_BOT_TOKEN is not set. Put it into .env and start triage again, or "
+        f"change sessions.{name}.heartbeat.deliver in triage.yml"
+    )
 
 
 def _inheriting(session: object, shared: object) -> object:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.config.environment import Environment
-from bot.config.session_settings import refuse_unreachable
 from bot.config.settings import TAKEN_OVER, Settings
 from bot.errors import ConfigError
 from bot.heartbeat.sessions.session_registry import SessionRegistry
@@ -20,20 +18,18 @@ class ConfigReload:
     def __init__(
         self,
         settings: Settings,
-        environment: Environment,
         sessions: SessionRegistry,
         *,
         say: Callable[[str], None],
         learn: Callable[[], None],
     ) -> None:
-        self._settings, self._environment, self._sessions = settings, environment, sessions
+        self._settings, self._sessions = settings, sessions
         self._say, self._learn = say, learn
 
     def __call__(self, load: Callable[[], Settings]) -> None:
         """Read the file anew with `load` and say what became of it; never raises ConfigError."""
         try:
             settings = load()
-            refuse_unreachable(settings.sessions, has_telegram=self._environment.telegram_bot_token is not None)
         except ConfigError as error:
             problems = "\n".join(f"- {problem}" for problem in error.problems)
             self._say(f"triage.yml was not taken over; everything stays as it was. To be put right:\n{problems}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.atomic_write import set_aside_non_files
+from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.session_files import SessionFiles
@@ -95,3 +95,33 @@ def test_a_journal_of_what_was_done_is_not_set_aside(tmp_path: Path, damage: Dam
     with pytest.raises(StoreError, match=r"cannot read .*replies\.ndjson: .*; put the journal back from a backup"):
         NdjsonJournal(path).require_readable()
     NdjsonJournal(tmp_path / "events.ndjson").require_readable()
+
+
+@pytest.mark.parametrize("name", ["sessions", "sessions/shop"])
+def test_a_file_in_the_place_of_a_session_s_folder_costs_its_memory_alone(tmp_path: Path, name: str) -> None:
+    """It is set aside and told of at the first write; the session beats on from the defaults, and others as before."""
+    told: list[str] = []
+    files = SessionFiles(tmp_path, on_damage=told.append)
+    damaged(tmp_path, name, garbage)
+    assert files.load("shop").last_slot is None
+    files.save("shop", lambda state: state.evolve(had_playbook=True))
+    assert told == [f"{tmp_path / name}.corrupt"]
+    assert SessionFiles(tmp_path, on_damage=pytest.fail).load("shop").had_playbook
+
+
+@pytest.mark.parametrize("damage", [garbage, loop])
+def test_what_stands_in_the_place_of_a_folder_is_set_aside(tmp_path: Path, damage: Damage) -> None:
+    """A folder, or what is not there, is left alone."""
+    (tmp_path / "good").mkdir()
+    moved = set_aside_non_folders([damaged(tmp_path, "index", damage), tmp_path / "good", tmp_path / "none"])
+    assert [path.name for path in moved] == ["index.corrupt"]
+    assert (tmp_path / "good").is_dir()
+
+
+@pytest.mark.parametrize("name", ["state", "queue"])
+def test_a_file_in_the_place_of_what_holds_the_truth_says_what_to_type(tmp_path: Path, name: str) -> None:
+    """Begun anew, open questions would be forgotten."""
+    path = damaged(tmp_path, name, garbage)
+    advice = rf"it is none: `mv {path} {path}\.old`, and put the folder back from a backup"
+    with pytest.raises(StoreError, match=advice):
+        TinyDocuments(tmp_path) if name == "state" else SpoolQueue(path, FakeClock())

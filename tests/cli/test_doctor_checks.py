@@ -153,6 +153,29 @@ def test_what_is_not_in_the_codebase_s_history_is_counted_with_what_to_type(tmp_
     assert "`git submodule update --init`" in found.fix
 
 
+@pytest.mark.parametrize("name", ["index", "state", "sessions", "sessions/shop"])
+def test_a_file_in_the_place_of_a_folder_is_named_with_what_to_type(tmp_path: Path, name: str) -> None:
+    """The bot sets most of them aside itself; of the others this is what the start says, too."""
+    given = patient(tmp_path)
+    path = given.home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    given.home.chmod(0o700)
+    path.write_text("")
+    found = machine_checks.disk(given)
+    assert not found.ok
+    assert found.says == f"no folder, and it should be one: {name}"
+    assert found.fix == f"`mv {path} {path}.old`, and put the folder back from a backup"
+
+
+def test_a_session_that_tells_telegram_without_a_token_is_named(tmp_path: Path) -> None:
+    """With the variable; the others are not affected."""
+    deliver = {"mode": "explicit", "channel": "telegram", "to": "77"}
+    session = {"cwd": str(tmp_path / "code"), "owner": "U0123ANA", "heartbeat": {"deliver": deliver}}
+    found = machine_checks.sessions(patient(tmp_path, sessions={"shop": session}))
+    assert not found.ok
+    assert found.says.startswith("shop: its alerts go to Telegram, and TELEGRAM_BOT_TOKEN is not set.")
+
+
 def test_programs_that_are_missing_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """tmux is a comfort, gh is needed by sessions only, git by all."""
     given = patient(tmp_path)

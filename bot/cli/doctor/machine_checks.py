@@ -6,17 +6,20 @@ import os
 import shutil
 import stat
 import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from bot.adapters.process.tmux import choose_terminal
+from bot.adapters.storage.files.atomic_write import is_no_folder, list_files
 from bot.adapters.storage.files.retention import disk_used, size
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.lfs import MAX_POINTER_BYTES, is_pointer
 from bot.casework.reports.health_checks import HealthCheck
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, UnreadSettings
-from bot.config.session_settings import SessionSettings
+from bot.composition.shared_services import REPLACEABLE_FOLDERS
+from bot.config.session_settings import SessionSettings, unreachable
 from bot.config.settings import find_config
 from bot.domain.search.index_gaps import IndexGaps
 from bot.domain.text.sanitize import one_line
@@ -26,6 +29,7 @@ from bot.heartbeat.schedule.admission import TRACKED
 from bot.heartbeat.sessions.session_registry import PLAYBOOK
 
 LOW_BYTES: Final = 1024**3
+HELD_FOLDERS: Final = ("closed", "escalations", "memory", "queue", "queue/failed", "queue/running", "state")
 
 
 def config(patient: DoctorContext) -> HealthCheck:
@@ -138,13 +142,25 @@ def disk(patient: DoctorContext) -> HealthCheck:
         return HealthCheck(ok=False, says=says, fix=fix)
     if home == patient.home and home.stat().st_mode & stat.S_IRWXO:
         return HealthCheck(ok=False, says=f"others on this machine may read {home}", fix=f"chmod o-rwx {home}")
+    if wrong := [path for path in _folders(patient) if is_no_folder(path)]:
+        named = ", ".join(str(path.relative_to(patient.home)) for path in wrong)
+        fix = f"`mv {wrong[0]} {wrong[0]}.old`, and put the folder back from a backup"
+        return HealthCheck(ok=False, says=f"no folder, and it should be one: {named}", fix=fix)
     return HealthCheck(ok=True, says=says)
+
+
+def _folders(patient: DoctorContext) -> Iterator[Path]:
+    """Yield what has to be a folder, where anything stands there."""
+    yield from (patient.home / name for name in (*HELD_FOLDERS, *REPLACEABLE_FOLDERS))
+    yield from (path for path in list_files(patient.home / "sessions", "*") if path.suffix != ".corrupt")
 
 
 def sessions(patient: DoctorContext) -> HealthCheck:
     """Whether every session has its folder and a playbook that can be read."""
     watched = patient.settings().sessions
-    problems = [problem for name, one in watched.items() if (problem := _session_problem(name, one))]
+    has_telegram = patient.environment.telegram_bot_token is not None
+    looked = {name: _session_problem(name, one, has_telegram=has_telegram) for name, one in watched.items()}
+    problems = list(filter(None, looked.values()))
     if problems:
         return HealthCheck(ok=False, says="; ".join(problems), fix="put that right; triage heartbeat list shows them")
     waiting = [name for name, one in watched.items() if PlaybookFile(one.cwd).peek() is None]
@@ -154,9 +170,11 @@ def sessions(patient: DoctorContext) -> HealthCheck:
     )
 
 
-def _session_problem(name: str, session: SessionSettings) -> str | None:
+def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool) -> str | None:
     if not session.cwd.is_dir():
         return f"{name}: {session.cwd} is no folder"
+    if (why := unreachable(name, session.heartbeat.deliver, has_telegram=has_telegram)) is not None:
+        return f"{name}: {why}"
     file = PlaybookFile(session.cwd)
     if not session.heartbeat.allow_tracked_playbook and file.is_tracked():
         return f"{name}: {TRACKED}"

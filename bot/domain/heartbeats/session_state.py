@@ -222,6 +222,7 @@ class SessionState(FrozenValue):
     """The last daily report to the master session, or its first look for one."""
     missed_reported_at: AwareDatetime | None = None
     folder_missing_told_at: AwareDatetime | None = None
+    unreachable_told_at: AwareDatetime | None = None
     """When the owner was told that the session's folder is missing; None while it is there."""
     tracked_told_at: AwareDatetime | None = None
     """When the owner was told that git tracks the HEARTBEAT.md; None while it does not."""

@@ -68,16 +68,18 @@ class AlertRouter:
         return Notifier(session, outcome, route, surface, self._store, self._on_duty(session), zone=zone).notify()
 
     def tell_owner(self, session: Session, text: str, *, at: datetime) -> None:
-        """Say one line to the owner about the beats themselves.
+        """Say one line to the owner about the beats themselves: in Slack where the session's own way is not there.
 
         Raises:
             ProviderError: there is no way to, or the surface refused it.
         """
         route = self.route(session, self._store.load(session.id))
-        if route is None or route.mode == "none":
+        route = route or Delivered(mode="last", channel="slack", to=self._on_duty(session))
+        surface = self.surface(route)
+        if surface is None or route.mode == "none":
             raise ProviderError(f"{session.id} has no owner who can be told: {text}")
         alert = Alert(session_id=session.id, session_name=session.name, text=text, at=at, wake=Wake.INTERVAL)
-        self._surfaces[str(route.channel)].send(str(route.to), alert)
+        surface.send(str(route.to), alert)
 
     def _remember(self, session: Session, outcome: BeatOutcome) -> None:
         reasoned = session.beat.include_reasoning

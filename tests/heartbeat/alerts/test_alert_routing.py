@@ -202,6 +202,17 @@ def test_without_an_owner_there_is_no_route_and_a_channel_is_never_one(tmp_path:
     assert desk.delivery.route(session, desk.store.load("shop")) is None
 
 
+def test_an_owner_whose_own_way_is_not_there_is_told_in_slack(tmp_path: Path) -> None:
+    """A line about the beats themselves; alerts have no route meanwhile, and the beats say so."""
+    desk = Desk(tmp_path)
+    deliver = {"mode": "explicit", "channel": "telegram", "to": "77"}
+    session = a_session(tmp_path, beat={"deliver": deliver})
+    delivery = AlertRouter({"slack": desk.slack}, desk.store)
+    assert delivery.route(session, desk.store.load("shop")) is None
+    delivery.tell_owner(session, "shop does not beat", at=AT)
+    assert [(to, alert.text) for to, alert in desk.slack.sent] == [("U0ANA", "shop does not beat")]
+
+
 def test_mode_none_is_a_route_that_only_remembers(tmp_path: Path) -> None:
     """The beat runs, the log has it, nobody is told."""
     desk = Desk(tmp_path, deliver={"mode": "none"})

@@ -147,6 +147,20 @@ def set_aside_non_files(paths: Iterable[Path]) -> list[Path]:
     return [set_aside(path) for path in paths if os.path.lexists(path) and not path.is_file()]
 
 
+def set_aside_non_folders(paths: Iterable[Path]) -> list[Path]:
+    """Rename each entry that stands where a folder belongs and is none; return the new paths.
+
+    Raises:
+        StoreError: one cannot be renamed.
+    """
+    return [set_aside(path) for path in paths if is_no_folder(path)]
+
+
+def is_no_folder(path: Path) -> bool:
+    """Whether something else stands where a folder belongs: a file, a loop of links."""
+    return os.path.lexists(path) and not path.is_dir()
+
+
 def remove_file(path: Path) -> None:
     """Delete a file that may be gone already; raises StoreError when the disk refuses."""
     try:
@@ -167,5 +181,8 @@ def make_folder(folder: Path) -> Path:
             if not leftover.is_dir():
                 leftover.unlink(missing_ok=True)
     except OSError as error:
-        raise refusal(f"cannot use the folder {folder}", error, "set TRIAGE_HOME to one you own") from error
+        advice = "set TRIAGE_HOME to one you own"
+        if is_no_folder(folder):
+            advice = f"it is none: `mv {folder} {folder}.old`, and put the folder back from a backup"
+        raise refusal(f"cannot use the folder {folder}", error, advice) from error
     return folder

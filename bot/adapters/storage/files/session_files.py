@@ -1,8 +1,8 @@
 """Port SessionStore over sessions/<id>/: heartbeat_state.json, replaced as a whole, and inbox.ndjson.
 
 One process writes states (see bot/adapters/storage/files/file_leases.py); others may read them and append to inboxes.
-A state that cannot be read is set aside and told to `on_damage`; beats go on from the defaults, which means more
-attention, not less.
+A state that cannot be read, or what stands in the place of a session's folder, is set aside and told to `on_damage`;
+beats go on from the defaults, which means more attention, not less.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from bot.adapters.storage.files.atomic_write import make_folder, read_json, replace_json, set_aside
+from bot.adapters.storage.files.atomic_write import (
+    make_folder,
+    read_json,
+    replace_json,
+    set_aside,
+    set_aside_non_folders,
+)
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.domain.heartbeats.session_state import InboxMessage, SessionState, check_session_id
 
@@ -84,4 +90,7 @@ class SessionFiles:
             return self._inboxes[session_id]
 
     def _of(self, session_id: str) -> Path:
-        return make_folder(self._folder / check_session_id(session_id))
+        folder = self._folder / check_session_id(session_id)
+        for moved in set_aside_non_folders([self._folder, folder]):
+            self._on_damage(str(moved))
+        return make_folder(folder)

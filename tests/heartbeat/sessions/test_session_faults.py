@@ -1,4 +1,4 @@
-"""A session whose folder is missing is broken alone: its owner is told once, and it comes back by itself."""
+"""A session without its folder, or without a way to be told, is broken alone: its owner is told once."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from bot.domain.heartbeats.beats import Wake
 from bot.errors import Unavailable
 from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.sessions.folder_notices import Folders
 from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.session_faults import SessionFaults
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, FakeWorkspace, MemorySessionStore, in_memory
@@ -28,7 +28,11 @@ class Watch:
         self.sessions = SessionRegistry(named, in_memory(OVERRIDES))
         self.told: list[tuple[str, str]] = []
         self.down = False
-        self.folders = Folders(self.sessions, self.store, self.clock, self._tell)
+        self.restart("slack", "webhook")
+
+    def restart(self, *surfaces: str) -> None:
+        """Begin anew with these ways to reach people."""
+        self.faults = SessionFaults(self.sessions, self.store, self.clock, self._tell, surfaces=surfaces)
 
     def _tell(self, session: Session, text: str) -> None:
         if self.down:
@@ -44,9 +48,10 @@ def watch(tmp_path: Path) -> Watch:
 
 def test_the_owner_is_told_once_and_nobody_else_is(watch: Watch) -> None:
     """With the path and what to do; also after a restart, for that is on file."""
-    watch.folders.tick()
-    watch.folders.tick()
-    Folders(watch.sessions, watch.store, watch.clock, watch._tell).tick()
+    watch.faults.tick()
+    watch.faults.tick()
+    watch.restart("slack")
+    watch.faults.tick()
     [(who, text)] = watch.told
     assert who == "gone"
     assert f"its folder {watch.gone} is not there" in text
@@ -56,19 +61,19 @@ def test_the_owner_is_told_once_and_nobody_else_is(watch: Watch) -> None:
 def test_who_cannot_be_told_now_is_told_later(watch: Watch) -> None:
     """An outage loses nothing."""
     watch.down = True
-    watch.folders.tick()
+    watch.faults.tick()
     watch.down = False
-    watch.folders.tick()
+    watch.faults.tick()
     assert len(watch.told) == 1
 
 
 def test_a_folder_that_comes_back_and_goes_again_is_told_again(watch: Watch) -> None:
     """Each time it goes missing is a trouble of its own."""
-    watch.folders.tick()
+    watch.faults.tick()
     watch.gone.mkdir()
-    watch.folders.tick()
+    watch.faults.tick()
     watch.gone.rmdir()
-    watch.folders.tick()
+    watch.faults.tick()
     assert [who for who, _ in watch.told] == ["gone", "gone"]
 
 
@@ -86,3 +91,19 @@ def test_it_does_not_beat_meanwhile_and_does_again_by_itself(watch: Watch) -> No
         assert (refused is None) if why is None else (refused is not None and refused.why.startswith(why))
     watch.gone.mkdir()
     assert admission.refusal(watch.sessions.get("gone"), Wake.ON_DEMAND) is None
+
+
+def test_a_session_whose_alerts_have_no_way_to_go_is_told_of_once(watch: Watch) -> None:
+    """With the variable to set. Once it is set the session is whole; lost again, that is told again."""
+    watch.gone.mkdir()
+    deliver = {"mode": "explicit", "channel": "telegram", "to": "77"}
+    settings = {"gone": session_settings(watch.gone, deliver=deliver), "there": session_settings(watch.there)}
+    watch.sessions.replace(settings)
+    for surfaces in (("slack",), ("slack",), ("slack", "telegram"), ("slack",)):
+        watch.restart(*surfaces)
+        watch.faults.tick()
+    (who, text), again = watch.told
+    assert who == "gone"
+    assert "TELEGRAM_BOT_TOKEN is not set. Put it into .env" in text
+    assert "sessions.gone.heartbeat.deliver" in text
+    assert again == (who, text)

@@ -1,0 +1,51 @@
+"""What is broken in a data directory is broken alone: the bot starts, says so, and does the rest of its work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from blocks import ids
+from bot.composition.shared_services import REPLACEABLE_FOLDERS
+from demo.control import Control
+from demo.headless import shown_text
+from demo.slack_server import LocalSlack
+from demo.workspace import OPS
+from tests.journeys.beat_office import BeatOffice, sessions_of, watched
+from tests.journeys.shop import SESSIONS
+
+pytestmark = pytest.mark.timeout(180)
+
+
+def test_files_in_the_place_of_folders_and_a_session_without_a_way_stop_nobody_else(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """Questions are answered, the whole session beats, and the owner of the broken one is told in Slack, once."""
+    home, whole, broken = tmp_path / "home", watched(tmp_path, "whole"), watched(tmp_path, "broken")
+    home.mkdir(mode=0o700)
+    for name in REPLACEABLE_FOLDERS:
+        (home / name).write_text("not a folder")
+    lost = sessions_of(broken, deliver={"mode": "explicit", "channel": "telegram", "to": "77"})
+    office = BeatOffice(slack, control, home, shop, sessions={**sessions_of(whole), **lost})
+    office.bot.start()
+    try:
+        control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+        office.click(office.draft(ts := office.ask(SESSIONS)), ids.APPROVE)
+        office.reply(ts)
+        whole.becomes("bad")
+        office.beat(whole, result="sent")
+        for _ in range(2):
+            office.beats.faults.tick()
+        office.alert("TELEGRAM_BOT_TOKEN is not set")
+        told = [alert for alert in office.alerts() if "broken does not beat" in shown_text(alert)]
+        assert len(told) == 1
+        control.wait_for(lambda: not _unsaid(control, home), "the ops channel to be told of every folder")
+    finally:
+        office.bot.stop()
+
+
+def _unsaid(control: Control, home: Path) -> list[str]:
+    """Return the folders of which the ops channel was not told."""
+    said = " ".join(message["text"] for message in control.messages(OPS.channel_id))
+    return [name for name in REPLACEABLE_FOLDERS if f"{home / name}.corrupt was set aside" not in said]
