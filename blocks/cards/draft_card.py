@@ -52,6 +52,7 @@ from blocks.text.outgoing_text import (
 )
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, chars_of
 from bot.casework.checks.draft_checks import ref_marks
+from bot.casework.checks.statement_checks import unsourced_statements
 from bot.casework.decisions import DraftClick
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
 from bot.casework.replies import is_edited_draft
@@ -137,6 +138,7 @@ TEXT_CHARS = 2_900
 REF_CHARS = 90
 LINK_CHARS = 400
 CLAIM_CHARS = 120
+UNSOURCED_CHARS = 400
 LESSON_CHARS = 300
 LINE_CHARS = 100
 DRAFT_CHARS = 5_000
@@ -341,7 +343,14 @@ def _evidence(state: ThreadState, link_to: LinkTo) -> list[Block]:
     shown = list(zip(ret.evidence_refs, marks, strict=True))[:SHOWN_REFS]
     lines = [context(_ref_line(ref, mark, link_to(ref), state.question)) for ref, mark in shown]
     more = len(marks) - SHOWN_REFS
-    return [context(_evidence_title(marks)), *lines, *([context(f"… and {more} more")] if more > 0 else [])]
+    rest = [context(f"… and {more} more")] if more > 0 else []
+    return [context(_evidence_title(marks)), *lines, *rest, *_unsourced(state)]
+
+
+def _unsourced(state: ThreadState) -> list[Block]:
+    """Return which statements of the draft, as the checks saw it, no citation stands beside."""
+    said = None if is_edited_draft(state) else unsourced_statements(state.checks)
+    return [context(f"? {escape(plain(said, UNSOURCED_CHARS))}")] if said else []
 
 
 def _evidence_title(marks: Sequence[bool | None]) -> str:

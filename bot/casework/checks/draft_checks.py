@@ -21,6 +21,7 @@ from bot.agent.ledger import Ledger
 from bot.agent.tools.snapshot import is_withheld
 from bot.casework.checks.citation_checks import CitationResult, CitationSources, Proof, check_citation
 from bot.casework.checks.place_checks import Proved, modules_named, places_check
+from bot.casework.checks.statement_checks import STATEMENTS, statements_check
 from bot.casework.checks.style_checks import style_checks
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.questions.draft_tone import sentences, word_count
@@ -131,6 +132,7 @@ def check_return(
         _check(GROUNDED, _grounded(marks)),
         _check("confidence.read", _was_read(ret, sources)),
         _check("draft.places", places_check(ret, _proved(ret, marks, sources))),
+        _check(STATEMENTS, statements_check(ret, marks)),
         *style_checks(ret, rubric, known_secrets),
     ]
 

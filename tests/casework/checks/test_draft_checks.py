@@ -282,6 +282,24 @@ def test_the_draft_is_in_the_language_it_says_and_the_one_asked_for(repo: Path) 
     assert next(check for check in short if check.name == "language").ok is None
 
 
+def test_a_statement_without_a_citation_is_marked_and_keeps_a_draft_from_high(repo: Path) -> None:
+    """Below `high` it is told and fails nothing; a refuted citation stands beside nothing."""
+    draft = "The retry limit is 5, and a token lives for 12 hours."
+
+    def statements(**changes: Any) -> Check:
+        checks = check_return(returned(repo, **changes), repo=repo, ledger=read_all(repo))
+        return next(check for check in checks if check.name == "draft.statements")
+
+    assert statements(draft_reply="`RETRY_LIMIT` allows 5 attempts.", confidence="high").ok is True
+    told = statements(draft_reply=draft)
+    assert told.ok is None
+    assert "12 hours" in told.reason
+    assert failures(repo, draft_reply=draft, ledger=read_all(repo)) == {}
+    assert set(failures(repo, draft_reply=draft, confidence="high", ledger=read_all(repo))) == {"draft.statements"}
+    refuted = (evidence(repo), evidence(repo, quote="TOKEN_HOURS = 12"))
+    assert statements(draft_reply=draft, evidence_refs=refuted).ok is None
+
+
 def test_marks_of_checks_nobody_made_are_unknown() -> None:
     """A citation without checks has no mark, and a stray name does no harm."""
     assert ref_marks([Check(name="ref[7].quote", ok=False, reason="x")], 2) == [None, None]

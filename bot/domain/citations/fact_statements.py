@@ -1,0 +1,126 @@
+"""Which sentences of a draft state a fact of the code and have no citation beside them. Pure and linear.
+
+A statement names an identifier, a number with its unit, or a default. It has a citation beside it if it, or the bare
+reference behind it, names a place; or if what it states stands in a quotation: all its numbers and one of its names. A
+number counts in other units too (`30_000` for 30 s).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+from bot.domain.citations.named_places import MAX_CHARS, places_in
+from bot.domain.search.tokens import text_stems
+
+MAX_SAID: Final = 60
+"""Sentences of a draft that are looked at."""
+MAX_NUMBERS: Final = 400
+
+_FENCE: Final = re.compile(r"^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
+_SENTENCE: Final = re.compile(r"[^.!?。！？]{1,2000}(?:[.](?=[^\s])[^.!?。！？]{0,2000}){0,40}[.!?。！？]{0,3}")
+_SPAN: Final = re.compile(r"`([^`\n]{1,200})`")
+_WORD: Final = re.compile(r"[A-Za-z_]\w{1,80}")
+_BARE_NAME: Final = re.compile(
+    r"(?<![\w./-])(?:[A-Za-z]\w{0,60}_\w{1,60}|[a-z]{2,30}[A-Z]\w{2,60}|[A-Za-z]\w{2,60}(?=\(\)))"
+)
+_UNITS: Final = (
+    r"(?:(?:ms|s|secs?|mins?|min|h|%|[kKMGT]i?B|bytes?|percent|times|fold)(?!\w)|(?:milli)?(?:second|sekunde|segundo|seconde"
+    r"|detik|minute|minuto|menit|hour|stunde|hora|heure|jam|day|tag|día|dia|jour|hari|week|woche|attempt|versuch|intento"
+    r"|tentativa|tentative|essai|retr(?:y|ies)|tries|request|connection|worker|thread|row|character|prozent|mal|vez|vece"
+    r"|veze|fois|kali|percobaan)[ens]{0,2}(?!\w)|秒|分|時間|小时|小時|日間|天|回|次)"
+)
+_NUMBER: Final = re.compile(rf"(?<![\w.,:/#-])(\d{{1,12}}(?:[.,_]\d{{1,9}}){{0,3}})\s{{0,2}}{_UNITS}", re.IGNORECASE)
+_PLAIN_NUMBER: Final = re.compile(r"(?<![A-Za-z\d.])\d{1,12}(?:[_,]\d{3}){0,3}(?:\.\d{1,9})?")
+_PRODUCT: Final = re.compile(r"\d[\d_]{0,12}(?:\s{0,2}\*\s{0,2}\d[\d_]{0,12}){1,4}")
+_DEFAULT: Final = re.compile(
+    r"\b(?:by default|defaults? (?:to|is)|the default|standardmäßig|por defecto|por padrão|par défaut|secara bawaan)\b"
+    r"|デフォルト|默认|預設",
+    re.IGNORECASE,
+)
+_FACTORS: Final = (1, 7, 24, 60, 100, 1_000, 1_024, 1_440, 3_600, 86_400, 1_000_000, 1 << 20, 1 << 30)
+
+
+class _Facts(NamedTuple):
+    """What a sentence states: names of code, numbers, and whether it tells of a default."""
+
+    names: frozenset[str]
+    numbers: tuple[str, ...]
+    is_default: bool
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.numbers or self.is_default)
+
+
+def statements_without_source(draft: str, quotes: Collection[str], refs: Collection[str] = ()) -> list[str]:
+    """Return the sentences of a draft (Markdown) that state a fact which neither a place nor a quotation stands beside.
+
+    >>> statements_without_source("It waits 30 s. It retries 9 times (a.py:3). Is `x` set? Good.", ["WAIT_MS = 30_000"])
+    []
+    >>> statements_without_source("It waits 31 s.", ["WAIT_MS = 30_000"])
+    ['It waits 31 s.']
+    """
+    text = _FENCE.sub("\n", draft[:MAX_CHARS]).replace("*", "")
+    known = _Known(quotes, refs)
+    lines = (line for line in text.split("\n") if not line.lstrip().startswith(">"))
+    return list(islice((said for line in lines for said in _bare(line, known)), MAX_SAID))
+
+
+def _bare(line: str, known: _Known) -> Iterator[str]:
+    sentences = [found[0].strip() for found in _SENTENCE.finditer(line)][:MAX_SAID]
+    for sentence, behind in zip(sentences, [*sentences[1:], ""], strict=False):
+        facts = _facts(sentence)
+        if not facts or sentence.endswith(("?", "？", ":")) or places_in(sentence):
+            continue
+        is_reference = len(behind.split()) <= 4 and bool(places_in(behind))
+        if not is_reference and not known.backs(facts, sentence):
+            yield sentence
+
+
+def _facts(sentence: str) -> _Facts:
+    spans = [span[1] for span in _SPAN.finditer(sentence)]
+    names = {word for span in spans if " " not in span.strip() or "=" in span for word in _WORD.findall(span)}
+    rest = _SPAN.sub(" ", sentence)
+    names |= set(_BARE_NAME.findall(rest))
+    numbers = tuple(found[1] for found in _NUMBER.finditer(sentence.replace("`", "")))
+    return _Facts(frozenset(names), numbers, bool(_DEFAULT.search(rest)))
+
+
+class _Known:
+    """The words and the numbers that quotations hold, and the words of what they are quoted from."""
+
+    def __init__(self, quotes: Collection[str], refs: Collection[str]) -> None:
+        text = "\n".join(quotes)
+        self._names = set(_WORD.findall(text)) | {word for ref in refs for word in re.split(r"[^\w]", ref) if word}
+        self._stems = text_stems(text)
+        numbers = {_value(found[0]) for found in islice(_PLAIN_NUMBER.finditer(text), MAX_NUMBERS)}
+        self._numbers = numbers | {_product(found[0]) for found in _PRODUCT.finditer(text)}
+
+    def backs(self, facts: _Facts, sentence: str) -> bool:
+        """Whether all numbers of a sentence and one of its names stand there; of a default, one of its words."""
+        if facts.names or facts.numbers:
+            is_named = not facts.names or not self._names.isdisjoint(facts.names)
+            return is_named and all(self._has(number) for number in facts.numbers)
+        return not self._stems.isdisjoint(text_stems(sentence))
+
+    def _has(self, number: str) -> bool:
+        wanted = {_value(number), _value(number.replace(",", "."))}
+        return any(one * factor in self._numbers for one in wanted for factor in _FACTORS) or any(
+            one * factor in wanted for one in self._numbers for factor in _FACTORS
+        )
+
+
+def _value(number: str) -> float:
+    try:
+        return float(number.replace(",", "").replace("_", ""))
+    except ValueError:  # 1.2.3 is no number
+        return -1.0
+
+
+def _product(factors: str) -> float:
+    product = 1.0
+    for factor in factors.split("*"):
+        product *= _value(factor.strip())
+    return product

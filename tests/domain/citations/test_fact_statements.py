@@ -1,0 +1,44 @@
+"""Which sentences state a fact that no citation stands beside."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bot.domain.citations.fact_statements import statements_without_source
+
+SAID = yaml.safe_load(Path(__file__).with_name("statements.yml").read_text("utf-8"))
+QUOTES = ["WAIT_MS = 30_000", "RETRY_LIMIT = 5\ndef charge(order):", "DAY = 24 * 60 * 60"]
+REFS = ["shop/payments.py:1-5"]
+
+
+@pytest.mark.parametrize("sentence", SAID["marked"])
+def test_a_fact_that_no_quotation_holds_is_marked(sentence: str) -> None:
+    """Other numbers, unknown names and defaults, in the languages of drafts."""
+    assert statements_without_source(f"The order is sent.\n\n{sentence}", QUOTES, REFS) == [sentence.replace("*", "")]
+
+
+@pytest.mark.parametrize("sentence", SAID["fine"])
+def test_what_has_its_source_or_states_nothing_is_not_marked(sentence: str) -> None:
+    """The number in another unit, a name of the quotation, a place beside it, a question."""
+    assert statements_without_source(sentence, QUOTES, REFS) == []
+
+
+def test_facts_beside_nothing_are_all_marked() -> None:
+    """Without a citation no statement has one."""
+    assert statements_without_source("It waits 30 s. `charge` sends it! Good.", []) == [
+        "It waits 30 s.",
+        "`charge` sends it!",
+    ]
+
+
+@pytest.mark.parametrize("piece", ["a.", "9 ", "9 s. ", "`a` ", "a_", "9*", "```\n", "default ", "9,", "a.py:3 "])
+def test_hostile_texts_take_no_time(piece: str) -> None:
+    """However long the draft or the quotation is."""
+    text = piece * (200_000 // len(piece))
+    started = time.perf_counter()
+    statements_without_source(text, [text])
+    assert time.perf_counter() - started < 5
