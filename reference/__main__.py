@@ -10,6 +10,7 @@ from reference.links import dead_links
 from reference.mentions import missing_files, unknown_commands
 from reference.pages import differences, pages, write
 from reference.settings import Undescribed
+from reference.walks import wrong_walks
 
 HERE = Path(__file__).resolve().parents[1]
 
@@ -36,7 +37,12 @@ def _write(root: Path) -> int:
 def _check(root: Path) -> int:
     stale = list(differences(root))
     written = pages(root)
-    wrong = [*dead_links(written, root), *unknown_commands(written, root), *missing_files(written, root)]
+    wrong = [
+        *dead_links(written, root),
+        *unknown_commands(written, root),
+        *missing_files(written, root),
+        *wrong_walks(written, root),
+    ]
     for text in [*stale, *wrong]:
         print(text, file=sys.stderr)
     if stale:
