@@ -166,7 +166,7 @@ def clicked_thread(body: Mapping[str, Any]) -> str | None:
     option = action.get("selected_option")
     try:
         if isinstance(option, Mapping):
-            return decode_option(option.get("value"))[1].thread_id
+            return decode_click(split_option(option.get("value"))[1]).thread_id
         if action:
             return decode_click(action.get("value")).thread_id
         return decode_dialogue(view.get("private_metadata")).thread_id if isinstance(view, Mapping) else None
@@ -184,10 +184,14 @@ def encode_option(action: str, click: DraftClick) -> str:
     return f"{action}!{encode_click(click)}"
 
 
-def decode_option(value: object) -> tuple[str, DraftClick]:
-    """Return `(action, click)` of an overflow option; raises InputError as `decode_click` does."""
+def split_option(value: object) -> tuple[str, str]:
+    """Return `(action, button value)` of an overflow option; neither is checked.
+
+    >>> split_option("triage_escalate!T1.C1.1.2|3||0")
+    ('triage_escalate', 'T1.C1.1.2|3||0')
+    """
     action, _, rest = str(value).partition("!")
-    return action, decode_click(rest)
+    return action, rest
 
 
 def alert_block_id(session_id: str, finding: OpenFinding) -> str:

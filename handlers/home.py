@@ -21,13 +21,13 @@ from blocks.views.home_view import HomeData, Notice, home_view
 from bot.casework.approvers import Approvers
 from bot.errors import TriageError, Unavailable
 from bot.ports import Clock
-from handlers.clicks import clicking_person, team_of
+from handlers.clicks import Click, team_of
 from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
-RunSession = Callable[[Body, object], str]
+RunSession = Callable[[Click], str]
 """Asks for a beat of the session a button names, if whoever clicked may; raises TriageError with a text for them."""
 
 KEPT_FRESH: Final = timedelta(hours=1)
@@ -80,12 +80,13 @@ class HomeTab:
     def run_now(self, ack: Ack, body: Body, action: Body) -> None:
         """Ask for a beat of a session."""
         ack()
+        click = Click.of(body, action)
         try:
-            said = self._run_session(body, action.get("value"))
+            said = self._run_session(click)
         except TriageError as error:
             log.info("a click was refused: %s", error, extra={"action": "click_refused"})
             said = str(error)
-        self.say(*clicking_person(body), said)
+        self.say(*click.who, said)
 
     def say(self, user: str, team: str, text: str, about: str = "") -> None:
         """Tell somebody of our workspace something on top of their page, and bring all pages up to date at once.

@@ -1,4 +1,7 @@
-"""What arrives from Slack and who takes it: the table is the last thing in this file."""
+"""What arrives from Slack and who takes it: the table is the last thing in this file.
+
+The buttons and dialogues of each kind of card are a table of its own, in handlers/buttons.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk import WebClient
 
 from blocks import ids
-from bot.domain.tiers import Tier
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
 from handlers.buttons.alert_buttons import AlertButtons
@@ -20,8 +22,8 @@ from handlers.buttons.draft_buttons import DraftButtons
 from handlers.buttons.lesson_buttons import LessonButtons
 from handlers.buttons.proposal_buttons import ProposalButtons
 from handlers.buttons.suggestion_buttons import SuggestionButtons
+from handlers.buttons.tier_buttons import TierButtons
 from handlers.commands.dispatcher import CommandDispatcher
-from handlers.commands.tiers_command import TiersCommand
 from handlers.home import HomeTab
 from handlers.messages import journal_first
 from handlers.shortcuts import Shortcuts
@@ -38,7 +40,7 @@ class Listeners:
     alerts: AlertButtons
     suggestions: SuggestionButtons
     commands: CommandDispatcher
-    tiers: TiersCommand
+    tiers: TierButtons
     proposals: ProposalButtons
     shortcuts: Shortcuts
     home: HomeTab
@@ -80,40 +82,12 @@ def _not_taken(error: Exception) -> BoltResponse | None:
 
 
 def _connect(app: App, to: Listeners) -> None:
-    card = to.approvals
     app.command("/triage")(to.commands)
     app.event("app_home_opened")(to.home.opened)
     app.action(ids.RUN_SESSION)(to.home.run_now)
     app.message_shortcut(ids.TRIAGE_THIS)(to.shortcuts.triage_this)
-    app.action(ids.APPROVE)(card.approve)
-    app.action(ids.EDIT)(card.open_edit)
-    app.action(ids.DISMISS)(card.open_dismiss)
-    app.action(ids.ADD_CONTEXT)(card.open_context)
-    app.action(ids.REINVESTIGATE)(card.reinvestigate)
-    app.action(ids.MORE)(card.more)
-    app.view(ids.EDIT_VIEW)(card.submit_edit)
-    app.view(ids.DISMISS_VIEW)(card.submit_dismiss)
-    app.view(ids.CONTEXT_VIEW)(card.submit_context)
-    app.action(ids.REMEMBER)(to.lessons.open_remember)
-    app.view(ids.REMEMBER_VIEW)(to.lessons.submit_remember)
-    app.action(ids.STILL_TRUE)(to.lessons.still_true)
-    app.action(ids.RETIRE)(to.lessons.retire)
-    alert = to.alerts
-    app.action(ids.ACKNOWLEDGE)(alert.acknowledge)
-    app.action(ids.SNOOZE)(alert.snooze)
-    app.action(ids.FIXED)(alert.fixed)
-    app.action(ids.INVESTIGATE)(alert.investigate)
-    app.action(ids.RUN_NOW)(alert.run_now)
-    app.action(ids.OPEN_PLAYBOOK)(alert.open_playbook)
-    for tier in Tier:
-        app.action(f"{ids.EDIT_TIER}:{tier}")(to.tiers.open_edit)
-    app.view(ids.TIER_VIEW)(to.tiers.submit)
-    app.action(ids.ACCEPT_PROPOSAL)(to.proposals.accept)
-    app.action(ids.REJECT_PROPOSAL)(to.proposals.reject)
-    app.action(ids.CHOOSE_SESSION)(to.proposals.choose)
-    suggestion = to.suggestions
-    app.action(ids.ACCEPT_SUGGESTION)(suggestion.accept)
-    app.action(ids.READ_SUGGESTION)(suggestion.open_read)
-    app.action(ids.REJECT_SUGGESTION)(suggestion.open_reject)
-    app.view(ids.READ_VIEW)(suggestion.submit_read)
-    app.view(ids.REJECT_VIEW)(suggestion.submit_reject)
+    for kind in (to.approvals, to.lessons, to.alerts, to.tiers, to.proposals, to.suggestions):
+        for action_id, listener in kind.actions.items():
+            app.action(action_id)(listener)
+        for callback_id, listener in kind.views.items():
+            app.view(callback_id)(listener)

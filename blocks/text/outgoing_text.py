@@ -42,6 +42,7 @@ __all__ = [
     "escape",
     "escape_text",
     "fence",
+    "given_back",
     "plain",
     "prefix_lines",
     "quote_block",
@@ -50,6 +51,8 @@ __all__ = [
     "truncate",
 ]
 
+PIECE_CHARS: Final = 2_800
+"""Of one message; Slack shows some 4,000 characters of a text, and escaping makes it longer."""
 _TOKEN: Final = re.compile(r"<([@#!]?)([^<>|\n]*)(?:\|([^<>\n]*))?>")
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 _ENTITIES: Final = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
@@ -125,3 +128,16 @@ def in_local_time(text: str, limit: int = SECTION_CHARS) -> str:
     cut = truncate(text, limit)
     shown = with_local_times(cut)
     return shown if len(shown) <= limit else cut
+
+
+def given_back(why: str, typed: str) -> list[str]:
+    r"""Return the messages that say why something was refused and what was typed; `typed` is raw text.
+
+    >>> given_back("Somebody was faster.", "It is 5.")
+    ['Somebody was faster.\nYou wrote:\n```\nIt is 5.\n```']
+    """
+    if not typed.strip():
+        return [why]
+    whole = typed.encode("utf-8", "replace").decode()
+    first, *rest = (whole[start : start + PIECE_CHARS] for start in range(0, len(whole), PIECE_CHARS))
+    return [f"{why}\nYou wrote:\n{fence(first)}", *map(fence, rest)]

@@ -122,7 +122,7 @@ def build_casework(on: SharedServices) -> CaseworkServices:
         decisions=decisions,
         lessons=lessons,
         rechecks=rechecks,
-        lesson_buttons=LessonButtons(lessons, rechecks, on.approvers, ops_channel=on.ops_channel, tell=on.tell()),
+        lesson_buttons=LessonButtons(lessons, rechecks, on.approvers, say=on.say()),
         commands=CaseworkCommands(
             home=on.home,
             approvers=on.approvers,

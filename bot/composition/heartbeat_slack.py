@@ -16,12 +16,13 @@ from bot.ports.collections import PROPOSALS, TASK_LISTS, Collection
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.proposal_buttons import ProposalButtons
 from handlers.buttons.suggestion_buttons import SuggestionActions, SuggestionButtons
+from handlers.buttons.tier_buttons import TierButtons
 from handlers.cards.alert_cards import SlackAlerts
 from handlers.cards.proposal_cards import ProposalCards
 from handlers.cards.suggestion_cards import SuggestionCards
 from handlers.commands.heartbeat_command import HeartbeatCommand
 from handlers.commands.pollinate_command import PollinateCommand
-from handlers.commands.tiers_command import TiersCommand, view_opener, view_updater
+from handlers.commands.tiers_command import TiersCommand, view_opener
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +37,7 @@ class HeartbeatSlack:
     proposal_buttons: ProposalButtons
     heartbeat: HeartbeatCommand
     tiers: TiersCommand
+    tier_buttons: TierButtons
     pollinate: PollinateCommand
 
 
@@ -43,23 +45,23 @@ def build_heartbeat_slack(on: SharedServices, models: ModelAccess | None) -> Hea
     """Return heartbeats over the foundation; nothing runs until the scheduler is ticked."""
     surface = SlackAlerts(on.client, on.poster, on.publisher, members=on.desk.workspace.members)
     beats = _heartbeats(on, models, surface)
-    office, proposals = _suggestion_office(on, beats), _proposals(on, beats)
+    office, proposals, tasks = _suggestion_office(on, beats), _proposals(on, beats), _tasks(on, beats)
     return HeartbeatSlack(
         heartbeats=beats,
         alerts=_alert_buttons(on, beats, surface),
         suggestion_office=office,
-        suggestions=SuggestionButtons(office, ops_channel=on.ops_channel, tell=on.tell()),
+        suggestions=SuggestionButtons(office, say=on.say()),
         proposals=proposals,
-        proposal_buttons=ProposalButtons(
-            proposals,
-            beats.sessions,
-            beats.owners,
-            on.approvers,
-            ops_channel=on.ops_channel,
-            tell=on.tell(),
-        ),
+        proposal_buttons=ProposalButtons(proposals, beats.sessions, beats.owners, on.approvers, say=on.say()),
         heartbeat=_heartbeat_command(on, beats),
-        tiers=_tiers(on, beats),
+        tiers=TiersCommand(
+            sessions=beats.sessions,
+            owners=beats.owners,
+            desk=tasks,
+            approvers=on.approvers,
+            open_view=view_opener(on.posting),
+        ),
+        tier_buttons=TierButtons(beats.sessions, beats.owners, tasks, on.approvers, say=on.say()),
         pollinate=PollinateCommand(office=office, pollination=beats.pollination),
     )
 
@@ -98,7 +100,7 @@ def _alert_buttons(on: SharedServices, beats: Heartbeats, surface: SlackAlerts) 
         zone_of=beats.zones.name,
         clock=on.clock,
     )
-    return AlertButtons(desk, on.approvers, tell=on.tell())
+    return AlertButtons(desk, on.approvers, say=on.say())
 
 
 def _suggestion_office(on: SharedServices, beats: Heartbeats) -> SuggestionActions:
@@ -147,15 +149,6 @@ def _heartbeat_command(on: SharedServices, beats: Heartbeats) -> HeartbeatComman
     )
 
 
-def _tiers(on: SharedServices, beats: Heartbeats) -> TiersCommand:
+def _tasks(on: SharedServices, beats: Heartbeats) -> TaskCommands:
     listed = on.single(TASK_LISTS)
-    return TiersCommand(
-        sessions=beats.sessions,
-        owners=beats.owners,
-        desk=TaskCommands(beats.sessions, beats.store, beats.zones, on.clock, listed, beats.removals),
-        approvers=on.approvers,
-        open_view=view_opener(on.posting),
-        update_view=view_updater(on.client),
-        tell=on.tell(),
-        ops_channel=on.ops_channel,
-    )
+    return TaskCommands(beats.sessions, beats.store, beats.zones, on.clock, listed, beats.removals)

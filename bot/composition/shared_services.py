@@ -36,6 +36,7 @@ from bot.intake.normalise import Identity
 from bot.ports import Clock
 from bot.ports.collections import PAUSE, SingleDocument
 from handlers.answers import ephemeral
+from handlers.buttons.decision_handler import Say, say_beside
 from handlers.cards.messenger import SlackMessenger
 from handlers.cards.publisher import CardPublisher
 from handlers.ops_channel import Ask, ops_questions
@@ -117,6 +118,10 @@ class SharedServices:
     def tell(self) -> Callable[[str, str, str], None]:
         """Return a way to tell one person something only they see."""
         return ephemeral(self.client, self.poster)
+
+    def say(self) -> Say:
+        """Return a way to answer a click beside what was clicked."""
+        return say_beside(self.tell(), self.ops_channel)
 
     def ask(self) -> Ask:
         """Return a way to ask a question in the ops channel."""

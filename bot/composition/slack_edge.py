@@ -74,7 +74,7 @@ def build_slack_edge(
         alerts=beats.alerts,
         suggestions=beats.suggestions,
         commands=_commands(on, casework, beats),
-        tiers=beats.tiers,
+        tiers=beats.tier_buttons,
         proposals=beats.proposal_buttons,
         shortcuts=Shortcuts(
             watcher,
@@ -130,7 +130,7 @@ def _approvals(on: SharedServices, casework: CaseworkServices, home: HomeTab) ->
         on.approvers,
         on.store,
         evidence=EvidenceDialogue(on.store, reader, on.link_to),
-        answers=ClickReplies(on.tell(), home, ops_channel=on.ops_channel),
+        answers=ClickReplies(on.tell(), home, on.store, on.approvers, ops_channel=on.ops_channel),
     )
 
 

@@ -64,7 +64,7 @@ class PollinateCommand:
         if not self._owned(typed):  # before any id is named: the near ones are not for everybody
             self.office.approvers.require(*typed.who, NOT_YOURS)
         found = desk.find(line.word(2))
-        self.office.require(*typed.who, found, asks=True)
+        self.office.require(*typed.who, found)
         by = DecidedBy(typed.user_id, typed.user_name)
         if verb == "reject":
             return message_blocks(rejected(desk.reject(found.id, by, line.words_after(3) or None)))

@@ -106,9 +106,6 @@ class Everything:
             desk=TaskCommands(works.sessions, works.store, works.zones, works.clock, MemorySingle()),
             approvers=self.approvers,
             open_view=lambda _, view: self.opened.append(view),
-            update_view=lambda *_: None,
-            ops_channel="C0OPS",
-            tell=lambda *_: None,
         )
         office = SuggestionActions(
             owners=OWNERS,

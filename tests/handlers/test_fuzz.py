@@ -42,13 +42,14 @@ from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
 from bot.ports.collections import OVERRIDES, PROPOSALS, SUGGESTIONS
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
+from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
 from handlers.buttons.lesson_buttons import LessonButtons
 from handlers.buttons.proposal_buttons import ProposalButtons
 from handlers.buttons.suggestion_buttons import SuggestionActions, SuggestionButtons
+from handlers.buttons.tier_buttons import TierButtons
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.report_commands import status_command
-from handlers.commands.tiers_command import TiersCommand
 from handlers.home import HomeTab
 from handlers.routes import Listeners, bolt_app
 from handlers.shortcuts import Shortcuts
@@ -111,8 +112,12 @@ class World:
         self.told: list[tuple[str, str, str]] = []
         self.decided = 0
         self.events, self.classified = NdjsonJournal(folder / "events.ndjson"), NdjsonJournal(folder / "sorted.ndjson")
+        self.say = say_beside(self._tell, "C0OPS")
         self.watcher = self._watch()
         self.app = bolt_app("xoxb-1", slack.url, ME, self._listeners(), AtOnce())
+
+    def _tell(self, channel: str, user: str, text: str) -> None:
+        self.told.append((channel, user, text))
 
     def _watch(self) -> Watcher:
         return Watcher(
@@ -133,7 +138,7 @@ class World:
         approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=self.office.workspace)
         approvers.refresh()
         client = WebClient(base_url=self.slack.url)
-        alerts = AlertButtons(self._alert_desk(), approvers, tell=lambda *words: self.told.append(words))
+        alerts = AlertButtons(self._alert_desk(), approvers, say=self.say)
         home = HomeTab(client, self._page, approvers, self.office.clock, team_id="T1", run_session=alerts.run_session)
         reader = EvidenceReader(repo=self.code)
         card = DraftButtons(
@@ -141,13 +146,11 @@ class World:
             approvers,
             self.office.store,
             evidence=EvidenceDialogue(self.office.store, reader, lambda _: None),
-            answers=ClickReplies(lambda *words: self.told.append(words), home, ops_channel="C0OPS"),
+            answers=ClickReplies(self._tell, home, self.office.store, approvers, ops_channel="C0OPS"),
         )
         status = status_command(self.folder, approvers, self.office.clock)
         commands = CommandDispatcher({"status": status}, team_id="T1")
-        buttons = SuggestionButtons(
-            self._suggestions(approvers), ops_channel="C0OPS", tell=lambda *words: self.told.append(words)
-        )
+        buttons = SuggestionButtons(self._suggestions(approvers), say=self.say)
         return Listeners(
             watcher=self.watcher,
             approvals=card,
@@ -161,8 +164,7 @@ class World:
                 self.office.lessons,
                 NoteRechecks(self.office.desk, self.office.shelf, None, None, MemorySingle(), None),  # type: ignore[arg-type]
                 approvers,
-                ops_channel="C0OPS",
-                tell=lambda *words: self.told.append(words),
+                say=self.say,
             ),
             home=home,
         )
@@ -190,14 +192,7 @@ class World:
         )
         store = in_memory(PROPOSALS)
         proposals = ProposalService(proposing, store, FakeChat(), clock, require_private=lambda: None)
-        return ProposalButtons(
-            proposals,
-            sessions,
-            OWNERS,
-            approvers,
-            ops_channel="C0OPS",
-            tell=lambda *words: self.told.append(words),
-        )
+        return ProposalButtons(proposals, sessions, OWNERS, approvers, say=self.say)
 
     def _suggestions(self, approvers: Approvers) -> SuggestionActions:
         sessions, store = (
@@ -213,23 +208,11 @@ class World:
             approvers=approvers,
         )
 
-    def _tiers(self, approvers: Approvers) -> TiersCommand:
-        sessions, store, clock = (
-            SessionRegistry({}, in_memory(OVERRIDES)),
-            MemorySessionStore(),
-            self.office.clock,
-        )
+    def _tiers(self, approvers: Approvers) -> TierButtons:
+        sessions, store, clock = SessionRegistry({}, in_memory(OVERRIDES)), MemorySessionStore(), self.office.clock
         zones = OwnerZones(self.office.workspace, clock, local="UTC")
-        return TiersCommand(
-            owners=OWNERS,
-            sessions=sessions,
-            desk=TaskCommands(sessions, store, zones, clock, MemorySingle()),
-            approvers=approvers,
-            open_view=lambda *_: None,
-            update_view=lambda *_: None,
-            ops_channel="C0OPS",
-            tell=lambda *words: self.told.append(words),
-        )
+        desk = TaskCommands(sessions, store, zones, clock, MemorySingle())
+        return TierButtons(sessions, OWNERS, desk, approvers, say=self.say)
 
     def _alert_desk(self) -> AlertActions:
         store = MemorySessionStore()

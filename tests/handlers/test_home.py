@@ -15,6 +15,7 @@ from blocks.views.home_view import HomeData
 from bot.casework.approvers import Approvers
 from bot.errors import ConfigError, InputError
 from bot.ports import Person
+from handlers.clicks import Click
 from handlers.home import HomeTab
 from tests.blocks.views.test_home_view import a_home
 from tests.blocks.views.test_report_views import an_overview
@@ -48,10 +49,10 @@ class Page:
         self.on_look()
         return self.home
 
-    def _run(self, body: dict[str, Any], session_id: object) -> str:
-        if session_id != "shop":
+    def _run(self, click: Click) -> str:
+        if click.value != "shop":
             raise InputError("There is no such session.")
-        self.ran.append((body["user"]["id"], session_id))
+        self.ran.append((click.user, click.value))
         return "The beat starts."
 
     def open(self, user: str = "U2", *, team: str = "T1", tab: str = "home") -> None:

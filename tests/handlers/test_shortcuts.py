@@ -23,7 +23,7 @@ from handlers.transport.payload_shapes import is_well_shaped
 from tests.builders import a_sorter, event_of, in_status
 from tests.fakes import FakeClock, FakeWorkspace, MemoryJobQueue, MemoryJournal, MemoryThreadStore
 from tests.handlers.slack_stub import SlackStub
-from tests.handlers.test_routes import ME, RecordedApprovals
+from tests.handlers.test_routes import ME, RecordedButtons
 from tests.payloads import payload
 
 THREAD = "T1.C0HELP.1795165200.000100"
@@ -49,7 +49,7 @@ class Edge:
             on_trouble=lambda _: None,
             on_follow_up=lambda _: None,
         )
-        others: Any = RecordedApprovals()
+        others: Any = RecordedButtons()
         listeners = Listeners(
             watcher=self.watcher,
             approvals=others,

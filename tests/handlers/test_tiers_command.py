@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from slack_sdk.errors import SlackApiError
 
 from blocks import ids
 from bot.casework.approvers import Approvers
@@ -14,8 +15,10 @@ from bot.domain.tiers import Tier
 from bot.errors import ProviderError
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.ports import Person
+from handlers.buttons.decision_handler import say_beside
+from handlers.buttons.tier_buttons import NOT_YOURS, TierButtons
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
-from handlers.commands.tiers_command import NOT_YOURS, TiersCommand
+from handlers.commands.tiers_command import TiersCommand
 from tests.blocks.limits import texts
 from tests.fakes import MemorySingle
 from tests.heartbeat.builders import OWNERS
@@ -67,14 +70,26 @@ class Edge:
             desk=TaskCommands(works.sessions, works.store, works.zones, works.clock, self.slate),
             approvers=self.approvers,
             open_view=self._open,
-            update_view=self._update,
-            ops_channel="C0OPS",
-            tell=lambda _channel, _user, text: self.told.append(text),
+        )
+        self.buttons = TierButtons(
+            works.sessions,
+            OWNERS,
+            self.tiers.desk,
+            self.approvers,
+            say=say_beside(lambda _channel, _user, text: self.told.append(text), "C0OPS"),
         )
 
-    def _update(self, view_id: str, view: Any) -> None:
+    def views_open(self, *, trigger_id: str, view: Any) -> dict[str, Any]:
+        """Be Slack's client."""
         if self.expired:
-            raise ProviderError("Slack could not update the dialogue: not_found")
+            raise SlackApiError("refused", {"ok": False, "error": "expired_trigger_id"})
+        self.opened.append(view.to_dict())
+        return {"ok": True, "view": {"id": "V1"}}
+
+    def views_update(self, *, view_id: str, view: Any) -> None:
+        """Be Slack's client."""
+        if self.expired:
+            raise SlackApiError("refused", {"ok": False, "error": "not_found"})
         assert view_id == "V1"
         self.shown.append(view.to_dict())
 
@@ -98,7 +113,7 @@ class Edge:
         """Click an Edit button."""
         body = payload("block_actions")
         body["user"] = {**body["user"], "id": by, "team_id": "T1"}
-        self.tiers.open_edit(lambda **_: None, body, {"value": value})  # type: ignore[arg-type]
+        self.buttons.actions[f"{ids.EDIT_TIER}:daily"](lambda **_: None, body, {"value": value}, self)
 
     def submit(self, text: str | None, *, metadata: object = None, by: str = APPROVER, team: str = "T1") -> Any:
         """Submit the dialogue that was opened last; return what it shows in the end, or the answer that kept it."""
@@ -109,9 +124,8 @@ class Edge:
         body["user"] = {**body["user"], "id": by, "team_id": team}
         values = {block: {ids.INPUT: {"type": "plain_text_input", "value": text}}}
         sent = {"private_metadata": view["private_metadata"] if metadata is None else metadata}
-        self.tiers.submit(  # type: ignore[arg-type]
-            lambda **answer: self.acks.append(answer), body, {**sent, "id": "V1", "state": {"values": values}}, {}
-        )
+        submitted = {**sent, "id": "V1", "state": {"values": values}}
+        self.buttons.views[ids.TIER_VIEW](lambda **answer: self.acks.append(answer), body, submitted, {}, self)
         return {"response_action": "update", "view": self.shown[-1]} if self.shown else self.acks[-1]
 
     @property

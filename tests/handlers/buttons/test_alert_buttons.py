@@ -20,6 +20,7 @@ from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
 from handlers.buttons.alert_buttons import NOT_YOURS, AlertActions, AlertButtons
+from handlers.buttons.decision_handler import say_beside
 from tests.fakes import FakeClock, FakeWorkspace, MemorySessionStore, in_memory
 from tests.heartbeat.builders import AT, OWNERS
 from tests.heartbeat.clockwork import session_settings
@@ -28,7 +29,7 @@ from tests.payloads import payload
 ANA, BEN, EVE = "U0ANA", "U2", "U0EVE"
 KEY = "shop/ci/main-red"
 VALUE = ids.encode_finding("shop", finding_digest(KEY))
-CHANGING = ["acknowledge", "fixed", "snooze", "run_now", "investigate", "open_playbook"]
+CHANGING = [ids.ACKNOWLEDGE, ids.FIXED, ids.SNOOZE, ids.RUN_NOW, ids.INVESTIGATE, ids.OPEN_PLAYBOOK]
 
 
 class Edge:
@@ -65,7 +66,7 @@ class Edge:
             zone_of=lambda _: "UTC",
             clock=self.clock,
         )
-        self.listeners = AlertButtons(desk, approvers, tell=self._tell)
+        self.listeners = AlertButtons(desk, approvers, say=say_beside(self._tell, "C0OPS"))
 
     def press(
         self, name: str, value: object = VALUE, *, by: str = ANA, team: str = "T1", channel: str = "D0ANA"
@@ -75,11 +76,10 @@ class Edge:
         body["user"] = {**body["user"], "id": by, "team_id": team}
         body["channel"], body["container"]["channel_id"] = {"id": channel, "name": "directmessage"}, channel
         action: dict[str, Any] = {**body["actions"][0], "value": value}
-        if name == "snooze":
+        if name == ids.SNOOZE:
             chosen = f"1 h!{value}" if value == VALUE else value
             action = {"type": "static_select", "action_id": ids.SNOOZE, "selected_option": {"value": chosen}}
-        more = [self] if name == "open_playbook" else []
-        getattr(self.listeners, name)(self._ack, body, action, *more)
+        self.listeners.actions[name](self._ack, body, action, self)
 
     @property
     def finding(self) -> OpenFinding:
@@ -129,7 +129,7 @@ def edge(tmp_path: Path) -> Edge:
 
 def test_an_acknowledgement_is_on_the_card_that_was_clicked(edge: Edge) -> None:
     """The owner is answered by the card alone."""
-    edge.press("acknowledge")
+    edge.press(ids.ACKNOWLEDGE)
     assert edge.finding.acknowledged_by == ANA
     [(place, alert)] = edge.shown
     assert place == Posted("D0ANA", "1800000000.000001")
@@ -137,7 +137,7 @@ def test_an_acknowledgement_is_on_the_card_that_was_clicked(edge: Edge) -> None:
     assert (edge.told, edge.acks) == ([], 1)
 
 
-@pytest.mark.parametrize("name", ["acknowledge", "snooze"])
+@pytest.mark.parametrize("name", [ids.ACKNOWLEDGE, ids.SNOOZE])
 def test_a_click_leaves_the_small_print_under_the_alert(edge: Edge, name: str) -> None:
     """The beat's notes and its reasoning are what somebody acts on."""
     noted = FINDING.evolve(notes=("The check ran late.",), reasoning="The log says so.")
@@ -157,14 +157,14 @@ TELEGRAM = Delivered(mode="explicit", channel="telegram", to="77")
 def test_alerts_follow_the_owner_to_where_they_acted_last(edge: Edge, by: str, channel: str, follows: bool) -> None:
     """In private only: no channel, and nobody else's messages, is where a session's owner is told."""
     edge.store.save("shop", lambda state: state.evolve(last_place=TELEGRAM, last_owner=ANA))
-    edge.press("acknowledge", by=by, channel=channel)
+    edge.press(ids.ACKNOWLEDGE, by=by, channel=channel)
     here = Delivered(mode="last", channel="slack", to=ANA)
     assert edge.store.load("shop").last_place == (here if follows else TELEGRAM)
 
 
 def test_an_approver_may_act_for_the_owner(edge: Edge) -> None:
     """Somebody has to when she sleeps."""
-    edge.press("fixed", by=BEN)
+    edge.press(ids.FIXED, by=BEN)
     assert edge.finding.fixed_by == BEN
 
 
@@ -206,15 +206,15 @@ def test_a_value_that_is_not_ours_does_nothing_and_is_answered(edge: Edge, name:
     assert len(edge.told) == 1
 
 
-@pytest.mark.parametrize("name", ["acknowledge", "fixed", "snooze", "investigate"])
+@pytest.mark.parametrize("name", [ids.ACKNOWLEDGE, ids.FIXED, ids.SNOOZE, ids.INVESTIGATE])
 def test_a_finding_that_is_not_on_file_is_said_to_be_so(edge: Edge, name: str) -> None:
     """It was pruned long ago."""
     other = ids.encode_finding("shop", finding_digest("shop/ci/other"))
-    edge.press(name, f"1 h!{other}" if name == "snooze" else other)
+    edge.press(name, f"1 h!{other}" if name == ids.SNOOZE else other)
     assert edge.last_word == "This alert is not on file any more; nothing happened."
 
 
-@pytest.mark.parametrize("name", ["acknowledge", "fixed", "snooze"])
+@pytest.mark.parametrize("name", [ids.ACKNOWLEDGE, ids.FIXED, ids.SNOOZE])
 @pytest.mark.parametrize(
     ("ended", "says"),
     [({"fixed_by": BEN}, "<@U2> said it is fixed"), ({"resolved_at": AT}, "a later beat found it gone")],
@@ -234,8 +234,8 @@ def test_who_comes_late_is_told_how_it_closed_and_sees_it(
 
 def test_of_two_who_acknowledge_the_second_is_told_of_the_first(edge: Edge) -> None:
     """The first keeps it."""
-    edge.press("acknowledge", by=BEN)
-    edge.press("acknowledge")
+    edge.press(ids.ACKNOWLEDGE, by=BEN)
+    edge.press(ids.ACKNOWLEDGE)
     assert edge.finding.acknowledged_by == BEN
     assert edge.last_word == "<@U2> acknowledged this already."
 
@@ -243,7 +243,7 @@ def test_of_two_who_acknowledge_the_second_is_told_of_the_first(edge: Edge) -> N
 @pytest.mark.parametrize(("words", "hours"), [("1 h", 1), ("4 h", 4), ("24 h", 24)])
 def test_a_snooze_lasts_as_long_as_was_chosen(edge: Edge, words: str, hours: int) -> None:
     """From the click on."""
-    edge.press("snooze", f"{words}!{VALUE}")
+    edge.press(ids.SNOOZE, f"{words}!{VALUE}")
     assert edge.finding.snoozed_until == edge.clock.now() + timedelta(hours=hours)
     assert edge.last_word == f"Snoozed for {words}; the beats go on."
 
@@ -251,21 +251,21 @@ def test_a_snooze_lasts_as_long_as_was_chosen(edge: Edge, words: str, hours: int
 @pytest.mark.parametrize("words", ["2 h", "999999 h", "", "<!channel>"])
 def test_a_snooze_of_any_other_length_is_refused(edge: Edge, words: str) -> None:
     """The list has three."""
-    edge.press("snooze", f"{words}!{VALUE}")
+    edge.press(ids.SNOOZE, f"{words}!{VALUE}")
     assert edge.finding.snoozed_until is None
     assert len(edge.told) == 1
 
 
 def test_run_now_asks_as_a_person_asks(edge: Edge) -> None:
     """And says what becomes of it."""
-    edge.press("run_now")
+    edge.press(ids.RUN_NOW)
     assert edge.woken == [("shop", Wake.ON_DEMAND)]
     assert edge.last_word == "A beat of shop is queued."
 
 
 def test_investigate_asks_about_the_finding_in_the_name_of_who_clicked(edge: Edge) -> None:
     """Whatever becomes of the alert."""
-    edge.press("investigate", by=BEN)
+    edge.press(ids.INVESTIGATE, by=BEN)
     [(question, by)] = edge.asked
     assert "Main is red." in question
     assert question.endswith("?")
@@ -275,13 +275,13 @@ def test_investigate_asks_about_the_finding_in_the_name_of_who_clicked(edge: Edg
 def test_a_question_that_slack_refuses_is_told(edge: Edge) -> None:
     """So that it is asked again, or not, by a person."""
     edge.trouble = Unconfirmed("Slack did not confirm the post")
-    edge.press("investigate")
+    edge.press(ids.INVESTIGATE)
     assert edge.last_word == "Slack did not confirm the post"
 
 
 def test_the_playbook_is_shown_as_it_stands(edge: Edge) -> None:
     """In a dialogue opened with the click's own trigger."""
-    edge.press("open_playbook")
+    edge.press(ids.OPEN_PLAYBOOK)
     [view] = edge.opened
     assert view["trigger_id"] == "111.222.abc"
     assert "- [ ] Look" in str(view["blocks"])
@@ -290,17 +290,17 @@ def test_the_playbook_is_shown_as_it_stands(edge: Edge) -> None:
 def test_a_dialogue_too_late_and_a_playbook_that_is_not_there_are_told(edge: Edge) -> None:
     """The trigger lives three seconds."""
     edge.expired = True
-    edge.press("open_playbook")
+    edge.press(ids.OPEN_PLAYBOOK)
     assert "expired" in edge.last_word
     edge.playbook.unlink()
-    edge.press("open_playbook")
+    edge.press(ids.OPEN_PLAYBOOK)
     assert edge.last_word == "There is no HEARTBEAT.md; the next beat creates it."
 
 
 def test_a_click_that_changed_something_holds_though_the_card_could_not_be_changed(edge: Edge) -> None:
     """The next beat brings the card up to date."""
     edge.trouble = ProviderError("Slack could not update an alert: message_not_found")
-    edge.press("acknowledge")
+    edge.press(ids.ACKNOWLEDGE)
     assert edge.finding.acknowledged_by == ANA
     assert "could not update" in edge.last_word
 
@@ -308,14 +308,14 @@ def test_a_click_that_changed_something_holds_though_the_card_could_not_be_chang
 def test_an_answer_that_reaches_nobody_breaks_nothing(edge: Edge) -> None:
     """Who is not in the channel cannot be answered there."""
     edge.mute = True
-    edge.press("acknowledge", by=EVE)
+    edge.press(ids.ACKNOWLEDGE, by=EVE)
     assert edge.finding.acknowledged_by is None
 
 
 def test_a_disk_that_refuses_is_told(edge: Edge) -> None:
     """The card stays as it is."""
     edge.store.full = True
-    edge.press("acknowledge")
+    edge.press(ids.ACKNOWLEDGE)
     assert "No space left" in edge.last_word
     assert edge.shown == []
 
@@ -325,7 +325,7 @@ def test_without_an_owner_nobody_is_one(tmp_path: Path) -> None:
     edge = Edge(tmp_path)
     with pytest.raises(InputError):
         ids.decode_finding("|")
-    edge.press("acknowledge", by="", team="T1")
+    edge.press(ids.ACKNOWLEDGE, by="", team="T1")
     assert edge.finding.acknowledged_by is None
 
 
@@ -334,7 +334,7 @@ def test_whom_a_page_is_escalated_to_may_have_it_and_every_card_shows_it(tmp_pat
     edge = Edge(tmp_path, then="U0BOSS")
     copies = (("D0BOSS", "7.1"), ("D0BEN", "7.2"))
     edge.store.save("shop", lambda s: s.with_findings(FINDING.evolve(place="D0ANA", reference="7.0", copies=copies)))
-    edge.press("acknowledge", by="U0BOSS", channel="D0BOSS")
+    edge.press(ids.ACKNOWLEDGE, by="U0BOSS", channel="D0BOSS")
     assert edge.finding.acknowledged_by == "U0BOSS"
     posted, _ = edge.shown[0]
     assert posted.channels == {"D0ANA", "D0BOSS", "D0BEN"}

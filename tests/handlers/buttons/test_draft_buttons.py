@@ -106,7 +106,7 @@ class Edge:
             self.approvers,
             office.store,
             evidence=EvidenceDialogue(office.store, NoLines(), lambda _: None),  # type: ignore[arg-type]
-            answers=ClickReplies(self._tell, self.home, ops_channel="C0OPS"),  # type: ignore[arg-type]
+            answers=ClickReplies(self._tell, self.home, office.store, self.approvers, ops_channel="C0OPS"),  # type: ignore[arg-type]
         )
 
     def _tell(self, channel: str, user: str, text: str) -> None:
@@ -128,9 +128,8 @@ class Edge:
         body["user"] = {**body["user"], "id": by, "team_id": team}
         action = {**body["actions"][0], "value": value}
         body["actions"] = [action]
-        ack, listener = RecordedAck(self.order), getattr(self.listeners, name)
-        needs_client = name.startswith("open")
-        listener(ack, body, action, self.client) if needs_client else listener(ack, body, action)
+        ack = RecordedAck(self.order)
+        self.listeners.actions[name](ack, body, action, self.client)
         return ack
 
     def choose(self, value: object, *, by: str = BEN) -> RecordedAck:
@@ -141,7 +140,7 @@ class Edge:
         action = {**body["actions"][0], "type": "overflow", "selected_option": option}
         body["actions"] = [action]
         ack = RecordedAck(self.order)
-        self.listeners.more(ack, body, action, self.client)  # type: ignore[arg-type]
+        self.listeners.actions[ids.MORE](ack, body, action, self.client)
         return ack
 
     def submit(
@@ -162,7 +161,7 @@ class Edge:
         view["private_metadata"] = ids.encode_dialogue(click, from_home=at_home)
         view["state"]["values"] = {block: {ids.INPUT: value} for block, value in typed.items()}
         ack = RecordedAck(self.order, on_ack)
-        getattr(self.listeners, name)(ack, body, view)
+        self.listeners.views[name](ack, body, view)
         return ack
 
     def value(self) -> str:
@@ -203,7 +202,7 @@ class TestApprove:
 
     def test_an_approver_posts_and_is_told(self, edge: Edge) -> None:
         """Acknowledged first, then posted, then answered to nobody else."""
-        edge.press("approve", edge.value())
+        edge.press(ids.APPROVE, edge.value())
         assert edge.order[0] == "ack"
         assert len(edge.office.messenger.posts) == 1
         assert edge.told == [("C0OPS", BEN, "Posted.")]
@@ -211,14 +210,14 @@ class TestApprove:
     @pytest.mark.parametrize(("by", "team"), [(CARL, "T1"), (ANN, "T1"), (BEN, "T9")])
     def test_nobody_else_does(self, edge: Edge, by: str, team: str) -> None:
         """Neither the asker nor the same id of another workspace."""
-        edge.press("approve", edge.value(), by=by, team=team)
+        edge.press(ids.APPROVE, edge.value(), by=by, team=team)
         assert edge.office.messenger.posts == []
         assert edge.told == [("C0OPS", by, NOT_YOURS)]
 
     @pytest.mark.parametrize("value", [None, "", "T1.C1.1.2|1", "../../x|1||0", "x" * 3_000])
     def test_a_value_that_is_not_ours_does_nothing(self, edge: Edge, value: str | None) -> None:
         """And the one who clicked hears why."""
-        edge.press("approve", value)
+        edge.press(ids.APPROVE, value)
         assert edge.office.messenger.posts == []
         assert len(edge.told) == 1
 
@@ -226,32 +225,32 @@ class TestApprove:
         """Two people, one post."""
         value = edge.value()
         edge.office.workspace.groups["C0OPS"] = frozenset({BEN, CARL})
-        edge.press("approve", value)
-        edge.press("approve", value, by=CARL)
+        edge.press(ids.APPROVE, value)
+        edge.press(ids.APPROVE, value, by=CARL)
         assert len(edge.office.messenger.posts) == 1
         assert f"approved by <@{BEN}>" in edge.last_word
 
     def test_an_unconfirmed_post_is_explained(self, edge: Edge) -> None:
         """What happened, and what the next click will do."""
         edge.office.messenger.lose, edge.office.messenger.lost_before_posting = Unconfirmed("x"), True
-        edge.press("approve", edge.value())
+        edge.press(ids.APPROVE, edge.value())
         assert "You need not click again" in edge.last_word
         edge.office.messenger.lose = None
         edge.office.clock.advance(IN_FLIGHT.total_seconds())
-        edge.press("approve", edge.value())
+        edge.press(ids.APPROVE, edge.value())
         assert edge.last_word == "Posted."
         assert len(edge.office.messenger.posts) == 1
 
     def test_an_answer_that_cannot_be_given_undoes_nothing(self, edge: Edge) -> None:
         """The reply stands; that Slack would not carry the "Posted." is only logged."""
         edge.mute = True
-        edge.press("approve", edge.value())
+        edge.press(ids.APPROVE, edge.value())
         assert len(edge.office.messenger.posts) == 1
 
     def test_a_chat_that_cannot_say_who_may_means_nobody(self, edge: Edge) -> None:
         """It fails closed at the click."""
         edge.office.workspace.down = True
-        edge.press("approve", edge.value())
+        edge.press(ids.APPROVE, edge.value())
         assert edge.office.messenger.posts == []
         assert edge.last_word == UNKNOWN
 
@@ -261,7 +260,7 @@ class TestDialogues:
 
     @pytest.mark.parametrize(
         ("name", "view"),
-        [("open_edit", ids.EDIT_VIEW), ("open_dismiss", ids.DISMISS_VIEW), ("open_context", ids.CONTEXT_VIEW)],
+        [(ids.EDIT, ids.EDIT_VIEW), (ids.DISMISS, ids.DISMISS_VIEW), (ids.ADD_CONTEXT, ids.CONTEXT_VIEW)],
     )
     def test_a_dialogue_opens_before_anything_is_asked(self, edge: Edge, name: str, view: str) -> None:
         """A trigger lives three seconds, so Slack is not asked who may; it works while Slack answers nothing else."""
@@ -275,24 +274,24 @@ class TestDialogues:
     def test_an_expired_trigger_is_told(self, edge: Edge) -> None:
         """The human clicks again instead of wondering."""
         edge.client.expired = True
-        edge.press("open_edit", edge.value())
+        edge.press(ids.EDIT, edge.value())
         assert "expired_trigger_id" in edge.last_word
 
     def test_a_draft_too_long_for_the_editor_opens_cut_and_is_posted_whole_when_untouched(self, tmp_path: Path) -> None:
         """The dialogue says what it does not show; no value means that the draft is to stay as it is."""
         draft = "word " * 700
         edge = Edge(Office(tmp_path, a_return(draft)).asked())
-        edge.press("open_edit", edge.value())
+        edge.press(ids.EDIT, edge.value())
         note = edge.client.opened[0]["blocks"][0]
         assert "editor holds 3,000" in note["elements"][0]["text"]
-        edge.submit("submit_edit", edge.office.click(), reply=words(None), only_save=POST)
+        edge.submit(ids.EDIT_VIEW, edge.office.click(), reply=words(None), only_save=POST)
         assert edge.office.messenger.posts[0].text == draft
 
     def test_a_closed_thread_cannot_be_edited(self, edge: Edge) -> None:
         """The card was old."""
         value = edge.value()
-        edge.press("approve", value)
-        edge.press("open_edit", value)
+        edge.press(ids.APPROVE, value)
+        edge.press(ids.EDIT, value)
         assert edge.client.opened == []
         assert "closed" in edge.last_word
 
@@ -302,19 +301,19 @@ class TestSubmitEdit:
 
     def test_edited_words_are_posted(self, edge: Edge) -> None:
         """Acknowledged without an error, then posted as they were typed."""
-        ack = edge.submit("submit_edit", edge.office.click(), reply=words("It is five."), only_save=POST)
+        ack = edge.submit(ids.EDIT_VIEW, edge.office.click(), reply=words("It is five."), only_save=POST)
         assert ack.answers == [{}]
         assert edge.office.messenger.posts[0].text == "It is five."
 
     def test_edited_words_may_wait(self, edge: Edge) -> None:
         """Saved: on the card, not in the thread."""
-        edge.submit("submit_edit", edge.office.click(), reply=words("It is five."), only_save=SAVE)
+        edge.submit(ids.EDIT_VIEW, edge.office.click(), reply=words("It is five."), only_save=SAVE)
         assert edge.office.messenger.posts == []
         assert edge.office.shown.draft_pending == "It is five."
 
     def test_an_untouched_editor_posts_the_draft(self, edge: Edge) -> None:
         """Some clients send no value for an input that was left as it was."""
-        edge.submit("submit_edit", edge.office.click(), reply=words(None))
+        edge.submit(ids.EDIT_VIEW, edge.office.click(), reply=words(None))
         assert edge.office.messenger.posts[0].text == a_return().draft_reply
 
     @pytest.mark.parametrize(
@@ -323,7 +322,7 @@ class TestSubmitEdit:
     )
     def test_what_must_not_leave_is_said_in_the_dialogue(self, edge: Edge, text: str) -> None:
         """The dialogue stays open with what was typed."""
-        ack = edge.submit("submit_edit", edge.office.click(), reply=words(text), only_save=POST)
+        ack = edge.submit(ids.EDIT_VIEW, edge.office.click(), reply=words(text), only_save=POST)
         [answer] = ack.answers
         assert answer["response_action"] == "errors"
         assert list(answer["errors"]) == [ids.REPLY]
@@ -331,16 +330,16 @@ class TestSubmitEdit:
 
     def test_who_may_not_is_refused_at_the_submit(self, edge: Edge) -> None:
         """Opening the editor gave no right."""
-        ack = edge.submit("submit_edit", edge.office.click(), by=CARL, reply=words("Mine."), only_save=POST)
+        ack = edge.submit(ids.EDIT_VIEW, edge.office.click(), by=CARL, reply=words("Mine."), only_save=POST)
         assert ack.answers == [{}]
         assert edge.told == [("C0OPS", CARL, given_back_as("Mine."))]
         assert edge.office.state.draft_pending == a_return().draft_reply
 
     def test_who_lost_the_right_meanwhile_is_refused(self, edge: Edge) -> None:
         """The submit asks anew."""
-        edge.press("open_edit", edge.value())
+        edge.press(ids.EDIT, edge.value())
         edge.office.workspace.groups["C0OPS"] = frozenset()
-        ack = edge.submit("submit_edit", edge.office.click(), reply=words("Mine."), only_save=POST)
+        ack = edge.submit(ids.EDIT_VIEW, edge.office.click(), reply=words("Mine."), only_save=POST)
         assert ack.answers == [{}]
         assert edge.last_word == given_back_as("Mine.")
         assert edge.office.messenger.posts == []
@@ -348,8 +347,8 @@ class TestSubmitEdit:
     def test_a_submit_after_the_thread_closed_says_who_closed_it(self, edge: Edge) -> None:
         """With the words given back."""
         click = edge.office.click()
-        edge.press("approve", edge.value())
-        edge.submit("submit_edit", click, reply=words("Late."), only_save=POST)
+        edge.press(ids.APPROVE, edge.value())
+        edge.submit(ids.EDIT_VIEW, click, reply=words("Late."), only_save=POST)
         assert f"approved by <@{BEN}>" in edge.last_word
         assert "```\nLate.\n```" in edge.last_word
         assert len(edge.office.messenger.posts) == 1
@@ -357,17 +356,17 @@ class TestSubmitEdit:
     def test_words_that_could_not_be_posted_are_on_the_card(self, edge: Edge) -> None:
         """Slack refused the post: the edited draft waits, and is seen to wait."""
         edge.office.messenger.refuse = ProviderError("Slack could not post the reply: is_archived")
-        edge.submit("submit_edit", edge.office.click(), reply=words("It is five."), only_save=POST)
+        edge.submit(ids.EDIT_VIEW, edge.office.click(), reply=words("It is five."), only_save=POST)
         assert "is_archived" in edge.last_word
         assert edge.office.shown.draft_pending == "It is five."
 
     def test_doubts_stop_edited_words_too(self, edge: Edge) -> None:
         """Same gate; the card then shows both the words and the doubt."""
         edge.office.changed_refs.add("app/retry.py:10-12")
-        edge.submit("submit_edit", edge.office.click(), reply=words("It is five."), only_save=POST)
+        edge.submit(ids.EDIT_VIEW, edge.office.click(), reply=words("It is five."), only_save=POST)
         assert edge.last_word.startswith("Not posted yet")
         assert edge.office.shown.draft_pending == "It is five."
-        edge.press("approve", edge.value())
+        edge.press(ids.APPROVE, edge.value())
         assert edge.office.messenger.posts[0].text == "It is five."
 
 
@@ -377,9 +376,9 @@ class TestOtherSubmits:
     @pytest.mark.parametrize(
         ("name", "block", "text"),
         [
-            ("submit_dismiss", ids.REASON, "no \ud800"),
-            ("submit_context", ids.CONTEXT, "we mean v2 \udfff"),
-            ("submit_context", ids.CONTEXT, "\u200b\u200e"),
+            (ids.DISMISS_VIEW, ids.REASON, "no \ud800"),
+            (ids.CONTEXT_VIEW, ids.CONTEXT, "we mean v2 \udfff"),
+            (ids.CONTEXT_VIEW, ids.CONTEXT, "\u200b\u200e"),
         ],
     )
     def test_what_cannot_be_stored_or_seen_is_said_in_the_dialogue(
@@ -393,10 +392,10 @@ class TestOtherSubmits:
 
     def test_an_invisible_reason_is_none(self, edge: Edge) -> None:
         """It may stay empty, and that is what it is."""
-        edge.submit("submit_dismiss", edge.office.click(), reason=words("\u200b"))
+        edge.submit(ids.DISMISS_VIEW, edge.office.click(), reason=words("\u200b"))
         assert edge.office.ended.dismiss_reason is None
 
-    @pytest.mark.parametrize("name", ["submit_edit", "submit_dismiss", "submit_context"])
+    @pytest.mark.parametrize("name", [ids.EDIT_VIEW, ids.DISMISS_VIEW, ids.CONTEXT_VIEW])
     def test_a_submit_is_acknowledged_before_slack_is_asked_anything(self, edge: Edge, name: str) -> None:
         """Slack waits 3 s, and who may is up to three requests."""
         asked: list[int] = []
@@ -415,27 +414,27 @@ class TestOtherSubmits:
 
     def test_words_refused_on_the_home_come_back_in_full(self, edge: Edge) -> None:
         """The page says why; the text comes as a message, for a page is drawn anew every minute."""
-        edge.submit("submit_context", edge.office.click(), by=CARL, at_home=True, context=words("a\nb"))
+        edge.submit(ids.CONTEXT_VIEW, edge.office.click(), by=CARL, at_home=True, context=words("a\nb"))
         assert edge.home.said == [(CARL, "T1", NOT_YOURS)]
         assert edge.told == [("C0OPS", CARL, given_back_as("a\nb"))]
 
     def test_a_reason_is_kept(self, edge: Edge) -> None:
         """With or without words."""
-        edge.submit("submit_dismiss", edge.office.click(), reason=words("by phone"))
+        edge.submit(ids.DISMISS_VIEW, edge.office.click(), reason=words("by phone"))
         assert (edge.office.ended.resolution, edge.office.ended.dismiss_reason) == (Resolution.DISMISSED, "by phone")
 
     def test_a_reason_may_be_missing(self, edge: Edge) -> None:
         """An empty input is null."""
-        edge.submit("submit_dismiss", edge.office.click(), reason=words(None))
+        edge.submit(ids.DISMISS_VIEW, edge.office.click(), reason=words(None))
         assert edge.office.ended.dismiss_reason is None
 
     def test_context_starts_anew(self, edge: Edge) -> None:
         """And is told so."""
-        edge.submit("submit_context", edge.office.click(), context=words("we mean v2"))
+        edge.submit(ids.CONTEXT_VIEW, edge.office.click(), context=words("we mean v2"))
         assert edge.office.state.status is ThreadStatus.INVESTIGATING
         assert edge.last_word.startswith("Noted.")
 
-    @pytest.mark.parametrize("name", ["submit_dismiss", "submit_context"])
+    @pytest.mark.parametrize("name", [ids.DISMISS_VIEW, ids.CONTEXT_VIEW])
     def test_who_may_not_is_refused_at_the_submit(self, edge: Edge, name: str) -> None:
         """Nothing changes, and what was typed comes back."""
         before = edge.office.state
@@ -447,8 +446,8 @@ class TestOtherSubmits:
     def test_words_that_came_too_late_are_given_back(self, edge: Edge) -> None:
         """The dialogue is closed by then; what was typed is not lost."""
         click = edge.office.click()
-        edge.press("approve", edge.value())
-        edge.submit("submit_context", click, context=words("a long explanation"))
+        edge.press(ids.APPROVE, edge.value())
+        edge.submit(ids.CONTEXT_VIEW, click, context=words("a long explanation"))
         assert "You wrote:\n```\na long explanation\n```" in edge.last_word
 
 
@@ -469,9 +468,9 @@ class TestMenu:
     def test_the_button_of_a_failed_card_does_the_same(self, edge: Edge) -> None:
         """For approvers only, and once."""
         value = edge.value()
-        edge.press("reinvestigate", value, by=CARL)
+        edge.press(ids.REINVESTIGATE, value, by=CARL)
         assert edge.office.state.status is ThreadStatus.PENDING_USER
-        edge.press("reinvestigate", value)
+        edge.press(ids.REINVESTIGATE, value)
         assert edge.office.state.status is ThreadStatus.INVESTIGATING
 
     @pytest.mark.parametrize(("action", "title"), [(ids.ADD_CONTEXT, "Add context"), (ids.SHOW_EVIDENCE, "Evidence")])
@@ -532,7 +531,7 @@ class TestMenu:
     def test_evidence_of_a_closed_thread_can_still_be_read(self, edge: Edge) -> None:
         """From the archive; of an unknown thread there is none, and that is said."""
         value = self.option(edge, ids.SHOW_EVIDENCE)
-        edge.press("approve", edge.value())
+        edge.press(ids.APPROVE, edge.value())
         edge.choose(value)
         assert "app/retry.py" in str(edge.client.updated[0])
         edge.choose(value.replace(THREAD_ID, "T1.C1.9.9"))
@@ -557,19 +556,19 @@ class TestAtHome:
 
     def test_a_click_is_answered_on_the_page(self, edge: Edge) -> None:
         """And posts as it does on the card."""
-        edge.press("approve", edge.value(), at_home=True)
+        edge.press(ids.APPROVE, edge.value(), at_home=True)
         assert len(edge.office.messenger.posts) == 1
         assert (edge.home.said, edge.told) == ([(BEN, "T1", "Posted.")], [])
         assert edge.home.about == ["How often do we retry?"]
 
     def test_a_refusal_too(self, edge: Edge) -> None:
         """Of somebody who had the page open when their right ended."""
-        edge.press("approve", edge.value(), by=CARL, at_home=True)
+        edge.press(ids.APPROVE, edge.value(), by=CARL, at_home=True)
         assert edge.office.messenger.posts == []
         assert edge.home.said == [(CARL, "T1", NOT_YOURS)]
         assert edge.home.about == [""]
 
-    @pytest.mark.parametrize("name", ["open_edit", "open_dismiss", "open_context"])
+    @pytest.mark.parametrize("name", [ids.EDIT, ids.DISMISS, ids.ADD_CONTEXT])
     def test_a_dialogue_remembers_where_it_was_opened(self, edge: Edge, name: str) -> None:
         """On the card or on the page."""
         edge.press(name, edge.value(), at_home=True)
@@ -581,10 +580,10 @@ class TestAtHome:
     @pytest.mark.parametrize(
         ("name", "typed", "says"),
         [
-            ("submit_edit", {"reply": words("It is five."), "only_save": POST}, "Posted."),
-            ("submit_edit", {"reply": words("It is five."), "only_save": SAVE}, "Saved. The card shows your version."),
-            ("submit_dismiss", {"reason": words(None)}, "Dismissed. Nothing was posted."),
-            ("submit_context", {"context": words("we mean v2")}, "Noted. The investigator will use it."),
+            (ids.EDIT_VIEW, {"reply": words("It is five."), "only_save": POST}, "Posted."),
+            (ids.EDIT_VIEW, {"reply": words("It is five."), "only_save": SAVE}, "Saved. The card shows your version."),
+            (ids.DISMISS_VIEW, {"reason": words(None)}, "Dismissed. Nothing was posted."),
+            (ids.CONTEXT_VIEW, {"context": words("we mean v2")}, "Noted. The investigator will use it."),
         ],
     )
     def test_a_submit_is_answered_where_its_dialogue_was_opened(
@@ -597,7 +596,7 @@ class TestAtHome:
 
     def test_a_click_on_the_card_brings_the_pages_up_to_date(self, edge: Edge) -> None:
         """What others still see there is decided."""
-        edge.press("approve", edge.value())
+        edge.press(ids.APPROVE, edge.value())
         assert edge.home.refreshed == 1
 
     def test_two_people_at_two_places_post_once(self, edge: Edge) -> None:
@@ -607,7 +606,7 @@ class TestAtHome:
 
         def press(by: str, at_home: bool) -> None:
             start.wait()
-            edge.press("approve", value, by=by, at_home=at_home)
+            edge.press(ids.APPROVE, value, by=by, at_home=at_home)
 
         with ThreadPoolExecutor(2) as both:
             list(both.map(press, (BEN, CARL), (True, False)))
@@ -625,7 +624,7 @@ def test_the_team_is_found_wherever_slack_puts_it(edge: Edge, strip: Callable[[d
     body = payload("block_actions")
     strip(body)
     ack = RecordedAck(edge.order)
-    edge.listeners.approve(ack, body, {"value": edge.value()})  # type: ignore[arg-type]
+    edge.listeners.actions[ids.APPROVE](ack, body, {"value": edge.value()}, edge.client)
     assert edge.last_word == "Posted."
 
 
@@ -634,7 +633,7 @@ def test_a_body_without_any_team_may_nothing(edge: Edge) -> None:
     body = payload("block_actions")
     body["user"].pop("team_id")
     body.pop("team")
-    edge.listeners.approve(RecordedAck(edge.order), body, {"value": edge.value()})  # type: ignore[arg-type]
+    edge.listeners.actions[ids.APPROVE](RecordedAck(edge.order), body, {"value": edge.value()}, edge.client)
     assert edge.office.messenger.posts == []
 
 
@@ -646,7 +645,7 @@ class TestPages:
         """Listeners with the draft for an alarm."""
         return Edge(Office(tmp_path).asked("prod is down!!"))
 
-    @pytest.mark.parametrize("button", ["open_edit", "open_dismiss", "open_context", "reinvestigate"])
+    @pytest.mark.parametrize("button", [ids.EDIT, ids.DISMISS, ids.ADD_CONTEXT, ids.REINVESTIGATE])
     def test_whoever_clicks_has_it(self, page: Edge, button: str) -> None:
         """Also with a dialogue that is only opened."""
         page.press(button, page.value())
@@ -657,7 +656,7 @@ class TestPages:
         page.choose(ids.encode_option(ids.SHOW_EVIDENCE, page.office.click()))
         assert page.office.state.paging.acknowledged_by == BEN
 
-    @pytest.mark.parametrize("button", ["open_edit", "reinvestigate", "approve"])
+    @pytest.mark.parametrize("button", [ids.EDIT, ids.REINVESTIGATE, ids.APPROVE])
     def test_who_may_not_decide_silences_nothing(self, page: Edge, button: str) -> None:
         """Their click is refused."""
         page.press(button, page.value(), by=CARL)
@@ -667,7 +666,7 @@ class TestPages:
         """An approver was there, though the card was out of date."""
         old = page.value()
         page.office.decisions.edit(page.office.click(), "Rolled back.")
-        page.press("approve", old)
+        page.press(ids.APPROVE, old)
         assert page.office.messenger.posts == []
         assert page.office.state.paging.acknowledged_by == BEN
 
@@ -683,15 +682,15 @@ def test_a_failed_investigation_can_be_answered_by_hand(tmp_path: Path) -> None:
     """The card offers to write the reply; what is written goes the way of every reply."""
     edge = Edge(Office(tmp_path, ProviderError("away")).asked())
     assert edge.office.state.pending_reason is PendingReason.FAILED
-    edge.press("open_edit", edge.value())
-    edge.submit("submit_edit", edge.office.click(), reply=words("It is five."), only_save=POST)
+    edge.press(ids.EDIT, edge.value())
+    edge.submit(ids.EDIT_VIEW, edge.office.click(), reply=words("It is five."), only_save=POST)
     assert edge.office.messenger.posts[0].text == "It is five."
 
 
 class TestPermission:
     """Who may not decide sees no draft either, and learns so at the click."""
 
-    @pytest.mark.parametrize("name", ["open_edit", "open_dismiss", "open_context"])
+    @pytest.mark.parametrize("name", [ids.EDIT, ids.DISMISS, ids.ADD_CONTEXT])
     def test_a_dialogue_does_not_open_for_others(self, tmp_path: Path, name: str) -> None:
         """Carl gets an ephemeral no instead of the draft."""
         edge = Edge(Office(tmp_path).asked())
@@ -706,7 +705,7 @@ class TestPermission:
         assert edge.client.opened == []
         assert edge.last_word == NOT_YOURS
 
-    @pytest.mark.parametrize("name", ["approve", "open_edit", "open_dismiss", "open_context"])
+    @pytest.mark.parametrize("name", [ids.APPROVE, ids.EDIT, ids.DISMISS, ids.ADD_CONTEXT])
     def test_another_teams_user_of_the_same_id_may_nothing(self, tmp_path: Path, name: str) -> None:
         """An id is only unique in its team."""
         edge = Edge(Office(tmp_path).asked())
@@ -732,13 +731,13 @@ class TestPermission:
         edge.office.workspace.people[BEN] = Person(user_id=BEN, name="b", team_id="T2", team_ids=teams)
         click = edge.office.click()
         body = {**payload("block_actions"), **places, "user": {"id": BEN, **user}}
-        edge.listeners.open_edit(RecordedAck(edge.order), body, {"value": edge.value()}, edge.client)  # type: ignore[arg-type]
+        edge.listeners.actions[ids.EDIT](RecordedAck(edge.order), body, {"value": edge.value()}, edge.client)
         assert len(edge.client.opened) == 1
         body = {**payload("view_submission"), **places, "user": {"id": BEN, **user}}
         view = body["view"]
         view["private_metadata"] = ids.encode_dialogue(click, from_home=False)
         view["state"]["values"] = {ids.REPLY: {ids.INPUT: words("It is five.")}}
-        edge.listeners.submit_edit(RecordedAck(edge.order), body, view)  # type: ignore[arg-type]
+        edge.listeners.views[ids.EDIT_VIEW](RecordedAck(edge.order), body, view)
         assert [post.text for post in edge.office.messenger.posts] == ["It is five."]
 
     def test_slack_that_cannot_say_refuses_the_click_and_the_submit(self, tmp_path: Path) -> None:
@@ -746,14 +745,14 @@ class TestPermission:
         edge = Edge(Office(tmp_path).asked())
         click, before = edge.office.click(), edge.office.state
         edge.office.workspace.down = True
-        edge.press("approve", ids.encode_click(click))
+        edge.press(ids.APPROVE, ids.encode_click(click))
         assert edge.last_word == UNKNOWN
         edge.choose(ids.encode_option(ids.REINVESTIGATE, click))
         assert edge.last_word == UNKNOWN
         for name, block in (
-            ("submit_edit", ids.REPLY),
-            ("submit_dismiss", ids.REASON),
-            ("submit_context", ids.CONTEXT),
+            (ids.EDIT_VIEW, ids.REPLY),
+            (ids.DISMISS_VIEW, ids.REASON),
+            (ids.CONTEXT_VIEW, ids.CONTEXT),
         ):
             ack = edge.submit(name, click, **{block: {"type": "plain_text_input", "value": "mine"}})
             assert ack.answers == [{}]
@@ -765,9 +764,9 @@ class TestPermission:
         """Still in the ops channel, no longer one of us."""
         edge = Edge(Office(tmp_path).asked())
         click = edge.office.click()
-        edge.press("open_edit", ids.encode_click(click))
+        edge.press(ids.EDIT, ids.encode_click(click))
         edge.office.workspace.people[BEN] = Person(user_id=BEN, name="b", **{flaw: True})  # type: ignore[arg-type]
-        ack = edge.submit("submit_edit", click, reply={"type": "plain_text_input", "value": "mine"})
+        ack = edge.submit(ids.EDIT_VIEW, click, reply={"type": "plain_text_input", "value": "mine"})
         assert ack.answers == [{}]
         assert edge.last_word == given_back_as("mine")
         assert edge.office.messenger.posts == []
@@ -776,9 +775,9 @@ class TestPermission:
         """The submit asks the chat again; nothing is posted."""
         edge = Edge(Office(tmp_path).asked())
         click = edge.office.click()
-        edge.press("open_edit", ids.encode_click(click))
+        edge.press(ids.EDIT, ids.encode_click(click))
         edge.office.workspace.groups["C0OPS"] = frozenset()
-        ack = edge.submit("submit_edit", click, reply={"type": "plain_text_input", "value": "mine"})
+        ack = edge.submit(ids.EDIT_VIEW, click, reply={"type": "plain_text_input", "value": "mine"})
         assert ack.answers == [{}]
         assert edge.last_word == given_back_as("mine")
         assert edge.office.messenger.posts == []
@@ -789,8 +788,8 @@ def test_a_long_draft_submitted_as_the_editor_showed_it_is_posted_whole(tmp_path
     draft = "\n\n".join(f"Paragraph {number} says something of its own." for number in range(100))
     edge = Edge(Office(tmp_path, a_return(draft)).asked())
     click = edge.office.click()
-    edge.press("open_edit", ids.encode_click(click))
+    edge.press(ids.EDIT, ids.encode_click(click))
     shown = next(block["element"]["initial_value"] for block in edge.client.opened[0]["blocks"] if "element" in block)
     assert len(shown) < len(draft)
-    edge.submit("submit_edit", click, reply={"type": "plain_text_input", "value": shown})
+    edge.submit(ids.EDIT_VIEW, click, reply={"type": "plain_text_input", "value": shown})
     assert [post.text for post in edge.office.messenger.posts] == [draft]

@@ -1,4 +1,4 @@
-"""The evidence dialogue over a real repository and a stub of Slack: opened empty, then filled."""
+"""The evidence dialogue over a real repository and a stub of Slack."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.evidence_reader import EvidenceReader
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, ThreadStatus
-from bot.errors import ProviderError
 from handlers.buttons.draft_buttons import EvidenceDialogue
 from tests.builders import THREAD_ID, a_return, in_status
 from tests.fakes import MemoryThreadStore
 from tests.gitrepo import make_repo
-from tests.handlers.slack_stub import Answer, SlackStub, refusal
+from tests.handlers.slack_stub import SlackStub, refusal
 
 
 class Desk:
@@ -32,7 +31,6 @@ class Desk:
         store = MemoryThreadStore()
         store.put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret))
         self.dialogue = EvidenceDialogue(store, EvidenceReader(repo=repo), lambda _: "https://code.acme.io/x")
-        slack.will("views.open", Answer({"view": {"id": "V7"}}))
 
     def updates(self) -> list[dict[str, Any]]:
         return self.slack.of("views.update")
@@ -44,12 +42,9 @@ def desk(tmp_path: Path, slack: SlackStub) -> Desk:
     return Desk(tmp_path, slack)
 
 
-def test_it_opens_empty_and_is_filled_with_the_lines(desk: Desk) -> None:
+def test_it_is_filled_with_the_lines(desk: Desk) -> None:
     """The lines around the quotation, the link, and how many citations there was no room for."""
-    view_id = desk.dialogue.open(desk.client, "trigger")
-    assert view_id == "V7"
-    assert "limit" not in json.dumps(desk.slack.of("views.open"))
-    desk.dialogue.fill(desk.client, view_id, THREAD_ID)
+    desk.dialogue.fill(desk.client, "V7", THREAD_ID)
     [update] = desk.updates()
     assert update["view_id"] == "V7"
     shown = json.dumps(update)
@@ -70,10 +65,3 @@ def test_a_dialogue_closed_meanwhile_is_no_trouble(desk: Desk, slack: SlackStub)
     slack.will("views.update", refusal("not_found"))
     desk.dialogue.fill(desk.client, "V7", THREAD_ID)
     assert len(desk.updates()) == 1
-
-
-def test_a_trigger_that_expired_is_for_the_caller_to_tell(desk: Desk, slack: SlackStub) -> None:
-    """Nothing is filled."""
-    slack.will("views.open", refusal("expired_trigger_id"))
-    with pytest.raises(ProviderError, match="expired_trigger_id"):
-        desk.dialogue.open(desk.client, "trigger")

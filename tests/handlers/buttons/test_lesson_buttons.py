@@ -9,6 +9,7 @@ import pytest
 from blocks import ids
 from bot.adapters.storage.files.atomic_write import list_files
 from bot.domain.memory.rechecks import RecheckOutcome
+from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import NOT_YOURS
 from handlers.buttons.lesson_buttons import LessonButtons
 from tests.casework.office import ANN, BEN, Office
@@ -25,7 +26,7 @@ class LessonEdge(Edge):
         office.decisions.dismiss(office.click(), by=BEN, reason="the client is gone")
         self.room = Room(folder / "room")
         self.listeners = LessonButtons(  # type: ignore[assignment]
-            office.lessons, self.room.rechecks, self.approvers, ops_channel="C0OPS", tell=self._tell
+            office.lessons, self.room.rechecks, self.approvers, say=say_beside(self._tell, "C0OPS")
         )
 
     @property
@@ -41,7 +42,7 @@ def edge(tmp_path: Path) -> LessonEdge:
 def test_the_dialogue_opens_before_anything_is_asked_and_shows_the_note(edge: LessonEdge) -> None:
     """With the chat down, too; nothing is kept yet."""
     edge.office.workspace.down = True
-    edge.press("open_remember", edge.value())
+    edge.press(ids.REMEMBER, edge.value())
     assert edge.order == ["ack", "open"]
     [view] = edge.client.opened
     assert "the client is gone" in view["blocks"][-1]["element"]["initial_value"]
@@ -50,7 +51,7 @@ def test_the_dialogue_opens_before_anything_is_asked_and_shows_the_note(edge: Le
 
 def test_a_submit_keeps_what_was_typed_and_the_card_says_so(edge: LessonEdge) -> None:
     """An input that comes back untouched counts as it was shown."""
-    ack = edge.submit("submit_remember", edge.office.click(), lesson=words("Ask the platform team."))
+    ack = edge.submit(ids.REMEMBER_VIEW, edge.office.click(), lesson=words("Ask the platform team."))
     assert ack.answers == [{}]
     [path] = edge.kept
     assert path.read_text().endswith("Ask the platform team.\n")
@@ -60,22 +61,22 @@ def test_a_submit_keeps_what_was_typed_and_the_card_says_so(edge: LessonEdge) ->
 @pytest.mark.parametrize("typed", [words(None), {}])
 def test_an_untouched_input_stands_for_what_it_showed(edge: LessonEdge, typed: dict[str, object]) -> None:
     """Not every client sends an initial value back."""
-    edge.submit("submit_remember", edge.office.click(), lesson=typed)
+    edge.submit(ids.REMEMBER_VIEW, edge.office.click(), lesson=typed)
     [path] = edge.kept
     assert "dismissed on 2026-11-20: the client is gone" in path.read_text()
 
 
 def test_who_may_not_approve_neither_sees_nor_keeps(edge: LessonEdge) -> None:
     """At the click from what is known, at the submit for good."""
-    edge.press("open_remember", edge.value(), by=CARL)
+    edge.press(ids.REMEMBER, edge.value(), by=CARL)
     assert (edge.client.opened, edge.last_word) == ([], NOT_YOURS)
-    edge.press("open_remember", edge.value(), team="T2")
+    edge.press(ids.REMEMBER, edge.value(), team="T2")
     assert edge.client.opened == []
-    ack = edge.submit("submit_remember", edge.office.click(), by=CARL, lesson=words("mine"))
+    ack = edge.submit(ids.REMEMBER_VIEW, edge.office.click(), by=CARL, lesson=words("mine"))
     assert ack.answers == [{}]
     assert edge.last_word == given_back_as("mine")
     edge.office.workspace.groups["C0OPS"] = frozenset({ANN})
-    ack = edge.submit("submit_remember", edge.office.click(), lesson=words("mine"))
+    ack = edge.submit(ids.REMEMBER_VIEW, edge.office.click(), lesson=words("mine"))
     assert ack.answers == [{}]
     assert edge.last_word == given_back_as("mine")
     assert edge.kept == []
@@ -84,14 +85,14 @@ def test_who_may_not_approve_neither_sees_nor_keeps(edge: LessonEdge) -> None:
 def test_a_refusal_is_said_in_the_dialogue_and_a_lost_race_to_the_loser(edge: LessonEdge) -> None:
     """Words can be mended; a race is over."""
     for typed in ("", "\u200b", "half a \ud83d"):
-        ack = edge.submit("submit_remember", edge.office.click(), lesson=words(typed))
+        ack = edge.submit(ids.REMEMBER_VIEW, edge.office.click(), lesson=words(typed))
         assert list(ack.answers[0]["errors"]) == [ids.LESSON]
-    edge.submit("submit_remember", edge.office.click(), lesson=words("one"))
-    ack = edge.submit("submit_remember", edge.office.click(), lesson=words("two"))
+    edge.submit(ids.REMEMBER_VIEW, edge.office.click(), lesson=words("one"))
+    ack = edge.submit(ids.REMEMBER_VIEW, edge.office.click(), lesson=words("two"))
     assert ack.answers == [{}]
     assert "remembered as memory/" in edge.last_word
     assert "```\ntwo\n```" in edge.last_word
-    edge.press("open_remember", edge.value())
+    edge.press(ids.REMEMBER, edge.value())
     assert edge.client.opened == []
     assert len(edge.kept) == 1
 
@@ -99,7 +100,7 @@ def test_a_refusal_is_said_in_the_dialogue_and_a_lost_race_to_the_loser(edge: Le
 @pytest.mark.parametrize("value", ["", "x|1|", "../../etc|1|0011223344556677|0", None])
 def test_a_forged_value_changes_nothing(edge: LessonEdge, value: str | None) -> None:
     """It is met with a word, not with an error."""
-    edge.press("open_remember", value)
+    edge.press(ids.REMEMBER, value)
     assert edge.client.opened == []
     assert edge.last_word
 
@@ -109,12 +110,12 @@ def test_only_approvers_decide_about_a_note(edge: LessonEdge) -> None:
     edge.room.commit(SEVEN)
     given = edge.room.cards.last.id
     for press in ({"by": CARL}, {"team": "T2"}):
-        edge.press("retire", given, **press)
+        edge.press(ids.RETIRE, given, **press)
         assert edge.last_word == NOT_YOURS
     for value in ("", "0" * 16, f"{given}0", "../../x", None):
-        edge.press("retire", value)
+        edge.press(ids.RETIRE, value)
     assert edge.room.cards.last.outcome is RecheckOutcome.OPEN
-    edge.press("still_true", given)
+    edge.press(ids.STILL_TRUE, given)
     assert edge.room.cards.last.outcome is RecheckOutcome.KEPT
-    edge.press("retire", given, by=BEN)
+    edge.press(ids.RETIRE, given, by=BEN)
     assert "decided already: kept" in edge.last_word

@@ -37,8 +37,7 @@ class Edge:
             self.world.works.sessions,
             OWNERS,
             approvers,
-            ops_channel="C0OPS",
-            tell=lambda _channel, _user, text: self.told.append(text),
+            say=lambda _click, text, **_: self.told.append(text),
         )
 
     def press(self, name: str, value: object, by: str = APPROVER, team: str = "T1") -> None:
@@ -46,7 +45,7 @@ class Edge:
         body = payload("block_actions")
         body["user"] = {**body["user"], "id": by, "team_id": team}
         action = {"value": value, "selected_option": {"value": value}}
-        getattr(self.buttons, name)(lambda **_: None, body, action)
+        self.buttons.actions[name](lambda **_: None, body, action, None)
 
     @property
     def standing(self) -> ProposalStatus:
@@ -63,14 +62,14 @@ def edge(tmp_path: Path) -> Edge:
 @pytest.mark.parametrize("by", [APPROVER, OWNER])
 def test_the_owner_and_approvers_accept(edge: Edge, by: str) -> None:
     """And whoever comes second is told who was first."""
-    edge.press("accept", ids.encode_proposal(ID, "shop"), by)
+    edge.press(ids.ACCEPT_PROPOSAL, ids.encode_proposal(ID, "shop"), by)
     assert "Watch the CDN" in edge.world.shop.read_text()
     assert edge.told == []
-    edge.press("reject", ids.encode_proposal(ID, "shop"), APPROVER)
+    edge.press(ids.REJECT_PROPOSAL, ids.encode_proposal(ID, "shop"), APPROVER)
     assert edge.told == [f"<@{by}> decided this already: accepted. Nothing was changed."]
 
 
-@pytest.mark.parametrize("name", ["accept", "reject", "choose"])
+@pytest.mark.parametrize("name", [ids.ACCEPT_PROPOSAL, ids.REJECT_PROPOSAL, ids.CHOOSE_SESSION])
 @pytest.mark.parametrize(("by", "team"), [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER"), ("", "T1")])
 def test_who_may_not_decides_nothing(edge: Edge, name: str, by: str, team: str) -> None:
     """Told so, and nothing is changed."""
@@ -79,7 +78,7 @@ def test_who_may_not_decides_nothing(edge: Edge, name: str, by: str, team: str) 
     assert edge.standing is ProposalStatus.OPEN
 
 
-@pytest.mark.parametrize("name", ["accept", "reject", "choose"])
+@pytest.mark.parametrize("name", [ids.ACCEPT_PROPOSAL, ids.REJECT_PROPOSAL, ids.CHOOSE_SESSION])
 @pytest.mark.parametrize(
     "value", [None, "", 7, ["x"], ID, "x|shop", f"{ID}|../x", f"{'0' * 16}|shop", f"{ID}|tooling", f"{ID}|nosuch"]
 )
@@ -89,7 +88,7 @@ def test_a_hostile_value_edits_nothing(edge: Edge, name: str, value: object) -> 
     assert edge.world.shop.read_text() == PLAYBOOK
     assert edge.world.tooling.read_text() == "# Quick\n- [ ] look\n"
     assert edge.standing in (ProposalStatus.OPEN, ProposalStatus.REJECTED)
-    assert edge.standing is ProposalStatus.OPEN or name == "reject"
+    assert edge.standing is ProposalStatus.OPEN or name == ids.REJECT_PROPOSAL
 
 
 def test_the_owner_of_another_session_rejects_nothing(edge: Edge) -> None:
@@ -97,7 +96,7 @@ def test_the_owner_of_another_session_rejects_nothing(edge: Edge) -> None:
     settings = dict(edge.world.works.settings)
     settings["tooling"] = settings["tooling"].model_copy(update={"owner": "U0BOB"})
     edge.world.works.sessions.replace(settings)
-    edge.press("reject", ids.encode_proposal(ID, "tooling"), "U0BOB")
+    edge.press(ids.REJECT_PROPOSAL, ids.encode_proposal(ID, "tooling"), "U0BOB")
     assert edge.told == [NOT_YOURS]
 
 

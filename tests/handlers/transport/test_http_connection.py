@@ -18,7 +18,7 @@ from handlers.transport.http_connection import HttpConnection
 from tests.fakes import FakeClock, MemorySingle
 from tests.handlers.signed import SECRET, as_json, send, sign
 from tests.handlers.slack_stub import SlackStub
-from tests.handlers.test_routes import RecordedApprovals, RecordedWatcher
+from tests.handlers.test_routes import RecordedButtons, RecordedWatcher
 from tests.handlers.transport.test_http_connection_http_server import ME
 from tests.payloads import payload
 
@@ -32,15 +32,15 @@ class Ear:
         self.full = False
         listeners = Listeners(
             watcher=self.watcher,
-            approvals=RecordedApprovals(),
-            alerts=RecordedApprovals(),
-            suggestions=RecordedApprovals(),
+            approvals=RecordedButtons(),
+            alerts=RecordedButtons(),
+            suggestions=RecordedButtons(),
             commands=print,
-            tiers=RecordedApprovals(),
-            proposals=RecordedApprovals(),
-            shortcuts=RecordedApprovals(),
-            home=RecordedApprovals(),
-            lessons=RecordedApprovals(),
+            tiers=RecordedButtons(),
+            proposals=RecordedButtons(),
+            shortcuts=RecordedButtons(),
+            home=RecordedButtons(),
+            lessons=RecordedButtons(),
         )  # type: ignore[arg-type]
         self.connection = HttpConnection(
             bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(2)),

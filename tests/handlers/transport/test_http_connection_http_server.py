@@ -25,7 +25,7 @@ from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import MAX_BODY, HttpServer
 from tests.handlers.signed import SECRET, as_form, as_json, send, sign
 from tests.handlers.slack_stub import SlackStub
-from tests.handlers.test_routes import RecordedApprovals, RecordedWatcher
+from tests.handlers.test_routes import RecordedButtons, RecordedWatcher
 from tests.payloads import payload
 
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
@@ -53,19 +53,20 @@ class Edge:
     """The real server over Bolt, with recorders behind it."""
 
     def __init__(self, slack_url: str) -> None:
-        self.watcher, self.approvals = RecordedWatcher(), RecordedApprovals()
+        self.watcher = RecordedWatcher()
+        self.approvals = RecordedButtons(actions=[ids.APPROVE], views=[ids.EDIT_VIEW])
         self.commanded: list[str] = []
         listeners = Listeners(
             watcher=self.watcher,
             approvals=self.approvals,
-            alerts=RecordedApprovals(),
-            suggestions=RecordedApprovals(),
+            alerts=RecordedButtons(),
+            suggestions=RecordedButtons(),
             commands=self._command,
-            tiers=RecordedApprovals(),
-            proposals=RecordedApprovals(),
-            shortcuts=RecordedApprovals(),
-            home=RecordedApprovals(),
-            lessons=RecordedApprovals(),
+            tiers=RecordedButtons(),
+            proposals=RecordedButtons(),
+            shortcuts=RecordedButtons(),
+            home=RecordedButtons(),
+            lessons=RecordedButtons(),
         )  # type: ignore[arg-type]
         self.app: App = bolt_app("xoxb-1", slack_url, ME, listeners, ThreadPoolExecutor(4))
         self.ear = RecordedEar()
@@ -129,7 +130,7 @@ def test_a_click_a_dialogue_and_a_command_reach_their_listeners(edge: Edge) -> N
     submit = payload("view_submission")
     submit["view"]["callback_id"] = ids.EDIT_VIEW
     assert edge.deliver(*as_form(submit)).status_code == 200
-    assert edge.approvals.taken == ["approve", "submit_edit"]
+    assert edge.approvals.taken == [ids.APPROVE, ids.EDIT_VIEW]
     answer = edge.deliver(*as_form(payload("slash_command")))
     assert answer.status_code == 200
     assert answer.text == "two drafts wait"
@@ -226,7 +227,7 @@ def test_no_header_steers_bolt(edge: Edge) -> None:
     click["actions"][0]["action_id"] = ids.APPROVE
     lazy = {"X-Slack-Bolt-Lazy-Only": "1", "X-Slack-Bolt-Lazy-Function-Name": "x"}
     assert edge.deliver(*as_form(click), **lazy).status_code == 200
-    assert edge.approvals.taken == ["approve"]
+    assert edge.approvals.taken == [ids.APPROVE]
 
 
 def test_the_health_page_says_ok_and_nothing_else(edge: Edge) -> None:

@@ -1,0 +1,194 @@
+"""What every click and submit goes through: acknowledge, read what it carries, ask who may, decide, answer.
+
+A listener made here acknowledges first, for Slack waits 3 s. A dialogue opens before any request, for its trigger
+expires after 3 s: who seemed allowed when last asked may open it, and its submit asks for good. A submit is refused in
+the dialogue only by what its text alone tells; an error that comes after the acknowledgement would be lost with what
+was typed, so it is told in private with the text given back.
+Source: https://docs.slack.dev/interactivity/handling-user-interaction and
+https://docs.slack.dev/surfaces/modals#handling_submissions
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from slack_bolt import Ack
+from slack_sdk import WebClient
+from slack_sdk.models.views import View
+
+from blocks.text.outgoing_text import given_back
+from bot.casework.approvers import Approvers
+from bot.errors import TriageError
+from handlers.answers import Ephemeral, answer
+from handlers.clicks import Body, Click, text_of
+from handlers.transport.slack_clients import translate_slack_errors
+
+log = logging.getLogger(__name__)
+
+ANSWER_CHARS: Final = 1_900
+
+Subject = TypeVar("Subject")
+Listener = Callable[..., None]
+"""What Bolt calls, with the arguments it names."""
+
+
+class Say(Protocol):
+    """Tells whoever clicked something that only they see; a chat that does not take it is logged."""
+
+    def __call__(self, click: Click, text: str, *, typed: str | None = None) -> None:
+        """Say `text`, and give back what was `typed` in vain."""
+        ...
+
+
+def say_beside(tell: Ephemeral, ops_channel: str) -> Say:
+    """Return a way to answer beside what was clicked; in the ops channel where that was a dialogue."""
+
+    def say(click: Click, text: str, *, typed: str | None = None) -> None:
+        for part in given_back(text, typed or ""):
+            answer(tell, click.channel or ops_channel, click.user, part)
+
+    return say
+
+
+def for_a_person(error: TriageError) -> str:
+    """Return what to tell the one who clicked: every error of ours says what happened and what to do."""
+    return str(error)[:ANSWER_CHARS]
+
+
+def errors_in(block: str, error: TriageError) -> dict[str, Any]:
+    """Return the answer that keeps a dialogue open and says what is wrong under one of its inputs."""
+    return {"response_action": "errors", "errors": {block: for_a_person(error)}}
+
+
+class DecisionHandler(Generic[Subject]):
+    """Makes the listeners of one kind of card.
+
+    Args:
+        read: Returns what a value stands for; raises InputError for what is none of ours or not on file any more.
+        refusal: What somebody is told who may not.
+        owner: Returns who clicked if what they clicked is theirs, else ""; the last argument is whether it may ask the
+            chat. Owners decide beside the approvers.
+        explain: What is told of an error.
+        on_permitted: Called once whoever clicked may: before a decision, and after a dialogue was opened.
+    """
+
+    def __init__(
+        self,
+        approvers: Approvers,
+        say: Say,
+        *,
+        read: Callable[[object], Subject],
+        refusal: str,
+        owner: Callable[[Click, Subject, bool], str] = lambda *_: "",
+        explain: Callable[[TriageError], str] = for_a_person,
+        on_permitted: Callable[[Click, Subject], object] = lambda *_: None,
+    ) -> None:
+        self._approvers, self.say = approvers, say
+        self._read, self._refusal, self._owner, self._explain = read, refusal, owner, explain
+        self._on_permitted = on_permitted
+
+    def decides(
+        self, decide: Callable[[Click, Subject], str | None], *, read: Callable[[object], Subject] | None = None
+    ) -> Listener:
+        """Return the listener of a button; `decide` returns what to say, if anything, and raises TriageError."""
+
+        def listener(ack: Ack, body: Body, action: Body, client: WebClient) -> None:  # noqa: ARG001 - as all buttons'
+            ack()
+            click = Click.of(body, action)
+            try:
+                subject = self.permitted(click, read)
+                self._on_permitted(click, subject)
+                said = decide(click, subject)
+            except TriageError as error:
+                self.refuse(click, error)
+            else:
+                self._answer(click, said)
+
+        return listener
+
+    def opens(
+        self,
+        build: Callable[[Click, Subject], View],
+        *,
+        fill: Callable[[WebClient, str, Click, Subject], None] | None = None,
+    ) -> Listener:
+        """Return the listener of a button that opens a dialogue; `fill` goes on with the dialogue's id once it is open.
+
+        `build` must make no request.
+        """
+
+        def listener(ack: Ack, body: Body, action: Body, client: WebClient) -> None:
+            ack()
+            click = Click.of(body, action)
+            try:
+                subject = self.permitted(click, asks=False)
+                with translate_slack_errors("open the dialogue"):
+                    opened: Any = client.views_open(trigger_id=body["trigger_id"], view=build(click, subject))
+                self._on_permitted(click, subject)
+                if fill is not None:
+                    fill(client, str(opened["view"]["id"]), click, subject)
+            except TriageError as error:
+                self.refuse(click, error)
+
+        return listener
+
+    def submits(
+        self,
+        decide: Callable[[Click, Subject, str | None], str | None],
+        *,
+        block: str | None = None,
+        check: Callable[[Subject, str | None], str | None] = lambda _, typed: typed,
+    ) -> Listener:
+        """Return the listener of a dialogue with one text, or with none.
+
+        Args:
+            decide: As of `decides`, with what `check` returned; that is given back where it is refused.
+            block: Where the text is typed; None is passed where it was left as it was.
+            check: Returns the words that count; raises TriageError for what is wrong with them alone.
+        """
+
+        def listener(ack: Ack, body: Body, view: Body) -> None:
+            click = Click.submitted(body, view)
+            try:
+                typed = check(self._read(click.value), text_of(view, block)) if block is not None else None
+            except TriageError as error:
+                ack(**errors_in(str(block), error))
+                return
+            ack()
+            try:
+                subject = self.permitted(click)
+                self._on_permitted(click, subject)
+                said = decide(click, subject, typed)
+            except TriageError as error:
+                self.refuse(click, error, typed=typed)
+            else:
+                self._answer(click, said)
+
+        return listener
+
+    def permitted(self, click: Click, read: Callable[[object], Subject] | None = None, *, asks: bool = True) -> Subject:
+        """Return what was clicked, if whoever did may decide on it; raises InputError if not."""
+        subject = (read or self._read)(click.value)
+        self.require(click, subject, asks=asks)
+        return subject
+
+    def require(self, click: Click, subject: Subject, *, asks: bool = True) -> None:
+        """Return if whoever clicked may decide, asked of the chat now; `asks=False`: only if they did not seem to."""
+        if asks or not self.probably(click, subject):
+            owner = self._owner(click, subject, True)
+            self._approvers.require(*click.who, self._refusal, owner=owner)
+
+    def probably(self, click: Click, subject: Subject) -> bool:
+        """Whether whoever clicked seemed allowed when last asked, without a request."""
+        return self._approvers.probably(*click.who, owner=self._owner(click, subject, False))
+
+    def refuse(self, click: Click, error: TriageError, *, typed: str | None = None) -> None:
+        """Tell whoever clicked why nothing came of it, with what they typed."""
+        log.info("a click was refused: %s", error, extra={"action": "click_refused"})
+        self.say(click, self._explain(error), typed=typed)
+
+    def _answer(self, click: Click, said: str | None) -> None:
+        if said:
+            self.say(click, said[:ANSWER_CHARS])
