@@ -11,9 +11,9 @@ from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.domain.sharing.suggestions import Suggestion, SuggestionStatus
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
+from bot.ports.collections import SUGGESTIONS
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.suggestion_buttons import NOT_YOURS, SuggestionActions, SuggestionButtons
-from bot.ports.collections import SUGGESTIONS
 from tests.fakes import MemoryDecisionLog, in_memory
 from tests.gallery.offers import OFFER, QUARANTINED
 from tests.handlers.buttons.test_draft_buttons import RecordedClient
