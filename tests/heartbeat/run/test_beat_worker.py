@@ -478,7 +478,7 @@ def broken_off(folder: Path, mind: Any, **beat: Any) -> BeatRoom:
 
     room.surface.send = die  # type: ignore[method-assign]  # the fake's: a crash in the middle of a call
     with pytest.raises(Death):
-        room.beats.handle({"beat": "shop", "slot": None, "wake": "interval"})
+        room.beats.run_beat(RunBeat(session_id="shop", wake=Wake.INTERVAL))
     room.surface.send = was  # type: ignore[method-assign]
     room.clock.advance(3 * 3_600)
     return room
