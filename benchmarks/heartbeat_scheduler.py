@@ -29,7 +29,7 @@ from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, Scheduler
 from bot.heartbeat.schedule.wake_box import WakeBox
-from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES, Collection
 

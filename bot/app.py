@@ -16,7 +16,8 @@ from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.retention import RunRetention
 from bot.casework.escalate.escalation_watch import POLL_S
 from bot.composition.casework_services import build_casework
-from bot.composition.heartbeat_slack import build_heartbeat_slack
+from bot.composition.heartbeat_services import build_heartbeats
+from bot.composition.heartbeat_slack import alert_surface, build_heartbeat_slack
 from bot.composition.shared_services import open_shared_services
 from bot.composition.slack_edge import build_slack_edge
 from bot.composition.startup_report import StartupReport
@@ -67,10 +68,18 @@ class App:
         self._lock = FileLeases(environment.home)
         self.ground = open_shared_services(settings, environment, bot_token, clock or SystemClock())
         self.casework = build_casework(self.ground)
-        self.beats = build_heartbeat_slack(self.ground, self.casework.staff.models)
+        alerts = alert_surface(self.ground)
+        self.heartbeats = build_heartbeats(self.ground, self.casework.staff.models, alerts)
+        self.beats = build_heartbeat_slack(self.ground, self.heartbeats, alerts)
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
         self.edge = build_slack_edge(
-            self.ground, self.casework, self.beats, self._listeners, bot_token=bot_token, ear_secret=ear_secret
+            self.ground,
+            self.casework,
+            self.heartbeats,
+            self.beats,
+            self._listeners,
+            bot_token=bot_token,
+            ear_secret=ear_secret,
         )
         self.reload = self._reload()
         self._report = StartupReport(self.ground, self.edge.sorter, self.casework.rebuilding, self.casework.giving_up)
@@ -100,8 +109,8 @@ class App:
         self._recover()
         self.casework.escalation_watch.poll()
         self.beats.proposals.settle()
-        self.beats.heartbeats.learn_zones()
-        self.beats.heartbeats.desk.settle()
+        self.heartbeats.learn_zones()
+        self.heartbeats.sharing.decisions.settle()
         self._tick()
         self.edge.watcher.start()
         self._workers.start()
@@ -129,7 +138,7 @@ class App:
 
     def _tick(self) -> None:
         """Say what is done every so often."""
-        ground, casework, beats = self.ground, self.casework, self.beats
+        ground, casework, beats, heartbeats = self.ground, self.casework, self.beats, self.heartbeats
         every = self._ticker.every
         every(CATCH_UP_EVERY_S, ground.desk.catch_up)
         every(CATCH_UP_EVERY_S, self._settle_late)
@@ -145,22 +154,22 @@ class App:
         every(TIDY_EVERY_S, casework.rechecks.tick)
         every(HOME_EVERY_S, self.edge.home.tick)
         every(TIDY_EVERY_S, beats.proposals.settle)
-        every(BEAT_TICK_S, beats.heartbeats.scheduler.tick)
-        every(BEAT_TICK_S, beats.heartbeats.rings.tick)
-        every(TIDY_EVERY_S, beats.heartbeats.learn_zones)
-        every(TIDY_EVERY_S, beats.heartbeats.faults.tick)
-        every(TRACKED_CHECK_S, beats.heartbeats.tracked.tick)
+        every(BEAT_TICK_S, heartbeats.scheduler.tick)
+        every(BEAT_TICK_S, heartbeats.rings.tick)
+        every(TIDY_EVERY_S, heartbeats.learn_zones)
+        every(TIDY_EVERY_S, heartbeats.faults.check_sessions)
+        every(TRACKED_CHECK_S, heartbeats.faults.check_playbooks)
         every(BEAT_TICK_S, beats.suggestion_office.cards.tick)
-        every(TIDY_EVERY_S, beats.heartbeats.desk.settle)
+        every(TIDY_EVERY_S, heartbeats.sharing.decisions.settle)
         every(DISK_CHECK_S, self._disk.tick)
         self._pulse.every(LISTEN_CHECK_S, self.edge.connection.check)
 
     def _reload(self) -> ConfigReload:
         return ConfigReload(
             self.ground.settings,
-            self.beats.heartbeats.sessions,
+            self.heartbeats.sessions.registry,
             say=self.ground.ops.say,
-            learn=self.beats.heartbeats.learn_zones,
+            learn=self.heartbeats.learn_zones,
         )
 
     def _work(self) -> WorkerPool:
@@ -172,13 +181,13 @@ class App:
             casework.mentions,
             casework.rebuilding,
             beats.proposals,
-            beats.heartbeats.beats,
+            self.heartbeats.worker,
         )
         return WorkerPool(
             self.ground.jobs,
             table.do_work,
             threads=self.ground.settings.max_concurrent_sessions,
-            wanted=lambda job: self.ground.pausing.allows(job) and beats.heartbeats.pool.is_ready(job),
+            wanted=lambda job: self.ground.pausing.allows(job) and self.heartbeats.commands.is_ready(job),
             on_given_up=self._report.given_up,
             on_deadly=casework.giving_up.deadly,
             interrupt=casework.staff.models.stop.set if casework.staff.models else None,

@@ -34,8 +34,7 @@ from bot.heartbeat.schedule.session_wording import (
     status_of,
 )
 from bot.heartbeat.schedule.wake_box import WakeBox
-from bot.heartbeat.sessions.assignments import Assigning
-from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_inbox import Assigning, SessionInbox
 from bot.heartbeat.sessions.session_registry import Session
 
 LOG_LINES: Final = 20

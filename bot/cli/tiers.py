@@ -16,7 +16,7 @@ from bot.cli.output import terminal_words, to_json, wrapped
 from bot.cli.watched_sessions import WatchedSessions
 from bot.domain.playbooks.playbook_edits import ListChanged
 from bot.domain.tiers import Tier
-from bot.heartbeat.playbooks.removed_checks import Removals
+from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_commands import TaskAnswer, TaskCommands
 from bot.heartbeat.playbooks.task_list import (
     TaskList,

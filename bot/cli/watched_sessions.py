@@ -9,7 +9,7 @@ from bot.adapters.process.system_clock import SystemClock, local_zone
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.session_files import SessionFiles
 from bot.cli.data_directory import environment_at, settings_at
-from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES, Collection
 

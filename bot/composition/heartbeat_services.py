@@ -5,8 +5,6 @@ Offline the beats compare what commands print; with models a cheap one screens t
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -21,18 +19,17 @@ from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
 from bot.agent.specialist import Specialist
 from bot.composition.model_access import ModelAccess, stall_limit_s
+from bot.composition.shared_services import SharedServices
 from bot.config.environment import Environment
-from bot.config.settings import Settings
 from bot.domain.heartbeats.session_state import SessionOverride
 from bot.domain.sharing.suggestions import Suggestion
-from bot.heartbeat.alerts.alert_routing import AlertRouter, owner_or_ops
-from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.page_reminders import Rings
-from bot.heartbeat.playbooks.removed_checks import Removals
+from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_tools import BeatTools
 from bot.heartbeat.run.beat_view import FullRun
-from bot.heartbeat.run.beat_worker import BeatDependencies, BeatWorker
+from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.heartbeat.run.command_pool import CommandPool
 from bot.heartbeat.run.full_run import BeatAnswer, ModelFullRun
 from bot.heartbeat.run.inputs import InputCollector
@@ -44,152 +41,149 @@ from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import Scheduler
-from bot.heartbeat.schedule.tracked_playbooks import TrackedPlaybooks
+from bot.heartbeat.schedule.session_faults import SessionFaults
 from bot.heartbeat.schedule.wake_box import WakeBox
-from bot.heartbeat.sessions.assignments import Assigning
-from bot.heartbeat.sessions.owner_zones import OwnerZones
-from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_faults import SessionFaults
+from bot.heartbeat.sessions.owners import Owners, OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.sharing_tools import SharingTools
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
-from bot.ports import Clock, Documents, JobQueue, Surface, Workspace
-from bot.ports.collections import OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, Collection, SingleDocument
-
-log = logging.getLogger(__name__)
+from bot.ports import Surface
+from bot.ports.collections import OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, Collection
 
 BEAT_LIMIT_S = 600.0
 ANSWER_TOKENS = 8_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Surroundings:
-    """What heartbeats share with the rest of the bot; `models` is None offline."""
+class SessionServices:
+    """The sessions, what is remembered of them, whose they are, and the log of their beats."""
 
-    settings: Settings
-    environment: Environment
-    clock: Clock
-    jobs: JobQueue
-    workspace: Workspace
-    surfaces: Mapping[str, Surface]
-    models: ModelAccess | None
-    secrets: frozenset[str]
-    documents: Documents
-    on_damage: Callable[[str], None]
-    say: Callable[[str], None]
-    """Says a line in the ops channel."""
-    halted: Callable[[], str | None]
-    """Says who has paused all of triage; None while nobody has."""
+    registry: SessionRegistry
+    store: SessionFiles
+    overrides: Collection[SessionOverride]
+    owners: Owners
+    zones: OwnerZones
+    log: BeatLog
+    removals: Removals
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SharingServices:
+    """What sessions have to do with each other: messages, and suggestions on their way."""
+
+    inbox: SessionInbox
+    suggestions: Collection[Suggestion]
+    pollination: Pollination
+    decisions: SuggestionDecisions
+    peers: PeerSessions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Heartbeats:
-    """Everything heartbeats are made of, as the composition root and the handlers need it."""
+    """What is ticked, what carries out the beats, and what these work with."""
 
-    sessions: SessionRegistry
-    owners: Owners
-    store: SessionFiles
-    overrides: Collection[SessionOverride]
-    zones: OwnerZones
+    sessions: SessionServices
+    sharing: SharingServices
     scheduler: Scheduler
-    beats: BeatWorker
-    findings: FindingResponses
+    worker: BeatWorker
+    commands: CommandPool
     rings: Rings
-    log: BeatLog
-    delivery: AlertRouter
-    mail: SessionInbox
-    assigning: Assigning
-    suggestions: Collection[Suggestion]
-    pollination: Pollination
-    desk: SuggestionDecisions
-    removals: Removals
-    pool: CommandPool
     faults: SessionFaults
-    tracked: TrackedPlaybooks
 
     def learn_zones(self) -> None:
         """Ask the chat for the owners' time zones where it is time to."""
-        self.zones.refresh(self.sessions.all())
+        self.sessions.zones.refresh(self.sessions.registry.all())
 
 
-def build_heartbeats(around: Surroundings) -> Heartbeats:
-    """Return the heartbeats of a data directory; nothing runs until the scheduler is ticked."""
-    home, clock = around.environment.home, around.clock
-    store = SessionFiles(home, on_damage=around.on_damage)
-    overrides = Collection(around.documents, OVERRIDES, on_damage=around.on_damage)
-    sessions = SessionRegistry(around.settings.sessions, overrides)
-    zones = OwnerZones(around.workspace, clock, local=local_zone(around.environment.variables))
-    log = BeatLog(NdjsonJournal(home / "heartbeats.ndjson"))
-    owners = Owners(around.workspace, clock)
-    delivery = AlertRouter(around.surfaces, store, on_duty=owners.on_duty, zone_of=zones.name)
-    admission = Admission(store, zones, clock, route=delivery.route, halted=around.halted)
-    alert_owner = owner_or_ops(delivery, clock, around.say)
-    scheduler = Scheduler(
-        sessions,
-        store,
-        around.jobs,
-        admission,
-        MissedBeatAlerts(store, zones, alert_owner),
-        log,
-        WakeBox(around.documents),
-        clock,
-    )
-    suggestions = Collection(around.documents, SUGGESTIONS, on_damage=around.on_damage)
-    mail = SessionInbox(sessions, store, scheduler.wake)
-    pollination = Pollination(sessions, store, suggestions, mail, clock=clock, known_secrets=around.secrets)
-    desk = SuggestionDecisions(sessions, suggestions, DecisionLogFile(home), clock)
-    neighbours = PeerSessions(sessions, store, suggestions, pollination, mail)
-    removals = Removals(SingleDocument(around.documents, REMOVED_CHECKS))
-    probes = Probes(around.environment.variables, secrets=around.secrets)
-    tracked = TrackedPlaybooks(sessions, store, clock, alert_owner)
-    tracked.name()
-    prescreen, full = _build_models(
-        around, BeatTools(probes, around.clock, SharingTools(pollination, desk).tools_for, known_secrets=around.secrets)
-    )
-    look = InputCollector(probes, store, neighbours.collect, removals.of)
-    pool = CommandPool(lambda name: look.ahead(sessions.get(name), clock.now()), around.jobs.look_again)
-    room = BeatDependencies(
-        sessions=sessions,
-        store=store,
-        admission=admission,
-        retry=scheduler.retry,
-        closing=scheduler.closing,
-        look=look,
-        course=BeatPipeline(prescreen, full, delivery, store),
-        alert_owner=alert_owner,
-        record=BeatRecorder(home / "runs", store, log, around.secrets),
-        clock=clock,
-        after=neighbours.report_to_master,
-        ready=pool.take,
-    )
+def build_heartbeats(on: SharedServices, models: ModelAccess | None, slack: Surface) -> Heartbeats:
+    """Return the heartbeats; nothing runs until the scheduler is ticked. Offline `models` is None."""
+    surfaces = {"slack": slack, **_other_surfaces(on.environment)}
+    sessions = _build_sessions(on)
+    registry, store = sessions.registry, sessions.store
+    alerts = AlertRouter(surfaces, store, sessions.owners, sessions.zones, on.clock, say=on.ops.say)
+    scheduler = _build_scheduler(on, sessions, alerts)
+    sharing = _build_sharing(on, sessions, scheduler)
+    worker, commands = _build_worker(on, models, sessions, sharing, scheduler, alerts)
+    faults = SessionFaults(registry, store, on.clock, alerts, surfaces=surfaces)
+    faults.log_tracked_playbooks()
+    zone_of, workspace = sessions.zones.name, on.desk.workspace
     return Heartbeats(
         sessions=sessions,
-        owners=owners,
-        store=store,
-        overrides=overrides,
-        zones=zones,
+        sharing=sharing,
         scheduler=scheduler,
-        beats=BeatWorker(room),
-        findings=FindingResponses(store, clock),
-        rings=Rings(sessions, store, delivery, around.workspace, clock, zone_of=zones.name, say=around.say),
-        log=log,
-        delivery=delivery,
-        mail=mail,
-        assigning=Assigning(sessions, mail, around.secrets),
-        suggestions=suggestions,
-        pollination=pollination,
-        desk=desk,
-        removals=removals,
-        pool=pool,
-        faults=SessionFaults(sessions, store, clock, alert_owner, surfaces=around.surfaces),
-        tracked=tracked,
+        worker=worker,
+        commands=commands,
+        rings=Rings(registry, store, alerts, workspace, on.clock, zone_of=zone_of, say=on.ops.say),
+        faults=faults,
     )
 
 
-def other_surfaces(environment: Environment) -> dict[str, Surface]:
+def _build_sessions(on: SharedServices) -> SessionServices:
+    on_damage = partial(tell_of_damage, on)
+    overrides = Collection(on.documents, OVERRIDES, on_damage=on_damage)
+    return SessionServices(
+        registry=SessionRegistry(on.settings.sessions, overrides),
+        store=SessionFiles(on.home, on_damage=on_damage),
+        overrides=overrides,
+        owners=Owners(on.desk.workspace, on.clock),
+        zones=OwnerZones(on.desk.workspace, on.clock, local=local_zone(on.environment.variables)),
+        log=BeatLog(NdjsonJournal(on.home / "heartbeats.ndjson")),
+        removals=Removals(on.single(REMOVED_CHECKS)),
+    )
+
+
+def _build_scheduler(on: SharedServices, sessions: SessionServices, alerts: AlertRouter) -> Scheduler:
+    store, zones = sessions.store, sessions.zones
+    admission = Admission(store, zones, on.clock, route=alerts.route, halted=on.pausing.words)
+    silence = MissedBeatAlerts(store, zones, alerts)
+    wakes = WakeBox(on.documents)
+    return Scheduler(sessions.registry, store, on.jobs, admission, silence, sessions.log, wakes, on.clock)
+
+
+def _build_sharing(on: SharedServices, sessions: SessionServices, scheduler: Scheduler) -> SharingServices:
+    registry, store = sessions.registry, sessions.store
+    suggestions = Collection(on.documents, SUGGESTIONS, on_damage=partial(tell_of_damage, on))
+    inbox = SessionInbox(registry, store, scheduler.wake)
+    secrets = on.environment.secrets()
+    pollination = Pollination(registry, store, suggestions, inbox, clock=on.clock, known_secrets=secrets)
+    return SharingServices(
+        inbox=inbox,
+        suggestions=suggestions,
+        pollination=pollination,
+        decisions=SuggestionDecisions(registry, suggestions, DecisionLogFile(on.home), on.clock),
+        peers=PeerSessions(registry, store, suggestions, pollination, inbox),
+    )
+
+
+def _build_worker(
+    on: SharedServices,
+    models: ModelAccess | None,
+    sessions: SessionServices,
+    sharing: SharingServices,
+    scheduler: Scheduler,
+    alerts: AlertRouter,
+) -> tuple[BeatWorker, CommandPool]:
+    registry, store, secrets = sessions.registry, sessions.store, on.environment.secrets()
+    probes = Probes(on.environment.variables, secrets=secrets)
+    inputs = InputCollector(registry, store, probes, on.clock, sessions.removals, sharing.peers)
+    commands = CommandPool(inputs.run_ahead, on.jobs.look_again)
+    exchange = SharingTools(sharing.pollination, sharing.decisions).tools_for
+    tools = BeatTools(probes, on.clock, exchange, known_secrets=secrets)
+    prescreen, full = _build_models(on, models, tools)
+    pipeline = BeatPipeline(inputs, commands, prescreen, full, alerts, store)
+    recorder = BeatRecorder(on.home / "runs", store, sessions.log, secrets)
+    return BeatWorker(registry, store, scheduler, pipeline, recorder, alerts, sharing.peers, on.clock), commands
+
+
+def tell_of_damage(on: SharedServices, where: str) -> None:
+    """Say in the ops channel that a file was set aside."""
+    on.ops.say(f"{where} was set aside: what it held could not be read.")
+
+
+def _other_surfaces(environment: Environment) -> dict[str, Surface]:
     """Return the ways to reach people besides Slack; Telegram needs a bot's token."""
     surfaces: dict[str, Surface] = {"webhook": WebhookSurface()}
     if environment.telegram_bot_token is not None:
@@ -197,33 +191,26 @@ def other_surfaces(environment: Environment) -> dict[str, Surface]:
     return surfaces
 
 
-def _build_models(around: Surroundings, tools: BeatTools) -> tuple[PrescreenStep | None, FullRun]:
+def _build_models(
+    on: SharedServices, models: ModelAccess | None, tools: BeatTools
+) -> tuple[PrescreenStep | None, FullRun]:
     """Return who screens and who works the due tasks."""
-    models = around.models
     if models is None:
         return None, OfflineFullRun()
-    return PrescreenStep(_screener(models), tools.small), ModelFullRun(
-        partial(_build_full_run, models, around), tools.all
+    return PrescreenStep(partial(_build_screen, models), tools.small), ModelFullRun(
+        partial(_build_full_run, models, on), tools.all
     )
 
 
-def _screener(models: ModelAccess) -> Callable[[Session], Specialist]:
-    def of(session: Session) -> Specialist:
-        answer = models.specialist(
-            session.beat.heartbeat_model,
-            prompt("prescreen"),
-            PrescreenAnswer,
-            limits=LIMITS,
-            allowance=_allowance(session),
-        )
-        return replace(answer, read=parse_reply)
-
-    return of
+def _build_screen(models: ModelAccess, session: Session) -> Specialist:
+    cheap, answer = session.beat.heartbeat_model, PrescreenAnswer
+    found = models.specialist(cheap, prompt("prescreen"), answer, limits=LIMITS, allowance=_allowance(session))
+    return replace(found, read=parse_reply)
 
 
-def _build_full_run(models: ModelAccess, around: Surroundings, session: Session) -> Specialist:
+def _build_full_run(models: ModelAccess, on: SharedServices, session: Session) -> Specialist:
     limits = RunLimits(
-        total_s=BEAT_LIMIT_S, stall_s=stall_limit_s(around.settings, around.environment), max_tokens=ANSWER_TOKENS
+        total_s=BEAT_LIMIT_S, stall_s=stall_limit_s(on.settings, on.environment), max_tokens=ANSWER_TOKENS
     )
     return models.specialist(
         session.beat.model, _allowed_tools(session), BeatAnswer, limits=limits, allowance=_allowance(session)

@@ -17,6 +17,7 @@ from bot.casework.checks.evidence_reader import EvidenceReader
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.reports.status_overview import count_today, overview
 from bot.composition.casework_services import CaseworkServices
+from bot.composition.heartbeat_services import Heartbeats, SessionServices
 from bot.composition.heartbeat_slack import HeartbeatSlack
 from bot.composition.shared_services import SharedServices
 from bot.domain.threads import ThreadState, ThreadStatus
@@ -53,6 +54,7 @@ class SlackEdge:
 def build_slack_edge(
     on: SharedServices,
     casework: CaseworkServices,
+    heartbeats: Heartbeats,
     beats: HeartbeatSlack,
     executor: Executor,
     *,
@@ -60,12 +62,12 @@ def build_slack_edge(
     ear_secret: str,
 ) -> SlackEdge:
     """Return the line to Slack, opened by its connection; `ear_secret` is the app token, or the signing secret."""
-    home = _home(on, beats)
+    home = _home(on, heartbeats.sessions, beats)
     sorter = MessageSorter(
         rules=on.rules(),
         bot_user_id=on.me.user_id,
         ops_channel=on.ops_channel,
-        session_names=beats.heartbeats.sessions.names,
+        session_names=heartbeats.sessions.registry.names,
     )
     watcher = _watcher(on, sorter, casework.orchestrator)
     listeners = Listeners(
@@ -134,8 +136,7 @@ def _approvals(on: SharedServices, casework: CaseworkServices, home: HomeTab) ->
     )
 
 
-def _home(on: SharedServices, beats: HeartbeatSlack) -> HomeTab:
-    of = beats.heartbeats
+def _home(on: SharedServices, of: SessionServices, beats: HeartbeatSlack) -> HomeTab:
     card = partial(
         card_blocks,
         link_to=on.link_to,
@@ -149,7 +150,7 @@ def _home(on: SharedServices, beats: HeartbeatSlack) -> HomeTab:
         return HomeData(
             overview=overview(on.home, now),
             today=count_today(on.home, now),
-            sessions=rows(of.sessions, of.store, of.zones, of.log, now),
+            sessions=rows(of.registry, of.store, of.zones, of.log, now),
             now=now,
             drafts=waiting,
             card=_once(card),

@@ -7,7 +7,7 @@ Values only; bot/config/settings.py reads them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,7 +24,6 @@ from bot.config.field_types import (
     look_up,
 )
 from bot.config.heartbeat_settings import BeatSettings, DeliverSettings
-from bot.domain.heartbeats.rota import Rota
 from bot.domain.heartbeats.session_state import check_session_id
 from bot.errors import InputError
 
@@ -48,10 +47,6 @@ class RotaSettings(SettingsBlock):
     """How long each turn is."""
     since: date
     """The day on which the first one's first turn began, in UTC."""
-
-    def as_rota(self) -> Rota:
-        """Return who is on duty when."""
-        return Rota(people=self.rota, every=self.every, since=datetime.combine(self.since, time(), UTC))
 
 
 def _kind_of_owner(value: object) -> str:

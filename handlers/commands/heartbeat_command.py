@@ -22,9 +22,8 @@ from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.schedule.session_overview import rows
 from bot.heartbeat.schedule.session_wording import beside_ok_lines, midnight_in
-from bot.heartbeat.sessions.assignments import Assigning
-from bot.heartbeat.sessions.owner_zones import OwnerZones
-from bot.heartbeat.sessions.owners import Owners
+from bot.heartbeat.sessions.owners import Owners, OwnerZones
+from bot.heartbeat.sessions.session_inbox import Assigning
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports import Clock, SessionStore
 from handlers.commands.typed_command import TypedCommand, reject_extra_words

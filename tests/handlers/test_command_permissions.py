@@ -19,7 +19,7 @@ from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.schedule.session_controls import SessionControls
-from bot.heartbeat.sessions.assignments import Assigning
+from bot.heartbeat.sessions.session_inbox import Assigning
 from bot.ports import Person
 from bot.ports.collections import PAUSE, SingleDocument
 from handlers.buttons.suggestion_buttons import SuggestionActions

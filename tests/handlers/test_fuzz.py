@@ -35,7 +35,7 @@ from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
 from bot.heartbeat.playbooks.proposal_service import ProposalService
 from bot.heartbeat.playbooks.task_commands import TaskCommands
-from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.intake.normalise import Identity

@@ -12,7 +12,7 @@ from bot.casework.approvers import Approvers
 from bot.domain.heartbeats.beats import Assigned, BeatResult, Envelope, Indicator, Wake
 from bot.domain.heartbeats.session_state import Failures, OpenFinding
 from bot.heartbeat.schedule.session_controls import SessionControls
-from bot.heartbeat.sessions.assignments import MAX_CHARS, Assigning
+from bot.heartbeat.sessions.session_inbox import MAX_CHARS, Assigning
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
 from handlers.commands.heartbeat_command import HeartbeatCommand
 from tests.blocks.limits import texts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,56 @@ from bot.config.heartbeat_settings import BeatSettings
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier, includes
+from bot.heartbeat.alerts.alert_routing import AlertRouter
+from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.probes import ProbeReport
-from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_registry import Session
-from tests.fakes import FakeClock
+from bot.heartbeat.run.inputs import InputCollector
+from bot.heartbeat.run.probes import ProbeReport, Probes
+from bot.heartbeat.sessions.owners import Owners, OwnerZones
+from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.sharing.peer_sessions import PeerSessions
+from bot.heartbeat.sharing.pollination import Pollination
+from bot.ports import Clock, SessionStore, Surface
+from bot.ports.collections import OVERRIDES, SUGGESTIONS
+from tests.fakes import FakeClock, FakeWorkspace, MemorySingle, in_memory
 
 AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
 OWNERS = Owners(None, FakeClock(AT))
 """Nobody but the owners that sessions name."""
+OPS: list[str] = []
+"""What the ops channel was told by routers of nobody in particular."""
+
+
+def alert_router(
+    surfaces: Mapping[str, Surface], store: SessionStore, clock: Clock, say: Callable[[str], None] = OPS.append
+) -> AlertRouter:
+    """Return the way to owners over these surfaces; `say` hears what no owner can be told."""
+    workspace = FakeWorkspace()
+    zones = OwnerZones(workspace, clock, local="UTC")
+    return AlertRouter(surfaces, store, Owners(workspace, clock), zones, clock, say=say)
+
+
+def peer_sessions(sessions: SessionRegistry, store: SessionStore, clock: Clock) -> PeerSessions:
+    """Return what beats have to do with other sessions, where no suggestion was made yet and nobody is woken."""
+    mail, suggestions = SessionInbox(sessions, store, lambda *_: ""), in_memory(SUGGESTIONS)
+    pollination = Pollination(sessions, store, suggestions, mail, clock=clock)
+    return PeerSessions(sessions, store, suggestions, pollination, mail)
+
+
+def input_collector(
+    probes: Probes,
+    store: SessionStore,
+    sessions: SessionRegistry | None = None,
+    clock: Clock | None = None,
+    removals: Removals | None = None,
+) -> InputCollector:
+    """Return what looks around for a beat; without a registry there are no other sessions."""
+    sessions, clock = sessions or SessionRegistry({}, in_memory(OVERRIDES)), clock or FakeClock(AT)
+    peers = peer_sessions(sessions, store, clock)
+    return InputCollector(sessions, store, probes, clock, removals or Removals(MemorySingle()), peers)
+
 
 PLAYBOOK = """# Heartbeat
 

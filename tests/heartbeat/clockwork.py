@@ -18,7 +18,7 @@ from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.schedule.wake_box import WakeBox
-from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports.collections import OVERRIDES
@@ -31,6 +31,8 @@ from tests.fakes import (
     MemorySessionStore,
     in_memory,
 )
+from tests.heartbeat.builders import alert_router
+from tests.heartbeat.surface import FakeSurface
 
 START = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TASK = "# Quick\n- [ ] look\n"
@@ -55,8 +57,7 @@ class Clockwork:
         self.journal, self.jobs, self.workspace = MemoryJournal(), MemoryJobQueue(self.clock), FakeWorkspace()
         self.route: Delivered | None = DM
         self.route_fails_for = ""
-        self.chat_is_away = False
-        self.alerts: list[tuple[str, str]] = []
+        self.slack = FakeSurface()
         self._wire()
 
     def _checkout(self, name: str) -> Path:
@@ -75,7 +76,7 @@ class Clockwork:
             self.store,
             self.jobs,
             self.admission,
-            MissedBeatAlerts(self.store, self.zones, self._alert),
+            MissedBeatAlerts(self.store, self.zones, alert_router({"slack": self.slack}, self.store, self.clock)),
             self.record,
             self.box,
             self.clock,
@@ -126,10 +127,10 @@ class Clockwork:
     def whys(self, name: str = "shop") -> list[str]:
         return [(envelope.why or "").partition(":")[0] for envelope in self.recorded(name)]
 
-    def _alert(self, session: Session, text: str) -> None:
-        if self.chat_is_away:
-            raise ProviderError("Slack is away")
-        self.alerts.append((session.id, text))
+    @property
+    def alerts(self) -> list[tuple[str, str]]:
+        """What owners were told of the beats themselves, by session."""
+        return [(alert.session_id, alert.text) for _, alert in self.slack.sent]
 
     def _route(self, session: Session, _: SessionState) -> Delivered | None:
         if session.id == self.route_fails_for:

@@ -12,19 +12,18 @@ from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import RunBeat
 from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
-from bot.heartbeat.alerts.alert_routing import AlertRouter, owner_or_ops
-from bot.heartbeat.playbooks.removed_checks import Removals
+from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_view import BeatReport, BeatView
-from bot.heartbeat.run.beat_worker import BeatDependencies, BeatWorker
-from bot.heartbeat.run.inputs import InputCollector
+from bot.heartbeat.run.beat_worker import BeatWorker
+from bot.heartbeat.run.command_pool import CommandPool
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.prescreen_step import Screened
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
@@ -36,7 +35,7 @@ from tests.fakes import (
     MemorySingle,
     in_memory,
 )
-from tests.heartbeat.builders import AT
+from tests.heartbeat.builders import AT, alert_router, input_collector, peer_sessions
 from tests.heartbeat.clockwork import session_settings
 from tests.heartbeat.surface import FakeSurface
 
@@ -97,8 +96,7 @@ class BeatRoom:
         self.surface, self.screen = FakeSurface(), screen
         self.full = minds[0] if minds and isinstance(minds[0], OfflineFullRun) else Scripted(*(minds or (report(),)))
         self.removals = Removals(MemorySingle())
-        self.retried: list[tuple[str, Wake]] = []
-        self.closing: list[tuple[str, int]] = []
+        self.closed: list[tuple[str, int]] = []
         """The sessions whose beat was about to go on record, and how many lines were written by then."""
         self.ops: list[str] = []
         """What the ops channel was told."""
@@ -106,23 +104,28 @@ class BeatRoom:
         self.write_playbook()
         settings = session_settings(self.cwd, **{"heartbeat_model": "claude-haiku-4-5" if screen else "", **beat})
         self.sessions = sessions = SessionRegistry({"shop": settings}, in_memory(OVERRIDES))
-        delivery = AlertRouter({"slack": self.surface}, self.store)
         self.log = BeatLog(self.journal)
+        alerts = alert_router({"slack": self.surface}, self.store, self.clock, self.ops.append)
         zones = OwnerZones(FakeWorkspace(), self.clock, local="UTC")
-        self.beats = BeatWorker(
-            BeatDependencies(
-                sessions=sessions,
-                store=self.store,
-                admission=Admission(self.store, zones, self.clock, route=delivery.route),
-                retry=lambda session_id, wake: self.retried.append((session_id, wake)),
-                closing=lambda session_id: self.closing.append((session_id, len(self.journal.lines))),
-                look=InputCollector(probes or Probes({"PATH": "/usr/bin:/bin"}), self.store, removals=self.removals.of),
-                course=BeatPipeline(screen, self.full, delivery, self.store),  # type: ignore[arg-type]  # a screen that can decide() will do
-                alert_owner=owner_or_ops(delivery, self.clock, self.ops.append),
-                record=BeatRecorder(self.runs, self.store, self.log),
-                clock=self.clock,
-            )
+        self.admission = Admission(self.store, zones, self.clock, route=alerts.route)
+        inputs = input_collector(
+            probes or Probes({"PATH": "/usr/bin:/bin"}), self.store, self.sessions, self.clock, self.removals
         )
+        commands = CommandPool(inputs.run_ahead, lambda: None)
+        self.beats = BeatWorker(
+            sessions,
+            self.store,
+            self,  # type: ignore[arg-type]  # stands for the scheduler
+            BeatPipeline(inputs, commands, screen, self.full, alerts, self.store),  # type: ignore[arg-type]  # a screen that can decide() will do
+            BeatRecorder(self.runs, self.store, self.log),
+            alerts,
+            peer_sessions(self.sessions, self.store, self.clock),
+            self.clock,
+        )
+
+    def closing(self, session_id: str) -> None:
+        """Note that a beat is about to go on record, as the scheduler does."""
+        self.closed.append((session_id, len(self.journal.lines)))
 
     def write_playbook(self, text: str = QUIET, *, daily_due: bool = False) -> None:
         past = f"{AT - timedelta(minutes=30):%Y-%m-%dT%H:%M:%SZ}"

@@ -15,6 +15,8 @@ class FakeSurface:
         self.sent: list[tuple[str, Alert]] = []
         self.updated: list[tuple[Posted, Alert]] = []
         self.refuses: ProviderError | None = None
+        self.refuses_once: ProviderError | None = None
+        """The next send alone is refused."""
         self.unreachable: set[str] = set()
         """Whom nothing reaches."""
         self.meanwhile: Callable[[], object] | None = None
@@ -23,6 +25,9 @@ class FakeSurface:
     def send(self, to: str, alert: Alert) -> Posted:
         if self.refuses is not None:
             raise self.refuses
+        if self.refuses_once is not None:
+            error, self.refuses_once = self.refuses_once, None
+            raise error
         if to in self.unreachable:
             raise ProviderError(f"the user group {to} has no members")
         self._happen()

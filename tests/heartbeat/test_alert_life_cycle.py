@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bot.domain.heartbeats.alerts import finding_digest
 from bot.domain.heartbeats.beats import BeatResult, Wake
+from bot.domain.heartbeats.checks import Argv, commands_in
 from bot.domain.heartbeats.finding_keys import DuplicateCheck
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, OpenFinding
 from bot.domain.playbook import parse
@@ -21,7 +22,6 @@ from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.tiers import Tier
 from bot.errors import Unavailable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.playbooks.allowed_commands import Argv, commands_in
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.builders import AT

@@ -144,7 +144,7 @@ def test_a_cancel_during_the_pre_screen_stays_one(open_office: Open, tmp_path: P
     )
     office.wake(shop, Wake.INTERVAL)
     office.control.wait_for(lambda: server.requests, "the pre-screen to begin")
-    assert office.beats.beats.cancel(shop.id)
+    assert office.beats.worker.cancel(shop.id)
     ended = office.envelope(shop, 1)
     assert (ended["result"], ended["why"], ended["silent"]) == ("skipped", "cancelled", True)
     assert {entry["role"] for entry in server.requests} == {"screen"}
@@ -160,7 +160,7 @@ def test_a_question_asked_during_a_long_beat_is_answered_at_once(open_office: Op
     ts = office.ask(SESSIONS)
     assert "✓ Checked by a second model" in shown_text(office.draft(ts))
     assert office.envelopes(shop) == []
-    assert office.beats.beats.cancel(shop.id)
+    assert office.beats.worker.cancel(shop.id)
     assert office.envelope(shop, 1)["why"] == "cancelled"
 
 

@@ -28,6 +28,15 @@ _ID: Final = re.compile(r"[^\w.#-]+")
 _MAX_ID_CHARS: Final = 80
 
 
+FLAGS = "flags"
+MESSAGE = "message"
+EVENT = "event-"
+"""Begins the id of what happened once, as against a state that lasts: no later beat can find it gone."""
+RECEIPTS = "receipts"
+ASSIGNMENTS = "assignments"
+"""What was assigned and nobody looked into. No later beat can call that well: only a person can."""
+
+
 def normalised(text: str) -> str:
     """Return what two wordings of the same text have in common.
 

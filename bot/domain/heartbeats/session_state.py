@@ -104,7 +104,7 @@ class Removal(FrozenValue):
 class OpenFinding(FrozenValue):
     """Something a beat reported, and what became of it.
 
-    `key` is `<session>/<task>/<id>`; `task` is the identity of the check (bot/heartbeat/playbooks/check_identity.py),
+    `key` is `<session>/<task>/<id>`; `task` is the identity of the check (bot/domain/heartbeats/checks.py),
     `check` its line; `place` and `reference` say where its alert stands (a channel and a Slack ts).
     `is_listed`: there it is one line of a list. `reasoning` and `notes` are the small print under its alert.
     """
@@ -228,6 +228,10 @@ class SessionState(FrozenValue):
     """When the owner was told that git tracks the HEARTBEAT.md; None while it does not."""
     wakes: tuple[Wake, ...] = ()
     """Why the next beat was asked for and has not begun; it takes the strongest."""
+
+    def with_wakes(self, *asked: Wake) -> Self:
+        """Return the state with these wakes added to those that wait, weakest first."""
+        return self.evolve(wakes=tuple(wake for wake in Wake if wake in asked or wake in self.wakes))
 
     def with_findings(self, *findings: OpenFinding) -> Self:
         """Return the state with these findings as they stand; of closed ones only the newest are kept.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from datetime import datetime
 
 from bot.domain.heartbeats.alerts import Alert
 from bot.domain.heartbeats.beats import Delivered, Wake
@@ -16,6 +15,7 @@ from bot.domain.heartbeats.session_state import SessionState
 from bot.errors import ProviderError, Unavailable
 from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult, as_seen, ended, preview_of
 from bot.heartbeat.alerts.notifier import Notifier
+from bot.heartbeat.sessions.owners import Owners, OwnerZones
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import Clock, SessionStore, Surface
 
@@ -23,23 +23,28 @@ log = logging.getLogger(__name__)
 
 
 class AlertRouter:
-    """Takes an outcome to the session's owner over `surfaces` (by the names of the settings)."""
+    """Takes an outcome to the session's owner over `surfaces` (by the names of the settings).
+
+    `say` tells the ops channel.
+    """
 
     def __init__(
         self,
         surfaces: Mapping[str, Surface],
         store: SessionStore,
+        owners: Owners,
+        zones: OwnerZones,
+        clock: Clock,
         *,
-        on_duty: Callable[[Session], str] = lambda session: session.owner,
-        zone_of: Callable[[Session], str] = lambda _: "UTC",
+        say: Callable[[str], None],
     ) -> None:
-        self._surfaces, self._store = surfaces, store
-        self._on_duty, self._zone_of = on_duty, zone_of
+        self._surfaces, self._store, self._owners = surfaces, store, owners
+        self._zones, self._clock, self._say = zones, clock, say
         self._elsewhere = surfaces.keys() - {"slack"}  # in Slack an owner is reached by their id, whoever was before
 
     def route(self, session: Session, state: SessionState) -> Delivered | None:
         """Return where the session's alerts go, or None if there is no way; mode `none` goes to the log alone."""
-        said, owner = session.beat.deliver, self._on_duty(session)
+        said, owner = session.beat.deliver, self._owners.on_duty(session)
         if said.mode == "none":
             return Delivered(mode="none", channel=None, to=None)
         if said.mode == "explicit":
@@ -64,21 +69,37 @@ class AlertRouter:
         if route is None or route.mode == "none":
             self._remember(session, outcome)
             return DeliveryResult(preview=preview_of(outcome))
-        surface, zone = self._surfaces[str(route.channel)], self._zone_of(session)
-        return Notifier(session, outcome, route, surface, self._store, self._on_duty(session), zone=zone).notify()
+        surface, zone = self._surfaces[str(route.channel)], self._zones.name(session)
+        owner = self._owners.on_duty(session)
+        return Notifier(session, outcome, route, surface, self._store, owner, zone=zone).notify()
 
-    def tell_owner(self, session: Session, text: str, *, at: datetime) -> None:
+    def tell_owner_or_ops(self, session: Session, text: str) -> None:
+        """Say one line to the owner about the beats themselves, or to the ops channel where no owner can be told.
+
+        Raises:
+            Unavailable: only time is missing; the owner is to be told later.
+        """
+        try:
+            self.tell_owner(session, text)
+        except Unavailable:
+            raise
+        except ProviderError as error:
+            log.warning("an owner cannot be told: %s", error, extra={"action": "owner_untold", "session": session.id})
+            self._say(text if session.id in text else f"{session.id}: {text}")
+
+    def tell_owner(self, session: Session, text: str) -> None:
         """Say one line to the owner about the beats themselves: in Slack where the session's own way is not there.
 
         Raises:
             ProviderError: there is no way to, or the surface refused it.
         """
         route = self.route(session, self._store.load(session.id))
-        route = route or Delivered(mode="last", channel="slack", to=self._on_duty(session))
+        route = route or Delivered(mode="last", channel="slack", to=self._owners.on_duty(session))
         surface = self.surface(route)
         if surface is None or route.mode == "none":
             raise ProviderError(f"{session.id} has no owner who can be told: {text}")
-        alert = Alert(session_id=session.id, session_name=session.name, text=text, at=at, wake=Wake.INTERVAL)
+        at, name = self._clock.now(), session.name
+        alert = Alert(session_id=session.id, session_name=name, text=text, at=at, wake=Wake.INTERVAL)
         surface.send(str(route.to), alert)
 
     def _remember(self, session: Session, outcome: BeatOutcome) -> None:
@@ -90,21 +111,3 @@ class AlertRouter:
             return state.with_findings(*ended(state, outcome), *found)
 
         self._store.save(session.id, note)
-
-
-def owner_or_ops(delivery: AlertRouter, clock: Clock, say: Callable[[str], None]) -> Callable[[Session, str], None]:
-    """Return what tells an owner about the beats themselves; `say` hears it where nobody can be told.
-
-    It raises Unavailable where only time is missing: the owner is to be told later.
-    """
-
-    def tell(session: Session, text: str) -> None:
-        try:
-            delivery.tell_owner(session, text, at=clock.now())
-        except Unavailable:
-            raise
-        except ProviderError as error:
-            log.warning("an owner cannot be told: %s", error, extra={"action": "owner_untold", "session": session.id})
-            say(text if session.id in text else f"{session.id}: {text}")
-
-    return tell

@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 
 from bot.domain.heartbeats.alerts import Alert, headline_of
 from bot.domain.heartbeats.beats import Delivered, Finding, Wake
+from bot.domain.heartbeats.finding_keys import FLAGS
 from bot.domain.heartbeats.session_state import KEPT_OPENINGS, OpenFinding, Removal, SessionState
 from bot.domain.severity import SIGNS, highest
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.receipts import FLAGS
 from bot.heartbeat.sessions.session_registry import Session
 
 ALERTS_AT_ONCE: Final = 5

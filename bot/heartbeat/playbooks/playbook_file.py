@@ -1,11 +1,7 @@
 """HEARTBEAT.md on disk: read, created when missing, changed only where the file is still what was read.
 
-A human may edit it at any moment and wins: a change is made to the text as it is when it is written, and what it would
-touch there is looked up anew.
-
-A small text file that people edit too: read and replaced as a plain file of its own folder, never through a link.
-
-A link, a device or a pipe in its place is refused: what stands behind it is another file than the one meant.
+People edit it at any moment and win: a change is made to the text as it is when it is written. A link, a device or a
+pipe in its place is refused. Who took which check out by a command or a button is remembered beside it.
 """
 
 from __future__ import annotations
@@ -17,15 +13,21 @@ import stat
 import tempfile
 import threading
 from collections.abc import Callable
+from datetime import datetime
 from importlib import resources
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from pydantic import ValidationError
 
 from bot.agent.git.git_process import GitProcess
+from bot.domain.heartbeats.checks import checks_in
+from bot.domain.heartbeats.session_state import Removal
 from bot.domain.playbook import Playbook, parse
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.playbooks.template_seeding import checkout_at, seeded
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
+from bot.ports.collections import SingleDocument
 
 MAX_BYTES: Final = 1024 * 1024
 _READ_ONLY: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -163,3 +165,43 @@ class PlaybookFile:
                 exclude.write_text(f"{known}{gap}{PLAYBOOK}\n", encoding="utf-8", errors="replace")
         except (OSError, TriageError):
             log.info("playbook not excluded from git", extra={"action": "playbook_unexcluded"}, exc_info=True)
+
+
+KEPT: Final = 500
+
+
+class Removals:
+    """The last removals of all sessions, in one document."""
+
+    def __init__(self, slate: SingleDocument) -> None:
+        self._slate, self._lock = slate, threading.Lock()
+
+    def note(self, session_id: str, before: Playbook, after: Playbook, *, by: str, at: datetime) -> None:
+        """Remember who edited checks away; a disk that refuses costs the name, not the edit."""
+        gone = checks_in(before).keys() - checks_in(after).keys()
+        if not gone:
+            return
+        entry = Removal(at=at, by=by).model_dump(mode="json")
+        new = {f"{session_id}/{identity}": entry for identity in sorted(gone)}
+        try:
+            with self._lock:
+                known = {key: value for key, value in self._slate.read().items() if key not in new}
+                self._slate.write(dict([*known.items(), *new.items()][-KEPT:]))
+        except StoreError:
+            log.warning("who removed a check is not remembered", extra={"action": "removal_forgotten"}, exc_info=True)
+
+    def load(self, session_id: str) -> dict[str, Removal]:
+        """Return the removals of one session by the identity of the check; none where they cannot be read."""
+        try:
+            entries = self._slate.read()
+        except StoreError:
+            return {}
+        mine = {key.partition("/")[2]: entry for key, entry in entries.items() if key.startswith(f"{session_id}/")}
+        return {identity: removal for identity, entry in mine.items() if (removal := _read(entry)) is not None}
+
+
+def _read(entry: Any) -> Removal | None:
+    try:
+        return Removal.model_validate(entry)
+    except ValidationError:
+        return None

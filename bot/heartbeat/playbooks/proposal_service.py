@@ -23,10 +23,8 @@ from bot.domain.playbooks.proposals import (
     standing_task,
 )
 from bot.errors import InputError, ProviderError, StoreError, Unavailable
-from bot.heartbeat.playbooks.allowed_commands import not_allowed
-from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
 from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
-from bot.heartbeat.playbooks.removed_checks import Removals
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports import Clock, ProposalChat
 from bot.ports.chat import may_still_arrive
@@ -211,4 +209,4 @@ def commands_not_allowed(sessions: SessionRegistry, proposal: Proposal) -> list[
         session = sessions.get(proposal.session)
     except InputError:  # it was taken out of triage.yml since
         return []
-    return [" ".join(argv) for argv in not_allowed(session, proposal.task)]
+    return [" ".join(argv) for argv in session.refused_commands(proposal.task)]

@@ -26,11 +26,9 @@ from bot.domain.playbooks.playbook_entries import plain_text, task_id
 from bot.domain.playbooks.tier_text import TierChanges, text_digest, tier_text, with_tier_text
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
-from bot.heartbeat.playbooks.allowed_commands import not_allowed
-from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.playbooks.removed_checks import Removals
+from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
 from bot.heartbeat.playbooks.task_list import TaskList, one_line_text, task_list
-from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, SessionRegistry
 from bot.ports import Clock, SessionStore
 from bot.ports.collections import SingleDocument
@@ -107,7 +105,7 @@ class TaskCommands:
         playbook_of(session).read()
         playbook = self._change(session_id, lambda now: add_task(now, tier, said), by)
         found = next(one for one in numbered(playbook) if one.tier is tier and one.task.id == task_id(said))
-        runs = [f"`{' '.join(argv)}` is not among `commands` in triage.yml" for argv in not_allowed(session, said)]
+        runs = [f"`{' '.join(argv)}` is not among `commands` in triage.yml" for argv in session.refused_commands(said)]
         note = f" {'; '.join(runs)}, so it does not run without a model." if runs else ""
         return TaskAnswer(
             text=f"Added to the {tier} tasks of {session_id} as number {found.number}: {said}.{note}",

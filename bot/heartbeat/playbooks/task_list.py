@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bot.domain.heartbeats.checks import Argv
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import NumberedTask, numbered
 from bot.domain.text.did_you_mean import near_ones
@@ -18,10 +19,9 @@ from bot.domain.text.humanize import duration, time_ago, utc_text
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier, includes
 from bot.errors import InputError
-from bot.heartbeat.playbooks.allowed_commands import Argv, not_allowed
 from bot.heartbeat.run.inputs import stamps_of
 from bot.heartbeat.schedule.session_overview import next_beat
-from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import SessionStore
 
@@ -65,7 +65,7 @@ def task_list(session: Session, playbook: Playbook, store: SessionStore, zones: 
         stamps=stamps,
         beats={tier: beat_of(tier) for tier in Tier},
         refused={
-            one.number: found for one in tasks if (found := not_allowed(session, one.task.text, *one.task.details))
+            one.number: found for one in tasks if (found := session.refused_commands(one.task.text, *one.task.details))
         },
     )
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final
 
 from bot.agent.git.git_process import GitProcess
+from bot.domain.heartbeats.checks import Argv, commands_in
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import remove
 from bot.domain.tiers import Tier
 from bot.errors import TriageError
-from bot.heartbeat.playbooks.allowed_commands import Argv, commands_in
 
 _HOSTS: Final = {"gh": "github", "glab": "gitlab"}
 _HOST: Final = re.compile(r"(?:[a-z+]{2,10}://)?(?:[^@/\s]{1,200}@)?([A-Za-z0-9.-]{1,200})[:/]")

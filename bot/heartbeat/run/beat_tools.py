@@ -6,19 +6,149 @@ The pre-screen runs commands, ticks boxes and leaves notes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.tools.base import Arguments, Line, Tool, ToolProblem
 from bot.agent.tools.code_tools import repository_tools
+from bot.domain.heartbeats.checks import split_command
+from bot.domain.playbooks.playbook_entries import MAX_TEXT_CHARS
+from bot.domain.tiers import Tier
 from bot.errors import ConfigError
-from bot.heartbeat.playbooks.allowed_commands import split_command
-from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.beat_view import BeatView, EditKind
 from bot.heartbeat.run.playbook_editor import PlaybookEditor
-from bot.heartbeat.run.playbook_tools import playbook_tools, small_tools
 from bot.heartbeat.run.probes import Probes
 from bot.ports import Clock
+
+EntryId = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
+"""What stands in brackets before a task, a flag or a note."""
+
+EntryText = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS)]
+"""One line of plain text."""
+
+
+class AddTask(Arguments):
+    """Arguments of `add_task`."""
+
+    tier: Tier
+    text: EntryText
+
+
+class CheckTask(Arguments):
+    """Arguments of `check_task`."""
+
+    task: EntryId
+    ok: bool
+
+
+class RemoveTask(Arguments):
+    """Arguments of `remove_task`; `tier` is needed only where the same task stands in several."""
+
+    task: EntryId
+    tier: Tier | None = None
+
+
+class MoveTask(Arguments):
+    """Arguments of `move_task`; `tier`, where it stands, is needed only where it stands in several."""
+
+    task: EntryId
+    to: Tier
+    tier: Tier | None = None
+
+
+class Text(Arguments):
+    """Arguments of `raise_flag` and `note`."""
+
+    text: EntryText
+
+
+class Flag(Arguments):
+    """Arguments of `clear_flag`."""
+
+    flag: EntryId
+
+
+class Note(Arguments):
+    """Arguments of `drop_note`."""
+
+    note: EntryId
+
+
+_SAID: Final = {
+    EditKind.ADD_TASK: "Add a check to a tier of HEARTBEAT.md: one line; a command goes in backticks.",
+    EditKind.CHECK_TASK: "Tick or clear the box of one of the due tasks, by its id.",
+    EditKind.REMOVE_TASK: "Remove a task that is not worth what it costs, by its id.",
+    EditKind.MOVE_TASK: "Move a task to another tier, by its id.",
+    EditKind.RAISE_FLAG: "Raise an urgent flag: something a human must act on soon. The owner is alerted at once.",
+    EditKind.CLEAR_FLAG: "Clear an urgent flag that is dealt with, by its id.",
+    EditKind.NOTE: "Leave one line in the Notes of HEARTBEAT.md for the next beats.",
+    EditKind.DROP_NOTE: "Drop a note that is no longer true or useful, by its id.",
+}
+
+
+def small_tools(keeper: PlaybookEditor) -> list[Tool]:
+    """Return what even a pre-screen may do: tick a box, leave a note."""
+    return [
+        Tool(
+            name=EditKind.CHECK_TASK,
+            description=_SAID[EditKind.CHECK_TASK],
+            arguments=CheckTask,
+            call=lambda given: keeper.check_task(given.task, ok=given.ok),
+        ),
+        Tool(
+            name=EditKind.NOTE,
+            description=_SAID[EditKind.NOTE],
+            arguments=Text,
+            call=lambda given: keeper.note(given.text),
+        ),
+    ]
+
+
+def playbook_tools(keeper: PlaybookEditor) -> list[Tool]:
+    """Return all of them."""
+    return [
+        *small_tools(keeper),
+        Tool(
+            name=EditKind.ADD_TASK,
+            description=_SAID[EditKind.ADD_TASK],
+            arguments=AddTask,
+            call=lambda given: keeper.add_task(given.tier, given.text),
+        ),
+        Tool(
+            name=EditKind.REMOVE_TASK,
+            description=_SAID[EditKind.REMOVE_TASK],
+            arguments=RemoveTask,
+            call=lambda given: keeper.remove_task(given.task, given.tier),
+        ),
+        Tool(
+            name=EditKind.MOVE_TASK,
+            description=_SAID[EditKind.MOVE_TASK],
+            arguments=MoveTask,
+            call=lambda given: keeper.move_task(given.task, given.to, given.tier),
+        ),
+        Tool(
+            name=EditKind.RAISE_FLAG,
+            description=_SAID[EditKind.RAISE_FLAG],
+            arguments=Text,
+            call=lambda given: keeper.raise_flag(given.text),
+        ),
+        Tool(
+            name=EditKind.CLEAR_FLAG,
+            description=_SAID[EditKind.CLEAR_FLAG],
+            arguments=Flag,
+            call=lambda given: keeper.clear_flag(given.flag),
+        ),
+        Tool(
+            name=EditKind.DROP_NOTE,
+            description=_SAID[EditKind.DROP_NOTE],
+            arguments=Note,
+            call=lambda given: keeper.drop_note(given.note),
+        ),
+    ]
+
 
 _RUN: Final = "Run one of the commands this session allows, exactly as a task names it. Shows what it prints."
 

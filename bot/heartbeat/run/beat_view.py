@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from bot.domain.heartbeats.beats import Receipt, Wake
+from bot.domain.heartbeats.checks import identity_of_lines
 from bot.domain.heartbeats.session_state import InboxMessage, OpenFinding, Removal
 from bot.domain.heartbeats.task_history import Measurement, TaskHistory, TierMove, add_measurement
 from bot.domain.playbook import Playbook
@@ -30,6 +31,7 @@ from bot.heartbeat.sharing.suggestion_candidates import Candidate
 
 SHOWN: Final = 3
 SHOWN_CHARS: Final = 80
+AGENT: Final = "its agent"
 
 
 class EditKind(StrEnum):
@@ -83,6 +85,11 @@ class PlaybookEditLog:
     def news(self) -> list[PlaybookEdit]:
         """Those an owner hears of: all but ticked boxes."""
         return [edit for edit in self.made if edit.what in _PHRASES]
+
+    def removals(self, at: datetime) -> dict[str, Removal]:
+        """Return the checks that the session's agent took out, by their identity."""
+        gone = (identity_of_lines(edit.text) for edit in self.made if edit.what is EditKind.REMOVE_TASK)
+        return dict.fromkeys(gone, Removal(at=at, by=AGENT))
 
     def described(self) -> str:
         """Return what changed on one line, or nothing.

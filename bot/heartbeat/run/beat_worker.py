@@ -1,36 +1,166 @@
-"""What a beat does with the wakes that led to it, when it starts.
-
-One beat from a claimed job to its record: let in, looked, run its course (bot/heartbeat/run/pipeline.py), written down.
+"""One beat from a claimed job to its record: let in, looked, carried out (bot/heartbeat/run/pipeline.py), written down.
 
 Writes exactly one line of heartbeats.ndjson per beat, whatever happened. A beat that a crash broke off after its full
-run goes on from there: what wakes wait meanwhile make the next one.
+run goes on from there; what wakes wait meanwhile make the next one. A beat whose HEARTBEAT.md was deleted makes no new
+one: what was open is closed, and the owner hears it once.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from bot.agent.model_run import RunStopped
-from bot.domain.heartbeats.beats import BeatResult, Wake, strongest
-from bot.domain.heartbeats.session_state import SessionState
+from bot.domain.heartbeats.beats import BeatResult, BeatStep, Wake, strongest
+from bot.domain.heartbeats.session_state import OpenFinding, SessionState
 from bot.domain.jobs import RunBeat
 from bot.domain.tiers import Tier
-from bot.errors import InputError, ProviderError, TriageError
-from bot.heartbeat.playbooks.allowed_commands import Argv
+from bot.errors import InputError, ProviderError, StoreError, TriageError
+from bot.heartbeat.alerts.alert_routing import AlertRouter
+from bot.heartbeat.alerts.notifications import BeatOutcome
+from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
-from bot.heartbeat.run.deleted_playbook import is_deleted
-from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.pipeline import BeatPipeline, broken_off
-from bot.heartbeat.run.probes import ProbeResult
-from bot.heartbeat.schedule.admission import Admission, is_alert_due, mark_alerted, pause_notice
-from bot.heartbeat.schedule.missed_beats import AlertOwner
-from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.schedule.admission import is_alert_due, mark_alerted, pause_notice
+from bot.heartbeat.schedule.scheduler import Scheduler
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session, SessionRegistry
+from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.ports import Clock, SessionStore
+
+log = logging.getLogger(__name__)
+
+SHOWN: Final = 5
+
+
+class BeatWorker:
+    """Works off the jobs of heartbeats."""
+
+    def __init__(
+        self,
+        sessions: SessionRegistry,
+        store: SessionStore,
+        scheduler: Scheduler,
+        pipeline: BeatPipeline,
+        recorder: BeatRecorder,
+        alerts: AlertRouter,
+        peers: PeerSessions,
+        clock: Clock,
+    ) -> None:
+        self._sessions, self._store, self._scheduler, self._pipeline = sessions, store, scheduler, pipeline
+        self._recorder, self._alerts, self._peers, self._clock = recorder, alerts, peers, clock
+        self._cancels: dict[str, threading.Event] = {}
+
+    def run_beat(self, work: RunBeat) -> None:
+        """Carry out one beat; raises only StoreError, and RunStopped while the process stops."""
+        try:
+            session = self._sessions.get(work.session_id)
+        except InputError:
+            log.info("a beat of a session that is gone", extra={"action": "beat_orphaned", "session": work.session_id})
+            return
+        if self._is_done(session, work):
+            log.info("a beat on record is not run again", extra={"action": "beat_done", "session": session.id})
+            return
+        begun = self._begin(session, work)
+        with self._cancellable(session.id) as cancel:
+            ending = self._ended(session, begun, cancel)
+        now = self._clock.now()
+        self._scheduler.closing(session.id)  # before: whoever reads the record may ask for the next beat at once
+        self._recorder.close(session, begun, ending, now=now)
+        state = self._store.load(session.id)
+        if ending.result is BeatResult.FAILED and is_alert_due(state):
+            self._tell_of_pause(session, state)
+        try:
+            self._peers.report_to_master(session, ending, now)
+        except TriageError:  # the beat is on record; run again, it would be there twice
+            log.exception("other sessions not told", extra={"action": "neighbours_untold", "session": session.id})
+
+    def _tell_of_pause(self, session: Session, state: SessionState) -> None:
+        try:
+            self._alerts.tell_owner_or_ops(session, pause_notice(state))
+            self._store.save(session.id, mark_alerted)
+        except ProviderError:
+            log.exception("owner not told of the pause", extra={"action": "pause_untold", "session": session.id})
+
+    def cancel(self, session_id: str) -> bool:
+        """Stop the session's beat under way; False if there is none."""
+        event = self._cancels.get(session_id)
+        if event is not None:
+            event.set()
+        return event is not None
+
+    def _is_done(self, session: Session, work: RunBeat) -> bool:
+        """Whether the slot was beaten and recorded before a crash that left its job behind."""
+        state = self._store.load(session.id)
+        beaten = state.stamps.get(Tier.QUICK)
+        return state.paid is None and beaten is not None and work.slot == beaten
+
+    def _begin(self, session: Session, work: RunBeat) -> BeatStart:
+        paid = self._store.load(session.id).paid
+        if paid is not None:
+            log.warning("a beat goes on after a crash", extra={"action": "beat_resumed", "session": session.id})
+            return BeatStart.again(paid, self._clock.now())
+        now = self._clock.now()
+        wake, slot = take_wakes(self._store, work)
+        return BeatStart(
+            run_id=f"beat-{session.id}-{now:%Y%m%dT%H%M%S%f}Z"[:120],
+            wake=wake,
+            stamp_at=slot or now,
+            started_at=now,
+        )
+
+    @contextmanager
+    def _cancellable(self, session_id: str) -> Iterator[threading.Event]:
+        event = self._cancels[session_id] = threading.Event()
+        try:
+            yield event
+        finally:
+            self._cancels.pop(session_id, None)
+
+    def _ended(self, session: Session, begun: BeatStart, cancel: threading.Event) -> BeatEnd:
+        """Return how the beat ended; a cancel at any step stays one."""
+        try:
+            return self._carry_out(session, begun, cancel)
+        except RunStopped:
+            # the job goes back to the queue, its reason to the state
+            self._store.save(session.id, lambda state: state.with_wakes(begun.wake))
+            raise
+        except TriageError as error:
+            return broken_off(session, error)
+
+    def _carry_out(self, session: Session, begun: BeatStart, cancel: threading.Event) -> BeatEnd:
+        state = self._store.load(session.id)
+        refusal = self._scheduler.admission.refusal(session, begun.wake) if begun.paid is None else None
+        if refusal is not None:
+            return BeatEnd(result=BeatResult.SKIPPED, step=refusal.step, detail=refusal.detail)
+        if begun.paid is None and is_deleted(session, state):
+            return self._end_without_playbook(session, state, begun)
+        return self._pipeline.run(session, state, begun, cancel)
+
+    def _end_without_playbook(self, session: Session, state: SessionState, begun: BeatStart) -> BeatEnd:
+        """Close what was open and tell the owner, once; return how the beat ends."""
+        outcome = BeatOutcome(
+            findings=(),
+            checked=frozenset(),
+            standing=frozenset(),
+            is_file_gone=True,
+            at=begun.started_at,
+            wake=begun.wake,
+            tier=None,
+        )
+        self._alerts.deliver(session, outcome)
+        detail = f"{PLAYBOOK} was deleted; to begin anew: /triage tiers {session.id} add quick <task>"
+        if not state.playbook_gone_told:
+            open_ = [each for each in state.findings.values() if each.is_open]
+            try:
+                self._alerts.tell_owner(session, _deletion_notice(session, open_))
+            except ProviderError as error:
+                return BeatEnd(result=BeatResult.FAILED, step=BeatStep.EMPTY, detail=detail, error=str(error))
+            self._store.save(session.id, lambda now: now.evolve(playbook_gone_told=True))
+        return BeatEnd(result=BeatResult.SKIPPED, step=BeatStep.EMPTY, detail=detail)
 
 
 def take_wakes(store: SessionStore, work: RunBeat) -> tuple[Wake, datetime | None]:
@@ -48,124 +178,22 @@ def take_wakes(store: SessionStore, work: RunBeat) -> tuple[Wake, datetime | Non
     return strongest([work.wake, *waiting]), work.slot
 
 
-log = logging.getLogger(__name__)
+def is_deleted(session: Session, state: SessionState) -> bool:
+    """Whether a beat has read a playbook that is not there any more; one that cannot be read is there."""
+    if not (state.had_playbook or state.last_good is not None) or not session.cwd.is_dir():
+        return False
+    try:
+        return playbook_of(session).peek() is None
+    except StoreError:
+        return False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BeatDependencies:
-    """What beats work with.
-
-    `retry` keeps a wake whose beat was stopped for later, `closing` is told before a beat goes on record, `after` does
-    what a beat that is on record leads to in other sessions.
-    """
-
-    sessions: SessionRegistry
-    store: SessionStore
-    admission: Admission
-    retry: Callable[[str, Wake], None]
-    look: InputCollector
-    course: BeatPipeline
-    alert_owner: AlertOwner
-    record: BeatRecorder
-    clock: Clock
-    closing: Callable[[str], None] = lambda _: None
-    after: Callable[[Session, BeatEnd, datetime], None] = lambda *_: None
-    ready: Callable[[str], Mapping[Argv, ProbeResult]] = lambda _: {}
-    """Returns what a session's commands answered while its beat waited."""
-
-
-class BeatWorker:
-    """Works off the jobs of heartbeats."""
-
-    def __init__(self, room: BeatDependencies) -> None:
-        self._room = room
-        self._cancels: dict[str, threading.Event] = {}
-
-    def run_beat(self, work: RunBeat) -> None:
-        """Carry out one beat; raises only StoreError, and RunStopped while the process stops."""
-        try:
-            session = self._room.sessions.get(work.session_id)
-        except InputError:
-            log.info("a beat of a session that is gone", extra={"action": "beat_orphaned", "session": work.session_id})
-            return
-        if self._is_done(session, work):
-            log.info("a beat on record is not run again", extra={"action": "beat_done", "session": session.id})
-            return
-        begun = self._begin(session, work)
-        with self._cancellable(session.id) as cancel:
-            ending = self._ended(session, begun, cancel, self._room.ready(session.id))
-        now = self._room.clock.now()
-        self._room.closing(session.id)  # before: whoever reads the record may ask for the next beat at once
-        self._room.record.close(session, begun, ending, now=now)
-        state = self._room.store.load(session.id)
-        if ending.result is BeatResult.FAILED and is_alert_due(state):
-            self._tell_of_pause(session, state)
-        try:
-            self._room.after(session, ending, now)
-        except TriageError:  # the beat is on record; run again, it would be there twice
-            log.exception("other sessions not told", extra={"action": "neighbours_untold", "session": session.id})
-
-    def _tell_of_pause(self, session: Session, state: SessionState) -> None:
-        try:
-            self._room.alert_owner(session, pause_notice(state))
-            self._room.store.save(session.id, mark_alerted)
-        except ProviderError:
-            log.exception("owner not told of the pause", extra={"action": "pause_untold", "session": session.id})
-
-    def cancel(self, session_id: str) -> bool:
-        """Stop the session's beat under way; False if there is none."""
-        event = self._cancels.get(session_id)
-        if event is not None:
-            event.set()
-        return event is not None
-
-    def _is_done(self, session: Session, work: RunBeat) -> bool:
-        """Whether the slot was beaten and recorded before a crash that left its job behind."""
-        state = self._room.store.load(session.id)
-        beaten = state.stamps.get(Tier.QUICK)
-        return state.paid is None and beaten is not None and work.slot == beaten
-
-    def _begin(self, session: Session, work: RunBeat) -> BeatStart:
-        paid = self._room.store.load(session.id).paid
-        if paid is not None:
-            log.warning("a beat goes on after a crash", extra={"action": "beat_resumed", "session": session.id})
-            return BeatStart.again(paid, self._room.clock.now())
-        now = self._room.clock.now()
-        wake, slot = take_wakes(self._room.store, work)
-        return BeatStart(
-            run_id=f"beat-{session.id}-{now:%Y%m%dT%H%M%S%f}Z"[:120],
-            wake=wake,
-            stamp_at=slot or now,
-            started_at=now,
-        )
-
-    @contextmanager
-    def _cancellable(self, session_id: str) -> Iterator[threading.Event]:
-        event = self._cancels[session_id] = threading.Event()
-        try:
-            yield event
-        finally:
-            self._cancels.pop(session_id, None)
-
-    def _ended(
-        self, session: Session, begun: BeatStart, cancel: threading.Event, ready: Mapping[Argv, ProbeResult]
-    ) -> BeatEnd:
-        """Return how the beat ended; a cancel at any step stays one."""
-        try:
-            return self._carry_out(session, begun, cancel, ready)
-        except RunStopped:
-            self._room.retry(session.id, begun.wake)  # the job goes back to the queue, its reason to the state
-            raise
-        except TriageError as error:
-            return broken_off(session, error)
-
-    def _carry_out(
-        self, session: Session, begun: BeatStart, cancel: threading.Event, ready: Mapping[Argv, ProbeResult]
-    ) -> BeatEnd:
-        state = self._room.store.load(session.id)
-        refusal = self._room.admission.refusal(session, begun.wake) if begun.paid is None else None
-        if refusal is not None:
-            return BeatEnd(result=BeatResult.SKIPPED, step=refusal.step, detail=refusal.detail)
-        if begun.paid is None and is_deleted(session, state):
-            return self._room.course.without_playbook(session, begun)
-        return self._room.course.run(self._room.look.collect(session, state, begun, cancel, ready), begun)
+def _deletion_notice(session: Session, closed: list[OpenFinding]) -> str:
+    lines = [f"- {each.text.splitlines()[0]}" for each in closed[:SHOWN] if each.text]
+    count = f"{len(closed)} alert{'s' * (len(closed) != 1)}"
+    said = [
+        f"{PLAYBOOK} of {session.id} was deleted: none of its checks is made any more, and no new file was made.",
+        f"Put the file back, or begin a new one: `/triage tiers {session.id} add quick <task>`.",
+        *([f"Closed without being fixed, {count}; last result: failing", *lines] if closed else []),
+    ]
+    return "\n".join(said)

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from bot.domain.heartbeats.checks import Argv
 from bot.domain.jobs import Job, JobKind
 from bot.errors import TriageError
-from bot.heartbeat.playbooks.allowed_commands import Argv
 from bot.heartbeat.run.probes import ProbeResult
 
 log = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ class CommandPool:
                 self._asked.put((job.key, look))
             return look.done_at is not None
 
-    def take(self, session_id: str) -> Answers:
+    def take_answers(self, session_id: str) -> Answers:
         """Return what the commands of a session answered, once; nothing where they did not run, or long ago."""
         with self._lock:
             look = self._looks.pop(session_id, None)

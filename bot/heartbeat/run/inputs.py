@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from bot.domain.heartbeats.beats import Finding
-from bot.domain.heartbeats.session_state import Removal, SessionState
+from bot.domain.heartbeats.checks import FLAGS_COMMAND, Argv, adopted, commands_in
+from bot.domain.heartbeats.finding_keys import ASSIGNMENTS, FLAGS, MESSAGE
+from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.heartbeats.task_history import TierMove, suggested_moves
 from bot.domain.playbook import Playbook, parse
-from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.tiers import Stamps, Tier, due_tier, includes
-from bot.heartbeat.playbooks.allowed_commands import FLAGS_COMMAND, Argv, commands_in
-from bot.heartbeat.playbooks.check_identity import adopted
-from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
 from bot.heartbeat.run.beat_record import BeatStart
-from bot.heartbeat.run.beat_view import NONE, BeatView, PeerData
-from bot.heartbeat.run.exit_codes import is_unreported
+from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.probes import ProbeResult, Probes
-from bot.heartbeat.run.receipts import ASSIGNMENTS, FLAGS, MESSAGE, again, open_flags, standing
-from bot.heartbeat.sessions.session_registry import Session
-from bot.ports import SessionStore
-
-Around = Callable[[Session, Sequence[PlaybookEntry], datetime], PeerData]
-"""Says what a beat with these tasks due has to do with other sessions."""
+from bot.heartbeat.run.receipts import again, is_unreported, open_flags, standing
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.sharing.peer_sessions import PeerSessions
+from bot.ports import Clock, SessionStore
 
 
 class InputCollector:
@@ -33,19 +28,24 @@ class InputCollector:
 
     def __init__(
         self,
-        probes: Probes,
+        sessions: SessionRegistry,
         store: SessionStore,
-        around: Around = lambda *_: NONE,
-        removals: Callable[[str], Mapping[str, Removal]] = lambda _: {},
+        probes: Probes,
+        clock: Clock,
+        removals: Removals,
+        peers: PeerSessions,
     ) -> None:
-        self._probes, self._store, self._around, self._removals = probes, store, around, removals
+        self._sessions, self._store, self._probes, self._clock = sessions, store, probes, clock
+        self._removals, self._peers = removals, peers
 
-    def ahead(self, session: Session, now: datetime) -> dict[Argv, ProbeResult]:
+    def run_ahead(self, session_id: str) -> dict[Argv, ProbeResult]:
         """Run the commands of the tasks due now and return their answers; changes nothing.
 
         Raises:
+            InputError: there is no such session.
             StoreError: the playbook or the state cannot be read.
         """
+        session, now = self._sessions.get(session_id), self._clock.now()
         playbook = playbook_of(session).peek() or parse("")
         due = due_tier(stamps_of(playbook, self._store.load(session.id)), now)
         tasks = [task for tier in includes(due) for task in playbook.tasks(tier)]
@@ -89,8 +89,8 @@ class InputCollector:
             edits=begun.edits,
             spent_usd=state.spent.usd if state.spent.day == f"{begun.started_at:%Y-%m-%d}" else 0.0,
             cancel=cancel,
-            exchange=self._around(session, tasks, begun.started_at),
-            removals=self._removals(session.id),
+            exchange=self._peers.collect(session, tasks, begun.started_at),
+            removals=self._removals.load(session.id),
             failed_before=frozenset(state.failed_probes),
         )
 

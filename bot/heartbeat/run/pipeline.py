@@ -1,6 +1,4 @@
-"""The ends a beat may come to: broken off, cancelled, or at its last step, where something was said or nothing.
-
-The course of one beat once it has looked: screen, run, judge, tell, stamp.
+"""The steps of one beat: look, screen, run, judge, tell, stamp; and the ends it may come to.
 
 Stamps are written only after a beat that vouches for every due task; whatever fails leads to more attention at the next
 one, and what a beat cost or sent stays on record however it ends.
@@ -9,13 +7,16 @@ one, and what a beat cost or sent stays on record however it ends.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped
 from bot.domain.heartbeats.beats import Action, BeatResult, BeatStep, Finding, RunCheckpoint, Wake
-from bot.domain.heartbeats.session_state import MessageKind
+from bot.domain.heartbeats.checks import identity_of
+from bot.domain.heartbeats.finding_keys import FLAGS
+from bot.domain.heartbeats.session_state import MessageKind, SessionState
 from bot.domain.playbook import Playbook
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact
@@ -24,16 +25,13 @@ from bot.domain.tiers import Tier, includes
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult
-from bot.heartbeat.playbooks.check_identity import identity_of
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.playbooks.removed_checks import removed_by_agent
 from bot.heartbeat.run.beat_record import BeatEnd, BeatStart
 from bot.heartbeat.run.beat_view import BeatReport, BeatView, FullRun
-from bot.heartbeat.run.deleted_playbook import ending_without
-from bot.heartbeat.run.exit_codes import failures, needs_full_look
-from bot.heartbeat.run.inputs import is_same_playbook, is_unchanged, still_standing
+from bot.heartbeat.run.command_pool import CommandPool
+from bot.heartbeat.run.inputs import InputCollector, is_same_playbook, is_unchanged, still_standing
 from bot.heartbeat.run.prescreen_step import PrescreenStep, Screened
-from bot.heartbeat.run.receipts import FLAGS, boxes_of, judge_report, notes, standing
+from bot.heartbeat.run.receipts import boxes_of, failures, judge_report, needs_full_look, notes, standing
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import SessionStore
 
@@ -96,16 +94,26 @@ class BeatPipeline:
     """Takes a beat from what it sees to how it ends; `prescreen` is None where no model may be asked."""
 
     def __init__(
-        self, prescreen: PrescreenStep | None, full: FullRun, delivery: AlertRouter, store: SessionStore
+        self,
+        inputs: InputCollector,
+        commands: CommandPool,
+        prescreen: PrescreenStep | None,
+        full: FullRun,
+        alerts: AlertRouter,
+        store: SessionStore,
     ) -> None:
-        self._prescreen, self._full, self._delivery, self._store = prescreen, full, delivery, store
+        self._inputs, self._commands = inputs, commands
+        self._prescreen, self._full, self._alerts, self._store = prescreen, full, alerts, store
 
-    def without_playbook(self, session: Session, begun: BeatStart) -> BeatEnd:
-        """Return how a beat ends whose playbook was deleted."""
-        return ending_without(session, begun, self._delivery, self._store)
+    def run(self, session: Session, state: SessionState, begun: BeatStart, cancel: threading.Event) -> BeatEnd:
+        """Return how the beat ends.
 
-    def run(self, view: BeatView, begun: BeatStart) -> BeatEnd:
-        """Return how the beat ends; raises RunStopped while the process stops."""
+        Raises:
+            RunStopped: the process stops.
+            StoreError: the playbook cannot be read or created.
+        """
+        ready = self._commands.take_answers(session.id)
+        view = self._inputs.collect(session, state, begun, cancel, ready)
         if view.cancel.is_set():
             return cancelled(view)
         if begun.paid is not None:
@@ -154,7 +162,7 @@ class BeatPipeline:
             tier=view.tier,
             ok_text=f"Nothing new in {view.session.name}.",
         )
-        sent = self._delivery.deliver(view.session, outcome)
+        sent = self._alerts.deliver(view.session, outcome)
         detail = _joined(detail, begun.edits.counted())
         ending = end_of(view, sent, quiet=BeatResult.OK_EMPTY, step=step, detail=detail)
         found = {finding.task for finding in outcome.findings}
@@ -206,7 +214,7 @@ class BeatPipeline:
             findings=judged.findings if begun.paid is None else self._not_closed_since(view, judged.findings),
             checked=judged.checked,
             standing=standing(view.playbook),
-            removals={**view.removals, **removed_by_agent(begun.edits, view.started_at)},
+            removals={**view.removals, **begun.edits.removals(view.started_at)},
             at=view.started_at,
             wake=view.wake,
             tier=view.tier,
@@ -214,7 +222,7 @@ class BeatPipeline:
             reasoning=report.reasoning,
             notes=(*late, *notes(view, report, judged)),
         )
-        sent = self._delivery.deliver(view.session, outcome)
+        sent = self._alerts.deliver(view.session, outcome)
         quiet = BeatResult.OK_EMPTY if judged.ack.kind == "ok-empty" else BeatResult.OK_TOKEN
         detail = _joined(begun.edits.counted(), *late) if sent.silent else ""  # an alert tells of them itself
         ending = end_of(view, sent, detail=detail, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)

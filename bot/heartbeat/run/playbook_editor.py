@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.agent.tools.base import ToolProblem
+from bot.domain.heartbeats.checks import not_run_notice
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import add_note, add_task, move_task, raise_flag, remove
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text, task_id
 from bot.domain.secrets import redact
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
-from bot.heartbeat.playbooks.allowed_commands import not_allowed, not_run_notice
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
 from bot.ports import Clock
@@ -62,7 +62,7 @@ class PlaybookEditor:
 
         self._checked(text)
         made = self._make(EditKind.ADD_TASK, edit)
-        refused = not_allowed(self._view.session, made.text) if made else ()
+        refused = self._view.session.refused_commands(made.text) if made else ()
         return " ".join(["Added.", *map(_advice, refused)])
 
     def check_task(self, task: str, *, ok: bool) -> str:

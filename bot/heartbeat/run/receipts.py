@@ -1,34 +1,122 @@
-"""What a beat says about itself beside its findings: what it changed, what it may not run, what stands in a wrong tier.
+"""What a beat found: its commands' exit codes and its report's receipts, read by code. Pure.
 
-Pure; shown small under an alert.
-
-What a report amounts to: all is well, something to tell, or a beat that cannot be trusted. Pure.
-
-Silence is earned: a message is suppressed only if it is an acknowledgement, every due task has a receipt, no task found
-anything and no urgent flag is up.
+A check of the team's own that exits with an error is failing, whoever calls it well. Silence is earned: a message is
+suppressed only if it is an acknowledgement, every due task has a receipt, no task found anything and no urgent flag is
+up. How urgent a finding is, the most urgent sign decides: a task marked `!`, words of an outage, a command that fails.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from bot.domain.ack import Ack, read_ack
 from bot.domain.heartbeats.beats import Finding, Receipt
-from bot.domain.heartbeats.command_templates import DEFAULT_COMMANDS
-from bot.domain.heartbeats.finding_keys import finding_key
+from bot.domain.heartbeats.checks import DEFAULT_COMMANDS, checks_in, identity_of, not_run_notice
+from bot.domain.heartbeats.finding_keys import ASSIGNMENTS, EVENT, FLAGS, MESSAGE, RECEIPTS, finding_key
 from bot.domain.heartbeats.session_state import MessageKind, OpenFinding
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, unmarked
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgent, unmarked
+from bot.domain.severity import MAX_READ_CHARS, Severity, highest, severity_of_words
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
-from bot.heartbeat.alerts.finding_severity import severity_of, severity_of_flag
-from bot.heartbeat.playbooks.allowed_commands import not_allowed, not_run_notice
-from bot.heartbeat.playbooks.check_identity import checks_in, identity_of
 from bot.heartbeat.run.beat_view import BeatReport, BeatView, EditKind
-from bot.heartbeat.run.exit_codes import FAILING, failure_text, failures, is_good, titled
 from bot.heartbeat.run.probes import ProbeResult
+from bot.intake.classifier.classification import is_alarm
+from bot.intake.classifier.rules import Rules
+
+FAILING: Final = "failing"
+"""The id of the finding that a check of the team's own fails."""
+SHOWN_LINES: Final = 8
+_OTHERS: Final = frozenset({"git", "gh", "glab", "triage"})
+
+
+def is_own(result: ProbeResult) -> bool:
+    """Whether a command is a check of the team's own."""
+    return result.argv[0] not in _OTHERS
+
+
+def says_no(result: ProbeResult) -> bool:
+    """Whether a check of the team's own ran to its end and failed; what was killed or never started said nothing."""
+    return is_own(result) and (result.exit_code or 0) > 0
+
+
+def is_good(view: BeatView, task: PlaybookEntry) -> bool:
+    """Whether all commands of a task were run and none failed; a task without one is the model's to judge."""
+    if not view.probes.names_commands(task):
+        return True
+    return view.probes.covers(task) and all(result.problem is None for result in view.probes.results_for(task))
+
+
+def failures(view: BeatView, task: PlaybookEntry) -> list[ProbeResult]:
+    """Return the checks of a task that failed."""
+    return [result for result in view.probes.results_for(task) if says_no(result)]
+
+
+def is_unreported(view: BeatView) -> bool:
+    """Whether a due check fails and nothing is open that says so: that is news, however long it has failed."""
+    reported = {each.task for each in view.open_findings}
+    return any(failures(view, task) and identity_of(task) not in reported for task in view.tasks)
+
+
+def needs_full_look(view: BeatView) -> bool:
+    """Whether a check fails, or cannot be run any more, in a way that nobody may pass over without a full run."""
+    return is_unreported(view) or any(is_own(result) and result.problem for result in view.changed)
+
+
+def failure_text(result: ProbeResult) -> str:
+    """Return what an alert says of a check that failed: its exit code and its last words."""
+    said = [line for line in result.output.splitlines() if line.strip()][-SHOWN_LINES:]
+    return f"`{result.command}` fails (exit code {result.exit_code})\n{listed(said)}"
+
+
+def titled(task: PlaybookEntry, *texts: str) -> str:
+    """Return what was seen under the title of its task, which is what stands before the command."""
+    said = unmarked(task.text)
+    title = said.partition("`")[0].rstrip(" :") or said
+    return "\n\n".join(f"{title}: {text}" for text in texts)
+
+
+def listed(lines: Sequence[str]) -> str:
+    """Return the first lines as a list, and how many more there are."""
+    shown = [f"- `{line.replace('`', chr(39))[:160]}`" for line in lines[:SHOWN_LINES]]
+    rest = len(lines) - len(shown)
+    return "\n".join([*shown, *([f"- … {rest} more"] if rest else [])])
+
+
+_CODE: Final = re.compile(r"`[^`\n]{0,400}`")
+_FOREIGN: Final = ("git", "gh", "glab")
+"""What these print are titles and names, whose words say nothing of how things stand."""
+
+_shipped = cache(Rules)
+
+
+def severity_of(view: BeatView, text: str, task: PlaybookEntry | None, *, is_event: bool = False) -> Severity:
+    """Return the severity of a finding of `task` (None: of no task of the playbook); the most urgent sign counts."""
+    return highest(_signs(view, text[:MAX_READ_CHARS], task, is_event=is_event))
+
+
+def severity_of_flag(view: BeatView, text: str) -> Severity:
+    """Return the severity of an urgent flag: somebody is to act, at least."""
+    signs = [Severity.PAGE] if is_marked_urgent(text) else []
+    return highest([Severity.ACT, *signs, *_signs(view, text[:MAX_READ_CHARS], None)])
+
+
+def _signs(view: BeatView, text: str, task: PlaybookEntry | None, *, is_event: bool = False) -> Iterator[Severity]:
+    failing = [result for result in view.probes.results_for(task) if result.exit_code] if task else []
+    has_failed_check = any(result.argv[0] not in _FOREIGN for result in failing)
+    said = text.replace("`", " ") if has_failed_check else _CODE.sub(" ", text)
+    if (task is not None and is_marked_urgent(task.text)) or is_alarm(said, _shipped()):
+        yield Severity.PAGE
+    if failing:
+        yield Severity.ACT
+    yield severity_of_words(said)
+    default = view.session.beat.severity
+    yield Severity.KNOW if is_event and default is not Severity.PAGE else default
+
 
 SHOWN: Final = 5
 
@@ -42,7 +130,7 @@ def remarks(view: BeatView) -> Iterator[str]:
         argv
         for edit in view.edits.made
         if edit.what is EditKind.ADD_TASK
-        for argv in not_allowed(view.session, edit.text)
+        for argv in view.session.refused_commands(edit.text)
     ]
     refused = list(dict.fromkeys([*view.probes.refused, *added]))[:SHOWN]
     yield from map(not_run_notice, refused)
@@ -53,15 +141,6 @@ def remarks(view: BeatView) -> Iterator[str]:
         yield f"no time was left for {len(late)} command{'s' * (len(late) > 1)} of HEARTBEAT.md, from `{first}` on"
     for move in view.moves[:SHOWN]:
         yield f"“{one_line(move.text, 80)}” {move.why}: move it to {move.to_tier}?"
-
-
-FLAGS = "flags"
-MESSAGE = "message"
-EVENT = "event-"
-"""Begins the id of what happened once, as against a state that lasts: no later beat can find it gone."""
-RECEIPTS = "receipts"
-ASSIGNMENTS = "assignments"
-"""What was assigned and nobody looked into. No later beat can call that well: only a person can."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -22,7 +22,7 @@ from bot.domain.hours import ActiveHours
 from bot.domain.text.humanize import utc_text
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
 from bot.ports import Clock, SessionStore
 

@@ -6,7 +6,6 @@ Tells owners of beats that never came: found while sessions are looked at, told 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -14,7 +13,8 @@ from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.hours import ActiveHours
 from bot.domain.text.humanize import utc_text
 from bot.errors import TriageError
-from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.alerts.alert_routing import AlertRouter
+from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import SessionStore
 
@@ -64,29 +64,26 @@ def last_answer(state: SessionState) -> datetime | None:
 
 log = logging.getLogger(__name__)
 
-AlertOwner = Callable[[Session, str], None]
-"""Tells a session's owner; raises ProviderError where that cannot be done now."""
-
 
 class MissedBeatAlerts:
     """The sessions found silent and not yet reported."""
 
-    def __init__(self, store: SessionStore, zones: OwnerZones, alert_owner: AlertOwner) -> None:
-        self._store, self._zones, self._alert_owner = store, zones, alert_owner
+    def __init__(self, store: SessionStore, zones: OwnerZones, alerts: AlertRouter) -> None:
+        self._store, self._zones, self._alerts = store, zones, alerts
         self._found: list[tuple[Session, str]] = []
 
-    def listen(self, session: Session, state: SessionState, slot: datetime) -> None:
+    def check_silence(self, session: Session, state: SessionState, slot: datetime) -> None:
         """Note a session whose two beats before `slot` never came."""
         missed = missed_slots(state, slot, session.beat.every, self._zones.hours(session))
         if session.beat.enabled and is_report_due(state, missed):
             self._found.append((session, missed_beat_text(session.id, missed)))
 
-    def tell(self, now: datetime) -> None:
+    def tell_owners(self, now: datetime) -> None:
         """Tell the owners, once for each silence; who could not be told is told at the next slot."""
         found, self._found = self._found, []
         for session, text in found:
             try:
-                self._alert_owner(session, text)
+                self._alerts.tell_owner_or_ops(session, text)
                 self._store.save(session.id, lambda state: state.evolve(missed_reported_at=now))
             except TriageError:
                 log.exception("an owner could not be told", extra={"action": "silence_untold", "session": session.id})

@@ -50,7 +50,7 @@ class Scheduler:
         clock: Clock,
     ) -> None:
         self._sessions, self._store, self._jobs = sessions, store, jobs
-        self._admission, self._silence, self._record = admission, silence, record
+        self.admission, self._silence, self._record = admission, silence, record
         self._wake_box, self._clock = wake_box, clock
         self._next: dict[str, tuple[Session, datetime]] = {}
         self._first = 0
@@ -77,7 +77,7 @@ class Scheduler:
                 self._first = (number + 1) % len(sessions)
         for name in left.keys() - {session.id for session in sessions}:
             self._wake_box.forget(name, left[name])
-        self._silence.tell(now)
+        self._silence.tell_owners(now)
 
     def wake(self, session_id: str, wake: Wake) -> str:
         """Ask for a beat now; return one sentence on what becomes of it, for whoever asked.
@@ -105,15 +105,6 @@ class Scheduler:
         with self._lock:
             self._closing.add(session_id)
 
-    def retry(self, session_id: str, wake: Wake) -> None:
-        """Keep a wake for a little later: its beat was to start and met a busy session. Raises as `wake` does."""
-        session = self._sessions.get(session_id)
-        with self._lock:
-            self._keep(session, frozenset({wake}), None)
-            if session.id in self._next:
-                known, at = self._next[session.id]
-                self._next[session.id] = (known, min(at, self._clock.now() + RETRY_AFTER))
-
     def _is_quiet(self, session: Session, now: datetime) -> bool:
         known = self._next.get(session.id)
         return known is not None and known[0] is session and now < known[1]
@@ -135,7 +126,7 @@ class Scheduler:
         wakes = left | (self._unread(session) if session.id not in self._next else frozenset())
         slot, refusal = due_slot(session.id, every, state.last_slot, now), None
         if slot is not None:
-            self._silence.listen(session, state, slot)
+            self._silence.check_silence(session, state, slot)
             wakes |= {Wake.INTERVAL}
         if wakes or (state.wakes and not self._is_held(session)):
             refusal = self._ask(session, wakes, slot, now)
@@ -164,7 +155,7 @@ class Scheduler:
         """Queue a beat for these wakes and those that wait, or say why not; a slot that is refused is recorded."""
         asked = wakes.union(self._store.load(session.id).wakes)
         is_held = self._is_held(session)
-        refusal = self._admission.refusal(session, strongest(asked), is_held=is_held)
+        refusal = self.admission.refusal(session, strongest(asked), is_held=is_held)
         if refusal is None:
             self._queue(session, asked, slot)
         elif refusal.step is not BeatStep.BUSY:
@@ -187,11 +178,9 @@ class Scheduler:
         self._closing.discard(session.id)
 
     def _keep(self, session: Session, asked: frozenset[Wake], slot: datetime | None) -> SessionState:
-        def kept(state: SessionState) -> SessionState:
-            wakes = tuple(wake for wake in Wake if wake in asked or wake in state.wakes)
-            return state.evolve(wakes=wakes, last_slot=slot or state.last_slot)
-
-        return self._store.save(session.id, kept)
+        return self._store.save(
+            session.id, lambda state: state.with_wakes(*asked).evolve(last_slot=slot or state.last_slot)
+        )
 
     def _refuse(self, session: Session, asked: frozenset[Wake], slot: datetime | None, now: datetime) -> None:
         def refused(state: SessionState) -> SessionState:

@@ -14,7 +14,7 @@ from bot.domain.intervals import format_interval, next_slot
 from bot.domain.severity import Severity, highest
 from bot.domain.text.humanize import utc_text
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports import SessionStore
 

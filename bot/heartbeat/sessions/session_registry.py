@@ -5,20 +5,40 @@ The sessions there are: triage.yml's, with what people switched by command laid 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Final
 
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.session_settings import RotaSettings, SessionSettings
-from bot.domain.heartbeats.rota import Rota
+from bot.domain.heartbeats.checks import FLAGS_COMMAND, Argv, commands_in, is_allowed
 from bot.domain.heartbeats.session_state import SessionOverride
 from bot.domain.text.did_you_mean import near_ones
 from bot.errors import InputError
 from bot.ports.collections import Collection
 
 PLAYBOOK: Final = "HEARTBEAT.md"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rota:
+    """People in their order, how long each is on duty, and when the first one's first turn began."""
+
+    people: Sequence[str]
+    every: timedelta
+    since: datetime
+
+    def on_duty(self, at: datetime) -> str:
+        """Return who is on duty at a moment; before `since` the turns are counted backwards.
+
+        >>> start = datetime(2026, 1, 5, tzinfo=UTC)
+        >>> rota = Rota(people=("U1", "U2"), every=timedelta(days=7), since=start)
+        >>> [rota.on_duty(start + timedelta(days=days)) for days in (0, 6, 7, 14, -1)]
+        ['U1', 'U1', 'U2', 'U1', 'U2']
+        """
+        return self.people[(at - self.since) // self.every % len(self.people)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +63,11 @@ class Session:
         """Where its HEARTBEAT.md stands."""
         return self.cwd / PLAYBOOK
 
+    def refused_commands(self, *lines: str) -> tuple[Argv, ...]:
+        """Return the commands in a task's lines that it does not allow; code itself answers for the flags."""
+        named = (argv for argv in commands_in(lines) if argv != FLAGS_COMMAND)
+        return tuple(argv for argv in named if not is_allowed(argv, self.beat.commands, self.cwd))
+
 
 def resolve_session(session_id: str, settings: SessionSettings, override: SessionOverride | None = None) -> Session:
     """Return a session with its overrides applied."""
@@ -56,12 +81,16 @@ def resolve_session(session_id: str, settings: SessionSettings, override: Sessio
         name=settings.name or session_id,
         cwd=settings.cwd,
         owner=settings.owner if isinstance(settings.owner, str) else "",
-        rota=settings.owner.as_rota() if isinstance(settings.owner, RotaSettings) else None,
+        rota=_rota(settings.owner) if isinstance(settings.owner, RotaSettings) else None,
         channels=settings.channels,
         is_master=settings.master,
         beat=settings.heartbeat.model_copy(update=changes),
         override=override,
     )
+
+
+def _rota(owners: RotaSettings) -> Rota:
+    return Rota(people=owners.rota, every=owners.every, since=datetime.combine(owners.since, time(), UTC))
 
 
 def resolve(sessions: Mapping[str, SessionSettings], overrides: Mapping[str, SessionOverride]) -> dict[str, Session]:

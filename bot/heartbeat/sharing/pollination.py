@@ -12,13 +12,13 @@ from dataclasses import replace
 from importlib import resources
 from typing import Final
 
+from bot.domain.heartbeats.checks import commands_in
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState
 from bot.domain.heartbeats.task_history import suggested_moves
 from bot.domain.playbook import Playbook, parse
 from bot.domain.sharing.quarantine import UNKNOWN, quarantine_reason, travelling_form
 from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus, is_any_alike
 from bot.errors import InputError, StoreError
-from bot.heartbeat.playbooks.allowed_commands import commands_in
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.playbooks.template_seeding import can_work, checkout_at
 from bot.heartbeat.sessions.session_inbox import SessionInbox

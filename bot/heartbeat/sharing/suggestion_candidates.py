@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from bot.domain.heartbeats.checks import identity_of
 from bot.domain.heartbeats.task_history import TierMove
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.sharing.suggestions import MAX_TASK_CHARS, is_same_task, suggestion_id
 from bot.domain.tiers import Tier
-from bot.heartbeat.playbooks.check_identity import identity_of
 
 ACTED_ON: Final = 5
 BASIC: Final = 4
@@ -44,7 +44,7 @@ class SessionPlaybook:
         """Whether it makes this check already, in whatever words."""
         return any(is_same_task(task.text, text) for _, task in self.tasks)
 
-    def takes(self, tier: Tier) -> bool:
+    def accepts_tier(self, tier: Tier) -> bool:
         """Whether a task of this tier can be added; a file without tiers holds quick ones, an idle file stays idle."""
         if self.playbook.is_effectively_empty or not self.tasks:
             return False
@@ -109,7 +109,7 @@ def _to_all(
     known: Sequence[SessionPlaybook], source: SessionPlaybook, tier: Tier, task: PlaybookEntry, why: str, weight: int
 ) -> Iterator[Candidate]:
     for other in known:
-        if other.id != source.id and other.takes(tier) and not other.has(task.text):
+        if other.id != source.id and other.accepts_tier(tier) and not other.has(task.text):
             yield Candidate(to=other.id, tier=tier, task=_line(task), from_=source.id, reason=why, weight=weight)
 
 
@@ -118,7 +118,7 @@ def _basics(known: Sequence[SessionPlaybook], basics: Playbook, sender: str) -> 
     for session in known:
         for tier in Tier:
             for task in basics.tasks(tier):
-                if session.takes(tier) and not session.has(task.text):
+                if session.accepts_tier(tier) and not session.has(task.text):
                     yield Candidate(
                         to=session.id,
                         tier=tier,

@@ -16,11 +16,10 @@ from bot.domain.heartbeats.beats import Delivered, Finding, Wake
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
-from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult, is_private_route
 from tests.fakes import FakeClock, MemorySessionStore
-from tests.heartbeat.builders import AT, a_session
+from tests.heartbeat.builders import AT, a_session, alert_router
 from tests.heartbeat.surface import FakeSurface
 
 RED = Finding(key="shop/ci/main-red", task="ci", text="Main is red.")
@@ -35,9 +34,8 @@ class Desk:
         self.slack, self.telegram, self.webhook = FakeSurface(), FakeSurface(), FakeSurface()
         self.store = MemorySessionStore()
         self.clock = FakeClock(AT)
-        self.delivery = AlertRouter(
-            {"slack": self.slack, "telegram": self.telegram, "webhook": self.webhook}, self.store
-        )
+        surfaces = {"slack": self.slack, "telegram": self.telegram, "webhook": self.webhook}
+        self.delivery = alert_router(surfaces, self.store, self.clock)
         self.findings = FindingResponses(self.store, self.clock)
 
     def beat(
@@ -207,9 +205,9 @@ def test_an_owner_whose_own_way_is_not_there_is_told_in_slack(tmp_path: Path) ->
     desk = Desk(tmp_path)
     deliver = {"mode": "explicit", "channel": "telegram", "to": "77"}
     session = a_session(tmp_path, beat={"deliver": deliver})
-    delivery = AlertRouter({"slack": desk.slack}, desk.store)
+    delivery = alert_router({"slack": desk.slack}, desk.store, desk.clock)
     assert delivery.route(session, desk.store.load("shop")) is None
-    delivery.tell_owner(session, "shop does not beat", at=AT)
+    delivery.tell_owner(session, "shop does not beat")
     assert [(to, alert.text) for to, alert in desk.slack.sent] == [("U0ANA", "shop does not beat")]
 
 
@@ -249,7 +247,7 @@ def test_a_webhooks_address_is_kept_out_of_state_and_record(tmp_path: Path) -> N
     """Its path may be a secret."""
     secret = "https://hooks.example.com/T0/very-secret-path"
     desk = Desk(tmp_path, deliver={"mode": "explicit", "channel": "webhook", "to": secret})
-    delivery = AlertRouter({"webhook": WebhookSurface()}, desk.store)
+    delivery = alert_router({"webhook": WebhookSurface()}, desk.store, desk.clock)
     outcome = BeatOutcome(findings=(RED,), checked=frozenset(), at=AT, wake=Wake.INTERVAL, tier=None)
     with responses.RequestsMock() as web:
         web.post(secret)

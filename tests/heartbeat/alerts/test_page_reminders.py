@@ -13,14 +13,13 @@ from bot.domain.paging import MAX_RINGS
 from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError
-from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.notifications import BeatOutcome
 from bot.heartbeat.alerts.page_reminders import Rings
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, FakeWorkspace, MemorySessionStore, in_memory
-from tests.heartbeat.builders import AT
+from tests.heartbeat.builders import AT, alert_router
 from tests.heartbeat.clockwork import session_settings
 from tests.heartbeat.surface import FakeSurface
 
@@ -42,7 +41,7 @@ class Night:
 
     def start(self) -> None:
         """Begin a new process on the same disk."""
-        self.delivery = AlertRouter({"slack": self.slack}, self.store)
+        self.delivery = alert_router({"slack": self.slack}, self.store, self.clock)
         self.findings = FindingResponses(self.store, self.clock)
         self.rings = Rings(
             self.sessions,

@@ -20,7 +20,7 @@ from bot.errors import ProviderError, StoreError, Unavailable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.run.beat_view import BeatReport, BeatView
 from bot.heartbeat.schedule.session_overview import rows
-from bot.heartbeat.sessions.owner_zones import OwnerZones
+from bot.heartbeat.sessions.owners import OwnerZones
 from tests.fakes import FakeWorkspace
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, QUIET, SCREEN_COST, BeatRoom, Scripted, report, screened
@@ -47,7 +47,7 @@ def test_a_beat_is_over_for_whoever_reads_its_record(tmp_path: Path) -> None:
     """Its end is told before its line is written: nobody sees a beat on record that still counts as running."""
     room = BeatRoom(tmp_path)
     room.beat()
-    assert room.closing == [("shop", 0)]
+    assert room.closed == [("shop", 0)]
 
 
 def test_an_empty_answer_is_well_too(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_a_process_that_stops_hands_the_beat_back(tmp_path: Path, where: str) ->
     room = BeatRoom(tmp_path, stopped, screen=steps)
     with pytest.raises(RunStopped):
         room.beat()
-    assert room.retried == [("shop", Wake.INTERVAL)]
+    assert room.state.wakes == (Wake.INTERVAL,)
     assert room.journal.lines == []
 
 
@@ -338,7 +338,7 @@ def test_the_gate_is_asked_again_when_the_beat_starts(tmp_path: Path) -> None:
     room.store.save("shop", lambda state: state.evolve(spent=SpentToday(day="2026-11-21", usd=0.6)))
     line = room.beat(Wake.ON_DEMAND)
     assert (line.result, line.why, line.trace_id) == (BeatResult.SKIPPED, "budget spent: 0.60 of 0.50 USD today", None)
-    assert room.retried == []
+    assert room.state.wakes == ()
     assert room.full.views == []
 
 

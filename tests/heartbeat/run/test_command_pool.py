@@ -6,8 +6,8 @@ import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from bot.domain.heartbeats.checks import Argv
 from bot.domain.jobs import Job, JobKind
-from bot.heartbeat.playbooks.allowed_commands import Argv
 from bot.heartbeat.run.command_pool import MAX_AGE_S, CommandPool
 from bot.heartbeat.run.probes import ProbeResult
 from tests.builders import some_work

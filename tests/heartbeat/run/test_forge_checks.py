@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from bot.domain.heartbeats.command_templates import DEFAULT_COMMANDS
+from bot.domain.heartbeats.checks import DEFAULT_COMMANDS, FLAGS_COMMAND, commands_in, is_allowed
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
-from bot.heartbeat.playbooks.allowed_commands import FLAGS_COMMAND, commands_in, is_allowed
 from bot.heartbeat.run.forge_checks import items_in
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.probes import Probes

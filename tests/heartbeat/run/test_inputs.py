@@ -16,12 +16,12 @@ from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_record import BeatStart
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.inputs import FLAGS_COMMAND, InputCollector, is_unchanged, stamps_of, still_standing
+from bot.heartbeat.run.inputs import FLAGS_COMMAND, is_unchanged, stamps_of, still_standing
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.run.receipts import FLAGS, MESSAGE
 from tests.fakes import MemorySessionStore
 from tests.gitrepo import make_repo
-from tests.heartbeat.builders import AT, a_session, a_view
+from tests.heartbeat.builders import AT, a_session, a_view, input_collector
 
 STATUS = ("git", "status", "--porcelain")
 QUICK = "## Quick\n\n- [ ] Tree: `git status --porcelain`\n"
@@ -37,7 +37,7 @@ def look(repo: Path, text: str, state: SessionState | None = None, store: Memory
     """Look around in a checkout with this playbook."""
     (repo / "HEARTBEAT.md").write_text(text)
     session = a_session(repo, beat={"commands": [list(STATUS)]})
-    eyes = InputCollector(Probes({"PATH": "/usr/bin:/bin"}), store or MemorySessionStore())
+    eyes = input_collector(Probes({"PATH": "/usr/bin:/bin"}), store or MemorySessionStore())
     return eyes.collect(session, state or SessionState(), BEGUN, threading.Event())
 
 

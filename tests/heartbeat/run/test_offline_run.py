@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.domain.heartbeats.beats import Receipt
+from bot.domain.heartbeats.checks import identity_of
 from bot.domain.heartbeats.session_state import OpenFinding
-from bot.heartbeat.playbooks.check_identity import identity_of
 from bot.heartbeat.run.offline_run import NO_MODEL, OfflineFullRun
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.builders import AT, a_view

@@ -12,10 +12,9 @@ from bot.agent.tools.base import Tool, ToolProblem
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.beat_tools import BeatTools
+from bot.heartbeat.run.beat_tools import BeatTools, playbook_tools, small_tools
 from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
 from bot.heartbeat.run.playbook_editor import MAX_EDITS, MAX_FLAGS, MAX_NOTES, MAX_TASKS, PlaybookEditor
-from bot.heartbeat.run.playbook_tools import playbook_tools, small_tools
 from bot.heartbeat.run.probes import Probes
 from tests.fakes import FakeClock
 from tests.heartbeat.builders import AT, PLAYBOOK, a_view

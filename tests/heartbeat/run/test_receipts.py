@@ -7,20 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Receipt, Wake
+from bot.domain.heartbeats.checks import not_run_notice
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.heartbeats.task_history import TaskHistory, TierMove
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import Tier
-from bot.heartbeat.playbooks.allowed_commands import not_run_notice
 from bot.heartbeat.run.beat_prompt import build_sections
 from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
 from bot.heartbeat.run.beat_view import BeatReport, EditKind, PlaybookEdit, PlaybookEditLog, measured_after
-from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
 from bot.heartbeat.run.receipts import remarks
 from bot.heartbeat.schedule.beat_log import BeatLog
 from tests.fakes import MemoryJournal, MemorySessionStore
-from tests.heartbeat.builders import AT, PLAYBOOK, a_session, a_view
+from tests.heartbeat.builders import AT, PLAYBOOK, a_session, a_view, input_collector
 
 STATUS = ("git", "status", "--porcelain")
 TREE = "Working tree: `git status --porcelain`"
@@ -129,7 +128,7 @@ def test_a_proposal_is_gone_once_the_task_was_moved(tmp_path: Path) -> None:
     state = SessionState(measured={task_id(TREE): SLOW})
     session = a_session(tmp_path, beat={"commands": ["df -h"]})
     begun = BeatStart(run_id="beat-1", wake=Wake.INTERVAL, stamp_at=AT, started_at=AT)
-    look = InputCollector(Probes({}), MemorySessionStore())
+    look = input_collector(Probes({}), MemorySessionStore())
     cancel = a_view(tmp_path).cancel
     (tmp_path / "HEARTBEAT.md").write_text(PLAYBOOK)
     (move,) = look.collect(session, state, begun, cancel).moves

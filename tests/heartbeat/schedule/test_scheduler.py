@@ -23,7 +23,7 @@ from bot.domain.heartbeats.session_state import (
 )
 from bot.domain.intervals import slot_of
 from bot.domain.jobs import JobKind, RunBeat
-from bot.errors import InputError
+from bot.errors import InputError, Unavailable
 from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK
 from tests.builders import some_work
@@ -158,15 +158,6 @@ def test_a_slot_that_passes_before_a_wake_by_hand_is_not_lost(works: Clockwork) 
     assert beat_of(job).slot == works.clock.at - timedelta(seconds=2)
     works.tick(seconds=3)
     assert works.jobs.waiting == {}
-
-
-def test_a_wake_that_is_put_off_is_asked_again(works: Clockwork) -> None:
-    """By a beat that met a conversation when it was to start; sooner than its next slot."""
-    works.scheduler.retry("shop", Wake.ASSIGNMENT)
-    works.tick(seconds=5)
-    assert works.jobs.waiting == {}
-    works.tick(seconds=11)
-    assert [beat_of(job).wake for job in works.run_all()] == ["assignment"]
 
 
 def test_a_wake_during_a_beat_is_retried_soon_after_it(works: Clockwork) -> None:
@@ -355,10 +346,10 @@ class TestSilence:
 
     def test_an_owner_who_cannot_be_told_is_told_later(self, works: Clockwork) -> None:
         """The silence stays unreported until the message went out; the beats go on."""
-        works.chat_is_away = True
+        works.slack.refuses = Unavailable("Slack is away")
         for _ in range(100):
             works.tick(minutes=1)
-        works.chat_is_away = False
+        works.slack.refuses = None
         for _ in range(31):
             works.tick(minutes=1)
         assert len(works.alerts) == 1

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from bot.errors import Unavailable
-from bot.heartbeat.schedule.tracked_playbooks import TrackedPlaybooks
-from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.schedule.session_faults import SessionFaults
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, MemorySessionStore, in_memory
 from tests.gitrepo import git, make_repo
+from tests.heartbeat.builders import alert_router
 from tests.heartbeat.clockwork import session_settings
+from tests.heartbeat.surface import FakeSurface
 
 
 class Watch:
@@ -26,21 +28,18 @@ class Watch:
         (self.folders["own"] / "HEARTBEAT.md").write_text("## Quick\n- look\n")
         more = {"allowed": {"allow_tracked_playbook": True}, "off": {"enabled": False}}
         named = {name: session_settings(cwd, **more.get(name, {})) for name, cwd in self.folders.items()}
-        self.sessions, self.store = (
-            SessionRegistry(named, in_memory(OVERRIDES)),
-            MemorySessionStore(),
-        )
-        self.told: list[tuple[str, str]] = []
-        self.down_for = ""
+        self.sessions, self.store = SessionRegistry(named, in_memory(OVERRIDES)), MemorySessionStore()
+        self.slack = FakeSurface()
 
-    def started(self) -> TrackedPlaybooks:
+    def started(self) -> SessionFaults:
         """Return what a new process makes."""
-        return TrackedPlaybooks(self.sessions, self.store, FakeClock(), self._tell)
+        clock = FakeClock()
+        alerts = alert_router({"slack": self.slack}, self.store, clock)
+        return SessionFaults(self.sessions, self.store, clock, alerts, surfaces=("slack",))
 
-    def _tell(self, session: Session, text: str) -> None:
-        if self.down_for == session.id:
-            raise Unavailable("Slack is down")
-        self.told.append((session.id, text))
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        return [(alert.session_id, alert.text) for _, alert in self.slack.sent]
 
 
 @pytest.fixture
@@ -51,7 +50,7 @@ def watch(tmp_path: Path) -> Watch:
 def test_each_start_names_them(watch: Watch, caplog: pytest.LogCaptureFixture) -> None:
     """One that is allowed too, one that is off not; with what to do."""
     caplog.set_level(logging.WARNING)
-    watch.started().name()
+    watch.started().log_tracked_playbooks()
     named = {record.session: record.getMessage() for record in caplog.records}  # type: ignore[attr-defined]
     assert sorted(named) == ["allowed", "docs", "shop"]
     assert named["shop"].startswith("shop: git tracks HEARTBEAT.md")
@@ -62,8 +61,8 @@ def test_the_owner_is_told_once_also_across_restarts(watch: Watch) -> None:
     """Not of one that is allowed, switched off or not tracked."""
     for _ in range(2):
         tracked = watch.started()
-        tracked.tick()
-        tracked.tick()
+        tracked.check_playbooks()
+        tracked.check_playbooks()
     assert [name for name, _ in watch.told] == ["shop", "docs"]
     assert watch.told[0][1].startswith("shop does not beat: git tracks HEARTBEAT.md")
     assert "git rm --cached HEARTBEAT.md" in watch.told[0][1]
@@ -71,20 +70,19 @@ def test_the_owner_is_told_once_also_across_restarts(watch: Watch) -> None:
 
 def test_who_cannot_be_told_now_is_told_later(watch: Watch) -> None:
     """Others are told all the same."""
-    watch.down_for = "shop"
-    watch.started().tick()
+    watch.slack.refuses_once = Unavailable("Slack is down")
+    watch.started().check_playbooks()
     assert [name for name, _ in watch.told] == ["docs"]
-    watch.down_for = ""
-    watch.started().tick()
+    watch.started().check_playbooks()
     assert [name for name, _ in watch.told] == ["docs", "shop"]
 
 
 def test_one_that_is_tracked_again_is_told_again(watch: Watch) -> None:
     """Untracked in between, it was mended."""
     tracked, shop = watch.started(), watch.folders["shop"]
-    tracked.tick()
+    tracked.check_playbooks()
     git(shop, "rm", "-q", "--cached", "HEARTBEAT.md")
-    tracked.tick()
+    tracked.check_playbooks()
     git(shop, "add", "-f", "HEARTBEAT.md")
-    tracked.tick()
+    tracked.check_playbooks()
     assert [name for name, _ in watch.told] == ["shop", "docs", "shop"]

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.domain.heartbeats.checks import identity_of_lines
 from bot.domain.heartbeats.session_state import MessageKind, OpenFinding
 from bot.domain.heartbeats.task_history import TaskHistory
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.sharing.suggestions import SuggestionStatus
 from bot.domain.tiers import Tier
 from bot.errors import InputError
-from bot.heartbeat.playbooks.check_identity import identity_of_lines
 from tests.heartbeat.garden import ANA, BASICS, Garden, with_task
 
 AT = datetime(2026, 11, 20, 9, tzinfo=UTC)

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.domain.heartbeats.checks import identity_of_lines
 from bot.domain.playbook import parse
-from bot.heartbeat.playbooks.check_identity import identity_of_lines
-from bot.heartbeat.playbooks.removed_checks import AGENT, Removals, removed_by_agent
-from bot.heartbeat.run.beat_view import EditKind, PlaybookEdit, PlaybookEditLog
+from bot.heartbeat.playbooks.playbook_file import Removals
+from bot.heartbeat.run.beat_view import AGENT, EditKind, PlaybookEdit, PlaybookEditLog
 from bot.ports.collections import REMOVED_CHECKS, SingleDocument
 
 AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -24,19 +24,19 @@ def test_a_check_that_stands_nowhere_any_more_was_removed_and_a_moved_one_was_no
     """Reworded is not removed either; each session has its own."""
     removals = _removals(tmp_path)
     removals.note("shop", BEFORE, parse("## Daily\n- Is it clean? `git status`\n"), by="U0ANA", at=AT)
-    assert {name: each.by for name, each in removals.of("shop").items()} == {identity_of_lines("`make lint`"): "U0ANA"}
-    assert removals.of("api") == {}
+    assert {name: each.by for name, each in removals.load("shop").items()} == {
+        identity_of_lines("`make lint`"): "U0ANA"
+    }
+    assert removals.load("api") == {}
 
 
 def test_what_cannot_be_read_is_no_name(tmp_path: Path) -> None:
     """A file somebody edited by hand."""
     (tmp_path / "removed.json").write_text('{"shop/x": {"by": 7}, "shop/y": 3}')
-    assert _removals(tmp_path).of("shop") == {}
+    assert _removals(tmp_path).load("shop") == {}
 
 
 def test_what_the_agent_removed_in_its_beat_is_its_own_doing() -> None:
     """By the command its task named."""
     edits = PlaybookEditLog([PlaybookEdit(what=EditKind.REMOVE_TASK, text="Lint: `make lint`", at=AT)])
-    assert {name: each.by for name, each in removed_by_agent(edits, AT).items()} == {
-        identity_of_lines("`make lint`"): AGENT
-    }
+    assert {name: each.by for name, each in edits.removals(AT).items()} == {identity_of_lines("`make lint`"): AGENT}

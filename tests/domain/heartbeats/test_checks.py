@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bot.heartbeat
-from bot.domain.heartbeats.command_templates import DEFAULT_COMMANDS, PLACEHOLDERS, matches, parse_template
+from bot.domain.heartbeats.checks import DEFAULT_COMMANDS, FLAGS_COMMAND, PLACEHOLDERS, matches, parse_template
 from bot.errors import ConfigError
-from bot.heartbeat.playbooks.allowed_commands import FLAGS_COMMAND
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,14 @@ import pytest
 from bot.domain.heartbeats.beats import Wake
 from bot.errors import Unavailable
 from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.sessions.owner_zones import OwnerZones
-from bot.heartbeat.sessions.session_faults import SessionFaults
-from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.schedule.session_faults import SessionFaults
+from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, FakeWorkspace, MemorySessionStore, in_memory
+from tests.heartbeat.builders import alert_router
 from tests.heartbeat.clockwork import session_settings
+from tests.heartbeat.surface import FakeSurface
 
 
 class Watch:
@@ -26,18 +28,17 @@ class Watch:
         self.there.mkdir()
         named = {path.name: session_settings(path) for path in (self.gone, self.there)}
         self.sessions = SessionRegistry(named, in_memory(OVERRIDES))
-        self.told: list[tuple[str, str]] = []
-        self.down = False
+        self.slack = FakeSurface()
         self.restart("slack", "webhook")
 
     def restart(self, *surfaces: str) -> None:
         """Begin anew with these ways to reach people."""
-        self.faults = SessionFaults(self.sessions, self.store, self.clock, self._tell, surfaces=surfaces)
+        alerts = alert_router(dict.fromkeys(surfaces, self.slack), self.store, self.clock)
+        self.faults = SessionFaults(self.sessions, self.store, self.clock, alerts, surfaces=surfaces)
 
-    def _tell(self, session: Session, text: str) -> None:
-        if self.down:
-            raise Unavailable("Slack is down")
-        self.told.append((session.id, text))
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        return [(alert.session_id, alert.text) for _, alert in self.slack.sent]
 
 
 @pytest.fixture
@@ -48,10 +49,10 @@ def watch(tmp_path: Path) -> Watch:
 
 def test_the_owner_is_told_once_and_nobody_else_is(watch: Watch) -> None:
     """With the path and what to do; also after a restart, for that is on file."""
-    watch.faults.tick()
-    watch.faults.tick()
+    watch.faults.check_sessions()
+    watch.faults.check_sessions()
     watch.restart("slack")
-    watch.faults.tick()
+    watch.faults.check_sessions()
     [(who, text)] = watch.told
     assert who == "gone"
     assert f"its folder {watch.gone} is not there" in text
@@ -60,20 +61,20 @@ def test_the_owner_is_told_once_and_nobody_else_is(watch: Watch) -> None:
 
 def test_who_cannot_be_told_now_is_told_later(watch: Watch) -> None:
     """An outage loses nothing."""
-    watch.down = True
-    watch.faults.tick()
-    watch.down = False
-    watch.faults.tick()
+    watch.slack.refuses = Unavailable("Slack is down")
+    watch.faults.check_sessions()
+    watch.slack.refuses = None
+    watch.faults.check_sessions()
     assert len(watch.told) == 1
 
 
 def test_a_folder_that_comes_back_and_goes_again_is_told_again(watch: Watch) -> None:
     """Each time it goes missing is a trouble of its own."""
-    watch.faults.tick()
+    watch.faults.check_sessions()
     watch.gone.mkdir()
-    watch.faults.tick()
+    watch.faults.check_sessions()
     watch.gone.rmdir()
-    watch.faults.tick()
+    watch.faults.check_sessions()
     assert [who for who, _ in watch.told] == ["gone", "gone"]
 
 
@@ -101,7 +102,7 @@ def test_a_session_whose_alerts_have_no_way_to_go_is_told_of_once(watch: Watch) 
     watch.sessions.replace(settings)
     for surfaces in (("slack",), ("slack",), ("slack", "telegram"), ("slack",)):
         watch.restart(*surfaces)
-        watch.faults.tick()
+        watch.faults.check_sessions()
     (who, text), again = watch.told
     assert who == "gone"
     assert "TELEGRAM_BOT_TOKEN is not set. Put it into .env" in text

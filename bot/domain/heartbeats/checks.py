@@ -1,0 +1,298 @@
+"""The checks of a playbook: the commands its tasks name, which of them may run, and which check a task is. Pure.
+
+A template is a text such as "git log --oneline {branch}" or a list of words. A command fits one word for word: no
+prefix, no shell. Findings are remembered under the first command a task names, else under its text, so that what people
+said of one outlives a new wording, a move to another tier, and a task that was taken out and put back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+from typing import Final
+
+from bot.domain.heartbeats.finding_keys import rekeyed
+from bot.domain.heartbeats.session_state import OpenFinding, SessionState
+from bot.domain.playbook import Playbook
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
+from bot.domain.sharing.suggestions import is_same_task
+from bot.domain.tiers import Tier
+from bot.errors import ConfigError
+
+PLACEHOLDERS: Final = MappingProxyType(
+    {
+        "branch": re.compile(r"(?!.*(?:\.\.|//|@\{))[A-Za-z0-9_][A-Za-z0-9._/#-]{0,199}"),
+        "number": re.compile(r"[0-9]{1,9}"),
+        "path": re.compile(r"(?!\.\.(?:/|$))(?!.*/\.\.(?:/|$))[A-Za-z0-9_.][A-Za-z0-9_./@+ -]{0,299}"),
+        "sha": re.compile(r"[0-9a-f]{7,64}"),
+        "word": re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,99}"),
+    }
+)
+"""What may stand in each hole: a branch's name, a whole number, a path below the session's folder, a commit, a word."""
+
+_SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "fish", "ksh", "csh", "tcsh", "cmd", "powershell", "pwsh"})
+_SHELL_SIGNS: Final = re.compile(r"[|&;<>$`()*?!~\\\n]")
+_SINGLE_QUOTED: Final = re.compile(r"'[^']*'")
+_HOLE: Final = re.compile(r"\{([^{}]*)\}")
+_EXAMPLE: Final = 'write for example "git log --oneline {branch}" or [git, log, --oneline, "{branch}"]'
+
+
+def parse_template(given: object) -> tuple[str, ...]:
+    """Return a template's words.
+
+    Raises:
+        ConfigError: it is empty, needs a shell, starts with a hole, or names a hole there is not.
+
+    >>> parse_template("gh pr checks {number}")
+    ('gh', 'pr', 'checks', '{number}')
+    """
+    words = _words(given)
+    program = PurePosixPath(words[0]).name
+    if program in _SHELLS:
+        raise ConfigError(f"{program!r} runs a shell, which beats never do; name the program itself")
+    if "{" in words[0]:
+        raise ConfigError(f"{words[0]!r} names no program; holes such as {{word}} may stand after it")
+    unknown = [name for word in words for name in _HOLE.findall(word) if name not in PLACEHOLDERS]
+    if unknown:
+        known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+        raise ConfigError(f"{{{unknown[0][:40]}}} is no placeholder; there are {known}")
+    return words
+
+
+def matches(template: Sequence[str], argv: Sequence[str]) -> bool:
+    """Whether an argument list is what a template allows, word for word.
+
+    >>> matches(("gh", "pr", "checks", "{number}"), ("gh", "pr", "checks", "17"))
+    True
+    >>> matches(("gh", "pr", "checks", "{number}"), ("gh", "pr", "checks", "--web"))
+    False
+    """
+    return len(template) == len(argv) and all(map(_fits, template, argv))
+
+
+def _words(given: object) -> tuple[str, ...]:
+    if isinstance(given, str):
+        sign = _SHELL_SIGNS.search(_SINGLE_QUOTED.sub("", given))
+        if sign:
+            raise ConfigError(f"{given[:80]!r} holds {sign[0]!r}, which only a shell understands; {_EXAMPLE}")
+        try:
+            words: tuple[object, ...] = tuple(shlex.split(given))
+        except ValueError as error:
+            raise ConfigError(f"{given[:80]!r} has a quote without its partner; {_EXAMPLE}") from error
+    else:
+        words = tuple(given) if isinstance(given, list | tuple) else ()
+    if not words or not all(isinstance(word, str) and "\0" not in word for word in words) or not words[0]:
+        raise ConfigError(f"{repr(given)[:80]} is no command; {_EXAMPLE}")
+    return tuple(str(word) for word in words)
+
+
+def _fits(word: str, given: str) -> bool:
+    pieces = _HOLE.split(word)
+    pattern = "".join(
+        f"(?:{PLACEHOLDERS[piece].pattern})" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces)
+    )
+    return re.fullmatch(pattern, given) is not None
+
+
+_DATED: Final = "git for-each-ref --sort=committerdate '--format=%(committerdate:short)%09%(refname:short)'"
+_CHECKED: Final = "number,title,url,headRefName,statusCheckRollup"
+"""What tells a pull request and how its checks stand; code judges the fields, never a title."""
+
+DEFAULT_COMMANDS: Final = tuple(
+    parse_template(text)
+    for text in (
+        "git status --porcelain",
+        "git status --porcelain=v1 --branch",
+        "git status --short --branch",
+        "git stash list",
+        "git diff --stat",
+        "git fetch --prune --quiet origin",
+        "git log --oneline --max-count={number}",
+        "git log --oneline --max-count={number} {branch}",
+        "git log --oneline --max-count={number} HEAD..origin/HEAD",
+        "git log --all --oneline --since={word}",
+        "git log --oneline --since={word} {branch}",
+        "git merge-tree --write-tree --name-only HEAD origin/HEAD",
+        "git merge-tree --write-tree --name-only {branch} {branch}",
+        f"{_DATED} refs/heads",
+        f"{_DATED} refs/remotes/origin",
+        "gh pr status",
+        "gh pr list",
+        f"gh pr list --json {_CHECKED}",
+        f"gh pr list --json {_CHECKED} --limit {{number}}",
+        "gh pr checks {number}",
+        "gh issue list",
+        "glab mr list",
+        "glab mr list --output json",
+        "glab mr list --output json --per-page {number}",
+        "glab ci list --output json",
+        "glab ci list --output json --per-page {number}",
+        "glab issue list",
+    )
+)
+
+
+Argv = tuple[str, ...]
+
+FLAGS_COMMAND: Final[Argv] = ("triage", "flags")
+"""How a playbook names its own urgent flags; code reads them, nothing is run."""
+
+MAX_COMMAND_CHARS: Final = 10_000
+
+_SPAN: Final = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_PROGRAM: Final = re.compile(r"[a-z][a-z0-9_.-]{0,40}")
+
+
+def commands_in(lines: Sequence[str]) -> list[Argv]:
+    """Return the commands that stand in backticks in a task's lines; a lone word there is a name, not a command.
+
+    >>> commands_in(["CI of `main`: `gh pr list --state open`, then `git log -n 5 main`"])
+    [('gh', 'pr', 'list', '--state', 'open'), ('git', 'log', '-n', '5', 'main')]
+    """
+    found = (split_command(span) for line in lines for span in _SPAN.findall(line))
+    return list(dict.fromkeys(argv for argv in found if len(argv) > 1 and _PROGRAM.fullmatch(argv[0])))
+
+
+def split_command(text: str) -> Argv:
+    """Return a command's words as a shell would split them; nothing where a quote lacks its partner.
+
+    Nothing either beyond `MAX_COMMAND_CHARS`: shlex takes time that grows with the square of a word's length.
+
+    >>> split_command("git log --format='%h %s'"), split_command("it's")
+    (('git', 'log', '--format=%h %s'), ())
+    """
+    if len(text) > MAX_COMMAND_CHARS:
+        return ()
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        return ()
+
+
+def config_line(argv: Argv) -> str:
+    """Return the line that allows a command under `commands` in triage.yml.
+
+    Raises:
+        ConfigError: no line can; it needs a shell.
+
+    >>> config_line(("df", "-h")), config_line(("git", "log", "--format=%(refname)"))
+    ('- "df -h"', '- ["git", "log", "--format=%(refname)"]')
+    """
+    parse_template(argv)
+    written = " ".join(argv)
+    return f"- {json.dumps(written if _is_read_as(written, argv) else list(argv), ensure_ascii=False)}"
+
+
+def _is_read_as(written: str, argv: Argv) -> bool:
+    try:
+        return parse_template(written) == argv
+    except ConfigError:
+        return False
+
+
+def is_allowed(argv: Argv, templates: Sequence[Argv], cwd: Path) -> bool:
+    """Whether a command fits a template word for word; a path must lie below `cwd` once links are followed.
+
+    >>> is_allowed(("git", "log", "main"), [("git", "log", "{branch}")], Path("."))
+    True
+    >>> is_allowed(("git", "log", "--output=x"), [("git", "log", "{branch}")], Path("."))
+    False
+    """
+    return any(matches(template, argv) and _paths_are_inside(template, argv, cwd) for template in templates)
+
+
+def _paths_are_inside(template: Argv, argv: Argv, cwd: Path) -> bool:
+    """Look at every word with a `{path}` in it, from where the hole begins."""
+    filled = [
+        word[len(hole.partition("{path}")[0]) :] for hole, word in zip(template, argv, strict=True) if "{path}" in hole
+    ]
+    return all(_is_inside(cwd, path) for path in filled)
+
+
+def _is_inside(cwd: Path, path: str) -> bool:
+    try:
+        return (cwd / path).resolve().is_relative_to(cwd.resolve()) and ".git" not in Path(path).parts
+    except (OSError, RuntimeError):
+        return False
+
+
+def not_run_notice(argv: Argv) -> str:
+    """Return what an owner does to let a command run without a model."""
+    written = " ".join(argv)
+    try:
+        line = config_line(argv)
+    except ConfigError as error:
+        return f"not run: `{written}`; it cannot be allowed: {error}"
+    return f"not run: `{written}`; to allow it add this line to `commands` of the session in triage.yml: `{line}`"
+
+
+def identity_of(task: PlaybookEntry) -> str:
+    """Return the short id of a task's check.
+
+    >>> from bot.domain.playbook import parse
+    >>> tasks = parse("- Tree: `git status`\\n- Is the tree clean? `git status`\\n- The tree").tasks(Tier.QUICK)
+    >>> identity_of(tasks[0]) == identity_of(tasks[1]), identity_of(tasks[0]) == identity_of(tasks[2])
+    (True, False)
+    """
+    return identity_of_lines(task.text, *task.details)
+
+
+def identity_of_lines(text: str, *details: str) -> str:
+    """Return the same of a task's lines."""
+    named = commands_in([text, *details])
+    return task_id(" ".join(named[0]) if named else text)
+
+
+def checks_in(playbook: Playbook) -> dict[str, PlaybookEntry]:
+    """Return every task of a playbook by its identity; of two that make the same check, the first."""
+    found: dict[str, PlaybookEntry] = {}
+    for tier in Tier:
+        for task in playbook.tasks(tier):
+            found.setdefault(identity_of(task), task)
+    return found
+
+
+def adopted(state: SessionState, playbook: Playbook) -> SessionState:
+    """Return the state with the findings of reworded tasks under the identity their task has now.
+
+    So are those of older versions, which went by the task's text.
+    """
+    moved = dict(_moved(list(state.findings.values()), playbook))
+    if not moved:
+        return state
+    findings = {key: each for key, each in state.findings.items() if key not in moved}
+    sent = state.sent
+    for old, new in moved.items():
+        findings[new.key] = new
+        sent = sent.renamed(old, new.key)
+    return state.evolve(findings=findings, sent=sent)
+
+
+def _moved(findings: Sequence[OpenFinding], playbook: Playbook) -> Iterator[tuple[str, OpenFinding]]:
+    """Yield the old key of each finding that goes under another one now, and the finding under it."""
+    checks, taken = checks_in(playbook), {each.key for each in findings}
+    held = {each.task for each in findings if each.is_open}
+    for each in findings:
+        if not each.is_remembered or each.task in checks:
+            continue
+        task = _same(each, checks, held)
+        if task is None:
+            continue
+        key = rekeyed(each.key, identity_of(task))
+        if key not in taken:
+            taken.add(key)
+            yield each.key, each.evolve(key=key, task=identity_of(task))
+
+
+def _same(finding: OpenFinding, checks: dict[str, PlaybookEntry], held: set[str]) -> PlaybookEntry | None:
+    """Return the task that is a finding's check in other words; one that has findings of its own is another check."""
+    for identity, task in checks.items():
+        if task.id == finding.task:
+            return task
+        if finding.check and identity not in held and is_same_task(task.text, finding.check):
+            return task
+    return None

@@ -1,0 +1,90 @@
+"""Tells the owner of a session once what it is broken by, and notes when that is over. Other sessions go on.
+
+Looked for are a folder that is missing, alerts that are to go where this process cannot send anything, and a
+HEARTBEAT.md that git tracks.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+
+from bot.config.session_settings import unreachable
+from bot.errors import TriageError
+from bot.heartbeat.alerts.alert_routing import AlertRouter
+from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.schedule.admission import TRACKED
+from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.ports import Clock, SessionStore
+
+log = logging.getLogger(__name__)
+
+
+class SessionFaults:
+    """Looks at every enabled session; an owner who cannot be reached now is told at a later look.
+
+    `surfaces` are the names of the ways to reach people.
+    """
+
+    def __init__(
+        self,
+        sessions: SessionRegistry,
+        store: SessionStore,
+        clock: Clock,
+        alerts: AlertRouter,
+        *,
+        surfaces: Collection[str],
+    ) -> None:
+        self._sessions, self._store, self._clock, self._alerts = sessions, store, clock, alerts
+        self._surfaces = surfaces
+
+    def log_tracked_playbooks(self) -> None:
+        """Log, at a start, whose playbook is tracked; one that is allowed to be is named too."""
+        for session in self._sessions.all():
+            if session.beat.enabled and playbook_of(session).is_tracked():
+                log.warning("%s: %s", session.id, TRACKED, extra={"action": "playbook_tracked", "session": session.id})
+
+    def check_sessions(self) -> None:
+        """Look once at every session's folder and its way to people."""
+        self._check(self._check_folder)
+        self._check(self._check_way)
+
+    def check_playbooks(self) -> None:
+        """Look once whose HEARTBEAT.md git tracks; starts a git process for each session."""
+        self._check(self._check_playbook)
+
+    def _check(self, check: Callable[[Session], None]) -> None:
+        """Look at each session; what fails for one is logged and looked at again, and concerns no other."""
+        for session in self._sessions.all():
+            try:
+                check(session)
+            except (TriageError, OSError):
+                log.exception("a session was not looked at", extra={"action": "fault_unseen", "session": session.id})
+
+    def _check_folder(self, session: Session) -> None:
+        name = session.id
+        missing = f"its folder {session.cwd} is not there. Put it back, or correct sessions.{name}.cwd in triage.yml"
+        self._note(session, "folder_missing_told_at", None if session.cwd.is_dir() else missing)
+
+    def _check_way(self, session: Session) -> None:
+        fault = unreachable(session.id, session.beat.deliver, has_telegram="telegram" in self._surfaces)
+        self._note(session, "unreachable_told_at", fault)
+
+    def _check_playbook(self, session: Session) -> None:
+        if session.beat.enabled:
+            is_refused = not session.beat.allow_tracked_playbook and playbook_of(session).is_tracked()
+            self._note(session, "tracked_told_at", TRACKED if is_refused else None)
+
+    def _note(self, session: Session, told_at: str, fault: str | None) -> None:
+        """Tell of a fault once; `told_at` is the field of the state that remembers it."""
+        was_told = getattr(self._store.load(session.id), told_at) is not None
+        if fault is None and was_told:
+            self._store.save(session.id, lambda state: state.evolve(**{told_at: None}))
+            log.info("a session is whole again", extra={"action": "fault_over", "session": session.id})
+        elif fault is not None and not was_told and session.beat.enabled:
+            self._alerts.tell_owner_or_ops(
+                session,
+                f"{session.id} does not beat: {fault}; it goes on by itself then. Other sessions are not affected.",
+            )
+            now = self._clock.now()
+            self._store.save(session.id, lambda state: state.evolve(**{told_at: now}))
