@@ -32,6 +32,7 @@ from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES, Collection
+from tests.heartbeat.builders import alert_router
 
 SESSIONS = 10_000
 TARGET_S = 0.1
@@ -69,8 +70,8 @@ class Works:
             SessionRegistry({f"s{n}": shop for n in range(sessions)}, Collection(FileDocuments(home), OVERRIDES)),
             self.store,
             self.jobs,
-            Admission(self.store, zones, self.clock, route=lambda *_: dm, is_busy=lambda _: False),
-            MissedBeatAlerts(self.store, zones, lambda *_: None),
+            Admission(self.store, zones, self.clock, route=lambda *_: dm),
+            MissedBeatAlerts(self.store, zones, alert_router({}, self.store, self.clock)),
             BeatLog(NdjsonJournal(home / "heartbeats.ndjson")),
             WakeBox(FileDocuments(home)),
             self.clock,

@@ -24,11 +24,10 @@ from bot.domain.heartbeats.beats import Action, Receipt
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
-from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_view import BeatReport, BeatView
-from bot.heartbeat.run.beat_worker import BeatDependencies, BeatWorker
-from bot.heartbeat.run.inputs import InputCollector
+from bot.heartbeat.run.beat_worker import BeatWorker
+from bot.heartbeat.run.command_pool import CommandPool
 from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.prescreen_step import PrescreenStep, Screened, escalated_for_doubt
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
@@ -49,6 +48,7 @@ from tests.fakes import (
     MemorySessionStore,
     in_memory,
 )
+from tests.heartbeat.builders import alert_router, input_collector, peer_sessions
 
 KINDS = [("tree", False), ("ci", True), ("ci", True), ("commits", False), ("tree", True)]
 """What may change, and whether that is worth waking somebody."""
@@ -244,22 +244,16 @@ def week(folder: Path, changes: Sequence[Change], *, probes: bool, screen: bool)
     store, jobs, journal = MemorySessionStore(), MemoryJobQueue(clock), MemoryJournal()
     sessions = SessionRegistry(settings, in_memory(OVERRIDES))
     zones, log = OwnerZones(FakeWorkspace(), clock, local="UTC"), BeatLog(journal)
-    delivery = AlertRouter({"slack": listener}, store)
-    admission = Admission(store, zones, clock, route=delivery.route, is_busy=lambda _: False)
-    silence = MissedBeatAlerts(store, zones, lambda *_: None)
+    alerts = alert_router({"slack": listener}, store, clock)
+    admission = Admission(store, zones, clock, route=alerts.route)
+    silence = MissedBeatAlerts(store, zones, alerts)
     scheduler = Scheduler(sessions, store, jobs, admission, silence, log, WakeBox(MemoryDocuments()), clock)
-    room = BeatDependencies(
-        sessions=sessions,
-        store=store,
-        admission=admission,
-        retry=scheduler.retry,
-        look=InputCollector(ScriptedProbes(world), store),
-        course=BeatPipeline(ScriptedScreen(world, bill) if screen else None, ScriptedRun(world, bill), delivery, store),
-        alert_owner=lambda *_: None,
-        record=BeatRecorder(folder / "runs", store, log),
-        clock=clock,
-    )
-    beats = BeatWorker(room)
+    inputs = input_collector(ScriptedProbes(world), store, sessions, clock)
+    commands = CommandPool(inputs.run_ahead, lambda: None)
+    screening = ScriptedScreen(world, bill) if screen else None
+    pipeline = BeatPipeline(inputs, commands, screening, ScriptedRun(world, bill), alerts, store)
+    recorder, peers = BeatRecorder(folder / "runs", store, log), peer_sessions(sessions, store, clock)
+    beats = BeatWorker(sessions, store, scheduler, pipeline, recorder, alerts, peers, clock)
     end = START + timedelta(days=DAYS)
     while clock.now() < end:
         scheduler.tick()

@@ -55,7 +55,7 @@ class Works:
                 assert self.told.acquire(timeout=LIMIT_S), f"nothing more ran after {done}"
                 continue
             assert self.claim() is None, "one beat at a time"
-            assert {each.output for each in self.pool.take(job.key).values()} <= {job.key}
+            assert {each.output for each in self.pool.take_answers(job.key).values()} <= {job.key}
             self.jobs.done(job)
             done.append(job.key)
         return done
@@ -100,5 +100,5 @@ def test_answers_count_once_and_not_for_long() -> None:
     assert works.told.acquire(timeout=LIMIT_S)
     assert works.claim() is not None
     works.now += MAX_AGE_S + 1
-    assert works.pool.take("shop") == {}
-    assert works.pool.take("shop") == {}
+    assert works.pool.take_answers("shop") == {}
+    assert works.pool.take_answers("shop") == {}
