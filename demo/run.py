@@ -41,6 +41,7 @@ from demo.control import Control
 from demo.home import furnish, home_of
 from demo.journey import CARD_LIMIT_S, MODEL_CARD_LIMIT_S, Journey
 from demo.neighbours import MASTER, WORKER
+from demo.page_server import PageServer
 from demo.questions import questions_for
 from demo.slack_server import LocalSlack
 from demo.watched import FAULTY, REPAIRED, SESSION
@@ -110,7 +111,8 @@ def command(**options: Any) -> int:
     )
     with (
         home_of(args.home) as home,
-        LocalSlack(binary, DEMO, port=args.port, env=os.environ) as slack,
+        LocalSlack(binary, DEMO, env=os.environ) as slack,
+        PageServer(slack.url, actor=ANA.user_id, channel=OPS.channel_id, port=args.port) as page,
         Control(slack.url) as control,
         _bot(args, slack, home, repo.root) as bot,
     ):
@@ -118,7 +120,7 @@ def command(**options: Any) -> int:
         questions = [args.question] if args.question else questions_for(repo, bot.ground.index)
         if args.headless:
             return _headless(args, control, home, questions)
-        return _interactive(args, control, slack.url, home, questions)
+        return _interactive(args, control, page.url, home, questions)
 
 
 def _on_end(handle: Callable[[int, FrameType | None], object]) -> None:
@@ -207,8 +209,8 @@ def _interactive(args: DemoOptions, control: Control, url: str, home: Path, ques
     signal.signal(signal.SIGINT, lambda *_: stop.set())
     print(
         f"\n  open      {url}\n"
-        f"  act as    {ANA.real_name} (top right), she may approve\n"
-        f"  click     #{OPS.name}, then Approve on a draft; its thread has the reply\n"
+        f"  click     Approve on a draft in #{OPS.name}: you act as {ANA.real_name}, who may approve\n"
+        f"  read      the reply in #{HELP.name}, in the thread of the question\n"
         f"  ask       anything about the codebase in #{HELP.name}; try /triage status\n"
         f"  watch     a heartbeat alert waits in {ANA.name.title()}'s direct messages: Acknowledge it;\n"
         f"            it is resolved once {REPAIRED} stands in\n"

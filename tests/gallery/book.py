@@ -15,9 +15,8 @@ SCENES = tuple(scene for chapter in CHAPTERS for scene in chapter.scenes)
 _INTRO = """# What am I looking at
 
 Every message, dialogue and answer of triage, with what it means and what to do about it. The pictures are of the real
-blocks, drawn by `local-slack`, a throw-away Slack: Slack itself draws code blocks where you see three backticks here,
-`<` where you see `&lt;`, and inputs of several lines. `make screenshots` makes this page and its pictures; it is not
-edited by hand.
+blocks, drawn by the demo's page nearly as Slack draws them. `make screenshots` makes this page and its pictures; it is
+not edited by hand.
 """
 
 

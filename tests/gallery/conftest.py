@@ -8,7 +8,9 @@ import pytest
 from playwright.sync_api import ViewportSize
 
 from demo.control import Control
+from demo.page_server import PageServer
 from demo.slack_server import LocalSlack
+from demo.workspace import ANA, OPS
 from tests.gallery.stage import Stage, open_stage
 from tests.journeys.browser import chromium, open_page
 
@@ -25,7 +27,12 @@ def opened_stage(slack_server: LocalSlack) -> Iterator[Stage]:
     with Control(slack_server.url) as control:
         control.wait_for(lambda: not control.modals.is_bot_connected(), "the last test's bot to leave")
         control.reset()
-        with open_page(executable, slack_server.url, size=SIZE) as page, open_stage(slack_server, control, page) as on:
+        server = PageServer(slack_server.url, actor=ANA.user_id, channel=OPS.channel_id)
+        with (
+            server,
+            open_page(executable, server.url, size=SIZE) as page,
+            open_stage(slack_server, control, page) as on,
+        ):
             yield on
 
 

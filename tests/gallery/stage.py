@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any
 
 from playwright.sync_api import Locator, expect
 from slack_bolt import Ack, App
@@ -19,21 +18,6 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, OPS
 from tests.gallery.scene import Scene
 from tests.journeys.browser import SlackPage
-
-_DATE: Final = re.compile(r"<!date\^[^|>]*\|([^>]*)>")
-
-
-def as_drawn(value: Any) -> Any:
-    """Return blocks with each date token as words, for local-slack's page draws none; Slack shows the reader's time.
-
-    >>> as_drawn([{"text": "since <!date^1795230720^{time}|2026-11-21 03:12 UTC>"}])
-    [{'text': 'since 2026-11-21 03:12 UTC'}]
-    """
-    if isinstance(value, str):
-        return _DATE.sub(r"\1", value)
-    if isinstance(value, dict):
-        return {key: as_drawn(each) for key, each in value.items()}
-    return [as_drawn(each) for each in value] if isinstance(value, list) else value
 
 
 class Stage:
@@ -63,15 +47,14 @@ class Stage:
         """Open the dialogue of the scene: the bot's answer to whatever Ana types."""
         ack()
         assert self._dialogue is not None
-        self._client.views_open(trigger_id=body["trigger_id"], view=as_drawn(self._dialogue.to_dict()))
+        self._client.views_open(trigger_id=body["trigger_id"], view=self._dialogue)
 
     def _message(self, blocks: Sequence[Block], *, private: bool) -> Locator:
         self._page.open_channel(OPS.name)
-        drawn = as_drawn([block.to_dict() for block in blocks])
         if private:
-            self._client.chat_postEphemeral(channel=OPS.channel_id, user=ANA.user_id, text="shown", blocks=drawn)
+            self._client.chat_postEphemeral(channel=OPS.channel_id, user=ANA.user_id, text="shown", blocks=blocks)
         else:
-            self._client.chat_postMessage(channel=OPS.channel_id, text="shown", blocks=drawn)
+            self._client.chat_postMessage(channel=OPS.channel_id, text="shown", blocks=blocks)
         return self._page.page.locator(".messages .msg .blocks").last
 
     def _modal(self, view: View) -> Locator:
@@ -81,7 +64,7 @@ class Stage:
         return self._page.modal
 
     def _home(self, view: View) -> Locator:
-        self._client.views_publish(user_id=ANA.user_id, view=as_drawn(view.to_dict()))
+        self._client.views_publish(user_id=ANA.user_id, view=view)
         return self._page.open_home().locator(".home-inner")
 
 

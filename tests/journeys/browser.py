@@ -1,8 +1,4 @@
-"""The local-slack page in a real Chromium, in the words of somebody who uses it.
-
-Selectors were read off local-slack 0.1.8's page. Its text inputs are single-line and an untouched input is submitted
-as empty, so `fill` types a reply of one line; several lines go through `demo.modals`.
-"""
+"""The demo's page in a real Chromium, in the words of somebody who uses it."""
 
 from __future__ import annotations
 
@@ -111,7 +107,7 @@ class SlackPage:
 
     def fill(self, label: str, text: str) -> None:
         """Type into the modal's text input with this label, over what is there."""
-        self._input(label).locator("input.bk-plain-input").fill(text)
+        self._input(label).locator(".bk-plain-input").fill(text)
 
     def check(self, label: str, option: str) -> None:
         """Check a box or radio button of the input with this label."""
@@ -133,7 +129,7 @@ class SlackPage:
         return path
 
     def _input(self, label: str) -> Locator:
-        named = self.page.locator(".bk-label").get_by_text(label, exact=True)
+        named = self.page.locator(".bk-label", has_text=re.compile(rf"^{re.escape(label)}( \(optional\))?$"))
         return self.modal.locator(".bk-input", has=named)
 
     def _newest(self, messages: Locator) -> Locator:

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from demo.control import Control
+from demo.page_server import PageServer
 from demo.slack_server import LocalSlack
+from demo.workspace import ANA, HELP
 from tests.gitrepo import make_repo
 from tests.journeys.browser import SlackPage, chromium, open_page
 from tests.journeys.office import Office
@@ -33,7 +35,10 @@ def page(slack: LocalSlack) -> Iterator[SlackPage]:
     executable = chromium()
     if executable is None:
         pytest.skip("no Chromium in PATH: install `chromium` to run the browser journeys")
-    with open_page(executable, slack.url) as page:
+    with (
+        PageServer(slack.url, actor=ANA.user_id, channel=HELP.channel_id) as server,
+        open_page(executable, server.url) as page,
+    ):
         yield page
 
 
