@@ -1,7 +1,6 @@
 """What is wrong with a view as it is drawn: text that is cut, and marks of the language that a reader should not see.
 
-local-slack draws neither code fences nor entities, which Slack does: fences are left out of the search for left-over
-marks, and entities are decoded once before it.
+What stands in code is drawn as it is written, and left out of the search for left-over marks.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from typing import Any, Final
 
 from playwright.sync_api import Locator
 
-_FENCED: Final = re.compile(r"```.*?```", re.DOTALL)
 _LEFT_OVER: Final = (
     ("an entity", re.compile(r"&(?:amp|lt|gt|quot|#\d+);")),
     ("a token of Slack's", re.compile(r"<(?:[@#!]|https?:)[^>\s]*>?")),
@@ -29,11 +27,13 @@ _LOOK: Final = """root => {
   const wide = all.filter(one => one.clientWidth && one.scrollWidth > one.clientWidth + 1
     && !['SELECT', 'OPTION', 'INPUT'].includes(one.tagName));
   const outside = all.filter(one => one.getBoundingClientRect().right > root.getBoundingClientRect().right + 1);
+  const code = [...root.querySelectorAll('pre, code')];
   return {
     cut: [...wide, ...outside].map(one => name(one) + ' ' + one.innerText.slice(0, 80)),
     labels: [...root.querySelectorAll('button, option')].map(one => one.innerText),
     unknown: [...root.querySelectorAll('.bk-unknown')].map(one => one.innerText),
     text: root.innerText,
+    prose: code.reduce((all, one) => all.replace(one.innerText, 'code'), root.innerText),
   };
 }"""
 
@@ -44,20 +44,19 @@ def flaws(view: Locator, said: tuple[str, ...] = ()) -> list[str]:
     found = [f"wider than its place: {what}" for what in seen["cut"]]
     found += [f"a label that was cut: {label}" for label in seen["labels"] if "…" in label]
     found += [f"a block Slack's page does not know: {what}" for what in seen["unknown"]]
-    return [*found, *left_over(seen["text"]), *cut_words(seen["text"], said)]
+    return [*found, *left_over(seen["prose"]), *cut_words(seen["text"], said)]
 
 
 def left_over(text: str) -> Iterator[str]:
     """Yield marks that Slack would have drawn.
 
-    >>> list(left_over("5 &lt; 6, ```*p = &q```, *so* it is"))
-    ['bold that is not drawn: *so*']
+    >>> list(left_over("5 &lt; 6, *so* it is"))
+    ['an entity: &lt;', 'bold that is not drawn: *so*']
     """
-    if text.count("```") % 2:
-        yield "a code block that is not closed"
-    decoded = html.unescape(_FENCED.sub(" ", text))
+    if "```" in text:
+        yield "a code block that is not drawn"
     for what, pattern in _LEFT_OVER:
-        for match in pattern.finditer(decoded):
+        for match in pattern.finditer(text):
             yield f"{what}: {match[0].strip()}"
 
 
