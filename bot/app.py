@@ -185,7 +185,7 @@ class App:
         )
         return WorkerPool(
             self.ground.jobs,
-            table.do_work,
+            table.handler_of,
             threads=self.ground.settings.max_concurrent_sessions,
             wanted=lambda job: self.ground.pausing.allows(job) and self.heartbeats.commands.is_ready(job),
             on_given_up=self._report.given_up,

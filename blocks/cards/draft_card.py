@@ -55,7 +55,6 @@ from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.checks.statement_checks import unsourced_statements
 from bot.casework.decisions import DraftClick
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
-from bot.casework.replies import is_edited_draft
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.citations.quotations import outdated_words, telling_line
 from bot.domain.questions.approval_basis import Basis
@@ -349,7 +348,7 @@ def _evidence(state: ThreadState, link_to: LinkTo) -> list[Block]:
 
 def _unsourced(state: ThreadState) -> list[Block]:
     """Return which statements of the draft, as the checks saw it, no citation stands beside."""
-    said = None if is_edited_draft(state) else unsourced_statements(state.checks)
+    said = None if state.has_edited_draft else unsourced_statements(state.checks)
     return [context(f"? {escape(plain(said, UNSOURCED_CHARS))}")] if said else []
 
 
@@ -404,7 +403,7 @@ def _buttons(state: ThreadState, offers_notes: bool, *, can_approve: bool) -> li
 def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveElement]:
     """Return what can be done with a draft; a search result is there to be edited, so Edit comes first."""
     click = _click(state)
-    is_search = basis(state) is Basis.SEARCH and not is_edited_draft(state)
+    is_search = basis(state) is Basis.SEARCH and not state.has_edited_draft
     leads = is_search and not state.is_settled and not state.stale_reasons
     edit = _button("Edit", ids.EDIT, click, style="primary" if leads else None)
     if not can_approve:

@@ -14,7 +14,6 @@ from slack_sdk.models.blocks import Block
 from blocks.text.outgoing_text import context, escape, plain, quote_block, section, truncate
 from blocks.text.times import local_time
 from bot.casework.checks.draft_checks import ref_marks
-from bot.casework.replies import is_edited_draft
 from bot.domain.questions.approval_basis import Basis, basis_of, is_paid, passed_words, quotes_that_match
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus
@@ -82,7 +81,7 @@ def _why(text: str) -> str:
 
 
 def _badge(state: ThreadState) -> str:
-    if state.draft_pending and is_edited_draft(state):
+    if state.draft_pending and state.has_edited_draft:
         return ":pencil2: *edited by a human*, not checked since"
     verdict, reason = state.validator_return, state.pending_reason or PendingReason.FAILED
     if reason is PendingReason.APPROVAL and (verdict is None or verdict.verdict is not Verdict.PASS):
@@ -123,7 +122,7 @@ def _changed(state: ThreadState) -> str:
 
 def _origin(state: ThreadState) -> str:
     ret, judge = state.investigator_return, judged_by(state)
-    if ret is None or (state.draft_pending and is_edited_draft(state)):
+    if ret is None or (state.draft_pending and state.has_edited_draft):
         return ""
     judged = f"judged by {escape(judge)}" if judge and state.pending_reason is PendingReason.DISAGREEMENT else ""
     return _joined(judged, f"confidence {ret.confidence}", f"round {state.investigator_round}")

@@ -20,6 +20,8 @@ from bot.domain.events import Event
 from bot.domain.jobs import MentionInstruction
 from bot.domain.threads import ThreadState, thread_key
 from bot.errors import InputError, ProviderError
+from bot.intake.classifier.classification import asks_question
+from bot.intake.classifier.rules import Rules
 from bot.ports import ChatMessage, is_stranger
 
 log = logging.getLogger(__name__)
@@ -48,14 +50,14 @@ NOT_YOURS: Final = "Only approvers may add to a card; nothing was changed. Who t
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mentions:
-    """Follows instructions; `is_question` says what the rules make of a text."""
+    """Follows instructions."""
 
     desk: ThreadService
     decisions: Decisions
     approvers: Approvers
     bot_user_id: str
     tell: Tell
-    is_question: Callable[[str], bool]
+    rules: Rules
     orchestrator: Orchestrator
 
     def follow_instruction(self, mention: MentionInstruction) -> None:
@@ -117,11 +119,11 @@ class Mentions:
     def _question_of(self, said: Sequence[ChatMessage], thread_ts: str, event: Event) -> ChatMessage | None:
         """Return what a thread is about: its root, or if that asks nothing the last question before the mention."""
         root = next((one for one in said if one.message_id == thread_ts), None)
-        if root is None or self.is_question(root.text):
+        if root is None or asks_question(root.text, self.rules):
             return root
         before = [one for one in said if float(one.message_id) < float(event.message_id)]
-        asked = [one for one in before if not one.is_bot and self.is_question(one.text) and not self._mentions_us(one)]
-        return asked[-1] if asked else root
+        asked = [one for one in before if not one.is_bot and asks_question(one.text, self.rules)]
+        return next((one for one in reversed(asked) if not self._mentions_us(one)), root)
 
     def _mentions_us(self, message: ChatMessage) -> bool:
         return f"<@{self.bot_user_id}" in message.text

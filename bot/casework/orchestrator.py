@@ -7,10 +7,12 @@ the saved status. The steps allowed are the table in bot/domain/threads.py.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from datetime import datetime
 from functools import partial
 
+from bot.casework.pause import PauseSwitch
+from bot.casework.question_pages import QuestionPages
 from bot.casework.rounds import Rounds
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import question_edited, settled_by, wrote_in_thread
@@ -19,7 +21,9 @@ from bot.domain.jobs import ContinueThread, FollowUpArrived, MessageDeleted, Mes
 from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.severity import Severity, highest
 from bot.domain.threads import NO_DOUBTS, Followup, Resolution, ThreadState, ThreadStatus
+from bot.intake.classifier.classification import is_alarm as speaks_of_alarm
 from bot.intake.classifier.message_text import without_names
+from bot.intake.classifier.rules import Rules
 from bot.ports import Person, is_stranger
 
 log = logging.getLogger(__name__)
@@ -33,9 +37,8 @@ class Orchestrator:
     """Works off the jobs of one kind: chat events, and threads to investigate again.
 
     `lost` names the threads whose records could not be read: their cards may stand already, so they count as begun when
-    they were asked. `is_alarm` says whether words alone raise an alarm: their thread pages. `hear` gets each message
-    with the id of the open thread it came into. While `is_paused` a message gets its card and no more; the rest waits
-    in the queue.
+    they were asked. `pages` gets each message with the id of the open thread it came into. While `pausing` is on a
+    message gets its card and no more; the rest waits in the queue.
     """
 
     def __init__(
@@ -44,13 +47,13 @@ class Orchestrator:
         rounds: Rounds,
         *,
         bot_user_id: str,
-        lost: Collection[str] = (),
-        is_alarm: Callable[[str], bool],
-        is_paused: Callable[[], bool] = lambda: False,
-        hear: Callable[[Event, str], object] = lambda *_: None,
+        lost: Collection[str],
+        rules: Rules,
+        pausing: PauseSwitch,
+        pages: QuestionPages,
     ) -> None:
-        self._desk, self._is_paused, self._is_alarm = desk, is_paused, is_alarm
-        self._hear = hear
+        self._desk, self._pausing, self._rules = desk, pausing, rules
+        self._pages = pages
         self._rounds = rounds
         self._bot_user_id, self._lost = bot_user_id, lost
 
@@ -86,7 +89,7 @@ class Orchestrator:
         state = self._desk.store.get(message.key)
         if state is None or not state.is_open:
             return
-        self._hear(event, state.thread_id)
+        self._pages.hear(event, state.thread_id)
         if state.status is ThreadStatus.PENDING_USER:
             return
         if _settles(state, message) and self._desk.amend(state.thread_id, partial(_noted, event=event)):
@@ -140,7 +143,7 @@ class Orchestrator:
 
     def _severity(self, *said: str, is_alarm: bool = False) -> Severity:
         """Return how urgent a question is, however its thread is opened: what was said, or the rules, may page."""
-        return Severity.PAGE if is_alarm or any(map(self._is_alarm, said)) else Severity.ACT
+        return Severity.PAGE if is_alarm or any(speaks_of_alarm(words, self._rules) for words in said) else Severity.ACT
 
     def _is_stranger(self, person: Person, thread_id: str) -> bool:
         """Whether what somebody writes starts no work: Slack's event does not say who is a guest."""
@@ -166,7 +169,7 @@ class Orchestrator:
 
     def _waits(self, thread_id: str) -> bool:
         """Whether the thread's work may not begin now; then a job for it waits in the queue."""
-        if not self._is_paused():
+        if not self._pausing.is_paused:
             return False
         state = self._desk.store.get(thread_id)
         if state is not None and state.is_open and state.status is not ThreadStatus.PENDING_USER:
@@ -179,7 +182,7 @@ class Orchestrator:
         The asker's "never mind" starts none and is shown in their words; an ack of anybody else says nothing. A guest
         is not heard, but whoever approves is told that they wrote (bot/casework/freshness.py).
         """
-        self._hear(message.event, state.thread_id)  # once more: a crash may have come before `note_follow_up`
+        self._pages.hear(message.event, state.thread_id)  # once more: a crash may have come before `note_follow_up`
         event, settles = message.event, _settles(state, message)
         if (message.is_ack and not settles) or self._is_stranger(self._asker(event), state.thread_id):
             return

@@ -207,7 +207,7 @@ class Replies:
                 return self._adopt(state, first)
         if state.posted_message_id is None:
             state = self._must_amend(state, posted_message_id=posted)
-        if not is_edited_draft(state) and (kept := note_with_approval(self._desk, state)):
+        if not state.has_edited_draft and (kept := note_with_approval(self._desk, state)):
             state = self._must_amend(state, **kept)
         if not self._is_logged(state):
             self._desk.replies.append(reply_record(state, at=self._desk.clock.now()))
@@ -256,7 +256,7 @@ class Replies:
                     log.warning("a second reply may stand", extra={"action": "second_reply"}, exc_info=True)
 
     def _close(self, state: ThreadState) -> ThreadState:
-        edited = is_edited_draft(state)
+        edited = state.has_edited_draft
         closed = self._desk.amend(
             state.thread_id,
             lambda now: now.close(
@@ -308,15 +308,10 @@ def _draft(state: ThreadState) -> tuple[int, str | None, tuple[Doubt, ...]]:
     return state.draft_version, state.draft_hash, state.doubts
 
 
-def is_edited_draft(state: ThreadState) -> bool:
-    """Whether the draft's words are a human's rather than the investigator's."""
-    return state.investigator_return is None or state.draft_pending != state.investigator_return.draft_reply
-
-
 def reply_record(state: ThreadState, *, at: datetime) -> Mapping[str, Any]:
     """Return the line of replies.ndjson for a posted reply."""
     ret, usage = state.investigator_return, state.usage
-    edited = is_edited_draft(state)
+    edited = state.has_edited_draft
     return {
         "chat_id": state.chat_id,
         "reply_to_message_id": state.original_message_id,

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 from bot.agent.model_run import RunFailed, RunStopped
-from bot.casework.card_updates import report_progress
 from bot.casework.escalate.escalations import Escalations
 from bot.casework.investigate.assignment import (
     Investigation,
@@ -63,7 +62,8 @@ class Rounds:
         while (state := self._desk.store.get(thread_id)) is not None and state.status in self._steps:
             self._steps[state.status](state)
             self._desk.show(thread_id)
-        self._escalations.launch(thread_id)
+        if state is not None and state.status is ThreadStatus.ESCALATED:
+            self._escalations.launch(thread_id)
 
     def _investigate(self, state: ThreadState) -> None:
         """One run of the investigator; what it could not do goes to the human, never to silence."""
@@ -79,12 +79,12 @@ class Rounds:
         run_id = self._run_id(state, f"r{number}")
         assignment, read = build_assignment(self._desk, state, number, thread)
         try:
-            with report_progress(partial(self._desk.show_progress, state.thread_id)) as report:
-                found = self._runs.record(
-                    run_id,
-                    assignment,
-                    lambda: self._investigator.investigate(assignment, run_id=run_id, on_progress=report),
-                )
+            with (
+                self._desk.progress_of(state.thread_id) as report,
+                self._runs.recording(run_id, f"round {number}") as run,
+            ):
+                found = self._investigator.investigate(assignment, run_id=run_id, on_progress=report)
+                run.trace, run.transcript = found.as_trace(), found.as_transcript(assignment)
         except RunStopped as stopped:
             self._interrupted(state, stopped)
             raise
@@ -125,11 +125,9 @@ class Rounds:
         run_id = self._run_id(state, f"v{state.investigator_round}")
         others = summaries(self._desk, state)
         try:
-            with report_progress(partial(self._desk.show_progress, state.thread_id)) as report:
-                validation = self._runs.record_validation(
-                    run_id,
-                    lambda: self._validator.validate(state, run_id=run_id, summaries=others, on_progress=report),
-                )
+            with self._desk.progress_of(state.thread_id) as report, self._runs.recording(run_id, "validation") as run:
+                validation = self._validator.validate(state, run_id=run_id, summaries=others, on_progress=report)
+                run.trace = validation.as_trace()
         except RunStopped as stopped:
             self._interrupted(state, stopped)
             raise
@@ -197,10 +195,12 @@ class Rounds:
 
     def _save(self, before: ThreadState, change: Callable[[ThreadState], ThreadState]) -> ThreadState | None:
         """Apply a result unless the thread moved on while the work ran; returns the new state, or None."""
-        return self._desk.amend(
-            before.thread_id,
-            lambda now: change(now) if (now.status, now.rounds) == (before.status, before.rounds) else None,
-        )
+        while (now := self._desk.store.get(before.thread_id)) is not None:
+            if (now.status, now.rounds) != (before.status, before.rounds):
+                return None
+            if (saved := self._desk.put_if_newest(change(now))) is not None:
+                return saved
+        return None
 
 
 def _why_passed(verdict: ValidatorReturn) -> str:

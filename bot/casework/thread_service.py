@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
-from bot.casework.card_updates import CardUpdates, OpsChannelGuard
+from bot.agent.model_run import OnProgress
+from bot.casework.card_updates import CardUpdates, OpsChannelGuard, report_progress
 from bot.config.settings import Settings
 from bot.domain.threads import ThreadState
 from bot.errors import Conflict, ProviderError, StoreError, TriageError, Unavailable
@@ -53,13 +56,17 @@ class ThreadService:
             changed = change(state)
             if changed is None:
                 return None
-            try:
-                return self.store.put(changed)
-            except Conflict:
-                log.info(
-                    "thread changed meanwhile, trying again", extra={"action": "amend_again", "thread_id": thread_id}
-                )
+            if (saved := self.put_if_newest(changed)) is not None:
+                return saved
         return None
+
+    def put_if_newest(self, state: ThreadState) -> ThreadState | None:
+        """Store a state that was made of the newest one; None if somebody else was faster."""
+        try:
+            return self.store.put(state)
+        except Conflict:
+            log.info("thread changed meanwhile", extra={"action": "amend_again", "thread_id": state.thread_id})
+            return None
 
     def show(self, thread_id: str) -> bool:
         """Bring the card in line with the state; False if the chat does not take it now, and `catch_up` will.
@@ -107,6 +114,10 @@ class ThreadService:
             raise error
         log.info("card shown later: %s", error, extra={"action": "card_later", "thread_id": thread_id})
         self.turns.postpone(thread_id, error.retry_after_s)
+
+    def progress_of(self, thread_id: str) -> AbstractContextManager[OnProgress]:
+        """Return a context that yields what a run of the thread reports to; its card shows the latest."""
+        return report_progress(partial(self.show_progress, thread_id))
 
     def show_progress(self, thread_id: str, line: str) -> None:
         """Show how far the run of a thread is; a chat that cannot be reached is no reason to stop it."""

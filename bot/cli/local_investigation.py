@@ -83,7 +83,9 @@ def investigate_locally(question: str, sources: InvestigationInputs, *, say: Say
         known = {"investigator_task_id": run_id, "investigator_return": ret, "investigator_round": 1}
         drafted = state.evolve(**known, usage=found.usage, rounds=(Round(round=1, investigator_return=ret),))
         name = f"{state.thread_id}-v1"
-        validation = hired.runs.record_validation(name, lambda: hired.validator.validate(drafted, run_id=name))
+        with hired.runs.recording(name, "validation") as run:
+            validation = hired.validator.validate(drafted, run_id=name)
+            run.trace = validation.as_trace()
     finally:
         hired.close()
     return LocalInvestigation(question=question, run_id=run_id, validation_id=name, found=found, validation=validation)
@@ -99,13 +101,12 @@ def _investigated(
         round=1,
         memory_hits=tuple(sources.memory.search(state.question)),
     )
-    return hired.runs.record(
-        run_id,
-        assignment,
-        lambda: hired.investigator.investigate(
+    with hired.runs.recording(run_id, "round 1") as run:
+        found = hired.investigator.investigate(
             assignment, run_id=run_id, on_progress=lambda progress: say(f"  {progress_line(progress)}")
-        ),
-    )
+        )
+        run.trace, run.transcript = found.as_trace(), found.as_transcript(assignment)
+    return found
 
 
 def _state(question: str, sources: InvestigationInputs) -> ThreadState:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from functools import partial
 
 from bot.adapters.process.system_clock import local_zone
 from bot.adapters.process.tmux import choose_terminal
@@ -36,7 +35,6 @@ from bot.composition.shared_services import SharedServices, paged
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
-from bot.intake.classifier.classification import asks_question, classify, is_alarm
 from bot.ports.collections import BRIEFS, LESSON_BACKLOG, RECHECKS
 from handlers.answers import ephemeral_reply
 from handlers.buttons.lesson_buttons import LessonButtons
@@ -102,9 +100,9 @@ def build_casework(on: SharedServices) -> CaseworkServices:
         Rounds(on.desk, hired.investigator, hired.validator, hired.runs, escalations, replies),
         bot_user_id=on.me.user_id,
         lost=lost,
-        is_alarm=partial(is_alarm, rules=on.rules()),
-        is_paused=lambda: on.pausing.is_paused,
-        hear=pages.hear,
+        rules=on.rules(),
+        pausing=on.pausing,
+        pages=pages,
     )
     decisions = Decisions(on.desk, replies, still_stands, escalations)
     lessons, rechecks = LessonNotes(on.desk, on.shelf, on.single(LESSON_BACKLOG)), _rechecks(on)
@@ -136,14 +134,13 @@ def build_casework(on: SharedServices) -> CaseworkServices:
 
 
 def _mentions(on: SharedServices, orchestrator: Orchestrator, decisions: Decisions) -> Mentions:
-    rules = on.rules()
     return Mentions(
         desk=on.desk,
         decisions=decisions,
         approvers=on.approvers,
         bot_user_id=on.me.user_id,
         tell=ephemeral_reply(on.client),
-        is_question=lambda text: asks_question(text, rules),
+        rules=on.rules(),
         orchestrator=orchestrator,
     )
 
@@ -200,11 +197,10 @@ def _zone(on: SharedServices, name: str) -> str:
 
 
 def _rebuilding(on: SharedServices, orchestrator: Orchestrator) -> ThreadRebuild:
-    rules = on.rules()
     return ThreadRebuild(
         on.desk,
         orchestrator,
         on.journals.events,
-        lambda event: classify(event, rules, inflight=False).classification == "actionable",
+        on.rules(),
         bot_user_id=on.me.user_id,
     )

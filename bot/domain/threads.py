@@ -240,6 +240,11 @@ class ThreadState(FrozenValue):
         return self.status is not ThreadStatus.CLOSED
 
     @property
+    def has_edited_draft(self) -> bool:
+        """Whether the draft's words are a human's rather than the investigator's."""
+        return self.investigator_return is None or self.draft_pending != self.investigator_return.draft_reply
+
+    @property
     def checks(self) -> tuple[Check, ...]:
         """What code found of `investigator_return`; empty while nobody has checked it, whatever it said of another."""
         last = self.rounds[-1] if self.rounds else None

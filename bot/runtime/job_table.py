@@ -30,7 +30,8 @@ from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.intake.enqueue import MessageSorter
 
 W = TypeVar("W", bound=Work)
-Row = tuple[type[Work], Callable[[Any], object]]
+Handler = Callable[[Any], object]
+Row = tuple[type[Work], Handler]
 
 
 def row(work: type[W], handler: Callable[[W], object]) -> Row:
@@ -46,9 +47,9 @@ class JobTable:
         if missing := set(WORK_CLASSES.values()) - set(self._handlers):
             raise TypeError(f"no handler for {sorted(work.__name__ for work in missing)}")
 
-    def do_work(self, work: Work) -> None:
-        """Have the work done by the handler of its class."""
-        self._handlers[type(work)](work)
+    def handler_of(self, work: Work) -> Handler:
+        """Return the handler of the work's class."""
+        return self._handlers[type(work)]
 
 
 def build_job_table(
@@ -62,7 +63,8 @@ def build_job_table(
     """Return the table of all jobs."""
 
     def sort_and_do(unsorted: UnsortedQuestion) -> None:
-        table.do_work(sorter.sort_question(unsorted))
+        work = sorter.sort_question(unsorted)
+        table.handler_of(work)(work)
 
     table = JobTable(
         (

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 from bot.agent.model_run import RunStopped
 from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job, Work
@@ -32,7 +33,7 @@ DEADLY = f"the bot died {DEADLY_DEATHS} times while it did this and nothing else
 
 
 class WorkerPool:
-    """Runs `do_work` on the work of every claimed job, on `threads` threads; claims only what is `wanted` by then.
+    """Calls the handler of every claimed job's work, on `threads` threads; claims only what is `wanted` by then.
 
     `on_deadly` gets a job that is not to be run any more, and says whether that settled it; else it is given up.
     """
@@ -40,7 +41,7 @@ class WorkerPool:
     def __init__(
         self,
         jobs: JobQueue,
-        do_work: Callable[[Work], object],
+        handler_of: Callable[[Work], Callable[[Any], object]],
         *,
         threads: int,
         on_given_up: Callable[[Job], object],
@@ -52,7 +53,7 @@ class WorkerPool:
         pause_after_error_s: float = PAUSE_AFTER_ERROR_S,
         pause_for_disk_s: float = PAUSE_FOR_DISK_S,
     ) -> None:
-        self._jobs, self._do_work = jobs, do_work
+        self._jobs, self._handler_of = jobs, handler_of
         self._on_given_up, self._on_deadly = on_given_up, on_deadly
         self._wanted = wanted
         self._interrupt, self._finish_s = interrupt, finish_s
@@ -106,7 +107,7 @@ class WorkerPool:
                 self._give_up(job, DEADLY)
                 return
             if not job.is_deadly:
-                self._do_work(job.work)
+                self._handler_of(job.work)(job.work)
         except RunStopped:
             log.info("job interrupted", extra={"action": "job_interrupted", "job": job.name})
             self._jobs.give_back(job, why="the bot stopped", count=False)

@@ -40,7 +40,7 @@ from bot.domain.jobs import (
 )
 from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, Verdict
 from bot.domain.threads import ThreadState, thread_key
-from bot.intake.classifier.classification import classify, is_alarm
+from bot.intake.classifier.classification import classify
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
 from bot.runtime.job_table import JobTable, row
@@ -171,11 +171,11 @@ class Office:
             rounds,
             bot_user_id="U0BOT",
             lost=self.lost,
-            is_alarm=_is_alarm,
-            is_paused=lambda: self.pausing.is_paused,
-            hear=self.pages.hear,
+            rules=RULES,
+            pausing=self.pausing,
+            pages=self.pages,
         )
-        self.rebuilding = ThreadRebuild(self.desk, self.orchestrator, self.events, _opens, bot_user_id="U0BOT")
+        self.rebuilding = ThreadRebuild(self.desk, self.orchestrator, self.events, RULES, bot_user_id="U0BOT")
         self.lessons = LessonNotes(self.desk, self.shelf, self.lesson_slate)
         self.decisions = Decisions(self.desk, self.replies, self._still_stands, self.escalations)
         self.table = JobTable(
@@ -215,8 +215,12 @@ class Office:
     def work(self) -> None:
         """Work the queue off."""
         while (job := self.jobs.claim(self.pausing.allows)) is not None:
-            self.table.do_work(job.work)
+            self.do_work(job.work)
             self.jobs.done(job)
+
+    def do_work(self, work: Work) -> None:
+        """Call the handler of some work, as the worker does."""
+        self.table.handler_of(work)(work)
 
     def restart(self) -> list[str]:
         """Start again after a crash: what is in memory is gone, what is stored is settled; returns the problems."""
@@ -279,14 +283,6 @@ class Office:
 
 def _none(work: Work) -> None:
     raise AssertionError(f"casework has no such job: {work}")
-
-
-def _opens(event: Event) -> bool:
-    return classify(event, RULES, inflight=False).classification == "actionable"
-
-
-def _is_alarm(text: str) -> bool:
-    return is_alarm(text, RULES)
 
 
 def crash_everywhere(build: Callable[[Faults], Office], story: Callable[[Office], None]) -> list[tuple[str, Office]]:

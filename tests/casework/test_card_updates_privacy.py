@@ -26,7 +26,7 @@ def ask(office: Office, ts: str) -> None:
     job = office.jobs.claim()
     assert job is not None
     try:
-        office.table.do_work(job.work)
+        office.do_work(job.work)
     except ProviderError:
         office.jobs.give_back(job, why="not now", count=False)
         raise

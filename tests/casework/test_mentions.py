@@ -14,7 +14,7 @@ from bot.domain.jobs import JobKind, MentionInstruction
 from bot.domain.severity import Severity
 from bot.domain.threads import Resolution
 from bot.errors import ProviderError
-from bot.intake.classifier.classification import asks_question, classify
+from bot.intake.classifier.classification import classify
 from bot.ports import ChatMessage, Person
 from tests.builders import QUESTION_TS, THREAD_ID, an_event
 from tests.casework.office import ANN, BEN, RULES, SORTER, Office
@@ -36,7 +36,7 @@ class Desk:
             approvers=Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=office.workspace),
             bot_user_id="U0BOT",
             tell=self._tell,
-            is_question=lambda text: asks_question(text, RULES),
+            rules=RULES,
             orchestrator=office.orchestrator,
         )
 
@@ -60,7 +60,7 @@ class Desk:
         if isinstance(work, MentionInstruction):
             self.mentions.follow_instruction(work)
         else:
-            self.office.table.do_work(work)
+            self.office.do_work(work)
 
     @property
     def words(self) -> list[str]:

@@ -72,7 +72,7 @@ def test_a_page_whose_investigation_is_not_done_rings_too(tmp_path: Path) -> Non
     office = Office(tmp_path, pages={"again_after": "10m"})
     office.pausing.pause(by=BEN, name="ben")
     office.arrive(an_event(DOWN))
-    office.table.do_work(office.jobs.claim().work)  # type: ignore[union-attr]
+    office.do_work(office.jobs.claim().work)  # type: ignore[union-attr]
     assert office.state.status is ThreadStatus.INVESTIGATING
     assert after(office, 10) == ["ops"]
 
@@ -125,7 +125,7 @@ def test_an_approver_who_writes_during_the_investigation_is_heard_at_once(tmp_pa
     office = Office(tmp_path, pages={"again_after": "10m"})
     office.pausing.pause(by=BEN, name="ben")
     office.arrive(an_event(DOWN))
-    office.table.do_work(office.jobs.claim().work)  # type: ignore[union-attr]
+    office.do_work(office.jobs.claim().work)  # type: ignore[union-attr]
     office.queue(an_event("on it", "1795165300.000100", thread_id=THREAD_ID.split(".", 2)[2], sender={"id": BEN}))
     assert office.state.paging.acknowledged_by == BEN
 

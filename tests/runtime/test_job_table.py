@@ -16,8 +16,8 @@ def test_work_goes_to_the_handler_of_its_very_class() -> None:
         for name, work in WORK_CLASSES.items()
     )
     again, lost = ContinueThread(thread_id="T1.C1.2"), RebuildThread(thread_id="T1.C1.2", file="x")
-    table.do_work(again)
-    table.do_work(lost)
+    for work in (again, lost):
+        table.handler_of(work)(work)
     assert done == [("continue-thread", again), ("rebuild-thread", lost)]
 
 

@@ -32,7 +32,7 @@ class Shop:
         self._expected = 0
         self.pool = WorkerPool(
             self.jobs,
-            self._handle,
+            lambda _: self._handle,
             threads=threads,
             on_given_up=self._gave_up,
             pause_after_error_s=0,
@@ -114,7 +114,9 @@ def test_a_queue_that_stumbles_does_not_end_the_worker() -> None:
     jobs = Stumbling(FakeClock())
     jobs.put(some_work("a"))
     handled = threading.Event()
-    pool = WorkerPool(jobs, lambda _: handled.set(), threads=1, on_given_up=lambda job: None, pause_after_error_s=0)
+    pool = WorkerPool(
+        jobs, lambda _: lambda _: handled.set(), threads=1, on_given_up=lambda job: None, pause_after_error_s=0
+    )
     pool.start()
     assert handled.wait(WAIT_S)
     pool.stop()
@@ -129,7 +131,7 @@ def test_what_is_not_wanted_is_not_begun_until_it_is() -> None:
         asked.set()
         return begins.is_set()
 
-    pool = WorkerPool(shop.jobs, shop._handle, threads=1, on_given_up=lambda job: None, wanted=wanted)
+    pool = WorkerPool(shop.jobs, lambda _: shop._handle, threads=1, on_given_up=lambda job: None, wanted=wanted)
     shop._expected = 1
     shop.jobs.put(some_work("a"))
     pool.start()
@@ -150,7 +152,7 @@ def test_stopping_waits_for_the_running_job() -> None:
         begun.set()
         release.wait(WAIT_S)
 
-    pool = WorkerPool(jobs, handle, threads=1, on_given_up=lambda job: None)
+    pool = WorkerPool(jobs, lambda _: handle, threads=1, on_given_up=lambda job: None)
     pool.start()
     assert begun.wait(WAIT_S)
     stopper = threading.Thread(target=pool.stop)
@@ -171,7 +173,7 @@ def test_a_job_that_outlives_the_grace_is_handed_back_uncounted() -> None:
         begun.set()
         release.wait(WAIT_S)
 
-    pool = WorkerPool(jobs, handle, threads=1, on_given_up=lambda job: None, grace_s=0)
+    pool = WorkerPool(jobs, lambda _: handle, threads=1, on_given_up=lambda job: None, grace_s=0)
     pool.start()
     assert begun.wait(WAIT_S)
     pool.stop()
@@ -216,7 +218,13 @@ def test_a_stop_interrupts_what_does_not_end_and_hands_it_back_uncounted() -> No
     jobs = MemoryJobQueue(FakeClock())
     jobs.put(some_work("a"))
     pool = WorkerPool(
-        jobs, handle, threads=1, on_given_up=lambda _: None, interrupt=interrupted.set, finish_s=0, grace_s=WAIT_S
+        jobs,
+        lambda _: handle,
+        threads=1,
+        on_given_up=lambda _: None,
+        interrupt=interrupted.set,
+        finish_s=0,
+        grace_s=WAIT_S,
     )
     pool.start()
     assert begun.wait(WAIT_S)
@@ -273,7 +281,7 @@ def test_a_deadly_job_is_not_run_but_settled_or_given_up() -> None:
         given_up.append((job.key, job.failures[-1]))
         ended.set()
 
-    pool = WorkerPool(jobs, handled.append, threads=1, on_given_up=tell, on_deadly=settle)
+    pool = WorkerPool(jobs, lambda _: handled.append, threads=1, on_given_up=tell, on_deadly=settle)
     pool.start()
     assert ended.wait(WAIT_S)
     pool.stop()

@@ -97,10 +97,8 @@ def _answer(folder: EscalationFolder, request: EscalationRequest, hire: Hire, sa
     def report(progress: RunProgress) -> None:
         say(progress_line(progress))
 
-    found = recorder.record(
-        request.run_id,
-        asked,
-        lambda: investigator.investigate(asked, run_id=request.run_id, on_progress=report),
-    )
+    with recorder.recording(request.run_id, f"round {asked.round}") as run:
+        found = investigator.investigate(asked, run_id=request.run_id, on_progress=report)
+        run.trace, run.transcript = found.as_trace(), found.as_transcript(asked)
     folder.put_return(found.ret)
     say(f"answered, confidence {found.ret.confidence}, {len(found.ret.evidence_refs)} citations")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
@@ -63,6 +63,26 @@ class Investigation:
     usage: Usage
     investigator: str
     convergence_forced: bool = False
+
+    def as_trace(self) -> dict[str, Any]:
+        """Return what the record of the run keeps."""
+        return {
+            "investigator": self.investigator,
+            "convergence_forced": self.convergence_forced,
+            "usage": self.usage.model_dump(),
+            "ledger": self.ledger.model_dump() if self.ledger else None,
+            "return": self.ret.model_dump(mode="json"),
+        }
+
+    def as_transcript(self, assignment: Assignment) -> str:
+        """Return the run for a human to read: what was asked, what was read, what came of it."""
+        known = self.ledger.reads if self.ledger else ()
+        reads = "\n".join(f"- {read.path}:{read.start}-{read.end} at {read.commit[:12]}" for read in known)
+        return (
+            f"# Question\n\n{assignment.question}\n\n# Rubric\n\n{assignment.rubric}\n\n"
+            f"# Read\n\n{reads or '(nothing)'}\n\n"
+            f"# Draft ({self.investigator}, confidence {self.ret.confidence})\n\n{self.ret.draft_reply}\n"
+        )
 
 
 class Investigator(Protocol):

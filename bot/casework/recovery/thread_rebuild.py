@@ -7,7 +7,7 @@ tried like any other; what was done is said in the ops channel. Nothing is poste
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 
 from bot.casework.orchestrator import Orchestrator
@@ -16,6 +16,8 @@ from bot.domain.events import Event, MessageType
 from bot.domain.jobs import QuestionAsked, RebuildThread
 from bot.domain.threads import check_thread_id, thread_key
 from bot.errors import InputError
+from bot.intake.classifier.classification import classify
+from bot.intake.classifier.rules import Rules
 from bot.ports import Damage, Journal
 
 log = logging.getLogger(__name__)
@@ -24,22 +26,19 @@ _CHANGES = frozenset({MessageType.EDIT, MessageType.DELETE})
 
 
 class ThreadRebuild:
-    """Finds the question of a lost record and hands it to the orchestrator anew.
-
-    `opens` says whether the rules would open a thread for an event, whatever it was written in.
-    """
+    """Finds the question of a lost record and hands it to the orchestrator anew."""
 
     def __init__(
         self,
         desk: ThreadService,
         orchestrator: Orchestrator,
         events: Journal,
-        opens: Callable[[Event], bool],
+        rules: Rules,
         *,
         bot_user_id: str,
     ) -> None:
         self._desk, self._orchestrator, self._events = desk, orchestrator, events
-        self._opens, self._bot_user_id = opens, bot_user_id
+        self._rules, self._bot_user_id = rules, bot_user_id
 
     def plan(self, damage: Damage) -> str | None:
         """Queue the rebuilding of a damaged record; returns a line where none is possible, else None.
@@ -93,6 +92,10 @@ class ThreadRebuild:
             return None
         edits = [e for e in told if e.msg_type is MessageType.EDIT and e.message_id == question.message_id]
         return question.model_copy(update={"content": edits[-1].content}) if edits else question
+
+    def _opens(self, event: Event) -> bool:
+        """Whether the rules would open a thread for a message, whatever it was written in."""
+        return classify(event, self._rules, inflight=False).classification == "actionable"
 
     def _why_no_question(self, thread_id: str) -> str:
         if any(record.get("thread_id") == thread_id for record in self._desk.replies.records()):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
@@ -33,6 +33,17 @@ class Validation:
     ledger: Ledger = field(default_factory=Ledger)
     problem: str | None = None
     convergence_forced: bool = False
+
+    def as_trace(self) -> dict[str, Any]:
+        """Return what the record of the run keeps."""
+        return {
+            "problem": self.problem,
+            "convergence_forced": self.convergence_forced,
+            "usage": self.usage.model_dump(),
+            "ledger": self.ledger.model_dump(),
+            "checks": [check.model_dump() for check in self.checks],
+            "return": self.ret.model_dump(mode="json") if self.ret else None,
+        }
 
 
 class Validator(Protocol):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,22 +21,28 @@ ASSIGNMENT = Assignment(question="How often?", question_type=QuestionType.OTHER,
 RUN_ID = "T1.C1.1.2-20261120T090000Z-r1"
 
 
-def work(clock: FakeClock) -> Callable[[], Investigation]:
-    """Return an investigation that takes two and a half seconds."""
-
-    def investigate() -> Investigation:
+def record(runs: RunRecorder, clock: FakeClock, asked: Assignment = ASSIGNMENT, draft: str = "five") -> Investigation:
+    """Record an investigation that takes two and a half seconds."""
+    with runs.recording(RUN_ID, "round 1") as run:
         clock.advance(2.5)
         ledger = Ledger().record_read("a.py", 1, 9, commit="f" * 40, text="x")
-        return Investigation(ret=a_return(), ledger=ledger, usage=Usage(input_tokens=7), investigator="scripted")
+        usage = Usage(input_tokens=7)
+        found = Investigation(ret=a_return(draft), ledger=ledger, usage=usage, investigator="scripted")
+        run.trace, run.transcript = found.as_trace(), found.as_transcript(asked)
+    return found
 
-    return investigate
+
+def fail(runs: RunRecorder, why: str, run_id: str = RUN_ID) -> None:
+    """Record an investigation that ends in an error."""
+    with runs.recording(run_id, "round 1"):
+        raise ProviderError(why)
 
 
 def test_a_run_leaves_trace_transcript_and_log(tmp_path: Path) -> None:
     """Everything SPEC §2 names, and the ledger can be read back."""
     clock = FakeClock()
     runs = RunRecorder(tmp_path / "runs", clock)
-    found = runs.record(RUN_ID, ASSIGNMENT, work(clock))
+    found = record(runs, clock)
     folder = tmp_path / "runs" / RUN_ID
     trace = json.loads((folder / "trace.json").read_text())
     assert (trace["run_id"], trace["seconds"], trace["investigator"]) == (RUN_ID, 2.5, "scripted")
@@ -54,13 +59,9 @@ def test_a_run_leaves_trace_transcript_and_log(tmp_path: Path) -> None:
 
 def test_a_run_that_fails_leaves_its_reason(tmp_path: Path) -> None:
     """The error goes on to whoever asked, and the log holds it."""
-
-    def fail() -> Investigation:
-        raise ProviderError("the model is away")
-
     runs = RunRecorder(tmp_path, FakeClock())
     with pytest.raises(ProviderError):
-        runs.record(RUN_ID, ASSIGNMENT, fail)
+        fail(runs, "the model is away")
     assert "failed: the model is away" in (tmp_path / RUN_ID / "run.log").read_text()
     assert runs.ledger(RUN_ID) is None
 
@@ -68,15 +69,8 @@ def test_a_run_that_fails_leaves_its_reason(tmp_path: Path) -> None:
 def test_a_run_that_cannot_be_recorded_does_not_begin(tmp_path: Path) -> None:
     """Without a ledger no citation of it could be trusted."""
     (tmp_path / "runs").write_text("in the way")
-    begun: list[int] = []
-
-    def begin() -> Investigation:
-        begun.append(1)
-        raise AssertionError
-
     with pytest.raises(StoreError):
-        RunRecorder(tmp_path / "runs", FakeClock()).record(RUN_ID, ASSIGNMENT, begin)
-    assert begun == []
+        fail(RunRecorder(tmp_path / "runs", FakeClock()), "this was not to begin")
 
 
 @pytest.mark.parametrize("name", ["run.log", "trace.json", "transcript.md"])
@@ -85,7 +79,7 @@ def test_a_disk_that_refuses_any_part_is_a_store_error(tmp_path: Path, name: str
     clock = FakeClock()
     (tmp_path / RUN_ID / name).mkdir(parents=True)
     with pytest.raises(StoreError):
-        RunRecorder(tmp_path, clock).record(RUN_ID, ASSIGNMENT, work(clock))
+        record(RunRecorder(tmp_path, clock), clock)
 
 
 @pytest.mark.parametrize("trace", ["", "{", "[]", "{}", '{"ledger": 5}', '{"ledger": {"reads": [1]}}'])
@@ -102,18 +96,9 @@ def test_no_file_of_a_run_holds_a_credential(tmp_path: Path) -> None:
     clock, token = FakeClock(), "ghp" + "_" + "aB3dE5gH7jK9" * 3
     runs = RunRecorder(tmp_path / "runs", clock)
     asked = replace(ASSIGNMENT, question=f"Why is {token} refused?")
-
-    def investigate() -> Investigation:
-        ledger = Ledger().record_read("a.py", 1, 9, commit="f" * 40, text="x")
-        ret = a_return(f"{token} is too old.")
-        return Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator="scripted")
-
-    def fail() -> Investigation:
-        raise ProviderError(f"401 for {token}")
-
-    runs.record(RUN_ID, asked, investigate)
+    record(runs, clock, asked, f"{token} is too old.")
     with pytest.raises(ProviderError):
-        runs.record(f"{RUN_ID}2", asked, fail)
+        fail(runs, f"401 for {token}", f"{RUN_ID}2")
     written = [path.read_text() for path in (tmp_path / "runs").rglob("*") if path.is_file()]
     assert len(written) >= 5
     assert not [text for text in written if token[4:] in text]

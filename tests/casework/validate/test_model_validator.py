@@ -12,13 +12,13 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunFailed, SpendLimitReached
 from bot.agent.prompts import prompt
-from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.casework.investigate.assignment import Investigation
 from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.validate.code_validator import CodeValidator
 from bot.casework.validate.model_validator import ModelValidator
 from bot.casework.validate.validation import Validation
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Usage, Verdict
-from bot.domain.threads import QuestionType, ThreadState, ThreadStatus
+from bot.domain.threads import ThreadState, ThreadStatus
 from tests.builders import THREAD_ID, a_return, in_status
 from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, judged, plain_tools, reading
 from tests.fakes import FakeClock
@@ -54,9 +54,8 @@ class Court:
     def _thread(self, ret: InvestigatorReturn) -> ThreadState:
         ledger = Ledger().record_read("app/retry.py", 1, 3, commit=self.commit, text="")
         found = Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator=MODEL)
-        self.runs.record(
-            "r1", Assignment(question="?", question_type=QuestionType.OTHER, rubric="", round=1), lambda: found
-        )
+        with self.runs.recording("r1", "round 1") as run:
+            run.trace = found.as_trace()
         return in_status(
             ThreadStatus.AWAITING_VALIDATION, investigator_return=ret, investigator_task_id="r1", rubric="the rubric"
         )
