@@ -30,14 +30,13 @@ def read_answer(text: str, kind: type[BaseModel]) -> BaseModel:
     Raises:
         Unreadable: there is none; the message lists what is wrong with the largest object.
     """
-    problem = "there is no JSON object in it"
+    problem = None
     for found in sorted(objects(text), key=lambda found: len(json.dumps(found)), reverse=True):
         try:
             return kind.model_validate(found)
         except ValidationError as error:
-            if problem.startswith("there is no"):
-                problem = _explain(error)
-    raise Unreadable(problem)
+            problem = problem or _explain(error)
+    raise Unreadable(problem or "there is no JSON object in it")
 
 
 def objects(text: str) -> Iterator[dict[str, Any]]:

@@ -51,7 +51,9 @@ def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
     if seen.threads:
         lines.append("")
     for thread in seen.threads:
-        lines.append(f"  {thread.status:<24} {time_ago(now, thread.started_at):>10}  {one_line(thread.question, 40)}")
+        lines.append(
+            f"  {thread.status_words:<24} {time_ago(now, thread.started_at):>10}  {one_line(thread.question, 40)}"
+        )
         lines += [f"    {thread.watch}"] if thread.watch else []
     for name in seen.unreadable:
         lines.append(f"  ! {name} in state/ cannot be read; look at it, then remove it")

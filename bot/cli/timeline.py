@@ -21,7 +21,7 @@ from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_no
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceRef, ValidatorReturn, Verdict
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import strip_hidden
-from bot.domain.threads import Round, ThreadState, Transition
+from bot.domain.threads import Resolution, Round, ThreadState, Transition
 
 MAX_STEPS: Final = 12
 MAX_FAULTS: Final = 3
@@ -114,7 +114,9 @@ def _pages(paging: Paging) -> Iterator[str]:
 
 
 def _round_of(step: Transition) -> int:
-    """Return the round whose draft a step says has arrived; 0 for the others."""
+    """Return the round whose draft arrived with a step; 0 for the others. In older records the words alone say so."""
+    if step.round is not None:
+        return step.round
     last = step.why.rpartition("draft of round ")[2]
     return int(last) if last.isdecimal() and len(last) < 4 else 0
 
@@ -150,7 +152,7 @@ def _fault(check: Check) -> str:
 def _decision(state: ThreadState, replies: Sequence[Record]) -> list[str]:
     """Return who decided, what was posted, and what it took."""
     lines: list[str] = []
-    if state.user_approved_at and not any(str(state.approved_by) in step.why for step in state.status_history[-1:]):
+    if state.user_approved_at and state.resolution not in (Resolution.APPROVED, Resolution.EDITED):
         lines += _line(_clock(state.user_approved_at), f"approved by {state.approved_by}")
     if state.dismiss_reason:
         lines += _line("", f"dismissed: {state.dismiss_reason}")

@@ -124,6 +124,8 @@ class Transition(FrozenValue):
     from_: ThreadStatus
     to: ThreadStatus
     why: str
+    round: Annotated[int | None, Field(exclude_if=operator.not_)] = None
+    """The round whose draft arrived with this step."""
 
     model_config = WITHOUT_UNDERSCORE
 
@@ -287,7 +289,8 @@ class ThreadState(FrozenValue):
         if allowed is None or reason not in allowed:
             suffix = f" ({reason})" if reason else ""
             raise IllegalTransition(f"{self.thread_id}: no step {self.status} -> {to}{suffix}")
-        step = Transition(at=at, from_=self.status, to=to, why=why)
+        new = changes.get("rounds", ())[len(self.rounds) :]
+        step = Transition(at=at, from_=self.status, to=to, why=why, round=new[-1].round if new else None)
         return self.model_copy(
             update={
                 **changes,

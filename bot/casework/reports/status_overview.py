@@ -42,9 +42,11 @@ class ThreadLine:
     thread_id: str
     chat_id: str
     permalink: str | None
-    status: str
+    status: ThreadStatus
     question: str
     started_at: datetime
+    reason: PendingReason | None = None
+    """Why it waits for a human, where it does."""
     severity: Severity = Severity.ACT
     paging: Paging = field(default_factory=Paging)
     watch: str | None = None
@@ -56,11 +58,21 @@ class ThreadLine:
     @property
     def standing(self) -> str:
         """How it stands, in the words of its card."""
-        status, _, reason = self.status.partition(" (")
-        if status != ThreadStatus.PENDING_USER:
-            return status.replace("-", " ").removesuffix(" round 1")
-        reason = reason.rstrip(")")
-        return self.passed or "waits" if reason == PendingReason.APPROVAL else _WAITS.get(reason, "waits")
+        if not self.is_waiting:
+            return self.status.replace("-", " ").removesuffix(" round 1")
+        if self.reason is PendingReason.APPROVAL:
+            return self.passed or "waits"
+        return _WAITS.get(self.reason or "", "waits")
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for a human."""
+        return self.status is ThreadStatus.PENDING_USER
+
+    @property
+    def status_words(self) -> str:
+        """Its status, and why it waits: `pending-user (approval)`."""
+        return f"{self.status} ({self.reason})" if self.reason else str(self.status)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +99,7 @@ class Overview:
     @property
     def drafts(self) -> tuple[ThreadLine, ...]:
         """The threads that wait for a human."""
-        return tuple(thread for thread in self.threads if thread.status.startswith(ThreadStatus.PENDING_USER))
+        return tuple(thread for thread in self.threads if thread.is_waiting)
 
 
 def overview(home: Path, now: datetime) -> Overview:
@@ -101,8 +113,8 @@ def overview(home: Path, now: datetime) -> Overview:
     last = _last_event_at(home / "events.ndjson")
     pause = read_pause(home)
     return Overview(
-        running=sum(not t.status.startswith("pending-user") for t in threads),
-        waiting=sum(t.status.startswith("pending-user") for t in threads),
+        running=sum(not thread.is_waiting for thread in threads),
+        waiting=sum(thread.is_waiting for thread in threads),
         queued=_count_jobs(home / "queue"),
         failed=_count_jobs(home / "queue" / "failed"),
         posted_today=_posted_on(home / "replies.ndjson", now),
@@ -159,26 +171,27 @@ def _threads(folder: Path) -> tuple[list[ThreadLine], list[str]]:
         if line is None:
             unreadable.append(path.name)
             continue
-        if line.status != "closed":
+        if line.status is not ThreadStatus.CLOSED:
             lines.append(line)
     return sorted(lines, key=lambda line: (line.severity.rank, line.started_at)), unreadable
 
 
 def thread_line(document: dict[str, Any]) -> ThreadLine:
     """Return what a list says of a thread's document, as it stands on disk."""
-    reason = document["pending_reason"]
+    reason = PendingReason(document["pending_reason"]) if document["pending_reason"] else None
     return ThreadLine(
         thread_id=document["thread_id"],
         chat_id=document["chat_id"],
         permalink=document["permalink"],
-        status=document["status"] + (f" ({reason})" if reason else ""),
+        status=ThreadStatus(document["status"]),
+        reason=reason,
         question=one_line(document["question"], QUESTION_CHARS),
         started_at=_aware(document["started_at"]),
         severity=Severity(document.get("severity") or Severity.ACT),
         paging=Paging.model_validate(document.get("paging") or {}),
         watch=_watch(document),
         card=_card(document),
-        passed=_passed(document) if reason == PendingReason.APPROVAL else None,
+        passed=_passed(document) if reason is PendingReason.APPROVAL else None,
     )
 
 

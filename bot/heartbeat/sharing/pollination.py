@@ -16,7 +16,7 @@ from bot.domain.heartbeats.checks import commands_in
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState
 from bot.domain.heartbeats.task_history import suggested_moves
 from bot.domain.playbook import Playbook, parse
-from bot.domain.sharing.quarantine import UNKNOWN, quarantine_reason, travelling_form
+from bot.domain.sharing.quarantine import QuarantineCode, quarantine_code, travelling_form
 from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus, is_any_alike
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
@@ -83,7 +83,7 @@ class Pollination:
 
     def is_suspicious(self, text: str) -> bool:
         """Whether a playbook's line is not for another session's model: it reads like an order, or holds a secret."""
-        return quarantine_reason(text, self._secrets) not in (None, UNKNOWN)
+        return quarantine_code(text, self._secrets) not in (None, QuarantineCode.NEW_WORDING)
 
     def sender(self) -> str:
         """Return who sends: the master session, if there is one."""
@@ -153,8 +153,10 @@ class Pollination:
 
     def _suspicious(self, candidate: Candidate) -> str | None:
         """Return why a human reads it first; a line that only moves stands in its session's own playbook already."""
-        why = quarantine_reason(candidate.task, self._secrets, commands=self._commands(candidate.to))
-        return None if candidate.moves_from and why == UNKNOWN else why
+        code = quarantine_code(candidate.task, self._secrets, commands=self._commands(candidate.to))
+        if code is None or (candidate.moves_from and code is QuarantineCode.NEW_WORDING):
+            return None
+        return code.words
 
     def _stored(self, candidate: Candidate, reason: str, quarantine: str | None = None) -> Suggestion:
         suggestion = Suggestion(

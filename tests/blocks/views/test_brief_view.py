@@ -15,13 +15,15 @@ from bot.casework.reports.daily_brief import MAX_LINES, DailyBrief
 from bot.casework.reports.open_findings import FindingLine
 from bot.casework.reports.status_overview import ThreadLine
 from bot.domain.severity import Severity
+from bot.domain.threads import PendingReason, ThreadStatus
 from tests.builders import NOW
 
 DRAFT = ThreadLine(
     thread_id="T1.C1.1.2",
     chat_id="C1",
     permalink="https://acme.slack.com/archives/C1/p1",
-    status="pending-user (approval)",
+    status=ThreadStatus.PENDING_USER,
+    reason=PendingReason.APPROVAL,
     question="why five retries?",
     started_at=NOW - timedelta(minutes=42),
     card=("C0OPS", "1795165201.000100"),

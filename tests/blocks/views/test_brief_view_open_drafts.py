@@ -13,6 +13,7 @@ from blocks.views.brief_view import MAX_REMINDED, draft_lines, reminder_blocks, 
 from bot.casework.reports.status_overview import ThreadLine
 from bot.domain.paging import Paging
 from bot.domain.severity import Severity
+from bot.domain.threads import PendingReason, ThreadStatus
 from tests.builders import NOW
 
 
@@ -22,7 +23,8 @@ def a_line(question: str = "why five?") -> ThreadLine:
         thread_id="T1.C1.1.2",
         chat_id="C1",
         permalink="https://acme.slack.com/archives/C1/p1",
-        status="pending-user (approval)",
+        status=ThreadStatus.PENDING_USER,
+        reason=PendingReason.APPROVAL,
         passed="search result, not an answer",
         question=question,
         started_at=NOW - timedelta(hours=4),

@@ -13,6 +13,7 @@ from bot.casework.reports.open_findings import FindingLine
 from bot.casework.reports.status_overview import Overview, ThreadLine
 from bot.domain.commands.command_specs import near_commands
 from bot.domain.severity import Severity
+from bot.domain.threads import PendingReason, ThreadStatus
 from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.limits import shown
 from tests.builders import NOW
@@ -24,7 +25,8 @@ def an_overview(*questions: str, **changes: Any) -> Overview:
             thread_id=f"T1.C1.{n}.1",
             chat_id="C1",
             permalink="https://acme.slack.com/archives/C1/p1795165200000100" if n % 2 else None,
-            status="pending-user (approval)",
+            status=ThreadStatus.PENDING_USER,
+            reason=PendingReason.APPROVAL,
             passed="✓ checked by a second model",
             question=question,
             started_at=NOW,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.playbook import parse
-from bot.domain.sharing.quarantine import UNKNOWN, quarantine_reason, travelling_form
+from bot.domain.sharing.quarantine import QuarantineCode, quarantine_code, travelling_form
 from bot.domain.sharing.suggestions import (
     SUGGESTION_ID,
     DecidedBy,
@@ -127,27 +127,27 @@ def test_likeness_goes_both_ways_and_holds_of_itself(one: str, other: str) -> No
 @pytest.mark.parametrize("text", [entry["text"] for entry in CORPUS] + ORDERS)
 def test_what_talks_to_the_agent_is_quarantined(text: str) -> None:
     """Every line of the corpus and some made for playbooks."""
-    assert quarantine_reason(text.strip())
+    assert quarantine_code(text.strip())
 
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_free_words_are_read_by_a_human_first(text: str) -> None:
     """However harmless they look: the form decides, not the words."""
-    assert quarantine_reason(text) == UNKNOWN
+    assert quarantine_code(text) is QuarantineCode.NEW_WORDING
 
 
 @pytest.mark.parametrize("text", FOREIGN)
 def test_an_order_in_any_language_is_quarantined(text: str) -> None:
     """Alone, or as the title of a command that is allowed."""
-    assert quarantine_reason(text)
-    assert quarantine_reason(f"{text}: `gh pr list`")
+    assert quarantine_code(text)
+    assert quarantine_code(f"{text}: `gh pr list`")
 
 
 @pytest.mark.parametrize("text", ["`gh pr list`", "`gh pr checks 17`", "`git log --oneline --max-count=20`"])
 def test_an_allowed_command_travels_alone(text: str) -> None:
     """With numbers in its holes."""
-    assert quarantine_reason(text) is None
-    assert quarantine_reason(text, commands=()) == UNKNOWN
+    assert quarantine_code(text) is None
+    assert quarantine_code(text, commands=()) is QuarantineCode.NEW_WORDING
 
 
 @pytest.mark.parametrize(
@@ -165,15 +165,15 @@ def test_an_allowed_command_travels_alone(text: str) -> None:
 )
 def test_a_command_with_words_of_somebody_does_not(text: str) -> None:
     """A branch or a date may be a sentence."""
-    assert quarantine_reason(text)
+    assert quarantine_code(text)
 
 
 @pytest.mark.parametrize("name", ["worker.md", "master.md"])
 def test_the_templates_hold_plain_checks_only(name: str) -> None:
     """They are what every session begins with."""
     playbook = parse((TEMPLATES / name).read_text(encoding="utf-8"))
-    assert [quarantine_reason(task.text) for tier in Tier for task in playbook.tasks(tier)].count(None) >= 12
-    assert all(quarantine_reason(task.text) is None for tier in Tier for task in playbook.tasks(tier))
+    assert [quarantine_code(task.text) for tier in Tier for task in playbook.tasks(tier)].count(None) >= 12
+    assert all(quarantine_code(task.text) is None for tier in Tier for task in playbook.tasks(tier))
 
 
 def test_a_command_travels_without_its_title() -> None:
@@ -186,4 +186,4 @@ def test_a_command_travels_without_its_title() -> None:
 
 def test_the_secrets_of_this_process_are_known() -> None:
     """Whatever they look like."""
-    assert quarantine_reason("Look at tomato-soup-11", {"tomato-soup-11"}) == "it holds a secret"
+    assert quarantine_code("Look at tomato-soup-11", {"tomato-soup-11"}) is QuarantineCode.HOLDS_SECRET
