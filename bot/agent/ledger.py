@@ -6,14 +6,14 @@ Tools write it, the code checks read it. A model never does either. Lines are 1-
 from __future__ import annotations
 
 import hashlib
-from typing import Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 MEMORY_TOOL = "search_memory"
 """The tool whose records are no queries but the refs of what came up."""
 FAILED = "failed: "
-"""How the record of a query begins that got no answer."""
+"""How the record of a query begins that got no answer; older records say it by this alone."""
 OWN_TOOLS = frozenset({"search_code", "read_file", "list_files", "git_log", "git_show", "git_blame", MEMORY_TOOL})
 """The tools over the codebase and the notes; what they were asked is no query of a log."""
 
@@ -41,6 +41,14 @@ class QueryEntry(BaseModel):
     tool: str
     query: str
     result: str | None = None
+    is_answered: Annotated[bool, Field(exclude_if=bool)] = True
+    """Whether it got an answer; one that failed proves nothing."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_old_failure(cls, data: Any) -> Any:
+        is_old = isinstance(data, dict) and "is_answered" not in data
+        return {**data, "is_answered": False} if is_old and str(data.get("query")).startswith(FAILED) else data
 
 
 class Ledger(BaseModel):
@@ -57,9 +65,9 @@ class Ledger(BaseModel):
         self.reads.append(ReadEntry(path=path, start=start, end=end, commit=commit, content_hash=digest))
         return self
 
-    def record_query(self, tool: str, query: str, result: str | None = None) -> Self:
+    def record_query(self, tool: str, query: str, result: str | None = None, *, is_answered: bool = True) -> Self:
         """Note that `tool` was asked `query`, and what it answered where a quote may be compared with that."""
-        self.queries.append(QueryEntry(tool=tool, query=query, result=result))
+        self.queries.append(QueryEntry(tool=tool, query=query, result=result, is_answered=is_answered))
         return self
 
     def covers(self, path: str, start: int, end: int, *, commit: str | None = None) -> bool:
@@ -89,4 +97,4 @@ class Ledger(BaseModel):
 
     def answered(self) -> list[QueryEntry]:
         """Return the queries that got an answer."""
-        return [entry for entry in self.queries if not entry.query.startswith(FAILED)]
+        return [entry for entry in self.queries if entry.is_answered]

@@ -5,7 +5,7 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.ledger import FAILED, Ledger
+from bot.agent.ledger import Ledger
 
 COMMIT, OTHER = "a" * 40, "b" * 40
 RANGES = st.tuples(st.integers(1, 30), st.integers(0, 10)).map(lambda pair: (pair[0], pair[0] + pair[1]))
@@ -83,6 +83,13 @@ def test_covered_means_every_single_line_was_read(reads: list[tuple[int, int]], 
 
 def test_a_query_without_an_answer_proves_nothing() -> None:
     """A failed call is on record, and no citation can rest on it."""
-    ledger = Ledger().record_query("git_show", f"{FAILED}abc1234").record_query("grafana__query", "up")
-    assert not ledger.has_query(f"{FAILED}abc1234")
-    assert [entry.query for entry in ledger.answered()] == ["up"]
+    ledger = Ledger().record_query("git_show", "abc1234", is_answered=False).record_query("grafana__query", "up")
+    assert not ledger.has_query("abc1234")
+    for each in (ledger, Ledger.model_validate_json(ledger.model_dump_json())):
+        assert [entry.query for entry in each.answered()] == ["up"]
+
+
+def test_a_failed_query_of_an_older_record_proves_nothing_either() -> None:
+    """Its words say that it failed, and no field does."""
+    old = Ledger.model_validate({"queries": [{"tool": "git_show", "query": "failed: abc1234"}]})
+    assert old.answered() == []

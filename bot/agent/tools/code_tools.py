@@ -47,11 +47,11 @@ def recorded_tool(
         try:
             text = answer(given)
         except ToolProblem:
-            ledger.record_query(name, FAILED + asked)
+            ledger.record_query(name, FAILED + asked, is_answered=False)
             raise
         except (ProviderError, StoreError) as error:
             _log.warning("A tool could not answer", extra={"action": "tool_failed", "tool": name, "why": str(error)})
-            ledger.record_query(name, FAILED + asked)
+            ledger.record_query(name, FAILED + asked, is_answered=False)
             raise ToolProblem(f"{name} failed; narrow the call or use another tool") from error
         if not reads:
             ledger.record_query(name, asked)

@@ -35,6 +35,10 @@ class HealthCheck:
     fix: str = ""
 
 
+class SkippedCheck(HealthCheck):
+    """A check that was not made; `says` tells why."""
+
+
 def process_check(home: Path, now: datetime) -> HealthCheck:
     """Whether a bot runs on this data directory."""
     seen = read_presence(home)

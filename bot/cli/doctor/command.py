@@ -19,6 +19,7 @@ import click
 
 from bot.casework.reports.health_checks import (
     HealthCheck,
+    SkippedCheck,
     classifier_check,
     connection_check,
     journal_check,
@@ -80,7 +81,7 @@ def render(findings: Mapping[str, HealthCheck]) -> str:
     lines: list[str] = []
     unmade: dict[str, list[str]] = {}
     for name, found in findings.items():
-        if found.says.startswith(_NOT_MADE):
+        if isinstance(found, SkippedCheck):
             unmade.setdefault(f"{found.says}, {found.fix}", []).append(name)
             continue
         lines.append(wrapped(found.says, lead=f"  {MARKS[found.ok]} {name:<12} "))
@@ -108,10 +109,10 @@ def _try(name: str, check: Check, patient: DoctorContext) -> HealthCheck:
     try:
         return check(patient)
     except UnreadSettings:
-        return HealthCheck(ok=False, says=f"{_NOT_MADE}triage.yml cannot be used", fix="see config")
+        return SkippedCheck(ok=False, says=f"{_NOT_MADE}triage.yml cannot be used", fix="see config")
     except NoTokens as error:
         if name != TOKENS:
-            return HealthCheck(ok=False, says=f"{_NOT_MADE}there are no tokens for Slack", fix=f"see {TOKENS}")
+            return SkippedCheck(ok=False, says=f"{_NOT_MADE}there are no tokens for Slack", fix=f"see {TOKENS}")
         return HealthCheck(
             ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again"
         )
