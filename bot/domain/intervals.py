@@ -1,11 +1,7 @@
-"""How often: texts such as `30m` and `1h30m` as durations. Pure.
+"""How often beats are due, and when: texts such as `1h30m` as durations, and the slots of an interval. Pure.
 
-Strict on purpose: what could be read in two ways (`5`, `1.5h`, `30m1h`) is refused with an example of what is right.
-
-When interval beats are: slots at fixed distances since the epoch, shifted by an offset of the session's own. Pure.
-
-Nothing is remembered and nothing drifts: the same session and interval have the same slots after every restart, and
-clock changes make no difference, for all arithmetic is in UTC. The offsets spread the sessions over the interval.
+What could be read in two ways (`5`, `1.5h`, `30m1h`) is refused with an example of what is right. Slots have fixed
+distances since the epoch, shifted by an offset of the session's own: they are the same after every restart.
 """
 
 from __future__ import annotations

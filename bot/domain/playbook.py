@@ -1,15 +1,8 @@
 """A session's HEARTBEAT.md: its due times, flags, tasks and notes. Pure.
 
-The lines are kept with their ends, and every edit replaces whole lines, so that what is not meant to change keeps every
-byte. `parse(text).render() == text` for any text at all.
-A file without a heading for any tier is *freeform*: everything outside Timestamps, Urgent Flags and Notes is a quick
-task, plain paragraphs too. In a tier's section a paragraph is a task only where the section has no list.
-Edits that people and models ask for are in playbook_edits.py.
-
-The lines of a playbook's Timestamps section, such as `- Last quick: (never)`. Pure.
-
-Read leniently, for people edit them; a time without a zone, or none at all, counts as never. Written in whole seconds
-of UTC, and nothing of the line but the time is replaced.
+`parse(text).render() == text` for any text at all: the lines are kept with their ends, and an edit replaces whole
+lines. A file without a heading for any tier is *freeform*: everything outside Timestamps, Urgent Flags and Notes is a
+quick task. Times are read leniently; one without a zone counts as never. Edits are in playbook_edits.py.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""What an investigator and a validator hand back.
+"""What an investigator and a validator hand back, and what their runs cost. Pure.
 
 The models are lenient about size: the code checks report a breach with a reason a human can read, which a refused
 parse could not. They are strict about shape: an unknown value of a closed field never gets this far.
-
-What several model runs cost together. Pure.
 """
 
 from __future__ import annotations

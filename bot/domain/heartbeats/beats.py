@@ -1,10 +1,7 @@
-"""The values of a beat: why it starts, what it says of each task, how it ended, and the line it leaves. Pure.
+"""The values of a beat: why it starts, what it says of each task, how it ended, the line it leaves. Pure.
 
-The shapes are those of heartbeats.ndjson, which other programs read; keys never change meaning.
-
-A beat's full run that is over and not yet on record: kept so that whoever goes on after a crash pays for none again.
-
-Pure values; one stands in its session's state from the end of the run until the beat's line is written.
+The shapes are those of heartbeats.ndjson, which other programs read; keys never change meaning. A run that is over is
+kept in the session's state until the beat's line is written: a crash in between costs no second run.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What people have switched by command, over what triage.yml says: overrides.json. Pure values.
-
-What is remembered of a session between beats: sessions/<session_id>/heartbeat_state.json. Pure values.
+"""What is remembered of a session: heartbeat_state.json, and what people switched by command. Pure values.
 
 A finding is open from the beat that first reports it until a beat finds it gone or a human says it is fixed; its card
 is updated in place as long as it is open.

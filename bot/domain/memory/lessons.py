@@ -2,8 +2,6 @@
 
 A lesson is about a draft: what it said, and what people made of it. It says so in its first words, so that nobody takes
 the draft's words for an answer; what others wrote stands behind a mark on every line, so that it can forge nothing.
-
-What people changed in a text, as a short list of word changes. Pure.
 """
 
 from __future__ import annotations

@@ -1,15 +1,8 @@
-"""A note that an investigation proposes, made safe to keep: its name and its text. Pure.
+"""Notes: how a proposed one is made safe to keep, what stands above its words, what is said before its use. Pure.
 
-Both come from a model that has read hostile text: the name becomes a bare one of small letters, and who approved the
-note stands above it in words of ours.
-
-What stands above the words of a kept note: who kept it, what kind it is, and which lines of code it rests on. Pure.
-
-One `key: <JSON>` a line between two `---`. What people write there themselves is passed over, never an error: a note
-without facts of ours cites nothing, and there is nothing to check. Editors put a byte order mark, other line ends,
-blank lines and lists there, and take quotes away; a lesson stays one through all of that.
-
-What is said before anybody relies on a note: that it is a lesson, and that its lines of code have changed. Pure.
+Name and text come from a model that has read hostile text. Above the words stand who kept the note and which lines it
+rests on, one `key: <JSON>` a line between two `---`; people edit that with any editor, and what is not understood there
+is passed over.
 """
 
 from __future__ import annotations

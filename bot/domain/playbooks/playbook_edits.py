@@ -1,13 +1,8 @@
-"""What people and models may change in a playbook: add, remove and move tasks, raise and clear flags, take notes. Pure.
+"""What people and models may change in a playbook: add, remove and move tasks, flags and notes. Pure.
 
-An entry is found by its section and id, never by a line number, so that an edit meant for one version of the file does
-the same to the next one or is refused. After each edit the file is read again: if anything but the entry meant reads
-differently, the edit is refused and nothing is changed.
-
-Tasks by the numbers people saw: counted across the tiers, bound to the list they were seen in. Pure.
-
-A number means a task only while the list is the one that was shown. Boxes and times do not count, for beats change
-those; once a task came, went or moved, a number could mean another one and is refused.
+An entry is found by its section and id, never by a line number. After each edit the file is read again: if anything but
+the entry meant reads differently, the edit is refused and nothing is changed. A task's number means it only while the
+list is the one that was shown.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The parts of a playbook: which section each line belongs to, and the entries (tasks, flags, notes) in it. Pure.
+"""The parts of a playbook: its sections, the entries (tasks, flags, notes) in them, and what one may say. Pure.
 
 A section runs from a heading that names it to the next one that names another, or to an unknown heading that is not
 deeper. An entry is a list item with its sub-items, continuation lines and code, or a paragraph of plain text.
-
-What an entry of a playbook may say: one line of plain text that forges no structure. Pure.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
-"""What a search over code and memory returns.
+"""What a search over code and memory returns, and which lines of it are worth quoting. Pure.
 
-Choosing the lines of a passage that are worth quoting.
-
-Pure. Lines that would leave their code fence, alert a channel, or hold a credential, blacked out or not, are never
-chosen.
+Lines that would leave their code fence, alert a channel, or hold a credential are never chosen.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""A suggestion: one task line offered to one session, and what became of it. Pure.
+"""A suggestion: one task line offered to one session, and what became of it; and whether two tasks are one. Pure.
 
-Its id is made of the session and what the task says, so that the same task is offered to a session once, ever: what was
-rejected is on file under the id it would have again. Only an open suggestion, or by a human a quarantined one, can be
-decided; whoever comes second is told who was first.
-
-Whether two tasks are one: the same words in any order and wording, or the same commands. Pure.
-
-Too near is a missed suggestion, too far a double check at every beat; of the two a missed suggestion costs less.
+Its id is made of the session and what the task says, so that the same task is offered to a session once, ever. Only an
+open suggestion, or by a human a quarantined one, can be decided; whoever comes second is told who was first. Two tasks
+are one with the same words in any order, or the same commands.
 """
 
 from __future__ import annotations

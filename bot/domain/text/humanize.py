@@ -1,8 +1,6 @@
-"""Lengths of time and distances in time, in words for people. Pure.
+"""Times, lengths of time and distances in time, in words for people. Pure.
 
-The one form in which sentences for people say a time. Pure.
-
-The terminal shows it as it stands; Slack shows the same moment in the reader's zone (`blocks.times.with_local_times`).
+The terminal shows a time as it stands; Slack shows the same moment in the reader's zone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Many findings at once: a few ring for themselves, the rest stand on one list. Pure.
+"""What a beat has to tell, which of it rings, and where alerts go. Pure.
 
-Where alerts go, as it may be judged and written down. Pure.
-
-What a beat has to tell, and what was said of it. Pure.
+Of many findings at once a few ring for themselves; the rest stand on one list.
 """
 
 from __future__ import annotations

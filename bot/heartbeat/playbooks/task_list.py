@@ -1,8 +1,6 @@
-"""A session's tasks as people see them: numbered across the tiers, what is due, what may not run. Only reads.
+"""A session's tasks as people see them, and the words of `tiers` commands; the same in Slack and on the terminal.
 
-Tasks and tiers in plain words, the same in Slack and on the terminal. Pure; nothing here is escaped.
-
-The words of `tiers` commands: a tier, a task's number; what is none is refused with what to type instead. Pure.
+Only reads. Nothing here is escaped; a word that names no tier or task is refused with what to type instead.
 """
 
 from __future__ import annotations

@@ -1,11 +1,4 @@
-"""What one beat changed in its session's HEARTBEAT.md: for its trace, its alert and its line in the log.
-
-What a beat has to do with other sessions: a value beside the rest of what it sees.
-
-What one beat looks at, and what whoever carried it out reports.
-
-What a good beat measured of its due tasks, added to what the session's state remembers of them. Pure.
-"""
+"""What one beat looks at, what it changed in its playbook, and what whoever carried it out reports. Pure values."""
 
 from __future__ import annotations
 

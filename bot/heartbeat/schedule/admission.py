@@ -1,10 +1,7 @@
-"""Gathers the facts and asks the gate: once at the tick, once more when the beat starts.
+"""Whether a beat may run now, and if not, why; and how failures in a row pause a session.
 
-Failures in a row: five of the same kind pause a session, and each try that fails again doubles the pause. Pure.
-
-Whether a beat may run now, and if not, why. Pure: the facts come in, one refusal or none comes out.
-
-Asked twice: at the tick, before anything is queued, and again when the job starts, for it may have waited long.
+Asked at the tick, before anything is queued, and again when the job starts, for it may have waited long. Five failures
+of the same kind pause a session; each try that fails again doubles the pause.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The dead man's check: a session whose due beats neither ran nor were refused for a reason. Pure.
+"""Tells owners of beats that never came: due, and neither run nor refused for a reason.
 
-Tells owners of beats that never came: found while sessions are looked at, told after, for the chat may be slow.
+Found while sessions are looked at, told after that, for the chat may be slow.
 """
 
 from __future__ import annotations

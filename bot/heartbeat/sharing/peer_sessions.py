@@ -1,6 +1,4 @@
-"""A worker's daily report to the master session: how the beat ended and what its receipts say. Pure.
-
-The sessions around a beat: a worker's daily beat reports to the master's, and the master's sends suggestions.
+"""What a beat has to do with other sessions: workers report to the master, the master sends suggestions.
 
 What is done stands in the playbook: without its line "Report to the master session" a worker reports nothing, without
 "Cross-pollinate" the master sends nothing. Reports and suggestions wake nobody.
