@@ -140,7 +140,6 @@ def _joined(*parts: str) -> str:
     return " · ".join(part for part in parts if part)
 
 
-SECTION_TEXT_CHARS = 2_900
 EARLIER_DRAFT_CHARS = 800
 
 

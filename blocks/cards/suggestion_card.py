@@ -23,7 +23,7 @@ from blocks import ids
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, fence, plain, quote_block, section, truncate
 from blocks.text.times import local_time
-from bot.domain.sharing.suggestion_wording import describe_suggestion, order, suggestion_line
+from bot.domain.sharing.suggestion_wording import NO_SUGGESTIONS, describe_suggestion, order, suggestion_line
 from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus
 
 TASK_CHARS: Final = 1_200
@@ -96,7 +96,7 @@ def suggestion_list(suggestions: Sequence[Suggestion]) -> list[Block]:
     """Return what waits and what was decided last, one screen."""
     waiting, decided = order(suggestions)
     if not waiting and not decided:
-        return [section("No suggestions yet. Next: `/triage pollinate run`")]
+        return [section(f"{NO_SUGGESTIONS} Next: `/triage pollinate run`")]
     shown: list[Block] = [section(_entry(one)) for one in waiting[:MAX_WAITING]]
     if len(waiting) > MAX_WAITING:
         shown.append(context(f"{len(waiting) - MAX_WAITING} more: `triage pollinate list` on the terminal."))

@@ -15,9 +15,8 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.text.outgoing_text import split
+from blocks.text.splitting import INPUT_CHARS
 from bot.casework.decisions import DraftClick
-
-MODAL_TEXT_CHARS = 3_000
 
 
 def edit_modal(click: DraftClick, draft: str, *, from_home: bool = False) -> View:
@@ -25,12 +24,12 @@ def edit_modal(click: DraftClick, draft: str, *, from_home: bool = False) -> Vie
 
     Of a draft longer than Slack's editor holds it shows the beginning, and says that it does.
     """
-    fits = len(draft) <= MODAL_TEXT_CHARS
+    fits = len(draft) <= INPUT_CHARS
     text = PlainTextInputElement(
         action_id=ids.INPUT,
         multiline=True,
         initial_value=prefill(draft) or None,
-        max_length=MODAL_TEXT_CHARS,
+        max_length=INPUT_CHARS,
     )
     save = Option(text="Only save it; I will post later", value=ids.ONLY_SAVE)
     choice = CheckboxesElement(action_id=ids.INPUT, options=[save])
@@ -49,12 +48,12 @@ def edit_modal(click: DraftClick, draft: str, *, from_home: bool = False) -> Vie
 
 def prefill(draft: str) -> str:
     """Return what the editor shows of a draft; submitted as it is, it stands for the whole draft."""
-    return draft if len(draft) <= MODAL_TEXT_CHARS else "".join(split(draft, MODAL_TEXT_CHARS)[:1])
+    return draft if len(draft) <= INPUT_CHARS else "".join(split(draft, INPUT_CHARS)[:1])
 
 
 def _cut_note(chars: int) -> Block:
     words = (
-        f"The draft has {chars:,} characters and Slack's editor holds {MODAL_TEXT_CHARS:,}: the rest was cut here. "
+        f"The draft has {chars:,} characters and Slack's editor holds {INPUT_CHARS:,}: the rest was cut here. "
         "Submitted untouched, the whole draft counts; once you change it, what stands here replaces all of it."
     )
     return ContextBlock(elements=[MarkdownTextObject(text=words)])
@@ -72,7 +71,7 @@ def dismiss_modal(click: DraftClick, *, from_home: bool = False) -> View:
 
 def context_modal(click: DraftClick, *, from_home: bool = False) -> View:
     """Return the input for what neither the code nor the message says."""
-    text = PlainTextInputElement(action_id=ids.INPUT, multiline=True, max_length=MODAL_TEXT_CHARS)
+    text = PlainTextInputElement(action_id=ids.INPUT, multiline=True, max_length=INPUT_CHARS)
     block = InputBlock(block_id=ids.CONTEXT, label="What should the investigator know?", element=text)
     metadata = ids.encode_dialogue(click, from_home=from_home)
     return _modal(ids.CONTEXT_VIEW, metadata, title="Add context", submit="Investigate", blocks=[block])

@@ -32,6 +32,8 @@ VALUE_CHARS: Final = 2_000
 """Value of a button (S)."""
 OPTION_CHARS: Final = 75
 """Label of an option in a menu (S); its value has 150."""
+INPUT_CHARS: Final = 3_000
+"""Text of an input in a dialogue (S)."""
 MESSAGE_CHARS: Final = 40_000
 """Text of a message; Slack cuts what is longer (D)."""
 MESSAGE_ADVISED_CHARS: Final = 4_000

@@ -13,7 +13,14 @@ from blocks.text.outgoing_text import SECTION_CHARS, context, escape, section, t
 from blocks.text.times import local_time, with_local_times
 from bot.domain.heartbeats.beats import Envelope, Indicator
 from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
-from bot.heartbeat.schedule.session_wording import beat_words, describe_session, heading, path_lines
+from bot.heartbeat.schedule.session_wording import (
+    NO_BEAT,
+    NO_SESSIONS,
+    beat_words,
+    describe_session,
+    heading,
+    path_lines,
+)
 
 MAX_ROWS: Final = 12
 EARLIER: Final = 4
@@ -32,11 +39,7 @@ INDICATORS: Final = {
 def list_blocks(rows: Sequence[SessionRow], now: datetime) -> list[Block]:
     """Return the sessions, a section for each."""
     if not rows:
-        return [
-            section(
-                "No sessions are configured. Add one under `sessions:` in triage.yml, then reload or restart triage."
-            )
-        ]
+        return [section(NO_SESSIONS)]
     shown: list[Block] = [section(row_text(row, now)) for row in rows[:MAX_ROWS]]
     more = f"{len(rows) - MAX_ROWS} more: `triage heartbeat list` on the terminal. " if len(rows) > MAX_ROWS else ""
     return fit_message([*shown, context(f"{more}Next: `/triage heartbeat why {rows[0].id}`")])
@@ -98,7 +101,7 @@ def _owner(who: str) -> str:
 
 
 def _no_beat(session_id: str) -> list[Block]:
-    return [section(f"*{escape(session_id)}* has no beat on record yet. Next: `/triage heartbeat run {session_id}`")]
+    return [section(f"*{escape(session_id)}* {NO_BEAT} Next: `/triage heartbeat run {session_id}`")]
 
 
 def _beats(beats: Sequence[Envelope], *, may_read: bool) -> Block:

@@ -16,12 +16,12 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, truncate
+from blocks.text.splitting import INPUT_CHARS
 from bot.domain.playbooks.tier_text import TierChanges
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.task_commands import Editing, TaskAnswer
 from bot.heartbeat.playbooks.task_list import TaskList, due_lines, refused_lines, task_line, tier_heading
 
-EDITOR_CHARS: Final = 3_000
 TASK_CHARS: Final = 160
 TIER_CHARS: Final = 2_400
 _REFUSED_SHOWN: Final = 5
@@ -66,7 +66,7 @@ def tier_modal(editing: Editing, *, typed: str | None = None) -> View:
         action_id=ids.INPUT,
         multiline=True,
         initial_value=(editing.text if typed is None else typed) or None,
-        max_length=EDITOR_CHARS,
+        max_length=INPUT_CHARS,
     )
     # A new block id: Slack keeps what stands in a block it knows, and this one has to show what was typed.
     block_id = f"{ids.TIER_TEXT}:{editing.base}"

@@ -25,11 +25,12 @@ from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.schedule.session_overview import SessionRow, rows
 from bot.heartbeat.schedule.session_wording import (
+    NO_BEAT,
+    NO_SESSIONS,
     beat_line,
-    beside_ok_lines,
+    beside_ok_today,
     describe_session,
     heading,
-    midnight_in,
     path_lines,
     status_of,
 )
@@ -65,9 +66,7 @@ class HeartbeatCli(WatchedSessions):
 
     def beside_ok(self, session: Session) -> list[str]:
         """Return what stood beside OK since midnight, in the session's zone as far as it is known here."""
-        zone = self.zones.name(session)
-        since = self.record.since(session.id, midnight_in(zone, self.now))
-        return beside_ok_lines(since, self.now, zone, may_read=True)
+        return beside_ok_today(self.record, session.id, self.now, self.zones.name(session), may_read=True)
 
 
 @click.group("heartbeat", cls=VerbGroup, help="Sessions and their beats.")
@@ -166,7 +165,7 @@ def why(bench: HeartbeatCli, session: str, as_json: bool) -> str:
 
 
 def _no_beat(session_id: str) -> str:
-    return f"{session_id} has no beat on record yet. Next: triage heartbeat run {session_id}"
+    return f"{session_id} {NO_BEAT} Next: triage heartbeat run {session_id}"
 
 
 def _beats_json(beats: Sequence[Envelope]) -> str:
@@ -176,7 +175,7 @@ def _beats_json(beats: Sequence[Envelope]) -> str:
 def render_list(found: Sequence[SessionRow], now: datetime) -> str:
     """Return the sessions, at most 80 columns wide."""
     if not found:
-        return "No sessions are configured; add one under sessions: in triage.yml."
+        return wrapped(NO_SESSIONS)
     width = min(24, max(len(row.id) for row in found))
     lines: list[str] = []
     for row in found:

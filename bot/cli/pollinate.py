@@ -9,7 +9,6 @@ import getpass
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -18,6 +17,8 @@ from bot.cli.arguments import VerbGroup, prints
 from bot.cli.output import WIDTH, cut
 from bot.cli.watched_sessions import WatchedSessions, report_damage
 from bot.domain.sharing.suggestion_wording import (
+    ANYWAY,
+    NO_SUGGESTIONS,
     accepted,
     describe_outcome,
     describe_suggestion,
@@ -31,8 +32,6 @@ from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.ports.collections import SUGGESTIONS, Collection
-
-ANYWAY: Final = "anyway"
 
 id_argument = click.argument("suggestion_id", metavar="ID", help="the suggestion's id, or its last six characters")
 
@@ -78,7 +77,7 @@ def list_suggestions(bench: PollinateCli) -> str:
 def accept(bench: PollinateCli, suggestion_id: str, anyway: str | None) -> str:
     """Accept; a quarantined suggestion is shown first."""
     found = bench.decisions.find(suggestion_id)
-    if found.quarantine and found.is_waiting and anyway is None:
+    if found.is_unread and anyway is None:
         return "\n".join([render(found), f"To add it anyway: triage pollinate accept {found.id} {ANYWAY}"])
     return accepted(bench.decisions.accept(found.id, bench.by, has_read=bool(found.quarantine)))
 
@@ -96,7 +95,7 @@ def render_list(suggestions: Sequence[Suggestion]) -> str:
     """Return what waits and what was decided last, at most 80 columns wide."""
     waiting, decided = order(suggestions)
     if not waiting and not decided:
-        return "No suggestions yet. Next: triage pollinate run"
+        return f"{NO_SUGGESTIONS} Next: triage pollinate run"
     past = ["", "decided last:", *(cut(f"{one.id}  {describe_outcome(one)}") for one in decided)] if decided else []
     following = f"accept {waiting[0].id}" if waiting else "run"
     return "\n".join([*map(render, waiting), *past, "", f"Next: triage pollinate {following}"])

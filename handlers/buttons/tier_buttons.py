@@ -16,7 +16,8 @@ from slack_sdk import WebClient
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.views.tiers_view import EDITOR_CHARS, refused_modal, saved_modal, saving_modal, tier_modal
+from blocks.text.splitting import INPUT_CHARS
+from blocks.views.tiers_view import refused_modal, saved_modal, saving_modal, tier_modal
 from bot.casework.approvers import Approvers
 from bot.domain.text.sanitize import check_whole
 from bot.domain.tiers import Tier
@@ -46,10 +47,10 @@ class TierClick:
 def editor(desk: TaskCommands, session_id: str, tier: Tier) -> View:
     """Return the dialogue that edits a tier; raises InputError where it is too long for Slack's editor."""
     editing = desk.editing(session_id, tier)
-    if len(editing.text) > EDITOR_CHARS:
+    if len(editing.text) > INPUT_CHARS:
         raise InputError(
             f"The {tier} tasks of {session_id} have {len(editing.text):,} characters and Slack's editor holds "
-            f"{EDITOR_CHARS:,}; use add, remove and move, or edit HEARTBEAT.md itself."
+            f"{INPUT_CHARS:,}; use add, remove and move, or edit HEARTBEAT.md itself."
         )
     return tier_modal(editing)
 
@@ -109,7 +110,7 @@ class TierButtons:
 
 def _show_both(ack: Ack, changed: TextChanged, block: str, text: str) -> None:
     """Show how the tier reads now above what was typed; where it is too long for the editor, only say so."""
-    if len(changed.now.text) > EDITOR_CHARS:
+    if len(changed.now.text) > INPUT_CHARS:
         ack(**errors_in(block, InputError(f"{changed} Copy your text, and open the list again.")))
         return
     ack(response_action="update", view=tier_modal(changed.now, typed=text).to_dict())

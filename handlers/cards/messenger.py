@@ -32,8 +32,7 @@ from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
 from bot.domain.threads import ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.cards.publisher import Card, CardPublisher, MessageRef
-from handlers.transport.message_series import Part, post_series
-from handlers.transport.poster import Poster, slack_time
+from handlers.transport.poster import Part, Poster, slack_time
 from handlers.transport.rate_limits import CARD, LINE, REPLY, UPDATE_BURST
 from handlers.transport.slack_clients import translate_slack_errors
 
@@ -140,8 +139,8 @@ class SlackMessenger:
         key = (*at, parts[0].mark)
         if key not in self._whole:
             try:
-                stand = post_series(
-                    self._poster, parts, channel=at.channel, thread_ts=at.ts, what="show the whole draft", rank=CARD
+                stand = self._poster.post_series(
+                    parts, channel=at.channel, thread_ts=at.ts, what="show the whole draft", rank=CARD
                 )
             except Unavailable:
                 raise
@@ -189,8 +188,8 @@ class SlackMessenger:
         for number, blocks in enumerate(messages, 1):
             mark = ids.reply_block_id(state.thread_id, draft_hash, number)
             parts.append(Part(mark=mark, text=message_text(blocks), blocks=marked(blocks, mark)))
-        post_series(
-            self._poster, parts, channel=state.chat_id, thread_ts=state.thread_ts, what="post the reply", rank=REPLY
+        self._poster.post_series(
+            parts, channel=state.chat_id, thread_ts=state.thread_ts, what="post the reply", rank=REPLY
         )
 
     def _posted_last(self, state: ThreadState, text: str, blocks: Sequence[Block], *, is_only: bool) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from bot.errors import InputError
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.schedule.session_overview import rows
-from bot.heartbeat.schedule.session_wording import beside_ok_lines, midnight_in
+from bot.heartbeat.schedule.session_wording import beside_ok_today
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
 from bot.heartbeat.sessions.session_inbox import Assigning
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
@@ -75,8 +75,7 @@ class HeartbeatCommand:
         if verb == "log":
             return log_blocks(session.id, self.record.recent(session.id, LOG_LINES), may_read=may_read)
         now, zone = self.clock.now(), self.zones.name(session)
-        today = self.record.since(session.id, midnight_in(zone, now))
-        remarks = beside_ok_lines(today, now, zone, may_read=may_read)
+        remarks = beside_ok_today(self.record, session.id, now, zone, may_read=may_read)
         latest = self.record.recent(session.id, WHY_BEATS)
         return why_blocks(session.id, latest, may_read=may_read, beside_ok=remarks)
 

@@ -15,7 +15,7 @@ from blocks.cards.suggestion_card import suggestion_list, unread_blocks
 from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import unknown_text, usage_blocks
 from bot.domain.commands.command_specs import command_names
-from bot.domain.sharing.suggestion_wording import accepted, ran, rejected
+from bot.domain.sharing.suggestion_wording import ANYWAY, accepted, ran, rejected
 from bot.domain.sharing.suggestions import DecidedBy
 from bot.domain.text.did_you_mean import near_ones
 from bot.errors import InputError
@@ -24,7 +24,6 @@ from handlers.buttons.suggestion_buttons import NOT_YOURS, SuggestionActions
 from handlers.commands.typed_command import TypedCommand, reject_extra_words
 
 NAME: Final = "pollinate"
-ANYWAY: Final = "anyway"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +71,7 @@ class PollinateCommand:
             raise InputError(
                 f"Nothing was changed: accept takes the id and no more. /triage pollinate accept {found.id}"
             )
-        if found.quarantine and found.is_waiting and line.word(3) != ANYWAY:
+        if found.is_unread and line.word(3) != ANYWAY:
             return unread_blocks(found)
         return message_blocks(accepted(desk.accept(found.id, by, has_read=bool(found.quarantine))))
 

@@ -22,6 +22,7 @@ from bot.domain.playbooks.playbook_edits import ListChanged
 from bot.domain.text.did_you_mean import near_ones
 from bot.heartbeat.playbooks.task_commands import TaskAnswer, TaskCommands
 from bot.heartbeat.playbooks.task_list import parse_number, parse_tier
+from bot.heartbeat.schedule.session_wording import NO_SESSIONS
 from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from handlers.buttons.tier_buttons import NOT_YOURS, editor
@@ -76,7 +77,7 @@ class TiersCommand:
     def _which_session(self) -> str:
         known = [session.id for session in self.sessions.all()]
         if not known:
-            return "No sessions are configured; add one under `sessions:` in triage.yml."
+            return NO_SESSIONS
         more = f" and {len(known) - MAX_NAMED} more: `/triage heartbeat list`" if len(known) > MAX_NAMED else ""
         return f"Which session? {', '.join(f'`/triage tiers {one}`' for one in known[:MAX_NAMED])}{more}"
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from bot.domain.commands.command_line import CommandLine, read_line
 from bot.domain.commands.command_specs import MANUAL
 from bot.domain.text.sanitize import storable
 from bot.errors import InputError
-
-NAME_CHARS: Final = 80
+from handlers.clicks import NAME_CHARS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,6 +11,7 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeVar
 from urllib.error import HTTPError
@@ -44,6 +45,15 @@ class PostInFlight(Unavailable):
     def __init__(self, message: str, *, left_s: float) -> None:
         super().__init__(message)
         self.left_s = left_s
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """One message of a series; `mark` is the id of its first block, `text` is for notifications."""
+
+    mark: str
+    text: str
+    blocks: Sequence[Block]
 
 
 class Poster:
@@ -88,6 +98,43 @@ class Poster:
             return dict(answer.data) if isinstance(answer.data, dict) else {}
 
         return send(blocks) if whole or not blocks else shorter_if_refused(send, blocks)
+
+    def post_series(self, parts: Sequence[Part], *, channel: str, thread_ts: str, what: str, rank: int) -> list[str]:
+        """Post several messages in one thread, in order, whatever died in between; return the ts of all.
+
+        Those that stand there already are not posted again.
+
+        Raises:
+            ProviderError: Slack refused the first one, so nothing of the series stands there.
+            Unconfirmed: some of it stands, and the rest is to be tried again, or may yet come.
+        """
+        standing = self.standing(channel, thread_ts, {part.mark for part in parts}, what=what)
+        was_begun = bool(standing)
+        for number, part in enumerate(parts, 1):
+            if part.mark in standing:
+                continue
+            if was_begun and self.may_still_come(part.mark):
+                raise Unconfirmed(f"Slack could not confirm to {what}: message {number} may still be on its way")
+            try:
+                answer = self.post(
+                    channel,
+                    part.text,
+                    part.blocks,
+                    what=what,
+                    rank=rank,
+                    mark=part.mark,
+                    whole=True,
+                    thread_ts=thread_ts,
+                )
+            except Unconfirmed:
+                raise
+            except ProviderError as error:
+                if not standing:
+                    raise
+                said = f"{len(standing)} of {len(parts)} messages stand in the thread; the rest will be tried again"
+                raise Unconfirmed(f"{error}; {said}", retry_after_s=error.retry_after_s) from error
+            standing[part.mark] = str(answer["ts"])
+        return [standing[part.mark] for part in parts]
 
     def upload(
         self, channel: str, content: bytes, *, filename: str, title: str, alt_text: str, what: str, rank: int

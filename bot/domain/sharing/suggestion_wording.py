@@ -10,6 +10,9 @@ from bot.domain.sharing.suggestions import Suggestion, SuggestionStatus
 from bot.domain.text.sanitize import strip_hidden
 
 DECIDED_SHOWN: Final = 5
+NO_SUGGESTIONS: Final = "No suggestions yet."
+ANYWAY: Final = "anyway"
+"""The word that accepts a quarantined suggestion which somebody has read."""
 _MARKDOWN: Final = re.compile(r"([\\\[\]<>*_])")
 
 

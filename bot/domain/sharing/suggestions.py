@@ -127,6 +127,11 @@ class Suggestion(BaseModel):
         """Whether nobody has decided."""
         return self.status in (SuggestionStatus.OPEN, SuggestionStatus.QUARANTINED)
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether it is quarantined and waits for somebody to read it as data."""
+        return bool(self.quarantine) and self.is_waiting
+
     def decided(self, status: SuggestionStatus, by: DecidedBy, at: datetime, reason: str | None) -> Self:
         """Return it with a decision; raises Conflict, saying who was first, where there is one."""
         if not self.is_waiting:

@@ -11,6 +11,7 @@ from bot.domain.heartbeats.beat_steps import StepLine, StepMark, steps_of_beat
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Indicator
 from bot.domain.text.humanize import duration, time_ago, utc_text
 from bot.domain.text.sanitize import one_line, strip_hidden
+from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_overview import SessionRow, SessionStatus
 
 SIGNS: Final = {StepMark.PASSED: "✓", StepMark.NOT_ASKED: "–", StepMark.ENDED: "■"}
@@ -26,6 +27,10 @@ ENDED: Final = {
 """How a beat ended, for who does not read the journal."""
 
 REMARKS_SHOWN: Final = 8
+NO_BEAT: Final = "has no beat on record yet."
+NO_SESSIONS: Final = (
+    "No sessions are configured. Add one under `sessions:` in triage.yml, then reload or restart triage."
+)
 
 STATUS: Final = {Indicator.OK: "ok", Indicator.ALERT: "alert", Indicator.ERROR: "error", Indicator.NONE: "new"}
 
@@ -90,6 +95,11 @@ def path_lines(beat: Envelope, *, may_read: bool) -> list[str]:
 def _given(beat: Envelope, chars: int) -> list[str]:
     """Return who gave the beat what to do."""
     return [f"assigned by {one_line(each.by, 40)}: “{one_line(each.text, chars)}”" for each in beat.assignments]
+
+
+def beside_ok_today(log: BeatLog, session_id: str, now: datetime, zone: str, *, may_read: bool) -> list[str]:
+    """Return what a session's beats said beside OK since midnight in a zone, as `beside_ok_lines` does."""
+    return beside_ok_lines(log.since(session_id, midnight_in(zone, now)), now, zone, may_read=may_read)
 
 
 def beside_ok_lines(beats: Sequence[Envelope], now: datetime, zone: str, *, may_read: bool) -> list[str]:

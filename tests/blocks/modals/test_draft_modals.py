@@ -6,7 +6,8 @@ import pytest
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.modals.draft_modals import MODAL_TEXT_CHARS, context_modal, dismiss_modal, edit_modal
+from blocks.modals.draft_modals import context_modal, dismiss_modal, edit_modal
+from blocks.text.splitting import INPUT_CHARS
 from bot.casework.decisions import DraftClick
 from tests.blocks.limits import view_as_slack_takes_it
 
@@ -62,9 +63,9 @@ def test_the_editor_opens_empty_where_there_is_no_draft() -> None:
 
 def test_a_draft_that_fits_the_editor_stands_in_it_whole() -> None:
     """At the limit, without a note."""
-    found = view_as_slack_takes_it(edit_modal(CLICK, "x" * MODAL_TEXT_CHARS))
+    found = view_as_slack_takes_it(edit_modal(CLICK, "x" * INPUT_CHARS))
     assert [block["type"] for block in found["blocks"]] == ["input", "input"]
-    assert len(found["blocks"][0]["element"]["initial_value"]) == MODAL_TEXT_CHARS
+    assert len(found["blocks"][0]["element"]["initial_value"]) == INPUT_CHARS
 
 
 @pytest.mark.parametrize("draft", ["x" * 3_001, "word " * 700, "```\n" + "code\n" * 2_000 + "```"])
