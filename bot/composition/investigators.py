@@ -25,9 +25,8 @@ from bot.casework.investigate.model_investigator import InvestigatorAnswer, Mode
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.run_records import RunRecorder
 from bot.casework.investigate.search_gaps import GapNamingInvestigator
-from bot.casework.validate.code_validator import CodeValidator
 from bot.casework.validate.model_validator import ModelValidator
-from bot.casework.validate.validation import Validator
+from bot.casework.validate.validation import CodeValidator, Validator
 from bot.composition.model_access import ModelAccess, open_model_access, stall_limit_s, thread_allowance, uses_models
 from bot.config.environment import Environment
 from bot.config.settings import Settings

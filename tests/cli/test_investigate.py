@@ -15,7 +15,7 @@ from bot.adapters.storage.files.file_leases import FileLeases
 from bot.casework.escalate.escalation_folder import EscalationFolder, EscalationRequest
 from bot.casework.investigate.assignment import Assignment
 from bot.config.settings import Settings
-from bot.domain.questions.question_types import question_type_of
+from bot.domain.questions.rubrics import question_type_of
 from tests.casework.runner import answered
 from tests.gitrepo import commit_files, make_repo
 from tests.journeys.shop import SESSIONS, SHOP

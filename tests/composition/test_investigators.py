@@ -16,8 +16,8 @@ from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.model_investigator import ModelInvestigator
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.search_gaps import GapNamingInvestigator
-from bot.casework.validate.code_validator import CodeValidator
 from bot.casework.validate.model_validator import ModelValidator
+from bot.casework.validate.validation import CodeValidator
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators
 from bot.config.environment import read_environment
 from bot.config.settings import Settings

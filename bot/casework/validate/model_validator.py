@@ -17,8 +17,7 @@ from bot.agent.model_run import OnProgress, RunFailed, RunStopped
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import ModelTask, Specialist
 from bot.casework.investigate.model_investigator import ToolsFor, ValidatorAnswer
-from bot.casework.validate.code_validator import CodeValidator
-from bot.casework.validate.validation import Validation, enforce_checks
+from bot.casework.validate.validation import CodeValidator, Validation, enforce_checks
 from bot.domain.returns import Check, InvestigatorReturn, ValidatorReturn
 from bot.domain.threads import ThreadState
 from bot.ports import Clock

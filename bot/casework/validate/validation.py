@@ -1,26 +1,28 @@
-"""What a validation comes to, and the one thing a validator does: attack a draft before a human sees it.
+"""What a validation comes to, and the validator that needs no model: the checks of SPEC §4.3 and their verdict.
 
-The deterministic checks come first (bot/casework/validate/code_validator.py); a model that judges after them is
-handed their results and can only make a verdict stricter (bot/casework/validate/validation.py).
-
-What the checks and a validator's judgement come to: SPEC §4.4.
-
-Pure. Code can only make a verdict stricter: a `pass` that breaks a rule becomes a `bounce`, never the other way round.
+A validator attacks a draft before a human sees it. The deterministic checks come first; a model that judges after them
+(bot/casework/validate/model_validator.py) is handed their results. Code can only make a verdict stricter: a `pass`
+that breaks a rule becomes a `bounce`, never the other way round (SPEC §4.4).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
-from bot.casework.checks.draft_checks import GROUNDED, ref_marks
+from bot.casework.checks.draft_checks import GROUNDED, check_return, ref_marks
+from bot.casework.investigate.run_records import RunRecorder
 from bot.domain.citations.citation_lines import parse_lines
+from bot.domain.questions.rubrics import rubric_for
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, Usage, ValidatorReturn, Verdict
+from bot.domain.text.language import is_in_language
 from bot.domain.threads import ThreadState
+from bot.ports import Clock
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,3 +159,49 @@ def _was_opened(ref: EvidenceRef, proved: Sequence[EvidenceRef], ledger: Ledger)
 
 def _feedback(problems: Sequence[str]) -> str | None:
     return "\n".join(f"- {problem}" for problem in dict.fromkeys(problems)) or None
+
+
+class CodeValidator:
+    """Port Validator: free, deterministic, the same answer every time.
+
+    With `team_language` a question in that language wants an answer in it; a foreign one its own.
+    """
+
+    def __init__(
+        self,
+        codebase: Path,
+        memory: Path,
+        runs: RunRecorder,
+        clock: Clock,
+        *,
+        secrets: Collection[str] = (),
+        team_language: str | None = None,
+    ) -> None:
+        self._codebase, self._memory, self._runs, self._clock = codebase, memory, runs, clock
+        self._secrets, self._team_language = secrets, team_language
+
+    def validate(
+        self,
+        state: ThreadState,
+        *,
+        run_id: str,  # noqa: ARG002 - the port's
+        summaries: Sequence[str] = (),  # noqa: ARG002 - code cannot compare answers
+        on_progress: OnProgress | None = None,  # noqa: ARG002 - it is done before anybody could ask
+    ) -> Validation:
+        """Return the verdict of the code checks on the thread's latest draft; raises ProviderError when git fails."""
+        assert state.investigator_return is not None
+        ledger = self._runs.ledger(state.investigator_task_id) if state.investigator_task_id else None
+        # a run whose record is gone has read nothing that can be shown
+        checks = check_return(
+            state.investigator_return,
+            repo=self._codebase,
+            ledger=ledger or Ledger(),
+            rubric=rubric_for(state.question_type, language=self._language_for(state.question)),
+            memory=self._memory,
+            known_secrets=self._secrets,
+        )
+        return Validation(ret=verdict_of_checks(checks, at=self._clock.now()), checks=tuple(checks))
+
+    def _language_for(self, question: str) -> str | None:
+        team = self._team_language
+        return team if team and is_in_language(question, team) else None

@@ -19,7 +19,7 @@ from pydantic import AwareDatetime, BaseModel, StringConstraints
 
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE
 from bot.domain.heartbeats.finding_keys import normalised
-from bot.domain.search.stop_words import STOP_WORDS, stem
+from bot.domain.search.tokens import STOP_WORDS, stem
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError
 

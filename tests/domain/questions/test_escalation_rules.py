@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.questions.escalation_rules import SESSION_PREFIX, expected_minutes, session_name, watch_line
-from bot.domain.questions.question_types import question_type_of
+from bot.domain.questions.rubrics import question_type_of
 from bot.domain.threads import QuestionType
 
 LONG = [

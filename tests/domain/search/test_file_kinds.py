@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.credentials.secret_files import is_secret_file
-from bot.domain.search.file_kinds import FileKind, file_kind, is_indexed
+from bot.domain.search.file_kinds import FileKind, file_kind, is_indexed, is_secret_file
 
 SECRET = [
     ".env",
