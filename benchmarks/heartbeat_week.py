@@ -27,7 +27,7 @@ from bot.domain.returns import Usage
 from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_view import BeatReport, BeatView
 from bot.heartbeat.run.beat_worker import BeatWorker
-from bot.heartbeat.run.command_pool import CommandPool
+from bot.heartbeat.run.inputs import CommandPool
 from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.prescreen_step import PrescreenStep, Screened, escalated_for_doubt
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes

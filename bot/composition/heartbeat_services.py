@@ -30,9 +30,8 @@ from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_tools import BeatTools
 from bot.heartbeat.run.beat_view import FullRun
 from bot.heartbeat.run.beat_worker import BeatWorker
-from bot.heartbeat.run.command_pool import CommandPool
 from bot.heartbeat.run.full_run import BeatAnswer, ModelFullRun
-from bot.heartbeat.run.inputs import InputCollector
+from bot.heartbeat.run.inputs import CommandPool, InputCollector
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.prescreen_step import LIMITS, PrescreenAnswer, PrescreenStep, parse_reply

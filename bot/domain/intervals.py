@@ -17,6 +17,11 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND: Final = timedelta(seconds=1)
 
 
+_UNITS: Final = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+_FORM: Final = re.compile("".join(f"(?:([0-9]{{1,18}}){unit})?" for unit in _UNITS))
+_EXAMPLES: Final = 'write for example "45s", "30m", "1h30m" or "2d"'
+
+
 def offset_of(session_id: str, every: timedelta) -> timedelta:
     """Return how far a session's slots are shifted: whole seconds, at least none and less than the interval.
 
@@ -64,11 +69,6 @@ def due_slot(session_id: str, every: timedelta, last: datetime | None, now: date
     """
     slot = slot_of(session_id, every, now)
     return None if last is not None and slot <= last <= now else slot
-
-
-_UNITS: Final = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
-_FORM: Final = re.compile("".join(f"(?:([0-9]{{1,18}}){unit})?" for unit in _UNITS))
-_EXAMPLES: Final = 'write for example "45s", "30m", "1h30m" or "2d"'
 
 
 def parse_interval(text: str) -> timedelta:

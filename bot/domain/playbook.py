@@ -21,6 +21,12 @@ from bot.domain.tiers import Stamps, Tier
 _STAMP: Final = re.compile(r"(.*?\blast\s+(quick|hourly|daily)\b[^:]*:[*_`]*)(.*)", re.IGNORECASE | re.DOTALL)
 
 
+_BOM: Final = "\ufeff"
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_MARKDOWN_FENCE: Final = re.compile(r"\s{0,99}(?:`{3,99}|~{3,99})[ \t]{0,99}(?:markdown|md)\s{0,99}", re.IGNORECASE)
+_TIERS: Final = frozenset(PlaybookSection(tier) for tier in Tier)
+
+
 def read_stamp(line: str) -> tuple[Tier, datetime | None] | None:
     """Return the tier a line speaks of and its time; None if the line is no stamp.
 
@@ -64,12 +70,6 @@ def _after_time(text: str) -> str:
     time = text.partition("<!--")[0].rstrip()
     rest = text[len(time) :]
     return rest if time or not rest.strip() else f" {rest.lstrip()}"
-
-
-_BOM: Final = "\ufeff"
-_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_MARKDOWN_FENCE: Final = re.compile(r"\s{0,99}(?:`{3,99}|~{3,99})[ \t]{0,99}(?:markdown|md)\s{0,99}", re.IGNORECASE)
-_TIERS: Final = frozenset(PlaybookSection(tier) for tier in Tier)
 
 
 def parse(text: str) -> Playbook:

@@ -17,6 +17,7 @@ from bot.casework.pause import PauseSwitch
 from bot.domain.commands.command_specs import APPROVERS, APPROVERS_OR_OWNER, MANUAL, NOTHING
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.threads import PendingReason, ThreadStatus
+from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.sessions.session_inbox import Assigning
@@ -103,7 +104,9 @@ class Everything:
         tiers = TiersCommand(
             owners=OWNERS,
             sessions=works.sessions,
-            desk=TaskCommands(works.sessions, works.store, works.zones, works.clock, MemorySingle()),
+            desk=TaskCommands(
+                works.sessions, works.store, works.zones, works.clock, MemorySingle(), Removals(MemorySingle())
+            ),
             approvers=self.approvers,
             open_view=lambda _, view: self.opened.append(view),
         )

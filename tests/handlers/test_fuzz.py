@@ -32,6 +32,7 @@ from bot.casework.checks.evidence_reader import EvidenceReader
 from bot.casework.memory.note_rechecks import NoteRechecks
 from bot.casework.reports.status_overview import count_today, overview
 from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
 from bot.heartbeat.playbooks.proposal_service import ProposalService
 from bot.heartbeat.playbooks.task_commands import TaskCommands
@@ -191,7 +192,9 @@ class World:
             say=pytest.fail,
         )
         store = in_memory(PROPOSALS)
-        proposals = ProposalService(proposing, store, FakeChat(), clock, require_private=lambda: None)
+        proposals = ProposalService(
+            proposing, store, FakeChat(), clock, require_private=lambda: None, removals=Removals(MemorySingle())
+        )
         return ProposalButtons(proposals, sessions, OWNERS, approvers, say=self.say)
 
     def _suggestions(self, approvers: Approvers) -> SuggestionActions:
@@ -211,7 +214,7 @@ class World:
     def _tiers(self, approvers: Approvers) -> TierButtons:
         sessions, store, clock = SessionRegistry({}, in_memory(OVERRIDES)), MemorySessionStore(), self.office.clock
         zones = OwnerZones(self.office.workspace, clock, local="UTC")
-        desk = TaskCommands(sessions, store, zones, clock, MemorySingle())
+        desk = TaskCommands(sessions, store, zones, clock, MemorySingle(), Removals(MemorySingle()))
         return TierButtons(sessions, OWNERS, desk, approvers, say=self.say)
 
     def _alert_desk(self) -> AlertActions:

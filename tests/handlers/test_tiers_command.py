@@ -13,6 +13,7 @@ from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError
+from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.ports import Person
 from handlers.buttons.decision_handler import say_beside
@@ -67,7 +68,9 @@ class Edge:
         self.tiers = TiersCommand(
             owners=OWNERS,
             sessions=works.sessions,
-            desk=TaskCommands(works.sessions, works.store, works.zones, works.clock, self.slate),
+            desk=TaskCommands(
+                works.sessions, works.store, works.zones, works.clock, self.slate, Removals(MemorySingle())
+            ),
             approvers=self.approvers,
             open_view=self._open,
         )

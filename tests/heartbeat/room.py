@@ -16,7 +16,7 @@ from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_view import BeatReport, BeatView
 from bot.heartbeat.run.beat_worker import BeatWorker
-from bot.heartbeat.run.command_pool import CommandPool
+from bot.heartbeat.run.inputs import CommandPool
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.prescreen_step import Screened

@@ -11,6 +11,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Final
@@ -39,6 +40,17 @@ _SHELL_SIGNS: Final = re.compile(r"[|&;<>$`()*?!~\\\n]")
 _SINGLE_QUOTED: Final = re.compile(r"'[^']*'")
 _HOLE: Final = re.compile(r"\{([^{}]*)\}")
 _EXAMPLE: Final = 'write for example "git log --oneline {branch}" or [git, log, --oneline, "{branch}"]'
+
+
+_DATED: Final = "git for-each-ref --sort=committerdate '--format=%(committerdate:short)%09%(refname:short)'"
+_CHECKED: Final = "number,title,url,headRefName,statusCheckRollup"
+"""What tells a pull request and how its checks stand; code judges the fields, never a title."""
+Argv = tuple[str, ...]
+FLAGS_COMMAND: Final[Argv] = ("triage", "flags")
+"""How a playbook names its own urgent flags; code reads them, nothing is run."""
+MAX_COMMAND_CHARS: Final = 10_000
+_SPAN: Final = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_PROGRAM: Final = re.compile(r"[a-z][a-z0-9_.-]{0,40}")
 
 
 def parse_template(given: object) -> tuple[str, ...]:
@@ -98,10 +110,6 @@ def _fits(word: str, given: str) -> bool:
     return re.fullmatch(pattern, given) is not None
 
 
-_DATED: Final = "git for-each-ref --sort=committerdate '--format=%(committerdate:short)%09%(refname:short)'"
-_CHECKED: Final = "number,title,url,headRefName,statusCheckRollup"
-"""What tells a pull request and how its checks stand; code judges the fields, never a title."""
-
 DEFAULT_COMMANDS: Final = tuple(
     parse_template(text)
     for text in (
@@ -136,17 +144,6 @@ DEFAULT_COMMANDS: Final = tuple(
 )
 
 
-Argv = tuple[str, ...]
-
-FLAGS_COMMAND: Final[Argv] = ("triage", "flags")
-"""How a playbook names its own urgent flags; code reads them, nothing is run."""
-
-MAX_COMMAND_CHARS: Final = 10_000
-
-_SPAN: Final = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-_PROGRAM: Final = re.compile(r"[a-z][a-z0-9_.-]{0,40}")
-
-
 def commands_in(lines: Sequence[str]) -> list[Argv]:
     """Return the commands that stand in backticks in a task's lines; a lone word there is a name, not a command.
 
@@ -171,6 +168,20 @@ def split_command(text: str) -> Argv:
         return tuple(shlex.split(text))
     except ValueError:
         return ()
+
+
+def prints_json(argv: Sequence[str]) -> bool:
+    """Whether a command asks gh or glab for JSON.
+
+    >>> prints_json(("gh", "pr", "list", "--json", "number")), prints_json(("glab", "mr", "list", "-F", "json"))
+    (True, True)
+    >>> prints_json(("gh", "pr", "list"))
+    False
+    """
+    if not argv or argv[0] not in ("gh", "glab"):
+        return False
+    asks = {("--output", "json"), ("-F", "json")}
+    return any(w == "--json" or w == "--output=json" for w in argv) or bool(asks.intersection(pairwise(argv)))
 
 
 def config_line(argv: Argv) -> str:

@@ -22,6 +22,10 @@ from bot.domain.intervals import format_interval, parse_interval
 from bot.domain.severity import Severity
 from bot.errors import ConfigError, InputError
 
+KEPT_OPENINGS = 50
+KEPT_FINDINGS = 200
+SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+
 
 def _interval(value: object) -> object:
     try:
@@ -61,11 +65,6 @@ class SessionOverride(FrozenValue):
 
     enabled: EnabledOverride | None = None
     every: IntervalOverride | None = None
-
-
-KEPT_OPENINGS = 50
-KEPT_FINDINGS = 200
-SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
 class MessageKind(StrEnum):

@@ -27,6 +27,18 @@ REWRITTEN: Final = 0.35
 _WORD: Final = re.compile(r"\S+")
 
 
+MAX_WORDS_CHARS: Final = 3_000
+"""Of a lesson's words: what Slack's text input holds."""
+TITLE_CHARS: Final = 100
+QUESTION_CHARS: Final = 400
+REASON_CHARS: Final = 500
+DRAFT_CHARS: Final = 600
+REPLY_CHARS: Final = 900
+SLUG_CHARS: Final = 36
+_USER: Final = re.compile(r"<@(\w+)>")
+_NAMES: Final = {NoteKind.DISMISSAL: "dismissed", NoteKind.CORRECTION: "corrected"}
+
+
 def word_changes(before: str, after: str) -> list[str]:
     """Return a line for each place that changed, with two words around it; none where nearly all is new, or nothing.
 
@@ -52,18 +64,6 @@ def _change(old: Sequence[str], new: Sequence[str]) -> str:
 def _cut(words: Sequence[str]) -> str:
     text = " ".join(words)
     return text if len(text) <= SIDE_CHARS else f"{text[: SIDE_CHARS - 1].rstrip()}…"
-
-
-MAX_WORDS_CHARS: Final = 3_000
-"""Of a lesson's words: what Slack's text input holds."""
-TITLE_CHARS: Final = 100
-QUESTION_CHARS: Final = 400
-REASON_CHARS: Final = 500
-DRAFT_CHARS: Final = 600
-REPLY_CHARS: Final = 900
-SLUG_CHARS: Final = 36
-_USER: Final = re.compile(r"<@(\w+)>")
-_NAMES: Final = {NoteKind.DISMISSAL: "dismissed", NoteKind.CORRECTION: "corrected"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -36,6 +36,15 @@ RETIRED: Final = "retired"
 """The folder of memory/ whose notes are neither searched nor evidence."""
 
 
+NAMED: Final = 3
+UNKNOWN: Final = "nobody could look up just now whether the lines this note cites still stand"
+MAX_NOTE_CHARS: Final = 20_000
+NAME_CHARS: Final = 60
+_BLANK: Final = re.compile(r"\n\s*\n")
+_UNSAFE: Final = re.compile(r"[^a-z0-9]+")
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
 class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -157,7 +166,6 @@ def _is_sound(ref: str) -> bool:
     return cited is not None and cited.problem() is None
 
 
-NAMED: Final = 3
 _LESSONS: Final = {
     NoteKind.DISMISSAL: (
         "a lesson, not a fact about the code: a draft that said this was dismissed by people, for the reason given"
@@ -166,7 +174,6 @@ _LESSONS: Final = {
         "a lesson, not a fact about the code: people changed a draft as shown; look up what they say in the code"
     ),
 }
-UNKNOWN: Final = "nobody could look up just now whether the lines this note cites still stand"
 
 
 def lesson_notice(kind: NoteKind, changed: Sequence[NoteCitation] | None) -> str:
@@ -193,13 +200,6 @@ def changed_lines_notice(changed: Sequence[NoteCitation] | None) -> str:
     return (
         f"the lines this note cites changed since {changed[0].commit[:7]} ({named}{more}): check before you rely on it"
     )
-
-
-MAX_NOTE_CHARS: Final = 20_000
-NAME_CHARS: Final = 60
-_BLANK: Final = re.compile(r"\n\s*\n")
-_UNSAFE: Final = re.compile(r"[^a-z0-9]+")
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

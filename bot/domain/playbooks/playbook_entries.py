@@ -24,6 +24,13 @@ PLACEHOLDER: Final = "(none)"
 _SUB_ITEM_COLUMNS: Final = 2
 
 
+_NAMES: Final = re.compile(r"[\W\d_]*(timestamp|urgent|quick|hourly|daily|note)s?\b", re.IGNORECASE)
+_URGENT: Final = re.compile(r"\s*!+(?!\[)\s*")
+"""The mark before a task that is to page; `![` begins a picture."""
+MAX_TEXT_CHARS: Final = 300
+_STRUCTURE: Final = re.compile(r"<!--|-->|```|~~~|^#{1,6}(?:\s|$)")
+
+
 class PlaybookSection(StrEnum):
     """What a heading's section is for; those of the tiers are called as the tiers are."""
 
@@ -36,7 +43,6 @@ class PlaybookSection(StrEnum):
     OTHER = "other"
 
 
-_NAMES: Final = re.compile(r"[\W\d_]*(timestamp|urgent|quick|hourly|daily|note)s?\b", re.IGNORECASE)
 _SECTIONS: Final = {
     "timestamp": PlaybookSection.TIMESTAMPS,
     "urgent": PlaybookSection.FLAGS,
@@ -70,10 +76,6 @@ class PlaybookEntry:
     def id(self) -> str:
         """The id its receipts carry; it depends on the text alone."""
         return task_id(self.text)
-
-
-_URGENT: Final = re.compile(r"\s*!+(?!\[)\s*")
-"""The mark before a task that is to page; `![` begins a picture."""
 
 
 def is_marked_urgent(text: str) -> bool:
@@ -167,10 +169,6 @@ def _entry(lines: Sequence[MarkdownLine], section: PlaybookSection, start: int, 
         details=tuple(rest.split("\n")) if rest else (),
         is_item=lines[start].kind is LineKind.ITEM,
     )
-
-
-MAX_TEXT_CHARS: Final = 300
-_STRUCTURE: Final = re.compile(r"<!--|-->|```|~~~|^#{1,6}(?:\s|$)")
 
 
 def plain_text(text: str) -> str:

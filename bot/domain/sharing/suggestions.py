@@ -31,6 +31,11 @@ _COMMAND: Final = re.compile(r"`([^`\s]+\s[^`]*)`")
 _WORD: Final = re.compile(r"\w+")
 
 
+SUGGESTION_ID: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}-[0-9a-f]{6}")
+MAX_TASK_CHARS: Final = 1_000
+MAX_REASON_CHARS: Final = 300
+
+
 def is_same_task(one: str, other: str) -> bool:
     """Whether two task lines ask for the same check.
 
@@ -70,11 +75,6 @@ def _sense(text: str) -> _Sense:
         commands=frozenset(" ".join(command.split()) for command in _COMMAND.findall(text)),
         words=frozenset(stem(word) for word in _WORD.findall(words.casefold()) if word not in STOP_WORDS),
     )
-
-
-SUGGESTION_ID: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}-[0-9a-f]{6}")
-MAX_TASK_CHARS: Final = 1_000
-MAX_REASON_CHARS: Final = 300
 
 
 class SuggestionStatus(StrEnum):

@@ -25,6 +25,11 @@ LISTED: Final = 30
 """Lines of a list: so many fit a Telegram message."""
 
 
+REASONING_CHARS = 1_500
+NOTES, NOTE_CHARS = 10, 900
+"""What is kept of the small print, so that a card can be drawn again as it was."""
+
+
 def split_for_digest(ringing: Sequence[OpenFinding]) -> tuple[list[OpenFinding], list[OpenFinding]]:
     """Return the findings with an alert of their own, the most urgent first, and those for the list: none, or two up.
 
@@ -81,11 +86,6 @@ def redact_route(route: Delivered) -> Delivered:
 def destination(route: Delivered) -> str:
     """Return what stamps of a route are kept under."""
     return f"{route.channel}:{redact_route(route).to}"
-
-
-REASONING_CHARS = 1_500
-NOTES, NOTE_CHARS = 10, 900
-"""What is kept of the small print, so that a card can be drawn again as it was."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

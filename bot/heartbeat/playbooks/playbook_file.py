@@ -33,6 +33,13 @@ MAX_BYTES: Final = 1024 * 1024
 _READ_ONLY: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
+log = logging.getLogger(__name__)
+TRIES: Final = 5
+_ONE_AT_A_TIME: Final = threading.RLock()
+"""Beats, commands and buttons of one process change playbooks one after the other; each change takes milliseconds."""
+KEPT: Final = 500
+
+
 def read_plain(path: Path) -> str | None:
     """Return the text, or None if there is no such file; bytes that are no UTF-8 survive `replace_plain`.
 
@@ -82,13 +89,6 @@ def replace_plain(path: Path, before: str, after: str) -> bool:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
     return True
-
-
-log = logging.getLogger(__name__)
-
-TRIES: Final = 5
-_ONE_AT_A_TIME: Final = threading.RLock()
-"""Beats, commands and buttons of one process change playbooks one after the other; each change takes milliseconds."""
 
 
 def playbook_of(session: Session) -> PlaybookFile:
@@ -165,9 +165,6 @@ class PlaybookFile:
                 exclude.write_text(f"{known}{gap}{PLAYBOOK}\n", encoding="utf-8", errors="replace")
         except (OSError, TriageError):
             log.info("playbook not excluded from git", extra={"action": "playbook_unexcluded"}, exc_info=True)
-
-
-KEPT: Final = 500
 
 
 class Removals:

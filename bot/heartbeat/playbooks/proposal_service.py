@@ -47,7 +47,7 @@ class ProposalService:
         clock: Clock,
         *,
         require_private: Callable[[], None],
-        removals: Removals | None = None,
+        removals: Removals,
     ) -> None:
         self._proposing, self._sessions = proposing, proposing.sessions
         self._store, self._chat, self._clock = store, chat, clock
@@ -154,7 +154,7 @@ class ProposalService:
             return self._store.change(
                 proposal.id, lambda now: now.evolve(standing=ProposalStatus.FAILED, problem=problem)
             )
-        if before is not None and self._removals is not None:
+        if before is not None:
             self._removals.note(session.id, before, after, by=proposal.decided_by or "", at=self._clock.now())
         log.info("a proposal was carried out", extra={"action": "proposal_done", "session": session.id})
         return proposal

@@ -81,7 +81,7 @@ class TaskCommands:
         zones: OwnerZones,
         clock: Clock,
         shown: SingleDocument,
-        removals: Removals | None = None,
+        removals: Removals,
     ) -> None:
         self._sessions, self._store, self._zones, self._clock = sessions, store, zones, clock
         self._shown, self._lock = shown, threading.Lock()
@@ -191,8 +191,7 @@ class TaskCommands:
     def _change(self, session_id: str, edit: Callable[[Playbook], Playbook], by: str) -> Playbook:
         before = self._playbook(session_id)
         after = playbook_of(self._sessions.get(session_id)).change(edit)
-        if self._removals is not None:
-            self._removals.note(session_id, before, after, by=by, at=self._clock.now())
+        self._removals.note(session_id, before, after, by=by, at=self._clock.now())
         return after
 
     def _seen(self, session_id: str, playbook: Playbook, by: str) -> TaskList:

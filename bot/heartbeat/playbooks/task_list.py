@@ -23,6 +23,8 @@ from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import SessionStore
 
+HEADINGS = {Tier.QUICK: "Quick, at every beat", Tier.HOURLY: "Hourly", Tier.DAILY: "Daily"}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskList:
@@ -72,9 +74,6 @@ def due_at(stamps: Stamps, tier: Tier, now: datetime) -> datetime:
     """Return from when on a tier is due by its stamp; `now` where nothing holds it back."""
     stamp = stamps.stamp_of(tier)
     return max(now, stamp + PERIODS[tier]) if stamp is not None and tier in PERIODS else now
-
-
-HEADINGS = {Tier.QUICK: "Quick, at every beat", Tier.HOURLY: "Hourly", Tier.DAILY: "Daily"}
 
 
 def tier_heading(seen: TaskList, tier: Tier) -> str:

@@ -30,6 +30,19 @@ EntryText = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS)]
 """One line of plain text."""
 
 
+_SAID: Final = {
+    EditKind.ADD_TASK: "Add a check to a tier of HEARTBEAT.md: one line; a command goes in backticks.",
+    EditKind.CHECK_TASK: "Tick or clear the box of one of the due tasks, by its id.",
+    EditKind.REMOVE_TASK: "Remove a task that is not worth what it costs, by its id.",
+    EditKind.MOVE_TASK: "Move a task to another tier, by its id.",
+    EditKind.RAISE_FLAG: "Raise an urgent flag: something a human must act on soon. The owner is alerted at once.",
+    EditKind.CLEAR_FLAG: "Clear an urgent flag that is dealt with, by its id.",
+    EditKind.NOTE: "Leave one line in the Notes of HEARTBEAT.md for the next beats.",
+    EditKind.DROP_NOTE: "Drop a note that is no longer true or useful, by its id.",
+}
+_RUN: Final = "Run one of the commands this session allows, exactly as a task names it. Shows what it prints."
+
+
 class AddTask(Arguments):
     """Arguments of `add_task`."""
 
@@ -75,18 +88,6 @@ class Note(Arguments):
     """Arguments of `drop_note`."""
 
     note: EntryId
-
-
-_SAID: Final = {
-    EditKind.ADD_TASK: "Add a check to a tier of HEARTBEAT.md: one line; a command goes in backticks.",
-    EditKind.CHECK_TASK: "Tick or clear the box of one of the due tasks, by its id.",
-    EditKind.REMOVE_TASK: "Remove a task that is not worth what it costs, by its id.",
-    EditKind.MOVE_TASK: "Move a task to another tier, by its id.",
-    EditKind.RAISE_FLAG: "Raise an urgent flag: something a human must act on soon. The owner is alerted at once.",
-    EditKind.CLEAR_FLAG: "Clear an urgent flag that is dealt with, by its id.",
-    EditKind.NOTE: "Leave one line in the Notes of HEARTBEAT.md for the next beats.",
-    EditKind.DROP_NOTE: "Drop a note that is no longer true or useful, by its id.",
-}
 
 
 def small_tools(keeper: PlaybookEditor) -> list[Tool]:
@@ -148,9 +149,6 @@ def playbook_tools(keeper: PlaybookEditor) -> list[Tool]:
             call=lambda given: keeper.drop_note(given.note),
         ),
     ]
-
-
-_RUN: Final = "Run one of the commands this session allows, exactly as a task names it. Shows what it prints."
 
 
 class RunCommand(Arguments):

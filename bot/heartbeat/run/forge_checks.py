@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Final
 
 from bot.domain.text.sanitize import one_line
@@ -45,20 +44,6 @@ class Item:
             f"failing: {', '.join(self.failing)}" if self.failing else "running" if self.is_running else "no failure"
         )
         return f"{self.label} · checks: {checks}"
-
-
-def prints_json(argv: Sequence[str]) -> bool:
-    """Whether a command asks gh or glab for JSON.
-
-    >>> prints_json(("gh", "pr", "list", "--json", "number")), prints_json(("glab", "mr", "list", "-F", "json"))
-    (True, True)
-    >>> prints_json(("gh", "pr", "list"))
-    False
-    """
-    if not argv or argv[0] not in ("gh", "glab"):
-        return False
-    asks = {("--output", "json"), ("-F", "json")}
-    return any(w == "--json" or w == "--output=json" for w in argv) or bool(asks.intersection(pairwise(argv)))
 
 
 def items_in(output: str) -> tuple[Item, ...] | None:

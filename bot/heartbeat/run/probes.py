@@ -21,11 +21,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from bot.domain.heartbeats.checks import Argv, commands_in, is_allowed
+from bot.domain.heartbeats.checks import Argv, commands_in, is_allowed, prints_json
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
-from bot.heartbeat.run.forge_checks import Item, items_in, prints_json
+from bot.heartbeat.run.forge_checks import Item, items_in
 
 TIMEOUT_S: Final = 30.0
 TOTAL_S: Final = 180.0

@@ -34,6 +34,13 @@ SHOWN_LINES: Final = 8
 _OTHERS: Final = frozenset({"git", "gh", "glab", "triage"})
 
 
+_CODE: Final = re.compile(r"`[^`\n]{0,400}`")
+_FOREIGN: Final = ("git", "gh", "glab")
+"""What these print are titles and names, whose words say nothing of how things stand."""
+_shipped = cache(Rules)
+SHOWN: Final = 5
+
+
 def is_own(result: ProbeResult) -> bool:
     """Whether a command is a check of the team's own."""
     return result.argv[0] not in _OTHERS
@@ -87,13 +94,6 @@ def listed(lines: Sequence[str]) -> str:
     return "\n".join([*shown, *([f"- … {rest} more"] if rest else [])])
 
 
-_CODE: Final = re.compile(r"`[^`\n]{0,400}`")
-_FOREIGN: Final = ("git", "gh", "glab")
-"""What these print are titles and names, whose words say nothing of how things stand."""
-
-_shipped = cache(Rules)
-
-
 def severity_of(view: BeatView, text: str, task: PlaybookEntry | None, *, is_event: bool = False) -> Severity:
     """Return the severity of a finding of `task` (None: of no task of the playbook); the most urgent sign counts."""
     return highest(_signs(view, text[:MAX_READ_CHARS], task, is_event=is_event))
@@ -116,9 +116,6 @@ def _signs(view: BeatView, text: str, task: PlaybookEntry | None, *, is_event: b
     yield severity_of_words(said)
     default = view.session.beat.severity
     yield Severity.KNOW if is_event and default is not Severity.PAGE else default
-
-
-SHOWN: Final = 5
 
 
 def remarks(view: BeatView) -> Iterator[str]:

@@ -29,6 +29,13 @@ LONGEST_PAUSE: Final = timedelta(hours=24)
 _RUN: Final = re.compile(r"[\w-]+")
 
 
+TRACKED: Final = (
+    f"git tracks {PLAYBOOK}, so every contributor could write the owner's alerts; run git rm --cached {PLAYBOOK} and "
+    "commit, or set allow_tracked_playbook: true"
+)
+Route = Callable[[Session, SessionState], Delivered | None]
+
+
 def record_failure(state: SessionState, key: str, now: datetime) -> SessionState:
     """Return the state after one more failure; `key` is its kind, such as `ProviderError: refused`.
 
@@ -85,12 +92,6 @@ def pause_after(count: int) -> timedelta:
         return timedelta()
     doublings = min(count - PAUSE_AFTER, 16)
     return min(FIRST_PAUSE * (1 << doublings), LONGEST_PAUSE)
-
-
-TRACKED: Final = (
-    f"git tracks {PLAYBOOK}, so every contributor could write the owner's alerts; run git rm --cached {PLAYBOOK} and "
-    "commit, or set allow_tracked_playbook: true"
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,9 +176,6 @@ def spent_today(state: SessionState, now: datetime) -> float:
 def _hours(hours: ActiveHours, now: datetime) -> str:
     local = now.astimezone(ZoneInfo(hours.timezone))
     return f"it is {local:%H:%M} in {hours.timezone}, beats run {hours.start}-{hours.end}"
-
-
-Route = Callable[[Session, SessionState], Delivered | None]
 
 
 class Admission:

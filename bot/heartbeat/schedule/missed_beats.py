@@ -23,6 +23,9 @@ LONGEST_BEAT: Final = timedelta(minutes=20)
 """A beat may take longer than its session's interval; until then its silence is no reason to worry."""
 
 
+log = logging.getLogger(__name__)
+
+
 def missed_slots(state: SessionState, slot: datetime, every: timedelta, hours: ActiveHours) -> tuple[datetime, ...]:
     """Return the latest two slots before `slot` that nothing answered inside the active hours, oldest first.
 
@@ -60,9 +63,6 @@ def last_answer(state: SessionState) -> datetime | None:
     """Return when a beat last ran or was refused for a reason."""
     times = [at for at in (state.last_run, state.answered_at) if at is not None]
     return max(times, default=None)
-
-
-log = logging.getLogger(__name__)
 
 
 class MissedBeatAlerts:

@@ -19,6 +19,9 @@ from bot.ports import Clock, Workspace
 log = logging.getLogger(__name__)
 
 
+ASK_AGAIN_AFTER: Final = timedelta(hours=1)
+
+
 class Owners:
     """Answers for every session; without a chat (the terminal) no group has members."""
 
@@ -62,9 +65,6 @@ class Owners:
             log.warning("cannot tell who is in a user group", extra={"action": "owners_unknown"}, exc_info=True)
             return False
         return user_id in self._members[who]
-
-
-ASK_AGAIN_AFTER: Final = timedelta(hours=1)
 
 
 class OwnerZones:

@@ -1,12 +1,11 @@
 """Messages between sessions, and what a person gives a session to do.
 
-An assignment wakes who gets it, unless its own work led to the message: a message carries whose beats led to it
-(`data.caused_by`), and none of those is woken, so that two sessions cannot wake each other for ever.
+An assignment wakes who gets it, unless they wrote it themselves; reports and suggestions wake nobody.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from bot.domain.heartbeats.beats import Wake
@@ -17,7 +16,8 @@ from bot.errors import InputError
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports import SessionStore
 
-CAUSED_BY: Final = "caused_by"
+MAX_CHARS: Final = 2_000
+SHOWN_CHARS: Final = 200
 
 
 class SessionInbox:
@@ -26,8 +26,8 @@ class SessionInbox:
     def __init__(self, sessions: SessionRegistry, store: SessionStore, wake: Callable[[str, Wake], str]) -> None:
         self._sessions, self._store, self._wake = sessions, store, wake
 
-    def send(self, message: InboxMessage, *, after: Iterable[InboxMessage] = ()) -> str:
-        """Put a message into an inbox and wake its reader if it should be; `after` is what its writer had just read.
+    def send(self, message: InboxMessage) -> str:
+        """Put a message into an inbox and wake its reader if it should be.
 
         Returns what becomes of the wake, in one sentence; "" where nobody is woken.
 
@@ -36,26 +36,13 @@ class SessionInbox:
             StoreError: the disk refuses it.
         """
         self._sessions.get(message.to)
-        traced = message.evolve(data={**message.data, CAUSED_BY: sorted(causes(message).union(*map(causes, after)))})
-        self._store.send(traced)
-        return self._wake(traced.to, Wake.ASSIGNMENT) if wakes_its_reader(traced) else ""
-
-
-def causes(message: InboxMessage) -> frozenset[str]:
-    """Return whose work led to a message: its writer's, and that of whoever wrote what the writer had read."""
-    earlier = message.data.get(CAUSED_BY)
-    return frozenset(
-        {message.from_, *(str(name) for name in earlier)} if isinstance(earlier, list) else {message.from_}
-    )
+        self._store.send(message)
+        return self._wake(message.to, Wake.ASSIGNMENT) if wakes_its_reader(message) else ""
 
 
 def wakes_its_reader(message: InboxMessage) -> bool:
     """Whether a message is a reason to beat at once."""
-    return message.kind is MessageKind.ASSIGNMENT and message.to not in causes(message)
-
-
-MAX_CHARS: Final = 2_000
-SHOWN_CHARS: Final = 200
+    return message.kind is MessageKind.ASSIGNMENT and message.to != message.from_
 
 
 class Assigning:

@@ -32,6 +32,16 @@ LISTED: Final = 8
 LINE_CHARS: Final = 160
 
 
+SILENT_AFTER: Final = timedelta(hours=36)
+"""A daily report may wait for the morning; after this long it is missing."""
+OFFERS: Final = 20
+PLAYBOOKS: Final = 40
+PLAYBOOK_CHARS: Final = 4_000
+_REPORT: Final = re.compile(r"\breports? to the master\b", re.IGNORECASE)
+_SILENCE: Final = re.compile(r"\bsent no (?:daily )?report\b", re.IGNORECASE)
+_POLLINATE: Final = re.compile(r"\bcross.?pollinat", re.IGNORECASE)
+
+
 def daily_report(session: Session, ending: BeatEnd) -> tuple[str, dict[str, Any]]:
     """Return the report as text, and the same as data, of a beat that carried out its tasks."""
     assert ending.view is not None
@@ -55,16 +65,6 @@ def daily_report(session: Session, ending: BeatEnd) -> tuple[str, dict[str, Any]
 
 def _line(text: str) -> str:
     return " ".join(text.split())[:LINE_CHARS]
-
-
-SILENT_AFTER: Final = timedelta(hours=36)
-"""A daily report may wait for the morning; after this long it is missing."""
-OFFERS: Final = 20
-PLAYBOOKS: Final = 40
-PLAYBOOK_CHARS: Final = 4_000
-_REPORT: Final = re.compile(r"\breports? to the master\b", re.IGNORECASE)
-_SILENCE: Final = re.compile(r"\bsent no (?:daily )?report\b", re.IGNORECASE)
-_POLLINATE: Final = re.compile(r"\bcross.?pollinat", re.IGNORECASE)
 
 
 class PeerSessions:

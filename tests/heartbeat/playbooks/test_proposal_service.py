@@ -12,12 +12,13 @@ from bot.domain.events import Event
 from bot.domain.jobs import PlaybookRequested, QuestionAsked
 from bot.domain.playbooks.proposals import Proposal, ProposalStatus, proposal_id
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
+from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
 from bot.heartbeat.playbooks.proposal_service import ProposalService
 from bot.ports import Person
 from bot.ports.collections import PROPOSALS
 from tests.builders import a_sorter, an_event
-from tests.fakes import MemoryDocuments, in_memory
+from tests.fakes import MemoryDocuments, MemorySingle, in_memory
 from tests.heartbeat.clockwork import Clockwork
 from tests.heartbeat.proposal_chat import FakeChat
 
@@ -54,7 +55,14 @@ class World:
             allow_external=False,
             say=self.lines.append,
         )
-        self.proposals = ProposalService(proposing, self.store, self.chat, self.works.clock, require_private=require)
+        self.proposals = ProposalService(
+            proposing,
+            self.store,
+            self.chat,
+            self.works.clock,
+            require_private=require,
+            removals=Removals(MemorySingle()),
+        )
 
     def hear(self, text: str, **changes: Any) -> bool:
         """Deliver a mention as a job; whether it was taken."""

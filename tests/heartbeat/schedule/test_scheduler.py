@@ -284,19 +284,6 @@ class TestOwnWork:
         assert works.jobs.waiting == {}
         assert len(works.store.inbox("shop")) == 1
 
-    def test_an_answer_to_ones_own_message_does_not_wake(self, tmp_path: Path) -> None:
-        """However many sessions it went through; a restart changes nothing."""
-        works = Clockwork(tmp_path, "api", "shop", "web", every="30m", active_hours=ALL_DAY)
-        works.tick()
-        works.mail.send(self.assignment("shop", "api"))
-        works.mail.send(self.assignment("api", "web"), after=works.store.inbox("api"))
-        works.mail.send(self.assignment("web", "shop"), after=works.store.inbox("web"))
-        assert sorted(job.key for job in works.run_all()) == ["api", "web"]
-        works.store.save("api", lambda state: state.evolve(inbox_read=1))
-        works.store.save("web", lambda state: state.evolve(inbox_read=1))
-        works.restarted().tick(seconds=20)
-        assert works.jobs.waiting == {}
-
     def test_a_message_to_nobody_is_refused(self, works: Clockwork) -> None:
         """And not stored."""
         with pytest.raises(InputError):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from bot.domain.heartbeats.checks import Argv
 from bot.domain.jobs import Job, JobKind
-from bot.heartbeat.run.command_pool import MAX_AGE_S, CommandPool
+from bot.heartbeat.run.inputs import MAX_AGE_S, CommandPool
 from bot.heartbeat.run.probes import ProbeResult
 from tests.builders import some_work
 from tests.fakes import FakeClock, MemoryJobQueue
