@@ -13,10 +13,11 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.casework.replies import reply_record
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, ThreadStatus
+from bot.ports.threads import Threads
 
 APPROVALS = 200
 SIZES = (100, 100_000)
@@ -52,7 +53,7 @@ def _fill_archive(home: Path, count: int) -> None:
         (folder / f"T0BENCH.C0OLD.1700000000.{number:06d}.{at:%Y-%m-%dT%H:%M:%SZ}.json").write_text(text)
 
 
-def _approve(store: TinyDocuments, replies: NdjsonJournal, state: ThreadState) -> float:
+def _approve(store: Threads, replies: NdjsonJournal, state: ThreadState) -> float:
     start = time.perf_counter()
     intent = PostIntent(at=START, draft_hash=state.draft_hash or "")
     state = store.put(state.evolve(post_intent=intent, approved_by="U0ANA", user_approved_at=START))
@@ -70,7 +71,7 @@ def main() -> int:
         for size in SIZES:
             home = Path(folder) / str(size)
             _fill_archive(home, size)
-            places[size] = (TinyDocuments(home), NdjsonJournal(home / "replies.ndjson"))
+            places[size] = (Threads(FileDocuments(home)), NdjsonJournal(home / "replies.ndjson"))
         os.sync()  # what filling the archive left to write must not be paid for by an approval
         times: dict[int, list[float]] = {size: [] for size in SIZES}
         for number in range(1, APPROVALS + 1):

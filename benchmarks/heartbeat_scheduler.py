@@ -18,8 +18,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.session_files import SessionFiles
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.beats import Delivered
@@ -30,6 +30,7 @@ from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, Scheduler
 from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES, Collection
 from tests.heartbeat.builders import alert_router
@@ -62,7 +63,7 @@ class Works:
         hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
         beat = {"every": "30m", "active_hours": hours}
         shop = SessionSettings.model_validate({"cwd": home, "owner": "U0ANN", "heartbeat": beat})
-        self.store = SessionFiles(home, on_damage=print)
+        self.store = SessionMemory(FileStore(home), on_damage=print)
         self.jobs = SpoolQueue(home / "queue", self.clock)
         zones = OwnerZones(None, self.clock, local="UTC")
         dm = Delivered(mode="last", channel="slack", to="D0ANN")

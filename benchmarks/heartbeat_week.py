@@ -37,6 +37,7 @@ from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
@@ -45,7 +46,7 @@ from tests.fakes import (
     MemoryDocuments,
     MemoryJobQueue,
     MemoryJournal,
-    MemorySessionStore,
+    MemoryStore,
     in_memory,
 )
 from tests.heartbeat.builders import alert_router, input_collector, peer_sessions
@@ -241,7 +242,7 @@ def week(folder: Path, changes: Sequence[Change], *, probes: bool, screen: bool)
         settings[f"s{number}"] = SessionSettings.model_construct(
             name=None, cwd=cwd, owner="U1", channels=(), master=False, heartbeat=beat
         )
-    store, jobs, journal = MemorySessionStore(), MemoryJobQueue(clock), MemoryJournal()
+    store, jobs, journal = SessionMemory(MemoryStore()), MemoryJobQueue(clock), MemoryJournal()
     sessions = SessionRegistry(settings, in_memory(OVERRIDES))
     zones, log = OwnerZones(FakeWorkspace(), clock, local="UTC"), BeatLog(journal)
     alerts = alert_router({"slack": listener}, store, clock)

@@ -17,17 +17,17 @@ from typing import Any
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.domain.heartbeats.session_state import InboxMessage, SessionState, check_session_id
 from bot.domain.jobs import Job, JobKind, Work, queue_order
 from bot.domain.memory.notes import NoteCitation
 from bot.domain.questions.week_summary import WeekSummary
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.passages import MemoryHit
-from bot.domain.threads import ThreadState, check_thread_id
+from bot.domain.threads import ThreadState
 from bot.errors import Conflict, ProviderError, StoreError
-from bot.ports import Channel, ChatMessage, Clock, Document, Person, any_job
+from bot.ports import ArchivedDocument, Channel, ChatMessage, Clock, DamagedDocument, Document, Person, any_job
 from bot.ports.collections import Collection, CollectionSpec, Model, SingleDocument
 from bot.ports.storage import DAMAGED
+from bot.ports.threads import Threads
 
 MAX_ATTEMPTS = 3
 
@@ -107,15 +107,19 @@ class MemoryJournal:
 class MemoryDocuments:
     """Port Documents over JSON texts, so that nothing it hands out is shared; `full` makes the disk refuse.
 
-    `texts` has the version and the text of each document, by collection and id; it survives a restart.
+    `texts` has the version and the text of each document, by collection and id; with `closed` it survives a restart.
+    `meanwhile` is called once before the next write: what somebody else does between a look and a write.
     """
 
     def __init__(
         self, texts: dict[tuple[str, str], tuple[int, str]] | None = None, faults: Faults | None = None
     ) -> None:
         self.texts = {} if texts is None else texts
-        self.aside: dict[str, str] = {}
+        self.closed: dict[tuple[str, str], list[tuple[datetime, int, str]]] = {}
+        self.aside: dict[str, tuple[str, str]] = {}
         self.full = False
+        self.archive_full = False
+        self.meanwhile: Callable[[], object] | None = None
         self._faults = faults or Faults()
         self._lock = threading.RLock()
 
@@ -128,11 +132,15 @@ class MemoryDocuments:
             return [self._read(collection, doc_id) for name, doc_id in sorted(self.texts) if name == collection]
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
         with self._lock:
             self._compare(collection, doc_id, version)
-            self._faults.point(f"{collection}: before a write")
+            what = value.get("status", "a write")
+            self._faults.point(f"{collection}: before {what}")
             self.texts[collection, doc_id] = version + 1, json.dumps(dict(value))
-            self._faults.point(f"{collection}: after a write")
+            self._faults.point(f"{collection}: after {what}")
 
     def delete(self, collection: str, doc_id: str, *, version: int) -> None:
         with self._lock:
@@ -142,8 +150,41 @@ class MemoryDocuments:
     def set_aside(self, collection: str, doc_id: str) -> str:
         with self._lock:
             where = f"{collection}/{doc_id}.corrupt"
-            self.aside[where] = self.texts.pop((collection, doc_id))[1]
+            self.aside[where] = collection, self.texts.pop((collection, doc_id))[1]
             return where
+
+    def damaged(self, collection: str) -> Sequence[DamagedDocument]:
+        at = datetime.fromtimestamp(0, UTC)
+        return [
+            DamagedDocument(doc_id=where.rpartition("/")[2].removesuffix(".corrupt"), name=where, at=at, is_new=True)
+            for where, (name, _) in self.aside.items()
+            if name == collection
+        ]
+
+    def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
+        with self._lock:
+            if (collection, doc_id) not in self.texts:
+                return
+            if self.archive_full:
+                raise StoreError("cannot archive the document: No space left on device")
+            self._faults.point(f"{collection}: before the archive")
+            version, text = self.texts.pop((collection, doc_id))
+            self.closed.setdefault((collection, doc_id), []).append((at, version, text))
+            self._faults.point(f"{collection}: after the archive")
+
+    def archived(self, collection: str, doc_id: str | None = None) -> Sequence[ArchivedDocument]:
+        with self._lock:
+            found = [
+                ArchivedDocument(doc_id=one, at=ending[0], name=str(number))
+                for (name, one), endings in self.closed.items()
+                if name == collection and doc_id in (None, one)
+                for number, ending in enumerate(endings)
+            ]
+        return sorted(found, key=lambda one: (one.at, int(one.name)), reverse=True)
+
+    def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
+        at, version, text = self.closed[collection, archived.doc_id][int(archived.name)]
+        return Document(id=archived.doc_id, version=version, value=json.loads(text), written_at=at)
 
     def _compare(self, collection: str, doc_id: str, version: int) -> None:
         stored = self.get(collection, doc_id)
@@ -166,71 +207,31 @@ def in_memory(spec: CollectionSpec[Model], documents: MemoryDocuments | None = N
     return Collection(documents or MemoryDocuments(), spec)
 
 
-class MemoryThreadStore:
-    """Port ThreadStore over two dictionaries of JSON texts, so that nothing it hands out is shared.
-
-    `meanwhile` is called once before the next put: what somebody else does between a look and a write.
-    """
+class MemoryStore:
+    """Port Store in memory; what was handed in survives a restart, and `full` makes the disk refuse."""
 
     def __init__(
         self,
-        documents: dict[str, str] | None = None,
-        closed: dict[str, list[str]] | None = None,
+        texts: dict[tuple[str, str], tuple[int, str]] | None = None,
+        lines: dict[str, list[str]] | None = None,
         faults: Faults | None = None,
     ) -> None:
-        self.documents = {} if documents is None else documents
-        self.closed = {} if closed is None else closed
-        self.full = False
-        self.archive_full = False
-        self.meanwhile: Callable[[], object] | None = None
-        self._faults = faults or Faults()
-        self._lock = threading.RLock()
+        self.documents = MemoryDocuments(texts, faults)
+        self.lines = {} if lines is None else lines
+        self._faults = faults
 
-    def get(self, thread_id: str) -> ThreadState | None:
-        with self._lock:
-            text = self.documents.get(thread_id)
-        return ThreadState.model_validate_json(text) if text is not None else None
+    def journal(self, name: str) -> MemoryJournal:
+        journal = MemoryJournal(self.lines.setdefault(name, []), self._faults, name)
+        journal.full = self.documents.full
+        return journal
 
-    def put(self, state: ThreadState) -> ThreadState:
-        check_thread_id(state.thread_id)
-        meanwhile, self.meanwhile = self.meanwhile, None
-        if meanwhile is not None:
-            meanwhile()
-        with self._lock:
-            current = self.get(state.thread_id)
-            if (current.version if current else 0) != state.version:
-                raise Conflict(f"{state.thread_id} was changed meanwhile; look again")
-            if self.full:
-                raise StoreError("cannot write the thread: No space left on device")
-            stored = state.evolve(version=state.version + 1)
-            self._faults.point(f"store: before {state.status}")
-            self.documents[state.thread_id] = stored.model_dump_json()
-            self._faults.point(f"store: after {state.status}")
-            return stored
 
-    def threads(self) -> list[ThreadState]:
-        with self._lock:
-            states = [ThreadState.model_validate_json(text) for text in self.documents.values()]
-        return sorted(states, key=lambda state: state.started_at)
+class MemoryThreads(Threads):
+    """Threads over documents in memory."""
 
-    def last_closed(self, thread_id: str) -> ThreadState | None:
-        current = self.get(check_thread_id(thread_id))
-        if current is not None and not current.is_open:
-            return current
-        with self._lock:
-            closed = self.closed.get(thread_id)
-        return ThreadState.model_validate_json(closed[-1]) if closed else None
-
-    def archive(self, thread_id: str) -> None:
-        with self._lock:
-            state = self.get(thread_id)
-            if state is None or state.closed_at is None:
-                return
-            if self.archive_full:
-                raise StoreError("cannot archive the thread: No space left on device")
-            self._faults.point("store: before the archive")
-            self.closed.setdefault(thread_id, []).append(self.documents.pop(thread_id))
-            self._faults.point("store: after the archive")
+    def __init__(self, memory: MemoryDocuments | None = None, faults: Faults | None = None) -> None:
+        self.memory = memory or MemoryDocuments(faults=faults)
+        super().__init__(self.memory)
 
 
 class MemoryJobQueue:
@@ -322,51 +323,6 @@ class MemoryJobQueue:
                 return job if not (job.runs_alone and self.running) else None
             busy.add(job.key)
         return None
-
-
-class MemorySessionStore:
-    """Port SessionStore over dictionaries of JSON texts; `full` makes the disk refuse."""
-
-    def __init__(
-        self,
-        states: dict[str, str] | None = None,
-        inboxes: dict[str, list[str]] | None = None,
-        faults: Faults | None = None,
-    ) -> None:
-        self.states = {} if states is None else states
-        self.inboxes = {} if inboxes is None else inboxes
-        self.full = False
-        self._faults = faults or Faults()
-        self._lock = threading.RLock()
-
-    def load(self, session_id: str) -> SessionState:
-        with self._lock:
-            text = self.states.get(check_session_id(session_id))
-        return SessionState.model_validate_json(text) if text is not None else SessionState()
-
-    def save(self, session_id: str, change: Callable[[SessionState], SessionState]) -> SessionState:
-        with self._lock:
-            state = change(self.load(session_id))
-            if self.full:
-                raise StoreError("cannot write the session: No space left on device")
-            self._faults.point("sessions: before a state")
-            self.states[session_id] = state.model_dump_json()
-            self._faults.point("sessions: after a state")
-            return state
-
-    def inbox(self, session_id: str) -> list[InboxMessage]:
-        with self._lock:
-            lines = list(self.inboxes.get(check_session_id(session_id), []))
-        messages = [InboxMessage.model_validate_json(line) for line in lines]
-        return messages[self.load(session_id).inbox_read :]
-
-    def send(self, message: InboxMessage) -> None:
-        if self.full:
-            raise StoreError("cannot write the inbox: No space left on device")
-        with self._lock:
-            self._faults.point("sessions: before a message")
-            self.inboxes.setdefault(check_session_id(message.to), []).append(message.model_dump_json())
-            self._faults.point("sessions: after a message")
 
 
 class MemoryDecisionLog:

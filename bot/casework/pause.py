@@ -1,29 +1,24 @@
 """Somebody has stopped all work that costs money, for as long as they say. Pure.
 
-paused.json as anybody reads it, beside a running bot too.
+The pause as anybody reads it, beside a running bot too.
 
-A file that is there and cannot be read is a pause by somebody: spending goes on only where nobody objected.
+A document that is there and cannot be read is a pause by somebody: spending goes on only where nobody objected.
 
 Pause and resume: while paused messages are heard and get their cards, and nothing that costs money begins.
 
-Writes paused.json, removed when work goes on; the queue keeps what waits, so resuming has nothing to find again.
+Writes one document, removed when work goes on; the queue keeps what waits, so resuming has nothing to find again.
 """
 
 from __future__ import annotations
 
-import json
 import logging
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Final
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from bot.domain.jobs import Job, MessageWork
 from bot.domain.text.humanize import utc_text
-from bot.errors import ConfigError
-from bot.ports import Clock
-from bot.ports.collections import SingleDocument
+from bot.ports import Clock, Documents
+from bot.ports.collections import PAUSE, SingleDocument, unsealed
 
 
 class Pause(BaseModel):
@@ -47,32 +42,15 @@ class Pause(BaseModel):
         return f"paused by @{self.name} since {utc_text(self.at)}"
 
 
-FILE: Final = "paused.json"
-
-
-def read_pause(home: Path) -> Pause | None:
-    """Return the pause of a data directory, also beside a running bot; None where there is none.
-
-    Raises:
-        ConfigError: the file may not be read.
-    """
-    path = home / FILE
-    try:
-        document = json.loads(path.read_bytes())
-        return Pause.model_validate(document) if document else None
-    except (FileNotFoundError, NotADirectoryError):
+def read_pause(documents: Documents) -> Pause | None:
+    """Return the pause that is on file, also beside a running bot; None where there is none. Raises StoreError."""
+    document = documents.get(PAUSE, PAUSE)
+    if document is None or (document.value is not None and not unsealed(document)):
         return None
-    except (ValueError, ValidationError, RecursionError):
-        return Pause(by="", name="somebody (paused.json cannot be read)", at=_written_at(path))
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
-
-
-def _written_at(path: Path) -> datetime:
     try:
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except OSError:  # gone meanwhile
-        return datetime.fromtimestamp(0, UTC)
+        return Pause.model_validate(unsealed(document))
+    except ValidationError:
+        return Pause(by="", name="somebody (paused.json cannot be read)", at=document.written_at)
 
 
 log = logging.getLogger(__name__)
@@ -81,9 +59,9 @@ log = logging.getLogger(__name__)
 class PauseSwitch:
     """The one switch of a running bot."""
 
-    def __init__(self, home: Path, slate: SingleDocument, clock: Clock) -> None:
-        self._slate, self._clock = slate, clock
-        self._pause = read_pause(home)
+    def __init__(self, documents: Documents, clock: Clock) -> None:
+        self._document, self._clock = SingleDocument(documents, PAUSE), clock
+        self._pause = read_pause(documents)
 
     @property
     def is_paused(self) -> bool:
@@ -104,7 +82,7 @@ class PauseSwitch:
         if self._pause is not None:
             return False
         pause = Pause(by=by, name=name, at=self._clock.now())
-        self._slate.write(pause.model_dump(mode="json"))
+        self._document.write(pause.model_dump(mode="json"))
         self._pause = pause
         log.warning("paused by %s", by, extra={"action": "paused"})
         return True
@@ -113,7 +91,7 @@ class PauseSwitch:
         """Go on; False if nothing was paused. Raises StoreError, and then all stays paused."""
         if self._pause is None:
             return False
-        self._slate.clear()
+        self._document.clear()
         self._pause = None
         log.warning("resumed by %s", by, extra={"action": "resumed"})
         return True

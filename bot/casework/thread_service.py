@@ -15,7 +15,8 @@ from bot.casework.card_updates import CardUpdates, OpsChannelGuard, report_progr
 from bot.config.settings import Settings
 from bot.domain.threads import ThreadState
 from bot.errors import Conflict, ProviderError, StoreError, TriageError, Unavailable
-from bot.ports import Clock, JobQueue, Journal, Messenger, NoteIndex, ThreadStore, Workspace
+from bot.ports import Clock, JobQueue, Journal, Messenger, NoteIndex, Workspace
+from bot.ports.threads import Threads
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ class ThreadService:
     """The outside world as casework sees it."""
 
     settings: Settings
-    store: ThreadStore
+    store: Threads
     jobs: JobQueue
     messenger: Messenger
     workspace: Workspace

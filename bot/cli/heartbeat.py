@@ -15,7 +15,6 @@ from typing import Any, Final
 import click
 
 from bot.adapters.storage.files.file_leases import running_process
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.cli.arguments import VerbGroup, json_option, prints
 from bot.cli.output import WIDTH, cut, to_json, wrapped
 from bot.cli.watched_sessions import WatchedSessions
@@ -37,6 +36,7 @@ from bot.heartbeat.schedule.session_wording import (
 from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.session_inbox import Assigning, SessionInbox
 from bot.heartbeat.sessions.session_registry import Session
+from bot.ports.collections import HEARTBEATS
 
 LOG_LINES: Final = 20
 EARLIER: Final = 4
@@ -53,7 +53,7 @@ class HeartbeatCli(WatchedSessions):
         super().__init__(home, config)
         self.now = datetime.now(UTC)
         self.by = ChangedBy(id="terminal", name=getpass.getuser(), at=self.now)
-        self.record = BeatLog(NdjsonJournal(self.home / "heartbeats.ndjson"))
+        self.record = BeatLog(self.storage.journal(HEARTBEATS))
         self.controls = SessionControls(self.registry, self.overrides, self.drop, cancel=lambda _: False)
 
     def drop(self, session_id: str, wake: Wake) -> str:

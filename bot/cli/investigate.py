@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.file_store import FileStore
 from bot.agent.budget import Budget
 from bot.casework.escalate.escalation_folder import EscalationFolder, EscalationRequest
 from bot.casework.escalate.long_run import harness_environment, run_escalation
@@ -27,6 +27,7 @@ from bot.config.model_settings import BudgetSettings
 from bot.config.settings import Settings
 from bot.domain.secrets import redact
 from bot.errors import InputError
+from bot.ports.collections import SPEND
 
 
 @click.command("investigate", help="Look into one question, check the draft, and print it. Posts nothing.")
@@ -84,7 +85,7 @@ def _hire(
         environment=harness_environment(environment, request.settings),
         limit_s=request.settings.escalation.time_limit_min * 60,
         screen=sys.stdout,
-        on_cost=Budget(NdjsonJournal(environment.home / "spend.ndjson"), sources.clock).record,
+        on_cost=Budget(FileStore(environment.home).journal(SPEND), sources.clock).record,
         secrets=environment.secrets(),
     )
     return harness, RunRecorder(environment.home / "runs", sources.clock, environment.secrets())

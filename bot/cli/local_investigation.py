@@ -13,7 +13,7 @@ from typing import Any, Final
 from bot.adapters.process.system_clock import SystemClock
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.search.passage_index import SqlitePassageIndex
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.card_updates import progress_line
@@ -34,6 +34,7 @@ from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import Round, ThreadState
 from bot.errors import TriageError
+from bot.ports.collections import REPLIES
 
 MAX_NAME: Final = 1_000
 MAX_DIFF_LINES: Final = 200
@@ -234,7 +235,7 @@ def open_sources(settings: Settings, environment: Environment, *, is_long: bool 
         repo=repo,
         index=SqlitePassageIndex(repo, home / "index" / "passages.sqlite", environment.secrets()),
         memory=FileNoteIndex(
-            NoteFiles(home / "memory"), NdjsonJournal(home / "replies.ndjson"), CitationStaleness(repo).changed
+            NoteFiles(home / "memory"), FileStore(home).journal(REPLIES), CitationStaleness(repo).changed
         ),
         clock=SystemClock(),
         is_long=is_long,

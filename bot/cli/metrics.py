@@ -26,6 +26,7 @@ from bot.cli.arguments import FILE, config_option, home_option
 from bot.cli.data_directory import home_of
 from bot.cli.metrics_samples import ASK, SampleRequest, run_sampling
 from bot.cli.output import MARKS, WIDTH, to_json
+from bot.cli.records import reading
 from bot.config.settings import find_config, load_settings
 from bot.errors import ConfigError, InputError
 
@@ -96,7 +97,9 @@ def _refuse_options_beside_a_picture(ctx: click.Context) -> None:
 
 def _report(home: Path, window: Window, weeks: int, baseline_reply_s: float | None) -> MetricsReport:
     since = window.end - timedelta(days=max(window.days, 7 * WEEKS, 7 * weeks) + 1)
-    return build_metrics(read_past(home, since), window, weeks=weeks, baseline_reply_s=baseline_reply_s)
+    with reading(home) as store:
+        past = read_past(store, since)
+    return build_metrics(past, window, weeks=weeks, baseline_reply_s=baseline_reply_s)
 
 
 def _baseline(config: Path | None, home: Path) -> float | None:
@@ -193,7 +196,8 @@ def write_week(home: Path, path: Path, now: datetime) -> str:
     from bot.casework.reports.week_picture import draw_week  # 12 MB that only the picture needs
 
     _refuse_to_replace(path)
-    week = read_week(home, now, UTC)
+    with reading(home) as store:
+        week = read_week(store, now, UTC)
     replace_bytes(path, draw_week(week))
     return f"{path.absolute()}: the last 7 days, to {week.until}"
 

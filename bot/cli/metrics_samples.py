@@ -16,12 +16,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.classifier_samples import Judgement, Sample, draw_sample
-from bot.casework.reports.journal_history import journal
 from bot.cli.output import WIDTH
 from bot.domain.text.sanitize import strip_hidden
 from bot.errors import InputError
+from bot.ports.collections import CLASSIFIED, JUDGEMENTS
 
 COUNT: Final = 20
 ASK: Final = "ask"
@@ -57,13 +57,14 @@ def run_sampling(home: Path, asked: SampleRequest, judge: str | None) -> str:
 
 
 def _sample(home: Path, asked: SampleRequest) -> list[Sample]:
-    judged = {found.place for record in journal(home / "judgements.ndjson") if (found := Judgement.read(record))}
+    store = FileStore(home, is_reader=True)
+    records = store.journal(JUDGEMENTS).records()
     return draw_sample(
-        journal(home / "events-classified.ndjson"),
+        store.journal(CLASSIFIED).records(),
         asked.count or COUNT,
         seed=asked.seed or f"{asked.now:%Y-%m-%d}",
         since=asked.since,
-        but=judged,
+        but={found.place for record in records if (found := Judgement.read(record))},
     )
 
 
@@ -135,9 +136,8 @@ def _object(line: str, number: int, path: str) -> dict[str, Any]:
 
 
 def _keep(home: Path, judged: Sequence[Judgement]) -> Sequence[Judgement]:
-    log = NdjsonJournal(home / "judgements.ndjson") if judged else None
+    log = FileStore(home).journal(JUDGEMENTS)
     for each in judged:
-        assert log is not None
         log.append(each.model_dump(mode="json"))
     return judged
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 import click
 from pydantic import ValidationError
 
+from bot.adapters.storage.files.ndjson_journal import read_records
 from bot.casework.reports.measures import percent
 from bot.cli.arguments import FILE, config_option, json_option
 from bot.cli.data_directory import environment_at
@@ -31,7 +32,6 @@ from bot.errors import ConfigError, InputError, TriageError
 from bot.intake.classifier.rules import Rules
 from bot.intake.replay.rule_replay import ReplayedEvent, ReplayReport, likely_bot_id, replay_events
 from bot.intake.replay.slack_export import SlackExport
-from bot.ports.ndjson_reader import read_records
 
 DRAFT_LINES: Final = 4
 DRAFT_CHARS: Final = 2_000

@@ -13,6 +13,7 @@ from bot.casework.reports.status_overview import Overview, overview
 from bot.cli.arguments import home_option
 from bot.cli.data_directory import home_of
 from bot.cli.output import wrapped
+from bot.cli.records import reading
 from bot.domain.text.humanize import time_ago
 from bot.domain.text.sanitize import one_line
 from bot.intake.presence import connection_state, read_presence
@@ -29,8 +30,9 @@ def command(home: Path | None, check: bool) -> int:
     """
     home, now = home_of(home), datetime.now(UTC)
     disk = "" if check else disk_used(home)  # who checks every few seconds wants an exit code
-    print(render(overview(home, now), home, now, disk))
-    return 1 if check and connection_state(read_presence(home), now) != "up" else 0
+    with reading(home) as store:
+        print(render(overview(store, now), home, now, disk))
+        return 1 if check and connection_state(read_presence(store.documents), now) != "up" else 0
 
 
 def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from bot.adapters.process.system_clock import SystemClock
-from bot.adapters.storage.files.thread_archive import find_thread
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.citation_checks import CitationSources, Proof, check_citation
 from bot.casework.checks.evidence_reader import CommitFacts, EvidenceReader, ShownLines
@@ -16,6 +15,7 @@ from bot.casework.investigate.run_records import RunRecorder
 from bot.cli.arguments import FILE, config_option
 from bot.cli.data_directory import environment_at, settings_at
 from bot.cli.output import MARKS, WIDTH, wrapped
+from bot.cli.records import find_thread, reading
 from bot.domain.returns import EvidenceRef
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import ThreadState
@@ -33,7 +33,8 @@ def command(thread: str, lines: bool, codebase: Path | None, config: Path | None
     """Print one line for each citation; exit code 0 if none is refuted and there is at least one, else 1."""
     environment = environment_at(None)
     home = environment.home
-    state = find_thread(home, thread)
+    with reading(home) as store:
+        state = find_thread(store, thread)
     run = state.investigator_task_id
     ledger = RunRecorder(home / "runs", SystemClock()).ledger(run) if run else None
     repo = GitRepo(codebase or settings_at(config, home).codebase)

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 from bot.adapters.process.system_clock import SystemClock, local_zone
-from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.session_files import SessionFiles
+from bot.adapters.storage.files.file_store import FileStore
 from bot.cli.data_directory import environment_at, settings_at
 from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES, Collection
 
@@ -23,10 +23,11 @@ class WatchedSessions:
     def __init__(self, home: Path | None, config: Path | None) -> None:
         self.environment = environment_at(home)
         self.home, self.clock = self.environment.home, SystemClock()
-        self.documents = FileDocuments(self.home)
+        self.storage = FileStore(self.home)
+        self.documents = self.storage.documents
         self.overrides = Collection(self.documents, OVERRIDES, on_damage=report_damage)
         self.registry = SessionRegistry(settings_at(config, self.home).sessions, self.overrides)
-        self.states = SessionFiles(self.home, on_damage=report_damage)
+        self.states = SessionMemory(self.storage, on_damage=report_damage)
         self.zones = OwnerZones(None, self.clock, local=local_zone(self.environment.variables))
 
 

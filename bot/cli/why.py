@@ -12,17 +12,19 @@ from typing import Any, Final
 
 import click
 
-from bot.adapters.storage.files.atomic_write import list_files
-from bot.adapters.storage.files.thread_archive import find_thread, name_pattern
+from bot.adapters.storage.files.file_store import FileStore
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.reports.journal_history import journal
 from bot.cli.arguments import config_option, home_option, json_option
 from bot.cli.data_directory import home_of, settings_at
 from bot.cli.output import to_json
+from bot.cli.records import find_thread, name_pattern
 from bot.cli.timeline import LinkTo, render_timeline, render_unanswered
 from bot.domain.citations.links import code_links
 from bot.domain.threads import ThreadState
-from bot.errors import ConfigError, InputError, StoreError
+from bot.errors import ConfigError, InputError
+from bot.ports import Store
+from bot.ports.collections import CLASSIFIED, REPLIES
+from bot.ports.threads import Threads
 
 NEAR: Final = 5
 Record = dict[str, Any]
@@ -49,10 +51,7 @@ def command(thread: str, as_json: bool, config: Path | None, home: Path | None) 
         StoreError: a file cannot be read.
     """
     home = home_of(home)
-    try:
-        events, state, replies = find_message(home, thread)
-    except OSError as error:
-        raise StoreError(f"cannot read {home}: {error.strerror}; run this as the user who runs triage") from error
+    events, state, replies = find_message(FileStore(home, is_reader=True), thread)
     if as_json:
         found = state.model_dump(mode="json") if state else None
         print(to_json({"events": events, "thread": found, "replies": replies}))
@@ -70,59 +69,59 @@ def _links(home: Path, config: Path | None) -> LinkTo:
         return code_links(None)
 
 
-def find_message(home: Path, asked: str) -> tuple[list[Record], ThreadState | None, list[Record]]:
+def find_message(store: Store, asked: str) -> tuple[list[Record], ThreadState | None, list[Record]]:
     """Return the thread's messages as classified, its state if it has one, and its lines of the reply log.
 
     Raises:
         InputError: nothing is on record; near ones are named.
-        OSError: a journal cannot be read.
+        StoreError: something cannot be read.
     """
-    place = _place(home, asked)
-    said = _said(home, place)
+    place = _place(store, asked)
+    said = _said(store, place)
     if said and said[0].get("thread_id") and all(record.get("message_id") != record["thread_id"] for record in said):
         root = ThreadLocation(
             chat_id=place.chat_id, ts=str(said[0]["thread_id"])
         )  # a link to a reply that names no thread
-        said = _said(home, root) if root != place else said
+        said = _said(store, root) if root != place else said
         place = root
-    state = _state(home, asked, place, said)
+    state = _state(store, asked, place, said)
     if state is None and not said:
-        raise InputError(f"nothing is on record of {asked[:200]!r} in {home}{_near(home, place)}")
+        raise InputError(f"nothing is on record of {asked[:200]!r} in {store.files}{_near(store, place)}")
     thread_id = state.thread_id if state else None
-    replies = [r for r in journal(home / "replies.ndjson") if thread_id and r.get("thread_id") == thread_id]
+    replies = [r for r in store.journal(REPLIES).records() if thread_id and r.get("thread_id") == thread_id]
     return said, state, replies
 
 
-def _place(home: Path, asked: str) -> ThreadLocation:
+def _place(store: Store, asked: str) -> ThreadLocation:
     try:
         _, chat_id, ts = name_pattern(asked).split(".", 2)
     except InputError as error:
-        raise InputError(f"{error}, or is a link copied from Slack{_near(home, None)}") from error
+        raise InputError(f"{error}, or is a link copied from Slack{_near(store, None)}") from error
     return ThreadLocation(chat_id=chat_id, ts=ts)
 
 
-def _said(home: Path, place: ThreadLocation) -> list[Record]:
+def _said(store: Store, place: ThreadLocation) -> list[Record]:
     """Return every message of a thread as the rules saw it, each once."""
     found = {}
-    for record in journal(home / "events-classified.ndjson"):
+    for record in store.journal(CLASSIFIED).records():
         if record.get("chat_id") == place.chat_id and place.ts in (record.get("message_id"), record.get("thread_id")):
             found[record.get("message_id"), record.get("msg_type")] = record
     return list(found.values())
 
 
-def _state(home: Path, asked: str, place: ThreadLocation, said: list[Record]) -> ThreadState | None:
+def _state(store: Store, asked: str, place: ThreadLocation, said: list[Record]) -> ThreadState | None:
     team = next((record.get("team_id") for record in said), None)
     for name in (asked, f"{team}.{place.chat_id}.{place.ts}"):
         try:
-            return find_thread(home, name)
+            return find_thread(store, name)
         except InputError:
             continue
     return None
 
 
-def _near(home: Path, place: ThreadLocation | None) -> str:
+def _near(store: Store, place: ThreadLocation | None) -> str:
     """Return the threads nearest in place and time, else the latest, for whoever mistyped."""
-    known = list(dict.fromkeys(_thread_ids(home)))
+    known = list(dict.fromkeys(_thread_ids(store)))
 
     def distance(thread_id: str) -> tuple[bool, float]:
         _, chat_id, ts = thread_id.split(".", 2)
@@ -137,8 +136,8 @@ def _near(home: Path, place: ThreadLocation | None) -> str:
     )
 
 
-def _thread_ids(home: Path) -> Iterator[str]:
-    for path in (*list_files(home / "state", "*.json"), *list_files(home / "closed", "*/*.json")):
-        parts = path.name.split(".")
-        if len(parts) > 4 and parts[2].isdecimal() and parts[3].isdecimal():
-            yield ".".join(parts[:4])
+def _thread_ids(store: Store) -> Iterator[str]:
+    for thread_id in Threads(store.documents).ids():
+        parts = thread_id.split(".")
+        if len(parts) == 4 and parts[2].isdecimal() and parts[3].isdecimal():
+            yield thread_id

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from bot.adapters.process.system_clock import local_zone
 from bot.adapters.process.tmux import choose_terminal
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.agent.budget import Budget
 from bot.casework.decisions import Decisions
 from bot.casework.escalate.escalation_watch import EscalationWatch
@@ -35,7 +34,7 @@ from bot.composition.shared_services import SharedServices, paged
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
-from bot.ports.collections import BRIEFS, LESSON_BACKLOG, RECHECKS
+from bot.ports.collections import BRIEFS, EVENTS, LESSON_BACKLOG, RECHECKS, REMINDERS
 from handlers.answers import ephemeral_reply
 from handlers.buttons.lesson_buttons import LessonButtons
 from handlers.cards.page_posts import PagePosts
@@ -94,7 +93,7 @@ def build_casework(on: SharedServices) -> CaseworkServices:
     runs = build_long_runs(on.settings, on.environment, hired.models.spending if hired.models else None)
     escalations = Escalations(on.desk, runs)
     pages = _pages(on)
-    lost = frozenset(damage.thread_id for damage in on.store.damage())
+    lost = frozenset(damage.doc_id for damage in on.store.damaged())
     orchestrator = Orchestrator(
         on.desk,
         Rounds(on.desk, hired.investigator, hired.validator, hired.runs, escalations, replies),
@@ -122,7 +121,7 @@ def build_casework(on: SharedServices) -> CaseworkServices:
         rechecks=rechecks,
         lesson_buttons=LessonButtons(lessons, rechecks, on.approvers, say=on.say()),
         commands=CaseworkCommands(
-            home=on.home,
+            store=on.storage,
             approvers=on.approvers,
             pausing=on.pausing,
             show_cards=on.desk.show_all_again,
@@ -168,11 +167,11 @@ def _briefs(on: SharedServices, bulletin: OpsChannelPosts) -> BriefSchedule:
     zone = _zone(on, wanted.timezone)
     slate = on.single(BRIEFS)
     hours = _working_hours(on)
-    return BriefSchedule(on.desk, on.home, wanted, slate, bulletin, say=bulletin.say, zone=zone, hours=hours)
+    return BriefSchedule(on.desk, on.storage, wanted, slate, bulletin, say=bulletin.say, zone=zone, hours=hours)
 
 
 def _waiting(on: SharedServices, bulletin: OpsChannelPosts) -> DraftReminders:
-    journal = NdjsonJournal(on.home / "reminders.ndjson")
+    journal = on.storage.journal(REMINDERS)
     return DraftReminders(on.desk, journal, bulletin.remind, hours=_working_hours(on))
 
 
@@ -200,7 +199,7 @@ def _rebuilding(on: SharedServices, orchestrator: Orchestrator) -> ThreadRebuild
     return ThreadRebuild(
         on.desk,
         orchestrator,
-        on.journals.events,
+        on.storage.journal(EVENTS),
         on.rules(),
         bot_user_id=on.me.user_id,
     )

@@ -12,8 +12,6 @@ from bot.adapters.notify.telegram import TelegramSurface
 from bot.adapters.notify.webhook import WebhookSurface
 from bot.adapters.process.system_clock import local_zone
 from bot.adapters.storage.files.decision_log import DecisionLogFile
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.session_files import SessionFiles
 from bot.agent.budget import Allowance
 from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
@@ -44,13 +42,14 @@ from bot.heartbeat.schedule.session_faults import SessionFaults
 from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.sharing_tools import SharingTools
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.ports import Surface
-from bot.ports.collections import OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, Collection
+from bot.ports.collections import HEARTBEATS, OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, Collection
 
 BEAT_LIMIT_S = 600.0
 ANSWER_TOKENS = 8_000
@@ -61,7 +60,7 @@ class SessionServices:
     """The sessions, what is remembered of them, whose they are, and the log of their beats."""
 
     registry: SessionRegistry
-    store: SessionFiles
+    store: SessionMemory
     overrides: Collection[SessionOverride]
     owners: Owners
     zones: OwnerZones
@@ -122,14 +121,14 @@ def build_heartbeats(on: SharedServices, models: ModelAccess | None, slack: Surf
 
 def _build_sessions(on: SharedServices) -> SessionServices:
     on_damage = partial(tell_of_damage, on)
-    overrides = Collection(on.documents, OVERRIDES, on_damage=on_damage)
+    overrides = Collection(on.storage.documents, OVERRIDES, on_damage=on_damage)
     return SessionServices(
         registry=SessionRegistry(on.settings.sessions, overrides),
-        store=SessionFiles(on.home, on_damage=on_damage),
+        store=SessionMemory(on.storage, on_damage=on_damage),
         overrides=overrides,
         owners=Owners(on.desk.workspace, on.clock),
         zones=OwnerZones(on.desk.workspace, on.clock, local=local_zone(on.environment.variables)),
-        log=BeatLog(NdjsonJournal(on.home / "heartbeats.ndjson")),
+        log=BeatLog(on.storage.journal(HEARTBEATS)),
         removals=Removals(on.single(REMOVED_CHECKS)),
     )
 
@@ -138,13 +137,13 @@ def _build_scheduler(on: SharedServices, sessions: SessionServices, alerts: Aler
     store, zones = sessions.store, sessions.zones
     admission = Admission(store, zones, on.clock, route=alerts.route, halted=on.pausing.words)
     silence = MissedBeatAlerts(store, zones, alerts)
-    wakes = WakeBox(on.documents)
+    wakes = WakeBox(on.storage.documents)
     return Scheduler(sessions.registry, store, on.jobs, admission, silence, sessions.log, wakes, on.clock)
 
 
 def _build_sharing(on: SharedServices, sessions: SessionServices, scheduler: Scheduler) -> SharingServices:
     registry, store = sessions.registry, sessions.store
-    suggestions = Collection(on.documents, SUGGESTIONS, on_damage=partial(tell_of_damage, on))
+    suggestions = Collection(on.storage.documents, SUGGESTIONS, on_damage=partial(tell_of_damage, on))
     inbox = SessionInbox(registry, store, scheduler.wake)
     secrets = on.environment.secrets()
     pollination = Pollination(registry, store, suggestions, inbox, clock=on.clock, known_secrets=secrets)

@@ -109,7 +109,7 @@ def _proposals(on: SharedServices, beats: Heartbeats) -> ProposalService:
         bot_user_id=on.me.user_id,
         not_allowed=partial(commands_not_allowed, beats.sessions.registry),
     )
-    stored = Collection(on.documents, PROPOSALS, on_damage=partial(tell_of_damage, on))
+    stored = Collection(on.storage.documents, PROPOSALS, on_damage=partial(tell_of_damage, on))
     return ProposalService(
         proposing, stored, cards, on.clock, require_private=on.desk.privacy.require, removals=beats.sessions.removals
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, SecretStr
 
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.file_store import FileStore
 from bot.agent.budget import Allowance, Budget
 from bot.agent.cost import Price, Prices, price_of, with_overrides
 from bot.agent.model_run import RunLimits, Runner
@@ -21,6 +21,7 @@ from bot.config.environment import Environment
 from bot.config.model_settings import BudgetSettings, PriceSettings, Provider
 from bot.config.settings import Settings
 from bot.ports import Clock
+from bot.ports.collections import SPEND
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -137,7 +138,7 @@ def unpriced(settings: Settings) -> dict[str, list[str]]:
 
 def _spending(settings: Settings, home: Path, clock: Clock) -> Budget:
     return Budget(
-        NdjsonJournal(home / "spend.ndjson"),
+        FileStore(home).journal(SPEND),
         clock,
         per_day_usd=_budget(settings).per_day_usd,
         at_once=settings.max_concurrent_sessions,

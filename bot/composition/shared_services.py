@@ -14,17 +14,14 @@ from bot.adapters.process.chat_clock import ChatClock
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
-from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.approvers import Approvers
 from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.memory.lesson_notes import lesson_offers
 from bot.casework.ops_outbox import OpsLines, OpsOutbox
-from bot.casework.pause import FILE as PAUSED
 from bot.casework.pause import PauseSwitch
 from bot.casework.thread_service import ThreadService
 from bot.config.environment import Environment
@@ -34,7 +31,8 @@ from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules
 from bot.intake.normalise import Identity
 from bot.ports import Clock
-from bot.ports.collections import PAUSE, SingleDocument
+from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SingleDocument
+from bot.ports.threads import Threads
 from handlers.answers import ephemeral
 from handlers.buttons.decision_handler import Say, say_beside
 from handlers.cards.messenger import SlackMessenger
@@ -48,7 +46,7 @@ from handlers.transport.workspace import SlackWorkspace
 
 CLAIM_WAIT_S = 1.0
 REPLACEABLE: Final = (
-    PAUSED,
+    "paused.json",
     "overrides.json",
     "index/passages.sqlite",
     "reminders.ndjson",
@@ -58,15 +56,8 @@ REPLACEABLE: Final = (
 """Files without which the bot can start; what else stands in the place of one is set aside."""
 REPLACEABLE_FOLDERS: Final = ("index", "proposals", "runs", "sessions", "slack", "suggestions", "wakes")
 """Likewise; `state`, `queue` and the journals hold the truth for all, and without them the bot does not start."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Journals:
-    """The append-only files of a data directory."""
-
-    events: NdjsonJournal
-    classified: NdjsonJournal
-    replies: NdjsonJournal
+DONE: Final = (EVENTS, CLASSIFIED, REPLIES)
+"""The journals that say what was done already: without one of them, it would be done again."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,9 +78,8 @@ class SharedServices:
     link_to: LinkTo
     pausing: PauseSwitch
     jobs: SpoolQueue
-    documents: FileDocuments
-    store: TinyDocuments
-    journals: Journals
+    storage: FileStore
+    store: Threads
     memory: FileNoteIndex
     shelf: NoteFiles
     standing: CitationStaleness
@@ -99,7 +89,9 @@ class SharedServices:
 
     def single(self, collection: str) -> SingleDocument:
         """Return the one document of a collection; one that cannot be read is set aside and told of."""
-        return SingleDocument(self.documents, collection, on_damage=lambda where: self.ops.note(_set_aside(where)))
+        return SingleDocument(
+            self.storage.documents, collection, on_damage=lambda where: self.ops.note(_set_aside(where))
+        )
 
     @property
     def home(self) -> Path:
@@ -137,7 +129,9 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
         StoreError: the data directory cannot be used.
     """
     home, noted = environment.home, OpsLines(clock)
-    journals = _journals(home)
+    storage = FileStore(home)
+    for name in DONE:
+        storage.journal(name).require_readable()
     moved = set_aside_non_folders(home / name for name in REPLACEABLE_FOLDERS)
     for path in (*moved, *set_aside_non_files(home / name for name in REPLACEABLE)):
         noted.append(_set_aside(path))
@@ -148,15 +142,14 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
     me = patiently(lambda: _identify(client, chat_clock))
     pacing = RateLimits(posts_per_second=settings.slack.posts_per_second)
     poster = Poster(posting, pacing.posts, reader=client, clock=clock)
-    documents = FileDocuments(home)
-    pausing = PauseSwitch(home, SingleDocument(documents, PAUSE), clock)
+    pausing = PauseSwitch(storage.documents, clock)
     shelf, standing = NoteFiles(home / "memory"), CitationStaleness(repo)
     link_to = code_links(repo.remote_url(), settings.code_host)
     publisher = CardPublisher(client, poster, pacing.updates)
     messenger = _messenger(settings, client, poster, publisher, me, link_to, pausing, shelf)
     jobs = SpoolQueue(home / "queue", clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S)
-    store = TinyDocuments(home)
-    memory = FileNoteIndex(shelf, journals.replies, standing.changed)
+    store = Threads(storage.documents)
+    memory = FileNoteIndex(shelf, storage.journal(REPLIES), standing.changed)
     workspace = SlackWorkspace(client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id)
     desk = ThreadService(
         settings=settings,
@@ -165,7 +158,7 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
         messenger=messenger,
         workspace=workspace,
         memory=memory,
-        replies=journals.replies,
+        replies=storage.journal(REPLIES),
         clock=clock,
         known_secrets=environment.secrets(),
         chat_ahead=chat_clock.ahead,
@@ -186,9 +179,8 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
         link_to=link_to,
         pausing=pausing,
         jobs=jobs,
-        documents=documents,
+        storage=storage,
         store=store,
-        journals=journals,
         memory=memory,
         shelf=shelf,
         standing=standing,
@@ -228,15 +220,6 @@ def _messenger(
 def paged(settings: Settings) -> tuple[str, ...]:
     """Return whom a page mentions: the listed approvers, else everybody in the ops channel."""
     return settings.approvers or ("channel",)
-
-
-def _journals(home: Path) -> Journals:
-    """Return the journals that say what was done already; raises StoreError where one cannot be read."""
-    names = ("events", "events-classified", "replies")
-    events, classified, replies = (NdjsonJournal(home / f"{name}.ndjson") for name in names)
-    for journal in (events, classified, replies):
-        journal.require_readable()
-    return Journals(events=events, classified=classified, replies=replies)
 
 
 def _set_aside(where: Path | str) -> str:

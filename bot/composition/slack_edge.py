@@ -26,7 +26,7 @@ from bot.intake.backfill.chat_backfill import Backfill
 from bot.intake.backfill.gaps import Gaps
 from bot.intake.enqueue import MessageSorter
 from bot.intake.watcher import Watcher
-from bot.ports.collections import GAPS, PRESENCE
+from bot.ports.collections import CLASSIFIED, EVENTS, GAPS, PRESENCE
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.report_commands import metrics_command, status_command
@@ -99,8 +99,8 @@ def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrat
         on.settings,
         on.me,
         sorter=sorter,
-        events=on.journals.events,
-        classified=on.journals.classified,
+        events=on.storage.journal(EVENTS),
+        classified=on.storage.journal(CLASSIFIED),
         store=on.store,
         jobs=on.jobs,
         clock=on.clock,
@@ -110,10 +110,10 @@ def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrat
 
 
 def _commands(on: SharedServices, casework: CaseworkServices, beats: HeartbeatSlack) -> CommandDispatcher:
-    measured = metrics_command(on.home, on.clock, baseline_reply_s=on.settings.baseline_reply_s)
+    measured = metrics_command(on.storage, on.clock, baseline_reply_s=on.settings.baseline_reply_s)
     return CommandDispatcher(
         {
-            "status": status_command(on.home, on.approvers, on.clock),
+            "status": status_command(on.storage, on.approvers, on.clock),
             "metrics": measured,
             **casework.commands.table(),
             "heartbeat": beats.heartbeat,
@@ -148,8 +148,8 @@ def _home(on: SharedServices, of: SessionServices, beats: HeartbeatSlack) -> Hom
         now = on.clock.now()
         waiting = {state.thread_id: state for state in on.store.threads() if state.status is ThreadStatus.PENDING_USER}
         return HomeData(
-            overview=overview(on.home, now),
-            today=count_today(on.home, now),
+            overview=overview(on.storage, now),
+            today=count_today(on.storage, now),
             sessions=rows(of.registry, of.store, of.zones, of.log, now),
             now=now,
             drafts=waiting,

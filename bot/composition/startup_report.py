@@ -7,6 +7,7 @@ from bot.casework.recovery.thread_rebuild import ThreadRebuild
 from bot.composition.shared_services import SharedServices
 from bot.domain.jobs import Job
 from bot.intake.enqueue import MessageSorter, requeue_lost_jobs
+from bot.ports.collections import CLASSIFIED, EVENTS
 
 
 class StartupReport:
@@ -20,16 +21,15 @@ class StartupReport:
 
     def say(self) -> None:
         """Tell of unreadable records, jobs and lines; raises StoreError where the disk refuses what follows."""
-        for damage in self._on.store.damage():
+        for damage in self._on.store.damaged():
             if line := self._rebuilding.plan(damage):
                 self._on.ops.say(line)
         self._replace_lost_jobs()
         for job in self._on.jobs.given_up:
             self.given_up(job)
-        journals = self._on.journals
-        for journal, name in ((journals.events, "events"), (journals.classified, "events-classified")):
-            if journal.bad_lines:
-                self._on.ops.say(f"{journal.bad_lines} unreadable lines in {name}.ndjson were skipped.")
+        for name in (EVENTS, CLASSIFIED):
+            if bad := self._on.storage.journal(name).bad_lines:
+                self._on.ops.say(f"{bad} unreadable lines in {name}.ndjson were skipped.")
 
     def given_up(self, job: Job) -> None:
         """Tell of a job that was tried for the last time; a thread that it leaves behind is a human's."""
@@ -49,6 +49,6 @@ class StartupReport:
         since_ms = on.jobs.lost_since_ms()
         if since_ms is None:
             return
-        count = requeue_lost_jobs(on.journals.classified, on.store, on.jobs, self._sorter, since_ms=since_ms)
+        count = requeue_lost_jobs(on.storage.journal(CLASSIFIED), on.store, on.jobs, self._sorter, since_ms=since_ms)
         if count:
             on.ops.say(f"{count} question{'s' * (count > 1)} of that time had no job and no record: queued again.")

@@ -31,7 +31,8 @@ from bot.domain.playbooks.playbook_requests import parse_playbook_request
 from bot.domain.threads import thread_key
 from bot.intake.classifier.classification import classify, says_settled
 from bot.intake.classifier.rules import Rules
-from bot.ports import JobQueue, Journal, ThreadStore
+from bot.ports import JobQueue, Journal
+from bot.ports.threads import Threads
 
 _SHOWS: Final = frozenset({MessageType.IMAGE, MessageType.FILE})
 """Whoever sends a picture with an "ok" may answer with the picture."""
@@ -83,7 +84,7 @@ BEFORE: Final = timedelta(minutes=5)
 
 
 def requeue_lost_jobs(
-    classified: Journal, store: ThreadStore, jobs: JobQueue, sorter: MessageSorter, *, since_ms: int
+    classified: Journal, store: Threads, jobs: JobQueue, sorter: MessageSorter, *, since_ms: int
 ) -> int:
     """Queue every question sorted since then of which nothing is known; returns how many.
 
@@ -109,7 +110,7 @@ def _questions(classified: Journal, since: datetime) -> Iterator[tuple[Event, Cl
             yield event, found
 
 
-def _is_known(event: Event, store: ThreadStore, jobs: JobQueue) -> bool:
+def _is_known(event: Event, store: Threads, jobs: JobQueue) -> bool:
     key = thread_key(event)
     if jobs.holds(key):
         return True

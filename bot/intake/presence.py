@@ -8,16 +8,14 @@ from __future__ import annotations
 import os
 import socket
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from bot.domain.text.humanize import duration, time_ago, utc_text
-from bot.errors import ConfigError
+from bot.ports import Documents
+from bot.ports.collections import PRESENCE, unsealed
 
-FILE = Path("slack", "connection.json")
-"""In a folder of its own: opening a journal of TRIAGE_HOME sweeps that folder of half-written files, also beside us."""
 WRITE_EVERY = timedelta(seconds=10)
 OUTDATED = timedelta(seconds=45)
 """After how long without a line of life a process is taken for dead or stuck."""
@@ -53,19 +51,13 @@ def this_process() -> dict[str, Any]:
     return {"pid": os.getpid(), "host": socket.gethostname()}
 
 
-def read_presence(home: Path) -> Presence | None:
-    """Return what the bot of this home wrote last, or None.
-
-    Raises:
-        ConfigError: the file is there and may not be read.
-    """
-    path = home / FILE
+def read_presence(documents: Documents) -> Presence | None:
+    """Return what the bot of this data directory wrote last, or None; raises StoreError where it cannot be read."""
+    document = documents.get(PRESENCE, PRESENCE)
     try:
-        return Presence.model_validate_json(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValidationError):
+        return None if document is None else Presence.model_validate(unsealed(document))
+    except ValidationError:
         return None
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
 
 
 def connection_state(seen: Presence | None, now: datetime) -> State:

@@ -24,7 +24,8 @@ from bot.errors import StoreError
 from bot.intake.classifier.classification import classify
 from bot.intake.enqueue import MessageSorter
 from bot.intake.normalise import Body, Identity, Incoming, normalise
-from bot.ports import Clock, JobQueue, Journal, ThreadStore
+from bot.ports import Clock, JobQueue, Journal
+from bot.ports.threads import Threads
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +60,7 @@ class Watcher:
         sorter: MessageSorter,
         events: Journal,
         classified: Journal,
-        store: ThreadStore,
+        store: Threads,
         jobs: JobQueue,
         clock: Clock,
         on_trouble: Callable[[str], None],

@@ -20,19 +20,31 @@ from bot.ports.chat import (
     is_stranger,
 )
 from bot.ports.search import NoteIndex, NoteStore, PassageIndex
-from bot.ports.session_stores import DecisionLog, SessionStore
-from bot.ports.storage import Damage, Document, Documents, JobQueue, Journal, ThreadStore, any_job
+from bot.ports.storage import (
+    ArchivedDocument,
+    DamagedDocument,
+    DecisionLog,
+    Document,
+    Documents,
+    JobCounts,
+    JobQueue,
+    Journal,
+    Store,
+    any_job,
+)
 from bot.ports.system import Clock, Terminal
 
 __all__ = [
+    "ArchivedDocument",
     "Channel",
     "ChatHistory",
     "ChatMessage",
     "Clock",
-    "Damage",
+    "DamagedDocument",
     "DecisionLog",
     "Document",
     "Documents",
+    "JobCounts",
     "JobQueue",
     "Journal",
     "Message",
@@ -45,10 +57,9 @@ __all__ = [
     "Person",
     "ProposalChat",
     "RecheckChat",
-    "SessionStore",
+    "Store",
     "Surface",
     "Terminal",
-    "ThreadStore",
     "WeekPictures",
     "Workspace",
     "any_job",

@@ -11,16 +11,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from bot.domain.heartbeats.session_state import SessionOverride, check_session_id
+from bot.domain.heartbeats.session_state import SessionOverride, SessionState, check_session_id
 from bot.domain.playbooks.proposals import Proposal, check_proposal_id
 from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
+from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import Conflict, InputError
 from bot.ports.storage import Document, Documents
 
 SCHEMA_VERSION: Final = 1
 _SCHEMA: Final = "schema_version"
+_VERSION: Final = "version"
 
 Model = TypeVar("Model", bound=BaseModel)
 OnDamage = Callable[[str], None]
@@ -29,7 +31,10 @@ OnDamage = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CollectionSpec(Generic[Model]):
-    """What stands in a collection. `check_id` raises InputError for an id that is none."""
+    """What stands in a collection. `check_id` raises InputError for an id that is none.
+
+    A model with a field `version` gets the document's version in it.
+    """
 
     name: str
     model: type[Model]
@@ -44,6 +49,15 @@ class CollectionSpec(Generic[Model]):
     """What `all` sorts by, instead of the id."""
 
 
+THREADS: Final = CollectionSpec(
+    name="threads",
+    model=ThreadState,
+    check_id=check_thread_id,
+    unknown="there is no thread {id}",
+    id_in=lambda one: one.thread_id,
+    order=lambda one: one.started_at,
+)
+SESSIONS: Final = CollectionSpec(name="sessions", model=SessionState, check_id=check_session_id, default=SessionState())
 OVERRIDES: Final = CollectionSpec(
     name="overrides", model=SessionOverride, check_id=check_session_id, default=SessionOverride()
 )
@@ -63,6 +77,14 @@ SUGGESTIONS: Final = CollectionSpec(
     id_in=lambda one: one.id,
     order=lambda one: (one.at, one.id),
 )
+EVENTS: Final = "events"
+CLASSIFIED: Final = "events-classified"
+REPLIES: Final = "replies"
+HEARTBEATS: Final = "heartbeats"
+SPEND: Final = "spend"
+REMINDERS: Final = "reminders"
+JUDGEMENTS: Final = "judgements"
+
 WAKES: Final = "wakes"
 BRIEFS: Final = "briefs"
 GAPS: Final = "gaps"
@@ -72,6 +94,11 @@ PRESENCE: Final = "presence"
 RECHECKS: Final = "rechecks"
 REMOVED_CHECKS: Final = "removed_checks"
 TASK_LISTS: Final = "task_lists"
+
+
+def inbox_of(session_id: str) -> str:
+    """Return the name of the journal of messages to a session."""
+    return f"inbox/{session_id}"
 
 
 def silently(_: str) -> None:
@@ -96,6 +123,8 @@ class Collection(Generic[Model]):
     def by_id(self) -> dict[str, Model]:
         """Return every value by its id."""
         found = {one.id: self._read(one) for one in self._documents.list(self._spec.name)}
+        for gone in set(self._parsed) - found.keys():
+            self._parsed.pop(gone, None)
         return {doc_id: value for doc_id, value in found.items() if value is not None}
 
     def all(self) -> list[Model]:
@@ -108,7 +137,7 @@ class Collection(Generic[Model]):
         if self.find(doc_id) is not None:
             return False
         with suppress(Conflict):
-            self._put(doc_id, value, version=0)
+            self.put(doc_id, value, version=0)
             return True
         return False
 
@@ -127,8 +156,23 @@ class Collection(Generic[Model]):
                 if after == self._spec.default:
                     self._documents.delete(self._spec.name, doc_id, version=version)
                 else:
-                    self._put(doc_id, after, version=version)
+                    self.put(doc_id, after, version=version)
                 return after
+
+    def put(self, doc_id: str, value: Model, *, version: int) -> None:
+        """Store a value if `version` is still the stored one, 0 where there must be none; raises Conflict."""
+        written = value.model_dump(mode="json", exclude={_VERSION})
+        self._documents.put(self._spec.name, self._spec.check_id(doc_id), sealed(written), version=version)
+
+    def parse(self, document: Document) -> Model | None:
+        """Return a document as a value; None where it is none."""
+        version = {_VERSION: document.version} if _VERSION in self._spec.model.model_fields else {}
+        try:
+            value = self._spec.model.model_validate({**unsealed(document), **version})
+        except ValidationError:
+            return None
+        is_it = document.value is not None and (self._spec.id_in is None or self._spec.id_in(value) == document.id)
+        return value if is_it else None
 
     def _find(self, doc_id: str) -> tuple[Model | None, int]:
         document = self._documents.get(self._spec.name, self._spec.check_id(doc_id))
@@ -138,21 +182,14 @@ class Collection(Generic[Model]):
     def _read(self, document: Document) -> Model | None:
         """Return a document as a value, validated once; None where it is none, and then it is set aside."""
         seen, value = self._parsed.get(document.id, (None, None))
-        if seen is not None and (seen is document or (seen.version, seen.value) == (document.version, document.value)):
-            return value
-        try:
-            value = self._spec.model.model_validate(unsealed(document))
-            if document.value is None or (self._spec.id_in and self._spec.id_in(value) != document.id):
-                raise ValueError("another document")
-        except ValueError:  # pydantic's ValidationError is one
+        if seen is None or (seen.version, seen.value) != (document.version, document.value):
+            value = self.parse(document)
+        if value is None:
             self._parsed.pop(document.id, None)
             self._on_damage(self._documents.set_aside(self._spec.name, document.id))
             return None
         self._parsed[document.id] = document, value
-        return value
-
-    def _put(self, doc_id: str, value: Model, *, version: int) -> None:
-        self._documents.put(self._spec.name, doc_id, sealed(value.model_dump(mode="json")), version=version)
+        return value.model_copy()
 
     def _or_default(self, doc_id: str, stored: Model | None) -> Model:
         if stored is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
 
 from bot.domain.jobs import Job, Work
-from bot.domain.threads import ThreadState
 
 DAMAGED: Final = -1
 """The version of what cannot be read: nothing is written over it."""
@@ -25,6 +25,28 @@ class Document:
     version: int
     value: Mapping[str, Any] | None
     written_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DamagedDocument:
+    """A document that could not be read and was set aside: when it was last written, and whether by this process.
+
+    `doc_id` is what it is called; nobody has checked it. `name` is what people find it by.
+    """
+
+    doc_id: str
+    name: str
+    at: datetime
+    is_new: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArchivedDocument:
+    """That a document of this id was archived, and for which moment; `name` tells it from others of that moment."""
+
+    doc_id: str
+    at: datetime
+    name: str
 
 
 class Documents(Protocol):
@@ -57,6 +79,22 @@ class Documents(Protocol):
         """Take what cannot be read out of the collection, every byte kept; return where people find it."""
         ...
 
+    def damaged(self, collection: str) -> Sequence[DamagedDocument]:
+        """Return everything that was ever set aside and still lies there, oldest first."""
+        ...
+
+    def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
+        """Move a document to the archive of its collection, for that moment; nothing happens where there is none."""
+        ...
+
+    def archived(self, collection: str, doc_id: str | None = None) -> Sequence[ArchivedDocument]:
+        """Return what was archived, of all ids or of one, the newest first; reads none of it."""
+        ...
+
+    def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
+        """Return an archived document, or None where it is gone."""
+        ...
+
 
 class Journal(Protocol):
     """An append-only file of JSON objects, one a line."""
@@ -66,9 +104,9 @@ class Journal(Protocol):
         ...
 
     def records(self, *, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
-        """Yield every readable record, oldest first, through rotated files too; bad lines are counted and skipped.
+        """Yield every readable record, oldest first; bad lines are counted and skipped, and no journal is an empty one.
 
-        With `last_bytes`, only the records in about that much of the end of the current file.
+        With `last_bytes`, only the records in about that much of its end. Raises StoreError where it cannot be read.
         """
         ...
 
@@ -78,44 +116,32 @@ class Journal(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Damage:
-    """A record of a thread that could not be read and was set aside: when it was last written, and whether just now.
+class JobCounts(NamedTuple):
+    """How many jobs wait, and how many were given up."""
 
-    `thread_id` is what its file is called; nobody has checked it.
-    """
-
-    thread_id: str
-    name: str
-    at: datetime
-    is_new: bool
+    waiting: int
+    failed: int
 
 
-class ThreadStore(Protocol):
-    """The open threads, one document each; closed ones leave for the archive."""
+class Store(Protocol):
+    """Everything durable of one data directory but its jobs; see bot/ports/collections.py for what there is."""
 
-    def get(self, thread_id: str) -> ThreadState | None:
-        """Return the open thread, or None."""
+    @property
+    def documents(self) -> Documents:
+        """The documents of all collections."""
         ...
 
-    def put(self, state: ThreadState) -> ThreadState:
-        """Compare-and-set: store `state` if its `version` is still the stored one (0 for a new thread).
-
-        Returns the stored state, its version one higher. Raises Conflict when somebody else was faster,
-        StoreError when the disk refuses; in both cases nothing is changed.
-        """
+    @property
+    def files(self) -> Path:
+        """The folder of what stays files, for people and other processes: memory/, runs/, escalations/."""
         ...
 
-    def threads(self) -> list[ThreadState]:
-        """Return every thread in the store, oldest first."""
+    def journal(self, name: str) -> Journal:
+        """Return a journal by its name."""
         ...
 
-    def last_closed(self, thread_id: str) -> ThreadState | None:
-        """Return how the thread last ended, or None if it never did."""
-        ...
-
-    def archive(self, thread_id: str) -> None:
-        """Move a closed thread to closed/<yyyy-mm>/; doing it twice is harmless."""
+    def job_counts(self) -> JobCounts:
+        """Return how many jobs there are, also beside the process that works them off."""
         ...
 
 
@@ -160,4 +186,12 @@ class JobQueue(Protocol):
 
     def holds(self, key: str) -> bool:
         """Whether a job for `key` waits or runs."""
+        ...
+
+
+class DecisionLog(Protocol):
+    """decisions.md: one line for each thing that was decided, for people to read."""
+
+    def note(self, mark: str, line: str) -> None:
+        """Append a line unless one that holds `mark` is there; raises StoreError when the disk refuses."""
         ...

@@ -26,7 +26,7 @@ from bot.casework.checks.evidence_reader import EvidenceReader
 from bot.casework.decisions import Decisions, DraftClick, check_context
 from bot.domain.text.sanitize import check_whole
 from bot.errors import InputError, ProviderError, StoreError, TriageError, Unconfirmed
-from bot.ports import ThreadStore
+from bot.ports.threads import Threads
 from handlers.answers import Ephemeral
 from handlers.buttons.decision_handler import DecisionHandler, Listener, for_a_person, say_beside
 from handlers.clicks import Body, Click, field_of
@@ -40,7 +40,7 @@ class ClickReplies:
     """Speaks to one person at a time; since a click may have changed what waits, all open pages follow at once."""
 
     def __init__(
-        self, tell: Ephemeral, home: HomeTab, store: ThreadStore, approvers: Approvers, *, ops_channel: str
+        self, tell: Ephemeral, home: HomeTab, store: Threads, approvers: Approvers, *, ops_channel: str
     ) -> None:
         self._beside, self._home = say_beside(tell, ops_channel), home
         self._store, self._approvers = store, approvers
@@ -73,7 +73,7 @@ GONE = "This thread is not on file any more."
 class EvidenceDialogue:
     """Fills the dialogue once it is open."""
 
-    def __init__(self, store: ThreadStore, reader: EvidenceReader, link_to: LinkTo) -> None:
+    def __init__(self, store: Threads, reader: EvidenceReader, link_to: LinkTo) -> None:
         self._store, self._reader, self._link_to = store, reader, link_to
 
     def fill(self, client: WebClient, view_id: str, thread_id: str) -> None:
@@ -116,7 +116,7 @@ class DraftButtons:
         self,
         decisions: Decisions,
         approvers: Approvers,
-        store: ThreadStore,
+        store: Threads,
         *,
         evidence: EvidenceDialogue,
         answers: ClickReplies,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from slack_sdk.models.blocks import Block
@@ -21,7 +20,7 @@ from bot.casework.reports.daily_brief import WINDOW, build_brief
 from bot.casework.reports.status_overview import overview
 from bot.errors import InputError
 from bot.intake.classifier.message_text import is_only_emoji
-from bot.ports import Clock
+from bot.ports import Clock, Store
 from handlers.commands.dispatcher import Command, DeferredAnswer
 from handlers.commands.typed_command import TypedCommand, reject_extra_words
 from handlers.ops_channel import Ask
@@ -38,7 +37,7 @@ class CaseworkCommands:
     asks there.
     """
 
-    home: Path
+    store: Store
     approvers: Approvers
     pausing: PauseSwitch
     show_cards: Callable[[], object]
@@ -60,7 +59,7 @@ class CaseworkCommands:
     def open(self, typed: TypedCommand) -> list[Block]:
         """List the drafts that wait."""
         now = self.clock.now()
-        return open_blocks(overview(self.home, now), now, may_see_drafts=self._may(typed))
+        return open_blocks(overview(self.store, now), now, may_see_drafts=self._may(typed))
 
     def brief(self, typed: TypedCommand) -> list[Block] | DeferredAnswer:
         """Sum up the last 24 hours, or post the week as a picture: no answer for one pair of eyes can hold a file."""
@@ -70,7 +69,7 @@ class CaseworkCommands:
             coming = message_blocks("The picture of the week is on its way to the ops channel.")
             return DeferredAnswer(blocks=coming, work=self.show_week)
         now = self.clock.now()
-        return brief_blocks(build_brief(self.home, now - WINDOW, now), "Brief", may_see_drafts=self._may(typed))
+        return brief_blocks(build_brief(self.store, now - WINDOW, now), "Brief", may_see_drafts=self._may(typed))
 
     def pause(self, typed: TypedCommand) -> list[Block]:
         """Stop what costs money; what runs already ends."""
@@ -90,7 +89,7 @@ class CaseworkCommands:
         if not self.pausing.resume(by=typed.user_id):
             return message_blocks("Nothing is paused. Next: /triage status")
         self.show_cards()
-        waiting = overview(self.home, self.clock.now()).queued
+        waiting = overview(self.store, self.clock.now()).queued
         return message_blocks(f"Triage goes on; it was {words}. {waiting} in the queue. Next: /triage status")
 
     def investigate(self, typed: TypedCommand) -> list[Block] | DeferredAnswer:

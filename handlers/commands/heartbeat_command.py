@@ -24,8 +24,9 @@ from bot.heartbeat.schedule.session_overview import rows
 from bot.heartbeat.schedule.session_wording import beside_ok_today
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
 from bot.heartbeat.sessions.session_inbox import Assigning
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
-from bot.ports import Clock, SessionStore
+from bot.ports import Clock
 from handlers.commands.typed_command import TypedCommand, reject_extra_words
 
 NAME: Final = "heartbeat"
@@ -39,7 +40,7 @@ class HeartbeatCommand:
 
     sessions: SessionRegistry
     owners: Owners
-    store: SessionStore
+    store: SessionMemory
     controls: SessionControls
     assigning: Assigning
     record: BeatLog

@@ -9,12 +9,13 @@ import pytest
 
 from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
 from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.session_files import SessionFiles
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.errors import StoreError
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.ports.collections import GAPS, OVERRIDES, PROPOSALS, SUGGESTIONS, Collection, SingleDocument
+from bot.ports.threads import Threads
 from tests.fakes import FakeClock
 
 
@@ -61,7 +62,7 @@ def test_one_thread_one_job_one_proposal_cost_themselves_alone(tmp_path: Path, d
     damaged(tmp_path, "queue/running/user_1700000000000_000001.json", damage)
     damaged(tmp_path, "proposals/0011223344556677.json", damage)
     damaged(tmp_path, "suggestions/0011223344556677.json", damage)
-    assert [one.thread_id for one in TinyDocuments(tmp_path).damage()] == ["T1.C1.1.2"]
+    assert [one.doc_id for one in Threads(FileDocuments(tmp_path)).damaged()] == ["T1.C1.1.2"]
     assert len(SpoolQueue(tmp_path / "queue", FakeClock()).corrupt) == 1
     for spec in (PROPOSALS, SUGGESTIONS):
         assert Collection(FileDocuments(tmp_path), spec, on_damage=told.append).all() == []
@@ -74,7 +75,7 @@ def test_one_session_s_memory_costs_that_session_alone(tmp_path: Path, damage: D
     told: list[str] = []
     damaged(tmp_path, "sessions/shop/heartbeat_state.json", damage)
     damaged(tmp_path, "overrides.json", damage)
-    assert SessionFiles(tmp_path, on_damage=told.append).load("shop").last_slot is None
+    assert SessionMemory(FileStore(tmp_path), on_damage=told.append).load("shop").last_slot is None
     assert Collection(FileDocuments(tmp_path), OVERRIDES, on_damage=told.append).by_id() == {}
     assert len(told) == 2
 
@@ -101,12 +102,12 @@ def test_a_journal_of_what_was_done_is_not_set_aside(tmp_path: Path, damage: Dam
 def test_a_file_in_the_place_of_a_session_s_folder_costs_its_memory_alone(tmp_path: Path, name: str) -> None:
     """It is set aside and told of at the first write; the session beats on from the defaults, and others as before."""
     told: list[str] = []
-    files = SessionFiles(tmp_path, on_damage=told.append)
+    files = SessionMemory(FileStore(tmp_path), on_damage=told.append)
     damaged(tmp_path, name, garbage)
     assert files.load("shop").last_slot is None
     files.save("shop", lambda state: state.evolve(had_playbook=True))
     assert told == [f"{tmp_path / name}.corrupt"]
-    assert SessionFiles(tmp_path, on_damage=pytest.fail).load("shop").had_playbook
+    assert SessionMemory(FileStore(tmp_path), on_damage=pytest.fail).load("shop").had_playbook
 
 
 @pytest.mark.parametrize("damage", [garbage, loop])
@@ -124,4 +125,4 @@ def test_a_file_in_the_place_of_what_holds_the_truth_says_what_to_type(tmp_path:
     path = damaged(tmp_path, name, garbage)
     advice = rf"it is none: `mv {path} {path}\.old`, and put the folder back from a backup"
     with pytest.raises(StoreError, match=advice):
-        TinyDocuments(tmp_path) if name == "state" else SpoolQueue(path, FakeClock())
+        Threads(FileDocuments(tmp_path)) if name == "state" else SpoolQueue(path, FakeClock())

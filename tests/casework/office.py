@@ -51,11 +51,12 @@ from tests.fakes import (
     FakeWorkspace,
     Faults,
     FixedMemoryIndex,
+    MemoryDocuments,
     MemoryJobQueue,
     MemoryJournal,
     MemorySingle,
     MemoryTerminal,
-    MemoryThreadStore,
+    MemoryThreads,
     RecordingMessenger,
     RecordingPages,
     ScriptedInvestigator,
@@ -115,7 +116,7 @@ class Office:
         self.settings = Settings.model_validate({"codebase": str(folder), "ops_channel": "C0OPS", **settings})
         self.folder, self.faults = folder, faults or Faults()
         self.clock = FakeClock()
-        self.store = MemoryThreadStore(faults=self.faults)
+        self.store = MemoryThreads(faults=self.faults)
         self.jobs = MemoryJobQueue(self.clock, faults=self.faults)
         self.messenger = RecordingMessenger(faults=self.faults)
         self.workspace = FakeWorkspace()
@@ -126,7 +127,7 @@ class Office:
         self.validator = ScriptedValidator(*verdicts)
         self.events = MemoryJournal()
         self.lost: set[str] = set()
-        self.pausing = PauseSwitch(folder, MemorySingle(), self.clock)
+        self.pausing = PauseSwitch(MemoryDocuments(), self.clock)
         self.changed_refs: set[str] = set()
         self.terminal = MemoryTerminal(faults=self.faults)
         self.long_runs = LongRuns(

@@ -323,7 +323,7 @@ class TestDismiss:
         """The message for the loser never names a version or an id."""
         click = office.click()
 
-        office.store.meanwhile = lambda: office.decisions.approve(click, by=CARL)
+        office.store.memory.meanwhile = lambda: office.decisions.approve(click, by=CARL)
         with pytest.raises(Conflict, match=f"approved by <@{CARL}>"):
             office.decisions.dismiss(click, by=BEN, reason=None)
 
@@ -507,8 +507,8 @@ class TestTidying:
 
     def test_a_disk_that_refuses_the_archive_takes_nothing_back(self, office: Office) -> None:
         """The reply stands, the one who clicked is told so, and the thread is archived when the disk lets it be."""
-        office.store.archive_full = True
+        office.store.memory.archive_full = True
         assert office.decisions.approve(office.click(), by=BEN) == "Posted."
-        office.store.archive_full = False
+        office.store.memory.archive_full = False
         office.desk.tidy()
         assert office.ended.approved_by == BEN

@@ -170,7 +170,7 @@ def test_an_event_for_a_thread_closed_but_not_archived_starts_afresh(office: Off
     office.store.put(office.state.close(Resolution.DISMISSED, at=office.clock.now(), why="dismissed"))
     office.says("and why five?")
     assert office.state.question == "and why five?"
-    assert len(office.store.closed[THREAD_ID]) == 1
+    assert len(office.store.memory.closed["threads", THREAD_ID]) == 1
 
 
 def test_a_job_for_a_thread_that_is_gone_is_done(office: Office) -> None:
@@ -189,7 +189,7 @@ def test_somebody_faster_is_not_overwritten(office: Office) -> None:
         note = HumanContext(by=BEN, at=office.clock.now(), text="we mean v2")
         office.store.put(state.evolve(human_context=(note,)))
 
-    office.store.meanwhile = ben_adds_context
+    office.store.memory.meanwhile = ben_adds_context
     office.says("in the EU")
     assert len(office.state.human_context) == 1
     assert len(office.state.followups) == 1
@@ -271,7 +271,7 @@ def test_a_question_in_a_closed_thread_starts_afresh(office: Office) -> None:
     office.says("and why five?")
     assert office.state.question == "and why five?"
     assert len(office.messenger.cards) == 2
-    assert office.store.closed[THREAD_ID]
+    assert office.store.memory.closed["threads", THREAD_ID]
 
 
 @pytest.mark.parametrize("ret", [a_return(), a_return("", open_questions=("Which?",), evidence_refs=())])

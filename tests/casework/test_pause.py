@@ -7,32 +7,31 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.casework.pause import FILE, PauseSwitch, read_pause
+from bot.casework.pause import PauseSwitch, read_pause
 from bot.domain.threads import ThreadStatus
 from bot.errors import StoreError
-from bot.ports.collections import PAUSE, SingleDocument
 from tests.builders import an_event
 from tests.casework.office import BEN, Office
-from tests.fakes import FakeClock, MemorySingle
+from tests.fakes import FakeClock, MemoryDocuments
 
 
 @pytest.fixture
 def pausing(tmp_path: Path) -> PauseSwitch:
     """The switch of a data directory."""
-    return PauseSwitch(tmp_path, SingleDocument(FileDocuments(tmp_path), PAUSE), FakeClock())
+    return PauseSwitch(FileDocuments(tmp_path), FakeClock())
 
 
 def test_a_pause_outlives_the_process_and_is_read_beside_it(pausing: PauseSwitch, tmp_path: Path) -> None:
     """Who and since when, until somebody resumes."""
-    assert read_pause(tmp_path) is None
+    assert read_pause(FileDocuments(tmp_path)) is None
     assert pausing.pause(by="U2", name="ana")
-    again = PauseSwitch(tmp_path, SingleDocument(FileDocuments(tmp_path), PAUSE), FakeClock())
+    again = PauseSwitch(FileDocuments(tmp_path), FakeClock())
     assert again.is_paused
     assert again.words() == pausing.words()
     assert str(again.words()).startswith("paused by @ana since")
     assert again.resume(by="U3")
-    assert read_pause(tmp_path) is None
-    assert not PauseSwitch(tmp_path, SingleDocument(FileDocuments(tmp_path), PAUSE), FakeClock()).is_paused
+    assert read_pause(FileDocuments(tmp_path)) is None
+    assert not PauseSwitch(FileDocuments(tmp_path), FakeClock()).is_paused
 
 
 def test_the_first_pause_stands(pausing: PauseSwitch) -> None:
@@ -49,23 +48,23 @@ def test_the_first_pause_stands(pausing: PauseSwitch) -> None:
 )
 def test_a_pause_that_cannot_be_read_is_a_pause(tmp_path: Path, content: bytes) -> None:
     """Spending goes on only where nobody objected."""
-    (tmp_path / FILE).write_bytes(content)
-    pause = read_pause(tmp_path)
+    (tmp_path / "paused.json").write_bytes(content)
+    pause = read_pause(FileDocuments(tmp_path))
     assert pause is not None
     assert "cannot be read" in pause.words()
 
 
 def test_a_full_disk_leaves_things_as_they_were(tmp_path: Path) -> None:
     """Neither a pause nor its end is claimed that a restart would forget."""
-    slate = MemorySingle()
-    pausing = PauseSwitch(tmp_path, slate, FakeClock())
-    slate.full = True
+    documents = MemoryDocuments()
+    pausing = PauseSwitch(documents, FakeClock())
+    documents.full = True
     with pytest.raises(StoreError):
         pausing.pause(by="U2", name="ana")
     assert not pausing.is_paused
-    slate.full = False
+    documents.full = False
     pausing.pause(by="U2", name="ana")
-    slate.full = True
+    documents.full = True
     with pytest.raises(StoreError):
         pausing.resume(by="U2")
     assert pausing.is_paused

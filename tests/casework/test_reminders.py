@@ -184,7 +184,7 @@ def test_a_click_at_the_last_moment_wins(wait: Wait) -> None:
     wait.after(4 * HOUR_S)
     wait.office.clock.advance(3 * DAY_S)
     office = wait.office
-    office.store.meanwhile = lambda: office.decisions.edit(office.click(), "Five times.")
+    office.store.memory.meanwhile = lambda: office.decisions.edit(office.click(), "Five times.")
     wait.waiting.tick()
     assert office.state.draft_pending == "Five times."
 

@@ -45,7 +45,7 @@ def posted_once(office: Office) -> None:
     assert record["posted_message_id"] == office.messenger.posts[0].ts
     assert record["approved_by"] == BEN
     assert (office.ended.resolution, office.ended.approved_by) == (Resolution.APPROVED, BEN)
-    assert len(office.store.closed[THREAD_ID]) == 1
+    assert len(office.store.memory.closed["threads", THREAD_ID]) == 1
     assert len(office.messenger.cards) == 1
     assert office.shown.status is ThreadStatus.CLOSED
 
@@ -57,7 +57,7 @@ def test_wherever_the_process_dies_the_reply_is_posted_once(tmp_path: Path) -> N
     for where, office in ends:
         assert office.restart() == [], where
         if office.store.get(THREAD_ID) is not None:
-            assert where == "store: before pending-user", where
+            assert where == "threads: before pending-user", where
             approve(office)
         posted_once(office)
 
@@ -65,7 +65,7 @@ def test_wherever_the_process_dies_the_reply_is_posted_once(tmp_path: Path) -> N
 def test_a_second_crash_during_the_recovery_does_no_harm_either(tmp_path: Path) -> None:
     """Dying again while settling, at every point, and starting a third time: still one post and one line."""
     for where, office in crash_everywhere(lambda faults: waiting(tmp_path, faults), approve):
-        if where == "store: before pending-user":
+        if where == "threads: before pending-user":
             continue
         for crash_at in range(1, 30):
             again = clone(tmp_path, office, crash_at)
@@ -78,8 +78,8 @@ def test_a_second_crash_during_the_recovery_does_no_harm_either(tmp_path: Path) 
 def clone(tmp_path: Path, office: Office, crash_at: int) -> Office:
     """Return an office with a copy of everything that outlives a process."""
     copy = Office(tmp_path, faults=Faults(crash_at))
-    copy.store.documents.update(office.store.documents)
-    copy.store.closed.update({key: list(closed) for key, closed in office.store.closed.items()})
+    copy.store.memory.texts.update(office.store.memory.texts)
+    copy.store.memory.closed.update({key: list(closed) for key, closed in office.store.memory.closed.items()})
     copy.log.lines += office.log.lines
     copy.messenger.posts += office.messenger.posts
     copy.messenger.cards += office.messenger.cards

@@ -15,6 +15,7 @@ import pytest
 import responses
 import yaml
 
+from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.reports.health_checks import HealthCheck, classifier_check
 from bot.cli.doctor import machine_checks, model_checks, slack_checks
@@ -315,13 +316,13 @@ def test_mcp_servers_are_started(tmp_path: Path) -> None:
 def test_rules_that_take_everything_for_work_are_a_fault(tmp_path: Path) -> None:
     """Above 40 % of a hundred messages or more."""
     journal = NdjsonJournal(tmp_path / "events-classified.ndjson")
-    assert classifier_check(tmp_path, NOW).ok
+    assert classifier_check(FileStore(tmp_path), NOW).ok
     event = an_event().model_dump(mode="json") | {"classified_at": NOW.isoformat(), "classifier_version": "7"}
     for number in range(99):
         journal.append({**event, "classification": "actionable" if number < 41 else "ambient"})
-    assert classifier_check(tmp_path, NOW) == HealthCheck(ok=True, says="version 7, last sorted 0 s ago")
+    assert classifier_check(FileStore(tmp_path), NOW) == HealthCheck(ok=True, says="version 7, last sorted 0 s ago")
     journal.append({**event, "classification": "ambient"})
-    found = classifier_check(tmp_path, NOW)
+    found = classifier_check(FileStore(tmp_path), NOW)
     assert (found.ok, "41% of the last 100" in found.says) == (False, True)
 
 

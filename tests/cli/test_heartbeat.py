@@ -10,10 +10,11 @@ import pytest
 
 from bot.__main__ import main
 from bot.adapters.storage.files.file_leases import FileLeases
+from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.session_files import SessionFiles
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Indicator, Wake
 from bot.heartbeat.schedule.beat_log import BeatLog
+from bot.heartbeat.sessions.session_memory import SessionMemory
 
 CONFIG = """
 codebase: shop
@@ -99,7 +100,7 @@ def test_an_assignment_is_left_for_the_bot(home: Path, capsys: pytest.CaptureFix
     seen = typed(capsys, "assign", "shop-api", "Why 5xx", "since noon?")
     assert "Assigned to shop-api: “Why 5xx since noon?”" in seen
     assert "No triage runs on" in seen
-    [message] = SessionFiles(home, on_damage=lambda _: None).inbox("shop-api")
+    [message] = SessionMemory(FileStore(home)).inbox("shop-api")
     assert (message.kind, message.text, message.data["assigned_by"]) == (
         "assignment",
         "Why 5xx since noon?",

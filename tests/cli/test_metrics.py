@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from bot.__main__ import main
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.casework.reports.classifier_samples import Sample
 from bot.cli.metrics_samples import ask_judgement
 from bot.domain.threads import PendingReason, ThreadStatus
+from bot.ports.threads import Threads
 from tests.builders import an_event, in_status
 
 
@@ -32,7 +33,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         event = an_event(f"note \x1b[31m{number}\u202e", ts=f"{at.timestamp():.6f}").model_dump(mode="json")
         journal.append({**event, "classification": "actionable" if number < 5 else "ambient"})
     state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, started_at=now, last_event_at=now)
-    TinyDocuments(tmp_path).put(state)
+    Threads(FileDocuments(tmp_path)).put(state)
     return tmp_path
 
 

@@ -12,14 +12,18 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.session_files import SessionFiles
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
+from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_store import FileStore
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.severity import Severity
 from bot.domain.threads import ThreadStatus
-from bot.intake.presence import FILE, Presence, this_process
+from bot.heartbeat.sessions.session_memory import SessionMemory
+from bot.intake.presence import Presence, this_process
+from bot.ports.threads import Threads
 from tests.builders import THREAD_ID, in_status
+
+CONNECTION = "slack/connection.json"
+
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
@@ -34,7 +38,7 @@ def status(folder: Path, *args: str, home: str = "") -> subprocess.CompletedProc
 
 def test_what_waits_is_printed(tmp_path: Path) -> None:
     """Counts first, then a line for each open thread; damaged files are named last."""
-    TinyDocuments(tmp_path).put(in_status(ThreadStatus.BOUNCED, question="why is the night export late?"))
+    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.BOUNCED, question="why is the night export late?"))
     (tmp_path / "state" / "T1.C1.9.9.json.corrupt").write_text("{")
     done = status(tmp_path, "--home", str(tmp_path))
     assert done.returncode == 0
@@ -47,7 +51,7 @@ def test_what_waits_is_printed(tmp_path: Path) -> None:
 def test_sessions_with_open_findings_are_printed_pages_marked(tmp_path: Path) -> None:
     """With the number of each."""
     page = OpenFinding(key="k", task="t", text="red", severity=Severity.PAGE, first_at=NOW, last_at=NOW)
-    states = SessionFiles(tmp_path, on_damage=lambda _: None)
+    states = SessionMemory(FileStore(tmp_path))
     states.save("shop", lambda state: state.with_findings(page))
     done = status(tmp_path, "--home", str(tmp_path))
     assert "\n  1 open finding (1 page): 🚨 shop (1)\n" in done.stdout
@@ -63,8 +67,8 @@ def test_a_supervisor_learns_by_the_exit_code_whether_the_bot_hears_slack(
     """Alive and connected is 0; silent for an hour, without connection, and stopped are 1."""
     at = datetime.now(UTC) - timedelta(seconds=age_s)
     seen = Presence(**this_process(), at=at, started_at=at, **{"connected_since": at, **changes})
-    (tmp_path / FILE).parent.mkdir()
-    (tmp_path / FILE).write_text(seen.model_dump_json())
+    (tmp_path / CONNECTION).parent.mkdir()
+    (tmp_path / CONNECTION).write_text(seen.model_dump_json())
     assert status(tmp_path, "--check", "--home", str(tmp_path)).returncode == code
 
 
@@ -76,7 +80,7 @@ def test_a_home_no_bot_ever_ran_on_is_not_up(tmp_path: Path) -> None:
 def test_a_long_run_is_listed_with_the_line_that_shows_it(tmp_path: Path) -> None:
     """Ready to paste."""
     path = str(tmp_path / "escalations" / THREAD_ID / "transcript.log")
-    TinyDocuments(tmp_path).put(in_status(ThreadStatus.ESCALATED, escalation_transcript_path=path))
+    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.ESCALATED, escalation_transcript_path=path))
     done = status(tmp_path, "--home", str(tmp_path))
     assert f"\n    tail -f {path}\n" in done.stdout
 
@@ -96,8 +100,7 @@ def test_a_home_that_cannot_be_read_is_said_without_a_traceback(tmp_path: Path) 
     """An unknown user's home, a file, and a folder where the journal should be: exit code 2 and one line each."""
     file = tmp_path / "file"
     file.write_text("")
-    NdjsonJournal(tmp_path / "home" / "replies.ndjson")
-    (tmp_path / "home" / "events.ndjson").mkdir()
+    (tmp_path / "home" / "events.ndjson").mkdir(parents=True)
     for home, words in (
         ("~nosuchuser", "TRIAGE_HOME (or its default, ~/.triage) leads nowhere"),
         (str(file), f"cannot read {file}: Not a directory"),

@@ -9,15 +9,16 @@ import pytest
 
 from bot.__main__ import main
 from bot.adapters.process.system_clock import SystemClock
-from bot.adapters.storage.files.thread_archive import name_pattern
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.run_records import RunRecorder
+from bot.cli.records import name_pattern
 from bot.domain.returns import EvidenceKind, EvidenceRef, Usage
 from bot.domain.threads import PendingReason, QuestionType, Resolution, ThreadStatus
 from bot.errors import InputError
+from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, a_return, in_status
 from tests.gitrepo import commit_files, make_repo
 
@@ -40,7 +41,7 @@ class Archive:
 
     def keep(self, *refs: EvidenceRef, closed: bool = False) -> None:
         ret = a_return(evidence_refs=refs)
-        store = TinyDocuments(self.home)
+        store = Threads(FileDocuments(self.home))
         ledger = Ledger().record_query("loki", "errors{app}")
         found = Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator="m")
         about = Assignment(question="?", question_type=QuestionType.OTHER, rubric="", round=1)

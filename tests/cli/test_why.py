@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from bot.__main__ import main
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.casework.replies import reply_record
 from bot.domain.paging import Paging
 from bot.domain.returns import Check, Verdict
 from bot.domain.severity import Severity
 from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus, Transition
+from bot.ports.threads import Threads
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, a_return, a_verdict, an_event, in_status
 from tests.gitrepo import git, make_repo
 
@@ -75,7 +76,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     other = an_event("lunch at noon", ts="1795169999.000100").model_dump(mode="json")
     journal.append(other | FOUND | {"is_question": False, "classification": "ambient"})
     state = answered()
-    store = TinyDocuments(tmp_path)
+    store = Threads(FileDocuments(tmp_path))
     store.put(state)
     store.archive(THREAD_ID)
     NdjsonJournal(tmp_path / "replies.ndjson").append(reply_record(state, at=NOW + timedelta(minutes=1)))
@@ -137,7 +138,7 @@ def test_links_to_code_card_and_reply_are_printed_whole(
     git(code, "remote", "add", "origin", f"https://me:token@{'code' if code_host else 'gitlab'}.acme.io/web/shop.git")
     (home / "triage.yml").write_text(f"codebase: {code}\nops_channel: C0OPS\n{code_host}")
     state = answered().evolve(permalink=LINK, card_channel="C0OPS", card_ts="1795165201.000300")
-    TinyDocuments(home).put(state)
+    Threads(FileDocuments(home)).put(state)
     assert main(["why", THREAD_ID]) == 0
     lines = capsys.readouterr().out.splitlines()
     form = "code.acme.io/web/shop/src/commit/{}/app/retry.py#L10-L12"
@@ -187,7 +188,7 @@ def test_long_words_are_cut_and_many_steps_too(home: Path, capsys: pytest.Captur
     faults = tuple(Check(name=f"ref[{n}].quote", ok=False, reason=long) for n in range(20))
     rounds = tuple(Round(round=n, investigator_return=a_return(), checks=faults) for n in (1, 2))
     open_one = in_status(ThreadStatus.INVESTIGATING, question=long, status_history=(step,) * 200, rounds=rounds)
-    TinyDocuments(home).put(open_one)
+    Threads(FileDocuments(home)).put(open_one)
     assert main(["why", THREAD_ID]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
@@ -206,7 +207,7 @@ def test_a_page_says_how_often_it_rang_who_was_told_and_who_has_it(
         acknowledged_at=NOW + timedelta(minutes=32),
         acknowledged_by="U2",
     )
-    TinyDocuments(tmp_path).put(in_status(ThreadStatus.PENDING_USER, severity=Severity.PAGE, paging=rung))
+    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.PENDING_USER, severity=Severity.PAGE, paging=rung))
     assert main(["why", THREAD_ID, "--home", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "09:30:00  rang again, 2 times so far" in out

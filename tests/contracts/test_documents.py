@@ -26,8 +26,14 @@ Open = Callable[[], Documents]
 
 
 def _memory(_: Path) -> Open:
-    texts: dict[tuple[str, str], tuple[int, str]] = {}
-    return lambda: MemoryDocuments(texts)
+    first = MemoryDocuments()
+
+    def reopened() -> MemoryDocuments:
+        again = MemoryDocuments(first.texts)
+        again.closed = first.closed
+        return again
+
+    return reopened
 
 
 ENGINES: Final[Mapping[str, Callable[[Path], Open]]] = {

@@ -203,7 +203,7 @@ class TestOnDisk:
         """A file where the folder should be is said at once."""
         (tmp_path / "home").write_text("in the way")
         with pytest.raises(StoreError):
-            NdjsonJournal(tmp_path / "home" / "log.ndjson")
+            NdjsonJournal(tmp_path / "home" / "log.ndjson").append({"n": 1})
 
     def test_a_full_disk_refuses_the_record_and_keeps_the_others(self, tmp_path: Path) -> None:
         """Where the disk takes only part of a line, append says so; once there is room the journal goes on."""

@@ -11,11 +11,13 @@ from slack_sdk.models.blocks import Block
 from blocks.views.brief_view import open_blocks
 from blocks.views.heartbeat_view import log_blocks, why_blocks
 from blocks.views.report_views import status_blocks
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
+from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.status_overview import overview
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason
+from bot.ports.threads import Threads
 from tests.builders import NOW
 from tests.gallery.cards import RETURN, card, drafted
 from tests.gallery.flaws import flaws
@@ -41,8 +43,8 @@ def _beat() -> Envelope:
 def _crowded(home: Path) -> dict[str, Sequence[Block]]:
     """Return each view with a long text where people's or a model's words go."""
     waiting = drafted(question=LONG)
-    TinyDocuments(home).put(waiting)
-    seen = overview(home, NOW)
+    Threads(FileDocuments(home)).put(waiting)
+    seen = overview(FileStore(home), NOW)
     claims = tuple(ref.model_copy(update={"supports_claim": LONG}) for ref in RETURN.evidence_refs)
     objection = drafted(PendingReason.DISAGREEMENT, verdict=Verdict.BOUNCE, reasons=(LONG,))
     return {

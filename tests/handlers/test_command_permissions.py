@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
+from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.domain.commands.command_specs import APPROVERS, APPROVERS_OR_OWNER, MANUAL, NOTHING
@@ -22,7 +22,7 @@ from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.sessions.session_inbox import Assigning
 from bot.ports import Person
-from bot.ports.collections import PAUSE, SingleDocument
+from bot.ports.threads import Threads
 from handlers.buttons.suggestion_buttons import SuggestionActions
 from handlers.commands.casework_commands import CaseworkCommands
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
@@ -57,7 +57,7 @@ class Everything:
         )
         (self.suggestion, *_) = self.garden.pollination.run()
         self.home = folder / "threads"
-        TinyDocuments(self.home).put(
+        Threads(FileDocuments(self.home)).put(
             in_status(
                 ThreadStatus.PENDING_USER,
                 PendingReason.APPROVAL,
@@ -74,7 +74,7 @@ class Everything:
         works.workspace.people[GUEST] = Person(user_id=GUEST, name="guest", is_guest=True)
         self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=works.workspace)
         self.approvers.refresh()
-        self.pausing = PauseSwitch(self.home, SingleDocument(FileDocuments(self.home), PAUSE), works.clock)
+        self.pausing = PauseSwitch(FileDocuments(self.home), works.clock)
         self.asked: list[str] = []
         self.opened: list[object] = []
         self.commands = CommandDispatcher(self._table(), team_id="T1", patience_s=60)
@@ -82,7 +82,7 @@ class Everything:
     def _table(self) -> dict[str, Any]:
         works, garden = self.works, self.garden
         casework = CaseworkCommands(
-            home=self.home,
+            store=FileStore(self.home),
             approvers=self.approvers,
             pausing=self.pausing,
             show_cards=lambda: None,
@@ -119,8 +119,8 @@ class Everything:
             approvers=self.approvers,
         )
         return {
-            "status": status_command(self.home, self.approvers, works.clock),
-            "metrics": metrics_command(self.home, works.clock, baseline_reply_s=None),
+            "status": status_command(FileStore(self.home), self.approvers, works.clock),
+            "metrics": metrics_command(FileStore(self.home), works.clock, baseline_reply_s=None),
             **casework.table(),
             "heartbeat": heartbeat,
             "tiers": tiers,

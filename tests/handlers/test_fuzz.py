@@ -23,9 +23,10 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from blocks import ids
 from blocks.cards.draft_card import card_blocks
 from blocks.views.home_view import HomeData
+from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.approvers import Approvers
 from bot.casework.checks.evidence_reader import EvidenceReader
@@ -37,11 +38,13 @@ from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
 from bot.heartbeat.playbooks.proposal_service import ProposalService
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
 from bot.ports.collections import OVERRIDES, PROPOSALS, SUGGESTIONS
+from bot.ports.threads import Threads
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue
@@ -59,7 +62,7 @@ from handlers.transport.socket_connection import acknowledge_envelope
 from tests import payloads
 from tests.builders import a_sorter, an_event
 from tests.casework.office import BEN, Office
-from tests.fakes import MemoryDecisionLog, MemorySessionStore, MemorySingle, in_memory
+from tests.fakes import MemoryDecisionLog, MemorySingle, MemoryStore, in_memory
 from tests.gitrepo import make_repo
 from tests.handlers.hostile import KINDS, SECRET, Body, hostile, original
 from tests.handlers.slack_stub import Answer, SlackStub
@@ -89,7 +92,7 @@ class OfficeOnDisk(Office):
     """The office of the casework tests, its state, queue and replies in files."""
 
     def _furnish(self) -> None:
-        self.store = TinyDocuments(self.folder)  # type: ignore[assignment]
+        self.store = Threads(FileDocuments(self.folder))  # type: ignore[assignment]
         self.jobs = SpoolQueue(self.folder / "queue", self.clock)  # type: ignore[assignment]
         self.log = NdjsonJournal(self.folder / "replies.ndjson")  # type: ignore[assignment]
         super()._furnish()
@@ -149,7 +152,7 @@ class World:
             evidence=EvidenceDialogue(self.office.store, reader, lambda _: None),
             answers=ClickReplies(self._tell, home, self.office.store, approvers, ops_channel="C0OPS"),
         )
-        status = status_command(self.folder, approvers, self.office.clock)
+        status = status_command(FileStore(self.folder), approvers, self.office.clock)
         commands = CommandDispatcher({"status": status}, team_id="T1")
         buttons = SuggestionButtons(self._suggestions(approvers), say=self.say)
         return Listeners(
@@ -173,8 +176,8 @@ class World:
     def _page(self) -> HomeData:
         now = self.office.clock.now()
         return HomeData(
-            overview=overview(self.folder, now),
-            today=count_today(self.folder, now),
+            overview=overview(FileStore(self.folder), now),
+            today=count_today(FileStore(self.folder), now),
             sessions=(),
             now=now,
             drafts={state.thread_id: state for state in self.office.store.threads()},
@@ -212,13 +215,17 @@ class World:
         )
 
     def _tiers(self, approvers: Approvers) -> TierButtons:
-        sessions, store, clock = SessionRegistry({}, in_memory(OVERRIDES)), MemorySessionStore(), self.office.clock
+        sessions, store, clock = (
+            SessionRegistry({}, in_memory(OVERRIDES)),
+            SessionMemory(MemoryStore()),
+            self.office.clock,
+        )
         zones = OwnerZones(self.office.workspace, clock, local="UTC")
         desk = TaskCommands(sessions, store, zones, clock, MemorySingle(), Removals(MemorySingle()))
         return TierButtons(sessions, OWNERS, desk, approvers, say=self.say)
 
     def _alert_desk(self) -> AlertActions:
-        store = MemorySessionStore()
+        store = SessionMemory(MemoryStore())
         return AlertActions(
             owners=OWNERS,
             sessions=SessionRegistry({}, in_memory(OVERRIDES)),

@@ -254,5 +254,5 @@ def test_many_sessions_fit_one_screen(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_told(works: Clockwork) -> None:
     """In words, to whoever typed."""
-    works.documents.full = True
+    works.storage.documents.full = True
     assert "No space left on device" in answer(works, "heartbeat off shop-api")

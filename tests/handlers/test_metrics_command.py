@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
+from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_store import FileStore
 from bot.domain.threads import PendingReason, ThreadStatus
+from bot.ports.threads import Threads
 from handlers.commands.report_commands import metrics_command
 from handlers.commands.typed_command import TypedCommand
 from tests.blocks.limits import texts
@@ -15,8 +17,10 @@ from tests.fakes import FakeClock
 
 def test_it_shows_counts_and_nobodys_words(tmp_path: Path) -> None:
     """Every criterion, within one section."""
-    TinyDocuments(tmp_path).put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, question="a secret plan?"))
-    blocks = metrics_command(tmp_path, FakeClock(), baseline_reply_s=None)(
+    Threads(FileDocuments(tmp_path)).put(
+        in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, question="a secret plan?")
+    )
+    blocks = metrics_command(FileStore(tmp_path), FakeClock(), baseline_reply_s=None)(
         TypedCommand.from_payload({"text": "metrics"})
     )
     said = "\n".join(texts([block.to_dict() for block in blocks]))
@@ -29,7 +33,7 @@ def test_it_shows_counts_and_nobodys_words(tmp_path: Path) -> None:
 def test_a_home_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     """In words."""
     (tmp_path / "events-classified.ndjson").mkdir()
-    [block] = metrics_command(tmp_path, FakeClock(), baseline_reply_s=None)(
+    [block] = metrics_command(FileStore(tmp_path), FakeClock(), baseline_reply_s=None)(
         TypedCommand.from_payload({"text": "metrics"})
     )
     assert "cannot read" in "".join(texts([block.to_dict()]))

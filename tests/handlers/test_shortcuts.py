@@ -21,7 +21,7 @@ from handlers.routes import Listeners, bolt_app
 from handlers.shortcuts import Shortcuts
 from handlers.transport.payload_shapes import is_well_shaped
 from tests.builders import a_sorter, event_of, in_status
-from tests.fakes import FakeClock, FakeWorkspace, MemoryJobQueue, MemoryJournal, MemoryThreadStore
+from tests.fakes import FakeClock, FakeWorkspace, MemoryJobQueue, MemoryJournal, MemoryThreads
 from tests.handlers.slack_stub import SlackStub
 from tests.handlers.test_routes import ME, RecordedButtons
 from tests.payloads import payload
@@ -34,7 +34,7 @@ class Edge:
     """Bolt with a real watcher behind it; nothing is watched."""
 
     def __init__(self, slack: SlackStub, folder: Path) -> None:
-        self.slack, self.store = slack, MemoryThreadStore()
+        self.slack, self.store = slack, MemoryThreads()
         clock = FakeClock()
         self.events, self.jobs, self.workspace = MemoryJournal(), MemoryJobQueue(clock), FakeWorkspace()
         self.watcher = Watcher(

@@ -19,10 +19,11 @@ from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.probes import ProbeReport, Probes
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.ports import Clock, SessionStore, Surface
+from bot.ports import Clock, Surface
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
 from tests.fakes import FakeClock, FakeWorkspace, MemorySingle, in_memory
 
@@ -35,7 +36,7 @@ OPS: list[str] = []
 
 
 def alert_router(
-    surfaces: Mapping[str, Surface], store: SessionStore, clock: Clock, say: Callable[[str], None] = OPS.append
+    surfaces: Mapping[str, Surface], store: SessionMemory, clock: Clock, say: Callable[[str], None] = OPS.append
 ) -> AlertRouter:
     """Return the way to owners over these surfaces; `say` hears what no owner can be told."""
     workspace = FakeWorkspace()
@@ -43,7 +44,7 @@ def alert_router(
     return AlertRouter(surfaces, store, Owners(workspace, clock), zones, clock, say=say)
 
 
-def peer_sessions(sessions: SessionRegistry, store: SessionStore, clock: Clock) -> PeerSessions:
+def peer_sessions(sessions: SessionRegistry, store: SessionMemory, clock: Clock) -> PeerSessions:
     """Return what beats have to do with other sessions, where no suggestion was made yet and nobody is woken."""
     mail, suggestions = SessionInbox(sessions, store, lambda *_: ""), in_memory(SUGGESTIONS)
     pollination = Pollination(sessions, store, suggestions, mail, clock=clock)
@@ -52,7 +53,7 @@ def peer_sessions(sessions: SessionRegistry, store: SessionStore, clock: Clock) 
 
 def input_collector(
     probes: Probes,
-    store: SessionStore,
+    store: SessionMemory,
     sessions: SessionRegistry | None = None,
     clock: Clock | None = None,
     removals: Removals | None = None,

@@ -20,15 +20,15 @@ from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,
     FakeWorkspace,
-    MemoryDocuments,
     MemoryJobQueue,
     MemoryJournal,
-    MemorySessionStore,
+    MemoryStore,
     in_memory,
 )
 from tests.heartbeat.builders import alert_router
@@ -52,8 +52,9 @@ class Clockwork:
         self.folder = folder
         self.clock = FakeClock(at)
         self.settings = {name: session_settings(self._checkout(name), **beat) for name in names}
-        self.documents, self.store = MemoryDocuments(), MemorySessionStore()
-        self.overrides, self.box = in_memory(OVERRIDES, self.documents), WakeBox(self.documents)
+        self.storage = MemoryStore()
+        self.store = SessionMemory(self.storage)
+        self.overrides, self.box = in_memory(OVERRIDES, self.storage.documents), WakeBox(self.storage.documents)
         self.journal, self.jobs, self.workspace = MemoryJournal(), MemoryJobQueue(self.clock), FakeWorkspace()
         self.route: Delivered | None = DM
         self.route_fails_for = ""

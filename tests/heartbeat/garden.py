@@ -11,6 +11,7 @@ from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import InboxMessage
 from bot.domain.sharing.suggestions import DecidedBy
 from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
@@ -21,7 +22,7 @@ from tests.fakes import (
     Faults,
     MemoryDecisionLog,
     MemoryDocuments,
-    MemorySessionStore,
+    MemoryStore,
     in_memory,
 )
 
@@ -48,7 +49,6 @@ class Garden:
         self.faults = faults or Faults()
         self.texts: dict[tuple[str, str], tuple[int, str]] = {}
         self.lines: list[str] = []
-        self.states: dict[str, str] = {}
         self.inboxes: dict[str, list[str]] = {}
         self.woken: list[str] = []
         names = {**({"master": BASICS} if master else {}), **playbooks}
@@ -62,7 +62,7 @@ class Garden:
     def restart(self) -> None:
         """Begin a new process on what the last one left."""
         self.sessions = SessionRegistry(self.settings, in_memory(OVERRIDES))
-        self.store = MemorySessionStore(self.states, self.inboxes, self.faults)
+        self.store = SessionMemory(MemoryStore(self.texts, self.inboxes, self.faults))
         self.suggestions = in_memory(SUGGESTIONS, MemoryDocuments(self.texts, self.faults))
         self.mail = SessionInbox(self.sessions, self.store, self._woken)
         self.pollination = Pollination(self.sessions, self.store, self.suggestions, self.mail, clock=self.clock)

@@ -24,6 +24,7 @@ from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
@@ -31,8 +32,8 @@ from tests.fakes import (
     FakeWorkspace,
     Faults,
     MemoryJournal,
-    MemorySessionStore,
     MemorySingle,
+    MemoryStore,
     in_memory,
 )
 from tests.heartbeat.builders import AT, alert_router, input_collector, peer_sessions
@@ -92,7 +93,8 @@ class BeatRoom:
         self.cwd = folder / "shop"
         self.cwd.mkdir()
         self.clock = FakeClock(AT)
-        self.store, self.journal = MemorySessionStore(faults=faults), MemoryJournal(faults=faults)
+        self.storage = MemoryStore(faults=faults)
+        self.store, self.journal = SessionMemory(self.storage), MemoryJournal(faults=faults)
         self.surface, self.screen = FakeSurface(), screen
         self.full = minds[0] if minds and isinstance(minds[0], OfflineFullRun) else Scripted(*(minds or (report(),)))
         self.removals = Removals(MemorySingle())

@@ -12,8 +12,12 @@ from typing import Any
 
 import pytest
 
-from bot.intake.presence import FILE, OUTDATED, Presence, connection_state, describe_presence, read_presence
+from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.intake.presence import OUTDATED, Presence, connection_state, describe_presence, read_presence
 from tests.builders import NOW
+
+CONNECTION = "slack/connection.json"
+
 
 MINUTE = timedelta(minutes=1)
 
@@ -97,9 +101,9 @@ def test_a_process_that_lives_and_writes_nothing_is_stuck() -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}'])
 def test_a_missing_or_damaged_file_is_no_bot(tmp_path: Path, text: str) -> None:
     """Damage costs the knowledge, not the command."""
-    assert read_presence(tmp_path) is None
-    path = tmp_path / FILE
+    assert read_presence(FileDocuments(tmp_path)) is None
+    path = tmp_path / CONNECTION
     path.parent.mkdir()
     path.write_text(text)
-    assert read_presence(tmp_path) is None
+    assert read_presence(FileDocuments(tmp_path)) is None
     assert describe_presence(None, NOW) == "triage has not run on this data directory yet"

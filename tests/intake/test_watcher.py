@@ -16,7 +16,7 @@ from bot.errors import StoreError
 from bot.intake.normalise import Identity
 from bot.intake.watcher import RETRY_S, Watcher
 from tests.builders import NOW, a_sorter, a_thread
-from tests.fakes import FakeClock, MemoryJobQueue, MemoryJournal, MemoryThreadStore
+from tests.fakes import FakeClock, MemoryJobQueue, MemoryJournal, MemoryThreads
 from tests.payloads import payload
 
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
@@ -34,7 +34,7 @@ class Post:
         )
         self.clock = FakeClock()
         self.events, self.classified = MemoryJournal(), MemoryJournal()
-        self.store = MemoryThreadStore()
+        self.store = MemoryThreads()
         self.jobs = MemoryJobQueue(self.clock)
         self.troubles: list[str] = []
         self.troubled = threading.Event()

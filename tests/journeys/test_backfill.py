@@ -20,7 +20,6 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
-from bot.intake.presence import FILE
 from demo.control import LIMIT_S, Control
 from demo.slack_server import LocalSlack
 from demo.workspace import BEN, CHLOE, DEMO, ENG, HELP, OPS
@@ -29,6 +28,9 @@ from tests.journeys.office import Office, environment_of, write_config
 from tests.journeys.shop import RETRIES, SESSIONS
 from tests.journeys.test_crashes import running
 from tests.journeys.wire import Wire, wire
+
+CONNECTION = "slack/connection.json"
+
 
 QUESTIONS = (SESSIONS, RETRIES, "Where is the retry limit set?")
 
@@ -123,7 +125,7 @@ def test_a_lost_connection_is_made_again_and_what_was_said_meanwhile_is_picked_u
         over.cut()
         control.wait_for(lambda: not control.modals.is_bot_connected(), "the socket to close")
         missed = office.ask(RETRIES)
-        presence = office.home / FILE
+        presence = office.home / CONNECTION
         control.wait_for(lambda: json.loads(presence.read_text())["problem"], "the bot to say so")
         assert missed not in heard(office.home)
         over.up = True

@@ -9,9 +9,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.storage.files.session_files import SessionFiles
+from bot.adapters.storage.files.file_store import FileStore
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.severity import Severity
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, OPS
@@ -74,7 +75,7 @@ def test_a_page_that_is_open_leads_the_brief(slack: LocalSlack, control: Control
         key="shop/ci/down", task="ci", text="Prod is down", severity=Severity.PAGE,
         first_at=found_at, last_at=found_at, acknowledged_by=ANA.user_id,
     )  # fmt: skip
-    SessionFiles(home, on_damage=lambda _: None).save("shop", lambda state: state.with_findings(page))
+    SessionMemory(FileStore(home)).save("shop", lambda state: state.with_findings(page))
     brief = {"morning": f"{due:%H:%M}", "timezone": "UTC", "picture": False}
     with at_work(slack, control, home, shop, clock, brief=brief) as office:
         clock.advance(timedelta(hours=3).total_seconds())

@@ -17,10 +17,11 @@ import pytest
 
 from blocks import ids
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.session_files import SessionFiles
+from bot.adapters.storage.files.file_store import FileStore
 from bot.domain.playbook import parse
 from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.ports.collections import SUGGESTIONS, Collection
 from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, shown_text
@@ -177,7 +178,7 @@ def test_a_rejected_one_is_never_offered_again(open_office: Open, tmp_path: Path
     typed(office, "pollinate lst", "Did you mean `/triage pollinate list`?")
     office.beat(garden.master)
     assert garden.count() == 0
-    assert [m.text for m in SessionFiles(office.home, on_damage=print).inbox("api")] == [
+    assert [m.text for m in SessionMemory(FileStore(office.home), on_damage=print).inbox("api")] == [
         f"{OFFER}: a hourly task is suggested: {DISK}"
     ]
 
@@ -246,7 +247,7 @@ def test_a_line_that_gives_orders_is_read_by_a_human_first(open_office: Open, tm
     shown = card(office, "Quarantined", of=held, offering=ids.READ_SUGGESTION)
     assert find_element(shown, ids.ACCEPT_SUGGESTION) is None
     assert f"``` {ORDER} ```" in shown_text(shown)
-    assert SessionFiles(office.home, on_damage=print).inbox("api") == []
+    assert SessionMemory(FileStore(office.home), on_damage=print).inbox("api") == []
     typed(office, f"pollinate accept {held}", f"pollinate accept {held} anyway")
     assert garden.count(ORDER) == 0
     office.press(shown, ids.READ_SUGGESTION)
@@ -322,7 +323,7 @@ def test_a_worker_reports_to_the_master_once_a_day(open_office: Open, tmp_path: 
     (garden.api.cwd / "HEARTBEAT.md").write_text(neighbour(tmp_path / "due", "x", daily_is_due=True).playbook)
     office = open_office(garden)
     office.beat(garden.api)
-    inbox = SessionFiles(office.home, on_damage=print).inbox
+    inbox = SessionMemory(FileStore(office.home), on_damage=print).inbox
     (report,) = office.control.wait_for(lambda: inbox("master"), "the report")
     assert (report.from_, report.kind) == ("api", "report")
     assert report.text.startswith("Daily report of api: ")

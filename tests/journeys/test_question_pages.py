@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.domain.paging import Paging
+from bot.ports.threads import Threads
 from demo.control import Control, Json
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
@@ -45,7 +46,7 @@ def test_a_question_that_pages_rings_until_somebody_answers_whatever_dies(
         assert DOWN in shown_text(ring)
         office.bot.casework.pages.tick()
         assert len(notices(control, OPS.channel_id)) == 1
-    store, thread_id = TinyDocuments(home), f"{DEMO.team_id}.{HELP.channel_id}.{ts}"
+    store, thread_id = Threads(FileDocuments(home)), f"{DEMO.team_id}.{HELP.channel_id}.{ts}"
     state = store.get(thread_id)
     assert state is not None
     store.put(state.evolve(paging=Paging()))

@@ -18,7 +18,7 @@ from bot.domain.threads import check_thread_id, thread_key
 from bot.errors import InputError
 from bot.intake.classifier.classification import classify
 from bot.intake.classifier.rules import Rules
-from bot.ports import Damage, Journal
+from bot.ports import DamagedDocument, Journal
 
 log = logging.getLogger(__name__)
 
@@ -40,14 +40,14 @@ class ThreadRebuild:
         self._desk, self._orchestrator, self._events = desk, orchestrator, events
         self._rules, self._bot_user_id = rules, bot_user_id
 
-    def plan(self, damage: Damage) -> str | None:
+    def plan(self, damage: DamagedDocument) -> str | None:
         """Queue the rebuilding of a damaged record; returns a line where none is possible, else None.
 
         A file of an earlier start counts as long as nothing is known of its thread since: the bot may have died
         between setting it aside and this.
         """
         try:
-            thread_id = check_thread_id(damage.thread_id)
+            thread_id = check_thread_id(damage.doc_id)
         except InputError:
             return f"{_lost(damage.name)} Its name names no thread, so nothing was done." if damage.is_new else None
         if damage.is_new or not self._is_accounted_for(thread_id, damage.at):

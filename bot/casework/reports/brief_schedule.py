@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime, time, timedelta
-from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -22,8 +21,8 @@ from bot.casework.thread_service import ThreadService
 from bot.config.casework_settings import BriefSettings
 from bot.domain.hours import ActiveHours
 from bot.domain.text.humanize import LATE, duration
-from bot.errors import ConfigError, ProviderError, Unconfirmed
-from bot.ports import WeekPictures
+from bot.errors import ProviderError, StoreError, Unconfirmed
+from bot.ports import Store, WeekPictures
 from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)
@@ -45,7 +44,7 @@ class BriefSchedule:
     def __init__(
         self,
         desk: ThreadService,
-        home: Path,
+        store: Store,
         settings: BriefSettings,
         slate: SingleDocument,
         pictures: WeekPictures,
@@ -54,7 +53,7 @@ class BriefSchedule:
         zone: str,
         hours: ActiveHours | None = None,
     ) -> None:
-        self._desk, self._home, self._slate, self._zone = desk, home, slate, ZoneInfo(zone)
+        self._desk, self._store, self._slate, self._zone = desk, store, slate, ZoneInfo(zone)
         self._pictures, self._wants_picture, self._hours = pictures, settings.picture, hours
         self._say_it = say
         times = {"morning": settings.morning, "evening": settings.evening}
@@ -76,10 +75,10 @@ class BriefSchedule:
         """Post the picture of the last seven days; it holds counts only.
 
         Raises:
-            ConfigError: the data directory cannot be read.
+            StoreError: the data directory cannot be read.
             ProviderError: the chat refused it, or (Unconfirmed) nobody can tell.
         """
-        self._pictures.show(read_week(self._home, self._desk.clock.now(), self._zone, last_bytes=READ_BYTES))
+        self._pictures.show(read_week(self._store, self._desk.clock.now(), self._zone, last_bytes=READ_BYTES))
 
     def _slot(self, at: time, now: datetime) -> datetime | None:
         """Return the latest slot that could be said by now."""
@@ -107,7 +106,7 @@ class BriefSchedule:
         last, longest = time_of(before.get("said_at")), A_DAY if self._hours is None else HELD_BACK
         since = last if last is not None and now - longest < last < now else now - WINDOW
         try:
-            brief = build_brief(self._home, since, now)
+            brief = build_brief(self._store, since, now)
             self._desk.privacy.require()  # a brief quotes questions
             days = {each: f"{slot:%Y-%m-%d}" for each, slot in due.items()}
             self._slate.write({**before, **days, "said_at": now.isoformat()})
@@ -125,7 +124,7 @@ class BriefSchedule:
             return
         try:
             self.show_week()
-        except (ConfigError, ProviderError) as error:
+        except (StoreError, ProviderError) as error:
             log.warning(
                 "a brief without its picture: %s (brief: {picture: false} leaves pictures out)",
                 error,

@@ -9,15 +9,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from bot.casework.reports.journal_history import BeatSummary, journal, read_beats, read_spent, time_of
+from bot.casework.reports.journal_history import ESCALATIONS, BeatSummary, read_beats, read_spent, time_of
 from bot.casework.reports.measures import measure_total
 from bot.casework.reports.open_findings import FindingLine, count_findings
 from bot.casework.reports.status_overview import ThreadLine, overview
 from bot.domain.text.humanize import duration
 from bot.domain.text.sanitize import one_line
-from bot.errors import ConfigError
+from bot.errors import refusal
+from bot.ports import Store
+from bot.ports.collections import REPLIES
 
 MAX_LINES: Final = 8
 """Of drafts, of findings and of remarks."""
@@ -48,22 +50,19 @@ class DailyBrief:
     """What is open at `now`, whenever it was found: pages first, then the oldest."""
 
 
-def build_brief(home: Path, since: datetime, now: datetime) -> DailyBrief:
-    """Return what a data directory says; raises ConfigError for what cannot be read."""
-    seen = overview(home, now)
-    try:
-        beats = read_beats(home, since, last_bytes=TAIL_BYTES).ran
-        replies = _since(home / "replies.ndjson", "posted_at", since)
-        spent = [run.cost_usd for run in read_spent(home, since, last_bytes=TAIL_BYTES)]
-        done = sum(_at(path) >= since for path in (home / "escalations").glob("*/.done"))
-    except OSError as error:
-        raise ConfigError(f"cannot read {home}: {error.strerror}; run this as the user who runs triage") from error
+def build_brief(store: Store, since: datetime, now: datetime) -> DailyBrief:
+    """Return what a data directory says; raises StoreError for what cannot be read."""
+    seen = overview(store, now)
+    beats = read_beats(store, since, last_bytes=TAIL_BYTES).ran
+    posted = (time_of(record.get("posted_at")) for record in store.journal(REPLIES).records(last_bytes=TAIL_BYTES))
+    spent = [run.cost_usd for run in read_spent(store, since, last_bytes=TAIL_BYTES)]
+    done = sum(_at(path) >= since for path in (store.files / ESCALATIONS).glob("*/.done"))
     return DailyBrief(
         since=since,
         now=now,
         drafts=seen.drafts,
         long_runs=done,
-        replies=len(replies),
+        replies=sum(at is not None and at >= since for at in posted),
         findings=tuple(_findings(beats)),
         beats=len(beats),
         failed_beats=sum(beat.is_failed for beat in beats),
@@ -118,9 +117,8 @@ def counted(number: int, one: str) -> str:
     return f"{number} {one}{'s' * (number != 1)}"
 
 
-def _since(path: Path, key: str, since: datetime) -> list[dict[str, Any]]:
-    return [r for r in journal(path, TAIL_BYTES) if (at := time_of(r.get(key))) is not None and at >= since]
-
-
 def _at(path: Path) -> datetime:
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except OSError as error:
+        raise refusal(f"cannot read {path}", error, "run this as the user who runs triage") from error

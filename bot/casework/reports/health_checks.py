@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from bot.casework.pause import read_pause
 from bot.casework.reports.status_overview import tail
 from bot.domain.text.humanize import time_ago
 from bot.intake.presence import connection_state, describe_presence, read_presence
+from bot.ports import Store
+from bot.ports.collections import CLASSIFIED, EVENTS
 
 SORTING_TAKES = timedelta(minutes=1)
 """How long a message may stand in the journal before the rules have looked at it."""
@@ -39,9 +40,9 @@ class SkippedCheck(HealthCheck):
     """A check that was not made; `says` tells why."""
 
 
-def process_check(home: Path, now: datetime) -> HealthCheck:
+def process_check(store: Store, now: datetime) -> HealthCheck:
     """Whether a bot runs on this data directory."""
-    seen = read_presence(home)
+    seen = read_presence(store.documents)
     match connection_state(seen, now):
         case "up" | "down":
             assert seen is not None
@@ -56,9 +57,9 @@ def process_check(home: Path, now: datetime) -> HealthCheck:
             )
 
 
-def connection_check(home: Path, now: datetime) -> HealthCheck:
+def connection_check(store: Store, now: datetime) -> HealthCheck:
     """Whether Slack is heard; only a living process can say."""
-    seen = read_presence(home)
+    seen = read_presence(store.documents)
     match connection_state(seen, now):
         case "up":
             fix = "stop the other triage, or give it an app of its own: each hears only part of what is said"
@@ -71,9 +72,9 @@ def connection_check(home: Path, now: datetime) -> HealthCheck:
             return HealthCheck(ok=False, says="nobody listens: the bot does not run", fix="start it with `triage run`")
 
 
-def journal_check(home: Path, now: datetime) -> HealthCheck:
+def journal_check(store: Store, now: datetime) -> HealthCheck:
     """Whether the journals can be read, and what was heard has been sorted."""
-    heard, sorted_ = tail(home / "events.ndjson"), tail(home / "events-classified.ndjson")
+    heard, sorted_ = tail(store, EVENTS), tail(store, CLASSIFIED)
     if not heard:
         return HealthCheck(ok=True, says="no message heard yet")
     last, done = heard[-1], {_identity(record) for record in sorted_}
@@ -86,9 +87,9 @@ def journal_check(home: Path, now: datetime) -> HealthCheck:
     return HealthCheck(ok=False, says=f"{says}, and it was not sorted", fix=fix)
 
 
-def classifier_check(home: Path, now: datetime) -> HealthCheck:
+def classifier_check(store: Store, now: datetime) -> HealthCheck:
     """When the rules last looked at a message, and whether they find too much work in what they see."""
-    sorted_ = tail(home / "events-classified.ndjson")
+    sorted_ = tail(store, CLASSIFIED)
     if not sorted_:
         return HealthCheck(ok=True, says="nothing sorted yet")
     at, version = _time(sorted_[-1].get("classified_at")), sorted_[-1].get("classifier_version")
@@ -101,9 +102,9 @@ def classifier_check(home: Path, now: datetime) -> HealthCheck:
     return HealthCheck(ok=False, says=f"{says}; {busy:.0%} of the last {len(messages)} messages became work", fix=fix)
 
 
-def pause_check(home: Path) -> HealthCheck:
+def pause_check(store: Store) -> HealthCheck:
     """Whether somebody paused the bot: on purpose, so nothing is wrong, but easily forgotten."""
-    pause = read_pause(home)
+    pause = read_pause(store.documents)
     if pause is None:
         return HealthCheck(ok=True, says="not paused")
     return HealthCheck(ok=True, says=f"{pause.words()}; questions wait", fix="to go on: /triage resume in Slack")

@@ -10,21 +10,21 @@ The journal is the beats' own; here its lines are plain records, and one that ca
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
-
-from pydantic import ValidationError
+from typing import Any, Final, NamedTuple
 
 from bot.casework.escalate.escalation_folder import EscalationFolder
 from bot.casework.reports.classifier_samples import Judgement
 from bot.domain.threads import ThreadState
-from bot.errors import ConfigError
+from bot.errors import refusal
 from bot.intake.presence import read_presence
-from bot.ports.ndjson_reader import read_records
+from bot.ports import Documents, Store
+from bot.ports.collections import CLASSIFIED, HEARTBEATS, JUDGEMENTS, REPLIES, SPEND, THREADS, Collection
+
+ESCALATIONS: Final = "escalations"
 
 
 class EventRecord(NamedTuple):
@@ -80,47 +80,35 @@ class JournalHistory:
     unreadable: int = 0
 
 
-def read_past(home: Path, since: datetime, *, last_bytes: int | None = None) -> JournalHistory:
+def read_past(store: Store, since: datetime, *, last_bytes: int | None = None) -> JournalHistory:
     """Return what happened since then; `last_bytes` bounds how much of each journal is read.
 
     Raises:
-        ConfigError: the data directory cannot be read.
+        StoreError: the data directory cannot be read.
     """
-    try:
-        return _read(home, since, last_bytes)
-    except OSError as error:
-        raise ConfigError(f"cannot read {home}: {error.strerror}; run this as the user who runs triage") from error
-
-
-def _read(home: Path, since: datetime, last_bytes: int | None) -> JournalHistory:
-    bad: list[str] = []
     heard = _Ears(since)
-    for record in journal(home / "events-classified.ndjson", last_bytes):
+    for record in store.journal(CLASSIFIED).records(last_bytes=last_bytes):
         heard.take(record)
-    threads = list(_threads(home, since, bad))
-    seen = read_presence(home)
+    threads, bad = _threads(store.documents, since)
+    seen, replies = read_presence(store.documents), store.journal(REPLIES).records(last_bytes=last_bytes)
+    judgements = store.journal(JUDGEMENTS).records()
     return JournalHistory(
         heard=tuple(heard.kept.values()),
         threads=threads,
-        replies=[reply for record in journal(home / "replies.ndjson", last_bytes) if (reply := _reply(record, since))],
-        spent=read_spent(home, since, last_bytes=last_bytes),
-        judged=[found for record in journal(home / "judgements.ndjson") if (found := Judgement.read(record))],
-        long_runs=list(_long_runs(home / "escalations", since)),
+        replies=[reply for record in replies if (reply := _reply(record, since))],
+        spent=read_spent(store, since, last_bytes=last_bytes),
+        judged=[found for record in judgements if (found := Judgement.read(record))],
+        long_runs=list(_long_runs(store.files / ESCALATIONS, since)),
         recorded_since=heard.oldest,
         bot_started_at=seen.started_at if seen else None,
-        unreadable=len(bad),
+        unreadable=bad,
     )
 
 
-def read_spent(home: Path, since: datetime, *, last_bytes: int | None = None) -> list[SpendRecord]:
-    """Return what model runs cost since then, oldest first, those of beats included. Raises OSError."""
-    return [cost for record in journal(home / "spend.ndjson", last_bytes) if (cost := _spent(record, since))]
-
-
-def journal(path: Path, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the records of a journal, oldest first; none where there is no such file. Raises OSError."""
-    if path.parent.is_dir():
-        yield from read_records(path, last_bytes=last_bytes)
+def read_spent(store: Store, since: datetime, *, last_bytes: int | None = None) -> list[SpendRecord]:
+    """Return what model runs cost since then, oldest first, those of beats included. Raises StoreError."""
+    records = store.journal(SPEND).records(last_bytes=last_bytes)
+    return [cost for record in records if (cost := _spent(record, since))]
 
 
 def time_of(text: object) -> datetime | None:
@@ -174,33 +162,26 @@ def _spent(record: dict[str, Any], since: datetime) -> SpendRecord | None:
     return SpendRecord(at, str(record.get("run_id")), float(cost) if isinstance(cost, int | float) else None)
 
 
-def _threads(home: Path, since: datetime, bad: list[str]) -> Iterator[ThreadState]:
-    """Yield the open threads and those closed in the months that matter."""
-    months = [path for path in _entries(home / "closed") if path.name >= f"{since:%Y-%m}" and path.is_dir()]
-    for path in _json_files([home / "state", *months]):
-        try:
-            yield ThreadState.model_validate(json.loads(path.read_bytes()))
-        except FileNotFoundError:
-            continue  # archived a moment ago
-        except (ValueError, RecursionError, ValidationError):
-            bad.append(path.name)
-
-
-def _json_files(folders: Iterable[Path]) -> Iterator[Path]:
-    for folder in folders:
-        yield from (path for path in _entries(folder) if path.suffix == ".json" and not path.name.startswith("."))
+def _threads(documents: Documents, since: datetime) -> tuple[list[ThreadState], int]:
+    """Return the open threads and those closed in the months that matter, and how many cannot be read."""
+    threads, closed = Collection(documents, THREADS), documents.archived(THREADS.name)
+    recent = [one for one in closed if f"{one.at:%Y-%m}" >= f"{since:%Y-%m}"]
+    read = [*documents.list(THREADS.name), *(documents.read_archived(THREADS.name, one) for one in recent)]
+    states = [threads.parse(document) for document in read if document is not None]
+    known = [state for state in states if state is not None]
+    return known, len(states) - len(known)
 
 
 def _long_runs(folder: Path, since: datetime) -> Iterator[EscalationRecord]:
-    for path in _entries(folder):
+    try:
+        runs = sorted(folder.iterdir()) if folder.is_dir() else []
+    except OSError as error:
+        raise refusal(f"cannot read {folder}", error, "run this as the user who runs triage") from error
+    for path in runs:
         found = EscalationFolder(path)
         launched = found.launched_at()
         if launched is not None and launched >= since:
             yield EscalationRecord(path.name, found.is_done(), found.returned() is not None)
-
-
-def _entries(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 class BeatSummary(NamedTuple):
@@ -222,10 +203,10 @@ class BeatHistory:
     recorded_since: datetime | None = None
 
 
-def read_beats(home: Path, since: datetime, *, last_bytes: int | None = None) -> BeatHistory:
-    """Return the beats since then, refused slots aside; `last_bytes` bounds how much is read. Raises OSError."""
+def read_beats(store: Store, since: datetime, *, last_bytes: int | None = None) -> BeatHistory:
+    """Return the beats since then, refused slots aside; `last_bytes` bounds how much is read. Raises StoreError."""
     ran, oldest = [], None
-    for record in journal(home / "heartbeats.ndjson", last_bytes):
+    for record in store.journal(HEARTBEATS).records(last_bytes=last_bytes):
         at = time_of(record.get("ts"))
         if at is None:
             continue

@@ -6,19 +6,17 @@ The states are the beats' own; one that cannot be read is left out, for the bot 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
-
-from bot.domain.heartbeats.session_state import OpenFinding, SessionState
+from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.severity import SIGNS, Severity
 from bot.domain.text.sanitize import one_line
+from bot.ports import Store
+from bot.ports.collections import SESSIONS, Collection
 
-STATES: Final = "*/heartbeat_state.json"
 TEXT_CHARS: Final = 120
 
 
@@ -36,9 +34,17 @@ class FindingLine:
     """None also where the time is over."""
 
 
-def read_open_findings(home: Path, now: datetime) -> tuple[FindingLine, ...]:
-    """Return every open finding of every session: pages first, then the oldest. Raises OSError."""
-    found = [line for path in sorted((home / "sessions").glob(STATES)) for line in _lines(path, now)]
+def read_open_findings(store: Store, now: datetime) -> tuple[FindingLine, ...]:
+    """Return every open finding of every session: pages first, then the oldest. Raises StoreError."""
+    sessions = Collection(store.documents, SESSIONS)
+    known = {one.id: sessions.parse(one) for one in store.documents.list(SESSIONS.name)}
+    found = [
+        _line(name, each, now)
+        for name, state in known.items()
+        if state is not None
+        for each in state.findings.values()
+        if each.is_open
+    ]
     return tuple(sorted(found, key=lambda line: (line.severity.rank, line.since)))
 
 
@@ -57,14 +63,6 @@ def sessions_in_words(found: Sequence[FindingLine], *, at_most: int) -> str:
     shown = [f"{name} ({count})" for name, count in zip(named, counts.values(), strict=True)][:at_most]
     left = len(counts) - len(shown)
     return ", ".join([*shown, *([f"{left} more"] if left else [])])
-
-
-def _lines(path: Path, now: datetime) -> Iterator[FindingLine]:
-    try:
-        state = SessionState.model_validate_json(path.read_bytes())
-    except (FileNotFoundError, ValidationError):
-        return
-    yield from (_line(path.parent.name, each, now) for each in state.findings.values() if each.is_open)
 
 
 def _line(session_id: str, finding: OpenFinding, now: datetime) -> FindingLine:

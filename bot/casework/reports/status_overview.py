@@ -5,11 +5,9 @@ What the day has brought and cost so far, read from the journals; works beside a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from bot.casework.pause import read_pause
@@ -22,9 +20,9 @@ from bot.domain.severity import Severity
 from bot.domain.text.humanize import time_ago
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, ThreadStatus
-from bot.errors import ConfigError
 from bot.intake.presence import describe_presence, read_presence
-from bot.ports.ndjson_reader import read_records
+from bot.ports import Documents, Store
+from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SPEND, THREADS, unsealed
 
 TAIL_BYTES = 256 * 1024
 QUESTION_CHARS = 90
@@ -102,78 +100,42 @@ class Overview:
         return tuple(thread for thread in self.threads if thread.is_waiting)
 
 
-def overview(home: Path, now: datetime) -> Overview:
+def overview(store: Store, now: datetime) -> Overview:
     """Return how things stand in a data directory; a missing one is simply empty.
 
     Raises:
-        ConfigError: it is no folder, or something in it that is counted here cannot be read.
+        StoreError: something in it that is counted here cannot be read.
     """
-    _entries(home)
-    threads, unreadable = _threads(home / "state")
-    last = _last_event_at(home / "events.ndjson")
-    pause = read_pause(home)
+    threads, unreadable = _threads(store.documents)
+    last = _last_event_at(store)
+    pause, jobs = read_pause(store.documents), store.job_counts()
     return Overview(
         running=sum(not thread.is_waiting for thread in threads),
         waiting=sum(thread.is_waiting for thread in threads),
-        queued=_count_jobs(home / "queue"),
-        failed=_count_jobs(home / "queue" / "failed"),
-        posted_today=_posted_on(home / "replies.ndjson", now),
-        connection=describe_presence(read_presence(home), now, heard_at=last),
+        queued=jobs.waiting,
+        failed=jobs.failed,
+        posted_today=len(_of_day(store, REPLIES, "posted_at", now)),
+        connection=describe_presence(read_presence(store.documents), now, heard_at=last),
         last_event_at=last,
         last_event=f"Last message seen {time_ago(now, last)}" if last else "No message seen yet",
         threads=tuple(threads),
         unreadable=tuple(unreadable),
         paused=pause.words() if pause else None,
-        open_findings=_open_findings(home, now),
+        open_findings=read_open_findings(store, now),
     )
 
 
-def _entries(folder: Path) -> list[Path]:
-    """Return what lies in a folder, in order, without what is being written.
-
-    `Path.glob` would take a forbidden folder for an empty one.
-    """
-    try:
-        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise _refusal(folder, error) from error
-
-
-def _open_findings(home: Path, now: datetime) -> tuple[FindingLine, ...]:
-    try:
-        return read_open_findings(home, now)
-    except OSError as error:
-        raise _refusal(home / "sessions", error) from error
-
-
-def _refusal(path: Path, error: OSError) -> ConfigError:
-    return ConfigError(
-        f"cannot read {path}: {error.strerror}; "
-        "give the data directory of `triage run` (--home or TRIAGE_HOME), as the user who runs it"
-    )
-
-
-def _count_jobs(folder: Path) -> int:
-    return sum(path.match("*_*.json") for path in _entries(folder))
-
-
-def _threads(folder: Path) -> tuple[list[ThreadLine], list[str]]:
-    lines, unreadable = [], []
-    for path in _entries(folder):
+def _threads(documents: Documents) -> tuple[list[ThreadLine], list[str]]:
+    lines, unreadable = [], [damaged.name for damaged in documents.damaged(THREADS.name)]
+    for document in documents.list(THREADS.name):
         try:
-            line = thread_line(json.loads(path.read_bytes())) if path.suffix == ".json" else None
-        except FileNotFoundError:
-            continue
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            line = None
-        if line is None:
-            unreadable.append(path.name)
+            line = thread_line(unsealed(document))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            unreadable.append(f"{document.id}.json")
             continue
         if line.status is not ThreadStatus.CLOSED:
             lines.append(line)
-    return sorted(lines, key=lambda line: (line.severity.rank, line.started_at)), unreadable
+    return sorted(lines, key=lambda line: (line.severity.rank, line.started_at)), sorted(unreadable)
 
 
 def thread_line(document: dict[str, Any]) -> ThreadLine:
@@ -225,31 +187,18 @@ def _aware(text: str) -> datetime:
     return at
 
 
-def tail(path: Path) -> list[dict[str, Any]]:
-    """Return the readable records in the last `TAIL_BYTES` of a journal, oldest first; a missing one holds none.
-
-    Raises:
-        ConfigError: it cannot be read.
-    """
-    try:
-        return list(read_records(path, last_bytes=TAIL_BYTES))
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise _refusal(path, error) from error
+def tail(store: Store, name: str) -> list[dict[str, Any]]:
+    """Return the readable records in the last `TAIL_BYTES` of a journal, oldest first; raises StoreError."""
+    return list(store.journal(name).records(last_bytes=TAIL_BYTES))
 
 
-def _last_event_at(path: Path) -> datetime | None:
-    for record in reversed(tail(path)):
+def _last_event_at(store: Store) -> datetime | None:
+    for record in reversed(tail(store, EVENTS)):
         try:
             return _aware(record["create_time"])
         except (KeyError, TypeError, ValueError):
             continue
     return None
-
-
-def _posted_on(path: Path, now: datetime) -> int:
-    return sum(str(record.get("posted_at", "")).startswith(f"{now:%Y-%m-%d}") for record in tail(path))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -263,19 +212,19 @@ class DayCounts:
     cost_usd: float | None
 
 
-def count_today(home: Path, now: datetime) -> DayCounts:
-    """Return the day's counts, as far as the journals' last 256 KiB reach; raises ConfigError."""
-    heard = _of_day(home / "events-classified.ndjson", "classified_at", now)
-    spent = [record.get("cost_usd") for record in _of_day(home / "spend.ndjson", "at", now)]
+def count_today(store: Store, now: datetime) -> DayCounts:
+    """Return the day's counts, as far as the journals' last 256 KiB reach; raises StoreError."""
+    heard = _of_day(store, CLASSIFIED, "classified_at", now)
+    spent = [record.get("cost_usd") for record in _of_day(store, SPEND, "at", now)]
     known = [cost for cost in spent if isinstance(cost, int | float)]
     return DayCounts(
         messages=len(heard),
         actionable=sum(record.get("classification") == "actionable" for record in heard),
-        posted=len(_of_day(home / "replies.ndjson", "posted_at", now)),
+        posted=len(_of_day(store, REPLIES, "posted_at", now)),
         model_runs=len(spent),
         cost_usd=sum(known) if len(known) == len(spent) else None,
     )
 
 
-def _of_day(path: Path, key: str, now: datetime) -> list[dict[str, Any]]:
-    return [record for record in tail(path) if str(record.get(key, "")).startswith(f"{now:%Y-%m-%d}")]
+def _of_day(store: Store, name: str, key: str, now: datetime) -> list[dict[str, Any]]:
+    return [record for record in tail(store, name) if str(record.get(key, "")).startswith(f"{now:%Y-%m-%d}")]

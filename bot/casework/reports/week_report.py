@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
-from pathlib import Path
 from typing import Final
 
 from bot.casework.reports.acceptance import BAND, first_round_passes
@@ -16,21 +15,18 @@ from bot.casework.reports.measures import Window, dollars, measure_total, percen
 from bot.casework.reports.metrics_report import Tally, tally
 from bot.domain.questions.week_summary import Counts, DailyCounts, ShareWithBand, WeekCost, WeekSummary
 from bot.domain.threads import ThreadStatus
-from bot.errors import ConfigError
+from bot.ports import Store
 
 DAYS: Final = 7
 READ_BYTES: Final = 32 * 1024 * 1024
 """Of each journal, where somebody waits: some 50,000 messages, read in about a second."""
 
 
-def read_week(home: Path, now: datetime, zone: tzinfo, *, last_bytes: int | None = None) -> WeekSummary:
-    """Return the week before now, its days named in a zone; raises ConfigError for what cannot be read."""
+def read_week(store: Store, now: datetime, zone: tzinfo, *, last_bytes: int | None = None) -> WeekSummary:
+    """Return the week before now, its days named in a zone; raises StoreError for what cannot be read."""
     window = Window.last(DAYS, now)
-    past = read_past(home, window.start, last_bytes=last_bytes)
-    try:
-        beats = read_beats(home, window.start, last_bytes=last_bytes)
-    except OSError as error:
-        raise ConfigError(f"cannot read {home}: {error.strerror}; run this as the user who runs triage") from error
+    past = read_past(store, window.start, last_bytes=last_bytes)
+    beats = read_beats(store, window.start, last_bytes=last_bytes)
     return build_week(past, beats, window, zone)
 
 

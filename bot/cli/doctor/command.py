@@ -31,7 +31,7 @@ from bot.cli.data_directory import environment_at
 from bot.cli.doctor import machine_checks, model_checks, slack_checks
 from bot.cli.doctor.context import Check, DoctorContext, NoTokens, UnreadSettings
 from bot.cli.output import MARKS, wrapped
-from bot.errors import ConfigError, TriageError
+from bot.errors import ConfigError, StoreError, TriageError
 
 LIMIT_S: Final = 9.0
 _INDENT: Final = 17
@@ -116,10 +116,9 @@ def _try(name: str, check: Check, patient: DoctorContext) -> HealthCheck:
         return HealthCheck(
             ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again"
         )
-    except ConfigError as error:
-        return HealthCheck(
-            ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again"
-        )
+    except (ConfigError, StoreError) as error:
+        says = "; ".join(str(error).splitlines())
+        return HealthCheck(ok=False, says=says, fix="put that right, then run `triage doctor` again")
     except TriageError as error:
         return HealthCheck(ok=False, says=str(error), fix="see the reason given; if Slack is down, try again later")
 
@@ -137,11 +136,11 @@ CHECKS: Mapping[str, Check] = {
     "clock": slack_checks.clock,
     "ops channel": slack_checks.ops_channel,
     "chats": slack_checks.watched_chats,
-    BOT: lambda patient: process_check(patient.home, patient.now),
-    CONNECTION: lambda patient: connection_check(patient.home, patient.now),
-    "journals": lambda patient: journal_check(patient.home, patient.now),
-    "classifier": lambda patient: classifier_check(patient.home, patient.now),
-    "pause": lambda patient: pause_check(patient.home),
+    BOT: lambda patient: process_check(patient.store(), patient.now),
+    CONNECTION: lambda patient: connection_check(patient.store(), patient.now),
+    "journals": lambda patient: journal_check(patient.store(), patient.now),
+    "classifier": lambda patient: classifier_check(patient.store(), patient.now),
+    "pause": lambda patient: pause_check(patient.store()),
     "model": model_checks.model,
     "prices": model_checks.prices,
     "mcp servers": model_checks.mcp_servers,

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.reports.health_checks import HealthCheck
 from bot.config.environment import Environment, require_signing_secret, require_tokens
 from bot.config.settings import Settings, find_config, load_settings
 from bot.errors import ConfigError
+from bot.ports import Store
 
 PATIENCE_S = 5.0
 """How long a check waits for an answer from outside; all of them together take little longer."""
@@ -32,6 +34,10 @@ class DoctorContext:
     config: Path | None
     environment: Environment
     now: datetime
+
+    def store(self) -> Store:
+        """Return what the data directory holds; raises StoreError where it cannot be read."""
+        return FileStore(self.home, is_reader=True)
 
     def settings(self) -> Settings:
         """Return the settings; raises Unsettled, listing what is wrong with them."""

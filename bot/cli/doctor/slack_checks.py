@@ -29,7 +29,7 @@ def check_tokens(patient: DoctorContext) -> HealthCheck:
     answer = _whoami(patient)
     said = f"{answer.get('user', 'the bot')} in {answer.get('team', 'the workspace')}"
     settings = patient.settings()
-    if settings.slack.mode == "http" or process_check(patient.home, patient.now).ok:
+    if settings.slack.mode == "http" or process_check(patient.store(), patient.now).ok:
         return HealthCheck(ok=True, says=said)
     app_token = patient.environment.slack_app_token
     assert app_token is not None

@@ -16,8 +16,9 @@ from bot.errors import ProviderError, Unavailable
 from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult, as_seen, ended, preview_of
 from bot.heartbeat.alerts.notifier import Notifier
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session
-from bot.ports import Clock, SessionStore, Surface
+from bot.ports import Clock, Surface
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ class AlertRouter:
     def __init__(
         self,
         surfaces: Mapping[str, Surface],
-        store: SessionStore,
+        store: SessionMemory,
         owners: Owners,
         zones: OwnerZones,
         clock: Clock,

@@ -13,7 +13,8 @@ from bot.domain.heartbeats.alerts import finding_digest, removal_words
 from bot.domain.heartbeats.beats import Delivered
 from bot.domain.heartbeats.session_state import OpenFinding, SessionState
 from bot.errors import Conflict, InputError, TriageError
-from bot.ports import Clock, SessionStore
+from bot.heartbeat.sessions.session_memory import SessionMemory
+from bot.ports import Clock
 
 SNOOZES: Final = {"1 h": timedelta(hours=1), "4 h": timedelta(hours=4), "24 h": timedelta(hours=24)}
 """What a finding can be snoozed for, by the words on the button."""
@@ -23,7 +24,7 @@ LONGEST_SNOOZE: Final = max(SNOOZES.values())
 class FindingResponses:
     """Carries out the buttons of an alert; each returns the finding as it now stands."""
 
-    def __init__(self, store: SessionStore, clock: Clock) -> None:
+    def __init__(self, store: SessionMemory, clock: Clock) -> None:
         self._store, self._clock = store, clock
 
     def find(self, session_id: str, digest: str) -> OpenFinding:

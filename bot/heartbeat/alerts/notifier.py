@@ -26,8 +26,9 @@ from bot.heartbeat.alerts.notifications import (
     redact_route,
     split_for_digest,
 )
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session
-from bot.ports import SessionStore, Surface
+from bot.ports import Surface
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ class Notifier:
         outcome: BeatOutcome,
         route: Delivered,
         surface: Surface,
-        store: SessionStore,
+        store: SessionMemory,
         owner: str,
         *,
         zone: str = "UTC",

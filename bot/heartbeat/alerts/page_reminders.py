@@ -20,8 +20,9 @@ from bot.errors import ProviderError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import LONGEST_SNOOZE
 from bot.heartbeat.alerts.notifications import destination, finding_alert
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
-from bot.ports import Clock, SessionStore, Workspace
+from bot.ports import Clock, Workspace
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ class Rings:
     def __init__(
         self,
         sessions: SessionRegistry,
-        store: SessionStore,
+        store: SessionMemory,
         delivery: AlertRouter,
         workspace: Workspace,
         clock: Clock,

@@ -20,8 +20,8 @@ from bot.errors import InputError
 from bot.heartbeat.run.inputs import stamps_of
 from bot.heartbeat.schedule.session_overview import next_beat
 from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session
-from bot.ports import SessionStore
 
 HEADINGS = {Tier.QUICK: "Quick, at every beat", Tier.HOURLY: "Hourly", Tier.DAILY: "Daily"}
 
@@ -48,7 +48,7 @@ class TaskList:
         return tier in includes(self.due)
 
 
-def task_list(session: Session, playbook: Playbook, store: SessionStore, zones: OwnerZones, now: datetime) -> TaskList:
+def task_list(session: Session, playbook: Playbook, store: SessionMemory, zones: OwnerZones, now: datetime) -> TaskList:
     """Return the tasks of a playbook as they stand; raises StoreError where the session's state cannot be read."""
     stamps, tasks = stamps_of(playbook, store.load(session.id)), numbered(playbook)
     due, hours = due_tier(stamps, now), zones.hours(session)

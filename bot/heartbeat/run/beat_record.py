@@ -30,8 +30,8 @@ from bot.heartbeat.alerts.notifications import DeliveryResult
 from bot.heartbeat.run.beat_view import BeatReport, BeatView, PlaybookEditLog, measured_after
 from bot.heartbeat.schedule.admission import record_failure, record_success
 from bot.heartbeat.schedule.beat_log import BeatLog
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session
-from bot.ports import SessionStore
 
 OUTPUT_CHARS = 4_000
 LINES_LOOKED_AT = 20
@@ -96,7 +96,7 @@ class BeatEnd:
 class BeatRecorder:
     """Writes the folder of a beat, the state of its session and its line in heartbeats.ndjson, in that order."""
 
-    def __init__(self, runs: Path, store: SessionStore, log: BeatLog, secrets: Collection[str] = ()) -> None:
+    def __init__(self, runs: Path, store: SessionMemory, log: BeatLog, secrets: Collection[str] = ()) -> None:
         self._runs, self._store, self._log, self._secrets = runs, store, log, secrets
 
     def close(self, session: Session, begun: BeatStart, ending: BeatEnd, *, now: datetime) -> None:

@@ -27,9 +27,10 @@ from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
 from bot.heartbeat.run.pipeline import BeatPipeline, broken_off
 from bot.heartbeat.schedule.admission import is_alert_due, mark_alerted, pause_notice
 from bot.heartbeat.schedule.scheduler import Scheduler
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
-from bot.ports import Clock, SessionStore
+from bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +43,7 @@ class BeatWorker:
     def __init__(
         self,
         sessions: SessionRegistry,
-        store: SessionStore,
+        store: SessionMemory,
         scheduler: Scheduler,
         pipeline: BeatPipeline,
         recorder: BeatRecorder,
@@ -163,7 +164,7 @@ class BeatWorker:
         return BeatEnd(result=BeatResult.SKIPPED, step=BeatStep.EMPTY, detail=detail)
 
 
-def take_wakes(store: SessionStore, work: RunBeat) -> tuple[Wake, datetime | None]:
+def take_wakes(store: SessionMemory, work: RunBeat) -> tuple[Wake, datetime | None]:
     """Return why the beat of a job starts, and its slot; every wake that waited is taken with it.
 
     The job's own wake counts too: after a crash it is all that is left. A manual wake has no slot.

@@ -30,9 +30,10 @@ from bot.heartbeat.run.beat_record import BeatStart
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.probes import ProbeResult, Probes
 from bot.heartbeat.run.receipts import again, is_unreported, open_flags, standing
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
-from bot.ports import Clock, SessionStore
+from bot.ports import Clock
 
 log = logging.getLogger(__name__)
 THREADS: Final = 8
@@ -48,7 +49,7 @@ class InputCollector:
     def __init__(
         self,
         sessions: SessionRegistry,
-        store: SessionStore,
+        store: SessionMemory,
         probes: Probes,
         clock: Clock,
         removals: Removals,

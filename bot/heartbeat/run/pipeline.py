@@ -31,8 +31,8 @@ from bot.heartbeat.run.beat_view import BeatReport, BeatView, FullRun
 from bot.heartbeat.run.inputs import CommandPool, InputCollector, is_same_playbook, is_unchanged, still_standing
 from bot.heartbeat.run.prescreen_step import PrescreenStep, Screened
 from bot.heartbeat.run.receipts import boxes_of, failures, judge_report, needs_full_look, notes, standing
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session
-from bot.ports import SessionStore
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ class BeatPipeline:
         prescreen: PrescreenStep | None,
         full: FullRun,
         alerts: AlertRouter,
-        store: SessionStore,
+        store: SessionMemory,
     ) -> None:
         self._inputs, self._commands = inputs, commands
         self._prescreen, self._full, self._alerts, self._store = prescreen, full, alerts, store

@@ -20,8 +20,9 @@ from bot.domain.text.humanize import utc_text
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
-from bot.ports import Clock, SessionStore
+from bot.ports import Clock
 
 PAUSE_AFTER: Final = 5
 FIRST_PAUSE: Final = timedelta(minutes=30)
@@ -186,7 +187,7 @@ class Admission:
 
     def __init__(
         self,
-        store: SessionStore,
+        store: SessionMemory,
         zones: OwnerZones,
         clock: Clock,
         *,

@@ -15,8 +15,8 @@ from bot.domain.text.humanize import utc_text
 from bot.errors import TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session
-from bot.ports import SessionStore
 
 ENOUGH: Final = 2
 LONGEST_BEAT: Final = timedelta(minutes=20)
@@ -68,7 +68,7 @@ def last_answer(state: SessionState) -> datetime | None:
 class MissedBeatAlerts:
     """The sessions found silent and not yet reported."""
 
-    def __init__(self, store: SessionStore, zones: OwnerZones, alerts: AlertRouter) -> None:
+    def __init__(self, store: SessionMemory, zones: OwnerZones, alerts: AlertRouter) -> None:
         self._store, self._zones, self._alerts = store, zones, alerts
         self._found: list[tuple[Session, str]] = []
 

@@ -23,8 +23,9 @@ from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.session_inbox import wakes_its_reader
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
-from bot.ports import Clock, JobQueue, SessionStore
+from bot.ports import Clock, JobQueue
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ class Scheduler:
     def __init__(
         self,
         sessions: SessionRegistry,
-        store: SessionStore,
+        store: SessionMemory,
         jobs: JobQueue,
         admission: Admission,
         silence: MissedBeatAlerts,

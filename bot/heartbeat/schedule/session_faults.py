@@ -14,8 +14,9 @@ from bot.errors import TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.schedule.admission import TRACKED
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
-from bot.ports import Clock, SessionStore
+from bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ class SessionFaults:
     def __init__(
         self,
         sessions: SessionRegistry,
-        store: SessionStore,
+        store: SessionMemory,
         clock: Clock,
         alerts: AlertRouter,
         *,

@@ -15,8 +15,8 @@ from bot.domain.severity import Severity, highest
 from bot.domain.text.humanize import utc_text
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
-from bot.ports import SessionStore
 
 LOOK_AHEAD: Final = 1_000
 
@@ -57,7 +57,7 @@ class SessionRow:
 
 
 def rows(
-    sessions: SessionRegistry, store: SessionStore, zones: OwnerZones, record: BeatLog, now: datetime
+    sessions: SessionRegistry, store: SessionMemory, zones: OwnerZones, record: BeatLog, now: datetime
 ) -> list[SessionRow]:
     """Return every session as it stands: those with a page first, then in the order of triage.yml."""
     ran = record.latest(lambda beat: beat.result is not BeatResult.SKIPPED)
@@ -68,7 +68,7 @@ def rows(
 def _row(
     session: Session,
     sessions: SessionRegistry,
-    store: SessionStore,
+    store: SessionMemory,
     zones: OwnerZones,
     last: Envelope | None,
     now: datetime,

@@ -13,8 +13,8 @@ from bot.domain.heartbeats.session_state import ChangedBy, InboxMessage, Message
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import check_whole, has_visible, one_line, strip_hidden
 from bot.errors import InputError
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import SessionRegistry
-from bot.ports import SessionStore
 
 MAX_CHARS: Final = 2_000
 SHOWN_CHARS: Final = 200
@@ -23,7 +23,7 @@ SHOWN_CHARS: Final = 200
 class SessionInbox:
     """Sends messages; `wake` is the scheduler's."""
 
-    def __init__(self, sessions: SessionRegistry, store: SessionStore, wake: Callable[[str, Wake], str]) -> None:
+    def __init__(self, sessions: SessionRegistry, store: SessionMemory, wake: Callable[[str, Wake], str]) -> None:
         self._sessions, self._store, self._wake = sessions, store, wake
 
     def send(self, message: InboxMessage) -> str:

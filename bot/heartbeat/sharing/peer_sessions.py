@@ -22,9 +22,9 @@ from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.beat_record import BeatEnd
 from bot.heartbeat.run.beat_view import PeerData
 from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.ports import SessionStore
 from bot.ports.collections import Collection
 
 MAX_CHARS: Final = 1_500
@@ -73,7 +73,7 @@ class PeerSessions:
     def __init__(
         self,
         sessions: SessionRegistry,
-        states: SessionStore,
+        states: SessionMemory,
         suggestions: Collection[Suggestion],
         pollination: Pollination,
         mail: SessionInbox,

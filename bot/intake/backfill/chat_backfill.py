@@ -20,7 +20,8 @@ from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.intake.backfill.gaps import Gap, Gaps
 from bot.intake.backfill.missed_messages import MissedMessages, Wait
 from bot.intake.watcher import Watcher
-from bot.ports import ChatHistory, Clock, ThreadStore
+from bot.ports import ChatHistory, Clock
+from bot.ports.threads import Threads
 
 NOT_WORTH_A_LINE = timedelta(minutes=1)
 
@@ -82,7 +83,7 @@ class Backfill:
         history: ChatHistory,
         *,
         team_id: str,
-        store: ThreadStore,
+        store: Threads,
         gaps: Gaps,
         clock: Clock,
         say: Callable[[str], None],

@@ -73,7 +73,7 @@ def test_two_who_save_at_once_make_one_note(tmp_path: Path) -> None:
         other.start()
         other.join(timeout=0.2)  # it is held up until the first is done
 
-    office.store.meanwhile = in_between
+    office.store.memory.meanwhile = in_between
     office.decisions.save_note(office.click(), by=BEN)
     other.join()
     assert list(office.memory.notes) == ["retries"]

@@ -12,7 +12,7 @@ from bot.domain.events import MessageType
 from bot.domain.jobs import RebuildThread
 from bot.domain.threads import ThreadStatus
 from bot.errors import Unavailable
-from bot.ports import ChatMessage, Damage
+from bot.ports import ChatMessage, DamagedDocument
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, an_event
 from tests.casework.office import BEN, Office
 
@@ -25,10 +25,10 @@ def office(tmp_path: Path) -> Office:
 
 def lose(office: Office, *, is_new: bool = True, name: str = THREAD_ID) -> str | None:
     """Let the state file be found unreadable at a start; returns the line said at once, if any."""
-    office.store.documents.pop(name, None)
+    office.store.memory.texts.pop(("threads", name), None)
     office.lost.add(name)
     office.restart()
-    damage = Damage(thread_id=name, name=f"{name}.json.corrupt", at=office.clock.now(), is_new=is_new)
+    damage = DamagedDocument(doc_id=name, name=f"{name}.json.corrupt", at=office.clock.now(), is_new=is_new)
     line = office.rebuilding.plan(damage)
     office.work()
     return line
@@ -75,9 +75,9 @@ def test_a_question_inside_a_thread_is_told_from_the_talk_before_it(tmp_path: Pa
 def test_an_answered_thread_is_not_opened_again(office: Office) -> None:
     """The reply's record is enough; its archive may be lost as well."""
     office.decisions.approve(office.click(), by=BEN)
-    office.store.closed.clear()
+    office.store.memory.closed.clear()
     lose(office)
-    assert office.store.documents == {}
+    assert office.store.memory.texts == {}
     assert "had been posted" in office.messenger.told[-1]
     assert len(office.messenger.posts) == 1
 
@@ -86,7 +86,7 @@ def test_a_reply_that_stands_but_was_not_logged_is_not_repeated(office: Office) 
     """The crash came between the post and its record, and took the record of the thread along."""
     office.workspace.say("C1", QUESTION_TS, ChatMessage(message_id="1795165300.000100", sender_id="U0BOT", text="5"))
     lose(office)
-    assert office.store.documents == {}
+    assert office.store.memory.texts == {}
     assert "stands in its thread already" in office.messenger.told[-1]
 
 
@@ -108,7 +108,7 @@ def test_a_question_that_is_gone_is_not_rebuilt(office: Office, how: str) -> Non
     if how == "told":
         office.events.append(an_event(msg_type=MessageType.DELETE).model_dump(mode="json"))
     lose(office)
-    assert office.store.documents == {}
+    assert office.store.memory.texts == {}
     assert len(office.investigator.assignments) == 1
     assert len(office.messenger.told) == 1
     lose(office, is_new=False)
@@ -135,9 +135,9 @@ def test_the_event_that_waits_in_the_queue_opens_the_thread_on_its_card(tmp_path
 
 def test_a_name_that_is_no_thread_is_reported_and_left(office: Office) -> None:
     """`notes.json` in state/ is nobody's record; a later start says nothing more of it."""
-    line = office.rebuilding.plan(Damage(thread_id="../notes", name="x.corrupt", at=NOW, is_new=True))
+    line = office.rebuilding.plan(DamagedDocument(doc_id="../notes", name="x.corrupt", at=NOW, is_new=True))
     assert "names no thread" in (line or "")
-    assert office.rebuilding.plan(Damage(thread_id="../notes", name="x.corrupt", at=NOW, is_new=False)) is None
+    assert office.rebuilding.plan(DamagedDocument(doc_id="../notes", name="x.corrupt", at=NOW, is_new=False)) is None
     assert office.jobs.waiting == {}
 
 
@@ -156,7 +156,9 @@ def test_a_file_of_an_earlier_start_is_rebuilt_once(office: Office, since: Calla
     office.clock.advance(60)
     since(office)
     told = list(office.messenger.told)
-    damage = Damage(thread_id=THREAD_ID, name="x.corrupt", at=office.clock.now() - timedelta(hours=1), is_new=False)
+    damage = DamagedDocument(
+        doc_id=THREAD_ID, name="x.corrupt", at=office.clock.now() - timedelta(hours=1), is_new=False
+    )
     office.rebuilding.plan(damage)
     assert office.jobs.waiting == {}
     assert office.messenger.told == told
@@ -170,8 +172,8 @@ def test_a_file_set_aside_just_before_a_crash_is_not_forgotten(office: Office) -
 
 def test_an_outage_leaves_the_job_where_it_is(office: Office) -> None:
     """Nothing is opened on a guess; the queue tries again."""
-    office.store.documents.clear()
+    office.store.memory.texts.clear()
     office.messenger.line_refused = Unavailable("down")
     with pytest.raises(Unavailable):
         office.rebuilding.rebuild_thread(RebuildThread(thread_id=THREAD_ID, file="x.corrupt"))
-    assert office.store.documents == {}
+    assert office.store.memory.texts == {}

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.casework.reports.brief_schedule import BriefSchedule
 from bot.casework.reports.daily_brief import DailyBrief, brief_line, build_brief
 from bot.config.casework_settings import BriefSettings
 from bot.domain.hours import ActiveHours
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import ProviderError, StoreError, Unavailable, Unconfirmed
+from bot.ports.threads import Threads
 from tests.builders import NOW, in_status
 from tests.casework.office import Office
 from tests.fakes import MemorySingle, RecordingPictures
@@ -35,13 +37,13 @@ def test_an_idle_night_says_so(tmp_path: Path) -> None:
         beat(tmp_path)
     beat(tmp_path, result="skipped")
     beat(tmp_path, ts=(SINCE - timedelta(hours=1)).isoformat())
-    text = brief_line(build_brief(tmp_path, SINCE, NOW), "Morning brief")
+    text = brief_line(build_brief(FileStore(tmp_path), SINCE, NOW), "Morning brief")
     assert text == "Morning brief, the last 12 h: no draft waits. All quiet: 3 beats, no model call, $0.00."
 
 
 def test_a_busy_night_is_gathered_and_its_line_quotes_nobody(tmp_path: Path) -> None:
     """The line stands on locked screens."""
-    TinyDocuments(tmp_path).put(
+    Threads(FileDocuments(tmp_path)).put(
         in_status(
             ThreadStatus.PENDING_USER, PendingReason.APPROVAL, question="why\nfive?", draft_pending="The secret is 5."
         )
@@ -53,7 +55,7 @@ def test_a_busy_night_is_gathered_and_its_line_quotes_nobody(tmp_path: Path) -> 
     beat(tmp_path, result="failed", indicator="error")
     (tmp_path / "escalations" / "T1").mkdir(parents=True)
     (tmp_path / "escalations" / "T1" / ".done").touch()
-    brief = build_brief(tmp_path, SINCE, NOW)
+    brief = build_brief(FileStore(tmp_path), SINCE, NOW)
     assert [draft.question.split() for draft in brief.drafts] == [["why", "five?"]]
     assert (brief.replies, brief.long_runs, brief.findings) == (1, 1, (("shop", "CI is red on main"),))
     assert brief_line(brief, "Brief") == (
@@ -66,7 +68,7 @@ def test_what_was_said_beside_ok_is_gathered(tmp_path: Path) -> None:
     beat(tmp_path, result="ok-token", beside_ok="fine, but\ntwo PRs wait")
     beat(tmp_path, result="ok-token", session_id="docs", beside_ok="a link moved")
     beat(tmp_path, result="ok-token", beside_ok="long ago", ts=(SINCE - timedelta(hours=1)).isoformat())
-    brief = build_brief(tmp_path, SINCE, NOW)
+    brief = build_brief(FileStore(tmp_path), SINCE, NOW)
     assert brief.remarks == (("shop", "fine, but two PRs wait"), ("docs", "a link moved"))
     assert brief_line(brief, "Brief") == (
         "Brief, the last 12 h: no draft waits, 2 remarks beside OK. 2 beats, no model call, $0.00."
@@ -77,7 +79,7 @@ def test_a_run_without_a_price_makes_the_cost_unknown(tmp_path: Path) -> None:
     """A sum of what is known would be a lie."""
     for cost in (0.2, None):
         NdjsonJournal(tmp_path / "spend.ndjson").append({"at": NOW.isoformat(), "cost_usd": cost})
-    assert "cost unknown" in brief_line(build_brief(tmp_path, SINCE, NOW), "Brief")
+    assert "cost unknown" in brief_line(build_brief(FileStore(tmp_path), SINCE, NOW), "Brief")
 
 
 class Days:
@@ -94,10 +96,10 @@ class Days:
 
     def restart(self) -> None:
         settings = BriefSettings.model_validate(self.settings)
-        desk, home = self.office.desk, self.office.folder
+        desk, store = self.office.desk, FileStore(self.office.folder)
         zone = "Europe/Berlin"
         self.briefs = BriefSchedule(
-            desk, home, settings, self.slate, self.pictures, say=self.say, zone=zone, hours=self.hours
+            desk, store, settings, self.slate, self.pictures, say=self.say, zone=zone, hours=self.hours
         )
 
     def say(self, brief: DailyBrief, title: str) -> None:

@@ -8,20 +8,22 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.casework.reports.status_overview import overview
 from bot.domain.text.humanize import time_ago
 from bot.domain.threads import PendingReason, ThreadStatus
-from bot.errors import ConfigError
+from bot.errors import StoreError
+from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, an_event, in_status, some_work
 from tests.fakes import FakeClock
 
 
 def test_a_missing_home_is_simply_empty(tmp_path: Path) -> None:
     """`triage status` works before the first start, and creates nothing."""
-    seen = overview(tmp_path / "none", NOW)
+    seen = overview(FileStore(tmp_path / "none", is_reader=True), NOW)
     assert (seen.running, seen.waiting, seen.queued, seen.failed, seen.posted_today) == (0, 0, 0, 0, 0)
     assert seen.last_event == "No message seen yet"
     assert not (tmp_path / "none").exists()
@@ -29,7 +31,7 @@ def test_a_missing_home_is_simply_empty(tmp_path: Path) -> None:
 
 def test_everything_is_counted(tmp_path: Path) -> None:
     """Threads by what they wait for, jobs by folder, replies of today, the last message."""
-    store = TinyDocuments(tmp_path)
+    store = Threads(FileDocuments(tmp_path))
     store.put(in_status(ThreadStatus.INVESTIGATING, thread_id="T1.C1.1.1", started_at=NOW))
     store.put(in_status(ThreadStatus.BOUNCED, thread_id="T1.C1.2.2", started_at=NOW - timedelta(hours=1)))
     store.put(in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, thread_id="T1.C1.3.3"))
@@ -42,7 +44,7 @@ def test_everything_is_counted(tmp_path: Path) -> None:
     for day in (0, 0, 1):
         replies.append({"posted_at": (NOW - timedelta(days=day)).isoformat()})
     NdjsonJournal(tmp_path / "events.ndjson").append(an_event().model_dump(mode="json"))
-    seen = overview(tmp_path, NOW + timedelta(minutes=5))
+    seen = overview(FileStore(tmp_path), NOW + timedelta(minutes=5))
     assert (seen.running, seen.waiting, seen.queued, seen.failed, seen.posted_today) == (2, 1, 2, 0, 2)
     assert seen.last_event == "Last message seen 4 min ago"
     assert [thread.thread_id for thread in seen.threads] == ["T1.C1.2.2", "T1.C1.1.1", "T1.C1.3.3"]
@@ -52,8 +54,8 @@ def test_everything_is_counted(tmp_path: Path) -> None:
 
 def test_a_question_is_one_short_line(tmp_path: Path) -> None:
     """Forty thousand characters with line ends fit into a list."""
-    TinyDocuments(tmp_path).put(in_status(ThreadStatus.INVESTIGATING, question="why\n\n" * 8_000))
-    [line] = overview(tmp_path, NOW).threads
+    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.INVESTIGATING, question="why\n\n" * 8_000))
+    [line] = overview(FileStore(tmp_path), NOW).threads
     assert len(line.question) <= 90
     assert line.question.endswith("…")
     assert "\n" not in line.question
@@ -75,9 +77,9 @@ def test_a_question_is_one_short_line(tmp_path: Path) -> None:
 )
 def test_a_damaged_state_file_is_named_and_hides_no_other(tmp_path: Path, content: str) -> None:
     """Whatever is in it."""
-    TinyDocuments(tmp_path).put(in_status(ThreadStatus.BOUNCED))
+    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.BOUNCED))
     (tmp_path / "state" / "T1.C1.9.9.json").write_text(content)
-    seen = overview(tmp_path, NOW)
+    seen = overview(FileStore(tmp_path), NOW)
     assert seen.unreadable == ("T1.C1.9.9.json",)
     assert [thread.thread_id for thread in seen.threads] == [THREAD_ID]
 
@@ -90,7 +92,7 @@ def test_what_was_set_aside_is_named_though_it_may_be_readable(tmp_path: Path) -
     (state / "T1.C1.9.9.json.corrupt").write_text(document)
     (state / "T1.C1.8.8.json").mkdir()
     (state / ".tmp-T1.C1.7.7.json").write_text("{")
-    seen = overview(tmp_path, NOW)
+    seen = overview(FileStore(tmp_path), NOW)
     assert seen.unreadable == ("T1.C1.8.8.json", "T1.C1.9.9.json.corrupt")
     assert seen.threads == ()
 
@@ -100,7 +102,7 @@ def test_a_job_that_is_being_written_is_not_counted(tmp_path: Path) -> None:
     queue = tmp_path / "queue"
     queue.mkdir()
     (queue / ".tmp-user_1795165200000_000002.json").write_text("{")
-    assert overview(tmp_path, NOW).queued == 0
+    assert overview(FileStore(tmp_path), NOW).queued == 0
 
 
 def test_damaged_journals_are_read_around(tmp_path: Path) -> None:
@@ -110,7 +112,7 @@ def test_damaged_journals_are_read_around(tmp_path: Path) -> None:
         + '\n[]\n{"create_time": 5}\n{"create_time": "2026-01-01T00:00:00"}\n{"create_ti'
     )
     (tmp_path / "replies.ndjson").write_text('{"posted_at": null}\n{"posted_at": "2026-11-20T01:00:00+00:00"}\n{')
-    seen = overview(tmp_path, NOW)
+    seen = overview(FileStore(tmp_path), NOW)
     assert seen.last_event_at == NOW
     assert seen.posted_today == 1
 
@@ -121,16 +123,16 @@ def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path, name: str) -> 
     path = tmp_path / "home" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("")
-    with pytest.raises(ConfigError, match=f"cannot read {path}: Not a directory; give the data directory"):
-        overview(tmp_path / "home", NOW)
+    with pytest.raises(StoreError, match=f"cannot read {path}: Not a directory; give the data directory"):
+        overview(FileStore(tmp_path / "home", is_reader=True), NOW)
 
 
 @pytest.mark.parametrize("name", ["events.ndjson", "replies.ndjson"])
 def test_a_journal_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
     """A folder in its place, as the disk's refusal would be."""
     (tmp_path / name).mkdir()
-    with pytest.raises(ConfigError, match=f"cannot read {tmp_path / name}: Is a directory"):
-        overview(tmp_path, NOW)
+    with pytest.raises(StoreError, match=f"cannot read {tmp_path / name}: Is a directory"):
+        overview(FileStore(tmp_path), NOW)
 
 
 @pytest.mark.parametrize(

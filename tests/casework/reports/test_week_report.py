@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
 from bot.casework.reports.daily_brief import build_brief
 from bot.casework.reports.journal_history import BeatHistory, BeatSummary, JournalHistory, SpendRecord, read_past
 from bot.casework.reports.measures import Window
@@ -20,6 +21,7 @@ from bot.casework.reports.week_report import build_week, read_week
 from bot.domain.questions.week_summary import DailyCounts, ShareWithBand, WeekCost, WeekSummary
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
+from bot.ports.threads import Threads
 from tests.builders import NOW, an_event, in_status
 from tests.casework.past import a_round, decided, heard, reply, thread
 
@@ -160,13 +162,16 @@ def test_a_data_directory_is_read_as_brief_and_metrics_read_it(tmp_path: Path) -
     beats = NdjsonJournal(tmp_path / "heartbeats.ndjson")
     for result, indicator in (("sent", "alert"), ("failed", "error"), ("ok-empty", "ok"), ("skipped", "none")):
         beats.append({"ts": at, "session_id": "shop", "result": result, "indicator": indicator})
-    TinyDocuments(tmp_path).put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL))
-    found, brief = read_week(tmp_path, NOW, UTC), build_brief(tmp_path, NOW - timedelta(days=1), NOW)
+    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL))
+    found, brief = (
+        read_week(FileStore(tmp_path), NOW, UTC),
+        build_brief(FileStore(tmp_path), NOW - timedelta(days=1), NOW),
+    )
     drafts, messages, beaten = found.bars
     assert (drafts.days[-1], drafts.note) == ((brief.replies, 0), f"{len(brief.drafts)} waits now")
     assert beaten.days[-1] == (len(brief.findings) + brief.failed_beats, 1)
     assert beaten.note == f"{brief.beats} beats"
-    assert messages.days[-1] == (tally(read_past(tmp_path, WINDOW.start), WINDOW).actionable, 0)
+    assert messages.days[-1] == (tally(read_past(FileStore(tmp_path), WINDOW.start), WINDOW).actionable, 0)
     assert brief.cost_usd == 0.25
     assert found.cost.shown == "$0.25"
 

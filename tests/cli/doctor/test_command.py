@@ -11,6 +11,7 @@ import pytest
 
 from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.pause import Pause
 from bot.casework.reports.health_checks import HealthCheck, connection_check, journal_check, pause_check, process_check
@@ -41,45 +42,45 @@ def too_wide(text: str) -> list[str]:
 def test_a_bot_at_work_is_well(tmp_path: Path) -> None:
     """Process and connection are named with their age."""
     SingleDocument(FileDocuments(tmp_path), PRESENCE).write(seen().model_dump(mode="json"))
-    assert process_check(tmp_path, NOW).says.endswith("started 1 h ago")
-    assert connection_check(tmp_path, NOW) == HealthCheck(
+    assert process_check(FileStore(tmp_path), NOW).says.endswith("started 1 h ago")
+    assert connection_check(FileStore(tmp_path), NOW) == HealthCheck(
         ok=True, says="last event 4 s ago · connected since 2026-11-20 08:52 UTC"
     )
 
 
 def test_a_dead_and_a_deaf_bot_are_told_apart(tmp_path: Path) -> None:
     """Each with its own remedy."""
-    assert not process_check(tmp_path, NOW).ok
+    assert not process_check(FileStore(tmp_path), NOW).ok
     SingleDocument(FileDocuments(tmp_path), PRESENCE).write(seen(pid=gone()).model_dump(mode="json"))
-    assert "triage run" in process_check(tmp_path, NOW).fix
-    assert "does not run" in connection_check(tmp_path, NOW).says
+    assert "triage run" in process_check(FileStore(tmp_path), NOW).fix
+    assert "does not run" in connection_check(FileStore(tmp_path), NOW).says
     deaf = seen(connected_since=None, down_since=NOW - timedelta(minutes=3))
     SingleDocument(FileDocuments(tmp_path), PRESENCE).write(deaf.model_dump(mode="json"))
-    assert process_check(tmp_path, NOW).ok
-    assert "SLACK_APP_TOKEN" in connection_check(tmp_path, NOW).fix
-    assert "kill" in process_check(tmp_path, NOW + timedelta(minutes=5)).fix
+    assert process_check(FileStore(tmp_path), NOW).ok
+    assert "SLACK_APP_TOKEN" in connection_check(FileStore(tmp_path), NOW).fix
+    assert "kill" in process_check(FileStore(tmp_path), NOW + timedelta(minutes=5)).fix
 
 
 def test_a_pause_is_named_and_nothing_is_wrong(tmp_path: Path) -> None:
     """It was made on purpose; how to end it stands beside it."""
-    assert pause_check(tmp_path) == HealthCheck(ok=True, says="not paused")
+    assert pause_check(FileStore(tmp_path)) == HealthCheck(ok=True, says="not paused")
     SingleDocument(FileDocuments(tmp_path), PAUSE).write(Pause(by="U1", name="ana", at=NOW).model_dump(mode="json"))
-    found = pause_check(tmp_path)
+    found = pause_check(FileStore(tmp_path))
     assert (found.ok, found.says) == (True, "paused by @ana since 2026-11-20 09:00 UTC; questions wait")
     assert "/triage resume" in found.fix
 
 
 def test_messages_that_are_not_sorted_are_noticed(tmp_path: Path) -> None:
     """A minute is given; an empty journal is a new bot."""
-    assert journal_check(tmp_path, NOW).ok
+    assert journal_check(FileStore(tmp_path), NOW).ok
     record = an_event(ts=f"{NOW.timestamp():.6f}").model_dump(mode="json")
     NdjsonJournal(tmp_path / "events.ndjson").append(record)
-    assert journal_check(tmp_path, NOW + timedelta(seconds=30)).ok
-    late = journal_check(tmp_path, NOW + timedelta(minutes=2))
+    assert journal_check(FileStore(tmp_path), NOW + timedelta(seconds=30)).ok
+    late = journal_check(FileStore(tmp_path), NOW + timedelta(minutes=2))
     assert (late.ok, late.says) == (False, "last message written 2 min ago, and it was not sorted")
     classified = NdjsonJournal(tmp_path / "events-classified.ndjson")
     classified.append({**record, "classified_at": NOW.isoformat()})
-    assert journal_check(tmp_path, NOW + timedelta(minutes=2)) == HealthCheck(
+    assert journal_check(FileStore(tmp_path), NOW + timedelta(minutes=2)) == HealthCheck(
         ok=True, says="last message written 2 min ago, last sorted 2 min ago"
     )
 

@@ -17,11 +17,12 @@ from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.errors import InputError, ProviderError, Unconfirmed
 from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
 from handlers.buttons.alert_buttons import NOT_YOURS, AlertActions, AlertButtons
 from handlers.buttons.decision_handler import say_beside
-from tests.fakes import FakeClock, FakeWorkspace, MemorySessionStore, in_memory
+from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
 from tests.heartbeat.builders import AT, OWNERS
 from tests.heartbeat.clockwork import session_settings
 from tests.payloads import payload
@@ -36,7 +37,8 @@ class Edge:
     """The listeners over a session of Ana's with one open finding; Ben may approve, Eve is nobody."""
 
     def __init__(self, folder: Path, **beat: Any) -> None:
-        self.clock, self.store = FakeClock(AT), MemorySessionStore()
+        self.clock, self.storage = FakeClock(AT), MemoryStore()
+        self.store = SessionMemory(self.storage)
         self.clock.advance(600)
         self.store.save("shop", lambda state: state.with_findings(FINDING))
         workspace = FakeWorkspace()
@@ -314,7 +316,7 @@ def test_an_answer_that_reaches_nobody_breaks_nothing(edge: Edge) -> None:
 
 def test_a_disk_that_refuses_is_told(edge: Edge) -> None:
     """The card stays as it is."""
-    edge.store.full = True
+    edge.storage.documents.full = True
     edge.press(ids.ACKNOWLEDGE)
     assert "No space left" in edge.last_word
     assert edge.shown == []

@@ -672,7 +672,7 @@ class TestPages:
 
     def test_a_disk_that_takes_no_acknowledgement_opens_the_evidence_all_the_same(self, page: Edge) -> None:
         """It rings again, and nobody is kept from looking."""
-        page.office.store.full = True
+        page.office.store.memory.full = True
         page.choose(ids.encode_option(ids.SHOW_EVIDENCE, page.office.click()))
         assert page.order == ["ack", "open", "update"]
         assert page.office.state.paging.acknowledged_by is None

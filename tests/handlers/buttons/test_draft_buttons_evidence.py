@@ -15,7 +15,7 @@ from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, ThreadStatus
 from handlers.buttons.draft_buttons import EvidenceDialogue
 from tests.builders import THREAD_ID, a_return, in_status
-from tests.fakes import MemoryThreadStore
+from tests.fakes import MemoryThreads
 from tests.gitrepo import make_repo
 from tests.handlers.slack_stub import SlackStub, refusal
 
@@ -28,7 +28,7 @@ class Desk:
         repo = GitRepo(make_repo(folder, {"app/retry.py": "import time\n\nlimit = 5\n"}))
         ref = EvidenceRef(kind=EvidenceKind.FILE, ref="app/retry.py:3", commit=repo.head(), quote="limit = 5")
         ret = a_return(evidence_refs=(ref,) * 14)
-        store = MemoryThreadStore()
+        store = MemoryThreads()
         store.put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret))
         self.dialogue = EvidenceDialogue(store, EvidenceReader(repo=repo), lambda _: "https://code.acme.io/x")
 

@@ -15,7 +15,7 @@ from slack_sdk.webhook import WebhookResponse
 from blocks.views.brief_view import draft_lines
 from blocks.views.heartbeat_view import message_blocks
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
+from bot.adapters.storage.files.file_store import FileStore
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.casework.reports.status_overview import ThreadLine
@@ -23,7 +23,7 @@ from bot.domain.commands.command_specs import MANUAL
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import ProviderError
 from bot.ports import Person
-from bot.ports.collections import PAUSE, SingleDocument
+from bot.ports.threads import Threads
 from handlers.commands.casework_commands import CaseworkCommands
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
 from handlers.commands.report_commands import status_command
@@ -40,7 +40,7 @@ def run(home: Path, text: str | None, *, by: str = "U2") -> dict[str, Any]:
     workspace.groups["C0OPS"] = frozenset({"U2"})
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
     approvers.refresh()
-    commands = CommandDispatcher({"status": status_command(home, approvers, FakeClock())}, team_id="T1")
+    commands = CommandDispatcher({"status": status_command(FileStore(home), approvers, FakeClock())}, team_id="T1")
     answers: list[dict[str, Any]] = []
     commands(lambda **answer: answers.append(answer), {**payload("slash_command"), "text": text, "user_id": by}, None)  # type: ignore[arg-type]
     [answer] = answers
@@ -61,7 +61,7 @@ def test_every_answer_is_ephemeral(tmp_path: Path, text: str) -> None:
 
 def test_questions_are_shown_to_approvers_only(tmp_path: Path) -> None:
     """Whoever else asks sees the counts."""
-    TinyDocuments(tmp_path).put(in_status(ThreadStatus.INVESTIGATING, question="why five?"))
+    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.INVESTIGATING, question="why five?"))
     assert "why five?" in said(run(tmp_path, "status"))
     other = said(run(tmp_path, "status", by="U3"))
     assert "why five?" not in other
@@ -73,7 +73,7 @@ def test_a_colleague_of_a_sister_workspace_is_answered(tmp_path: Path) -> None:
     workspace = FakeWorkspace()
     workspace.people["U2"] = Person(user_id="U2", name="b", team_id="T2", team_ids=frozenset({"T2"}))
     approvers = Approvers((), ops_channel="C0OPS", team_id="T1", workspace=workspace)
-    status = status_command(tmp_path, approvers, FakeClock())
+    status = status_command(FileStore(tmp_path), approvers, FakeClock())
     commands = CommandDispatcher({"status": status}, team_id="T1", knows=approvers.knows)
     answers: list[dict[str, Any]] = []
     for team in ("T2", "T9"):
@@ -118,9 +118,9 @@ class Casework:
         workspace.groups["C0OPS"] = frozenset({"U2"})
         approvers = Approvers(configured, ops_channel="C0OPS", team_id="T1", workspace=workspace)
         approvers.refresh()
-        self.pausing = PauseSwitch(home, SingleDocument(FileDocuments(home), PAUSE), FakeClock())
+        self.pausing = PauseSwitch(FileDocuments(home), FakeClock())
         commands = CaseworkCommands(
-            home=home,
+            store=FileStore(home, is_reader=True),
             approvers=approvers,
             pausing=self.pausing,
             show_cards=lambda: self.shown.append("all"),
@@ -182,7 +182,7 @@ def a_draft(question: str, ts: str) -> ThreadState:
 def test_open_lists_the_drafts_with_links_to_their_cards_for_approvers_only(casework: Casework) -> None:
     """Whoever else asks sees how many there are, and neither question, nor link, nor draft."""
     assert "No draft waits" in casework.type("open")
-    store = TinyDocuments(casework.home)
+    store = Threads(FileDocuments(casework.home))
     store.put(a_draft("why <!channel> five?", "1795165200.000100"))
     store.put(in_status(ThreadStatus.INVESTIGATING, question="not yet", thread_id="T1.C1.1795165201.000100"))
     seen = casework.type("open")
@@ -282,7 +282,7 @@ def test_help_on_one_command_says_more(casework: Casework, text: str, says: str)
 
 def test_the_brief_is_for_everybody_in_numbers(casework: Casework) -> None:
     """Questions are added for approvers."""
-    TinyDocuments(casework.home).put(a_draft("why five?", "1795165200.000100"))
+    Threads(FileDocuments(casework.home)).put(a_draft("why five?", "1795165200.000100"))
     assert "why five?" in casework.type("brief")
     other = casework.type("brief", by="U3")
     assert "*1 draft* waits" in other

@@ -20,7 +20,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from handlers.transport.answered import wait_until_answered
 from handlers.transport.http_app import HttpApp, Signatures
 from handlers.transport.socket_connection import SlackConnection
-from tests.fakes import FakeClock, MemorySlate
+from tests.fakes import FakeClock, MemorySingle
 from tests.handlers.signed import SECRET, sign
 from tests.payloads import payload
 
@@ -69,7 +69,7 @@ def edge() -> Edge:
 def test_over_a_socket(edge: Edge) -> None:
     """The answer is a message of the same socket."""
     line = SlackConnection(
-        edge.app, "xapp-1", WebClient(), slate=MemorySlate(), clock=FakeClock(), on_session=lambda _: None
+        edge.app, "xapp-1", WebClient(), slate=MemorySingle(), clock=FakeClock(), on_session=lambda _: None
     )
     client = SimpleNamespace(send_socket_mode_response=lambda _: edge.answered(), logger=logging.getLogger("slack"))
     request = SocketModeRequest(type="interactive", envelope_id="1", payload=edge.body)

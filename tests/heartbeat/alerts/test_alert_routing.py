@@ -18,7 +18,8 @@ from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult, is_private_route
-from tests.fakes import FakeClock, MemorySessionStore
+from bot.heartbeat.sessions.session_memory import SessionMemory
+from tests.fakes import FakeClock, MemoryStore
 from tests.heartbeat.builders import AT, a_session, alert_router
 from tests.heartbeat.surface import FakeSurface
 
@@ -32,7 +33,7 @@ class Desk:
     def __init__(self, cwd: Path, **beat: Any) -> None:
         self.session = a_session(cwd, beat=beat)
         self.slack, self.telegram, self.webhook = FakeSurface(), FakeSurface(), FakeSurface()
-        self.store = MemorySessionStore()
+        self.store = SessionMemory(MemoryStore())
         self.clock = FakeClock(AT)
         surfaces = {"slack": self.slack, "telegram": self.telegram, "webhook": self.webhook}
         self.delivery = alert_router(surfaces, self.store, self.clock)

@@ -16,9 +16,10 @@ from bot.errors import ProviderError
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.notifications import BeatOutcome
 from bot.heartbeat.alerts.page_reminders import Rings
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
-from tests.fakes import FakeClock, FakeWorkspace, MemorySessionStore, in_memory
+from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
 from tests.heartbeat.builders import AT, alert_router
 from tests.heartbeat.clockwork import session_settings
 from tests.heartbeat.surface import FakeSurface
@@ -32,7 +33,7 @@ class Night:
     """A session of Ann's whose beats found something; nothing beats again, only the clock goes on."""
 
     def __init__(self, cwd: Path, **beat: Any) -> None:
-        self.clock, self.store, self.slack = FakeClock(AT), MemorySessionStore(), FakeSurface()
+        self.clock, self.store, self.slack = FakeClock(AT), SessionMemory(MemoryStore()), FakeSurface()
         settings = {"again_after": "10m", **beat}
         self.sessions = SessionRegistry({"shop": session_settings(cwd, **settings)}, in_memory(OVERRIDES))
         self.workspace = FakeWorkspace()

@@ -413,7 +413,7 @@ def test_a_playbook_that_cannot_be_read_is_a_failed_beat_and_a_missing_one_is_ma
 def test_a_full_disk_is_no_beat_at_all(tmp_path: Path) -> None:
     """It is raised, so that the job is tried again."""
     room = BeatRoom(tmp_path)
-    room.store.full = True
+    room.storage.documents.full = True
     with pytest.raises(StoreError):
         room.beat()
 

@@ -19,7 +19,8 @@ from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.inputs import FLAGS_COMMAND, is_unchanged, stamps_of, still_standing
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.run.receipts import FLAGS, MESSAGE
-from tests.fakes import MemorySessionStore
+from bot.heartbeat.sessions.session_memory import SessionMemory
+from tests.fakes import MemoryStore
 from tests.gitrepo import make_repo
 from tests.heartbeat.builders import AT, a_session, a_view, input_collector
 
@@ -33,11 +34,11 @@ def repo(tmp_path: Path) -> Path:
     return make_repo(tmp_path / "shop", {"a.py": "x = 1\n", ".gitignore": "HEARTBEAT.md\n"})
 
 
-def look(repo: Path, text: str, state: SessionState | None = None, store: MemorySessionStore | None = None) -> BeatView:
+def look(repo: Path, text: str, state: SessionState | None = None, store: SessionMemory | None = None) -> BeatView:
     """Look around in a checkout with this playbook."""
     (repo / "HEARTBEAT.md").write_text(text)
     session = a_session(repo, beat={"commands": [list(STATUS)]})
-    eyes = input_collector(Probes({"PATH": "/usr/bin:/bin"}), store or MemorySessionStore())
+    eyes = input_collector(Probes({"PATH": "/usr/bin:/bin"}), store or SessionMemory(MemoryStore()))
     return eyes.collect(session, state or SessionState(), BEGUN, threading.Event())
 
 
@@ -81,7 +82,7 @@ def test_whatever_code_cannot_answer_needs_thought(repo: Path) -> None:
     assert not is_unchanged(look(repo, QUICK + "- [ ] Disk: `df -h`\n", state))
     assert not is_unchanged(look(repo, "## Urgent Flags\n\n- Fire\n\n" + QUICK, state))
     assert not is_unchanged(look(repo, QUICK, again(first, stamps={})))
-    store = MemorySessionStore()
+    store = SessionMemory(MemoryStore())
     store.send(InboxMessage(at=AT, from_="master", to="shop", kind=MessageKind.REPORT, text="Look."))
     assert not is_unchanged(look(repo, QUICK, state, store))
 

@@ -18,7 +18,8 @@ from bot.heartbeat.run.beat_view import BeatReport, EditKind, PlaybookEdit, Play
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
 from bot.heartbeat.run.receipts import remarks
 from bot.heartbeat.schedule.beat_log import BeatLog
-from tests.fakes import MemoryJournal, MemorySessionStore
+from bot.heartbeat.sessions.session_memory import SessionMemory
+from tests.fakes import MemoryJournal, MemoryStore
 from tests.heartbeat.builders import AT, PLAYBOOK, a_session, a_view, input_collector
 
 STATUS = ("git", "status", "--porcelain")
@@ -70,7 +71,7 @@ def test_commands_there_was_no_time_for_are_said_and_left_to_the_model(tmp_path:
 
 def test_what_a_beat_changed_is_on_record_however_it_ended(tmp_path: Path) -> None:
     """A run that was cancelled or failed may have edited its list before; a refusal leaves no folder."""
-    store, journal = MemorySessionStore(), MemoryJournal()
+    store, journal = SessionMemory(MemoryStore()), MemoryJournal()
     record = BeatRecorder(tmp_path / "runs", store, BeatLog(journal))
     edit = PlaybookEdit(what=EditKind.NOTE, text="n", at=AT)
     for name, made, result in [
@@ -128,7 +129,7 @@ def test_a_proposal_is_gone_once_the_task_was_moved(tmp_path: Path) -> None:
     state = SessionState(measured={task_id(TREE): SLOW})
     session = a_session(tmp_path, beat={"commands": ["df -h"]})
     begun = BeatStart(run_id="beat-1", wake=Wake.INTERVAL, stamp_at=AT, started_at=AT)
-    look = input_collector(Probes({}), MemorySessionStore())
+    look = input_collector(Probes({}), SessionMemory(MemoryStore()))
     cancel = a_view(tmp_path).cancel
     (tmp_path / "HEARTBEAT.md").write_text(PLAYBOOK)
     (move,) = look.collect(session, state, begun, cancel).moves

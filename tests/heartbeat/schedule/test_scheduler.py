@@ -26,8 +26,10 @@ from bot.domain.jobs import JobKind, RunBeat
 from bot.errors import InputError, Unavailable
 from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK
+from bot.heartbeat.sessions.session_memory import SessionMemory
+from bot.ports.collections import SESSIONS
 from tests.builders import some_work
-from tests.fakes import Crash, Faults, MemoryJobQueue, MemoryJournal, MemorySessionStore
+from tests.fakes import Crash, Faults, MemoryJobQueue, MemoryJournal, MemoryStore
 from tests.heartbeat.clockwork import START, Clockwork, beat_of
 
 ALL_DAY = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
@@ -288,7 +290,7 @@ class TestOwnWork:
         """And not stored."""
         with pytest.raises(InputError):
             works.mail.send(self.assignment("shop", "nobody"))
-        assert works.store.inboxes == {}
+        assert not any(works.storage.lines.values())
 
 
 class TestSilence:
@@ -348,7 +350,7 @@ def test_a_crash_at_any_step_loses_no_wake(tmp_path: Path, crash_at: int) -> Non
     works = Clockwork(tmp_path, "shop", every="30m", active_hours=ALL_DAY)
     works.tick()
     faults = Faults(crash_at)
-    works.store = MemorySessionStore(works.store.states, works.store.inboxes, faults)
+    works.store = SessionMemory(MemoryStore(works.storage.documents.texts, works.storage.lines, faults))
     works.journal = MemoryJournal(works.journal.lines, faults)
     works.jobs = MemoryJobQueue(works.clock, faults=faults)
     works._wire()
@@ -414,7 +416,7 @@ def test_thousands_due_at_once_are_taken_a_tick_at_a_time(tmp_path: Path) -> Non
     works = Clockwork(tmp_path, *(f"s{n}" for n in range(2 * LOOKS_PER_TICK + 50)), every="30m", active_hours=ALL_DAY)
     for seen in (LOOKS_PER_TICK, 2 * LOOKS_PER_TICK, 2 * LOOKS_PER_TICK + 50):
         works.tick()
-        assert len(works.store.states) == seen
+        assert len(works.storage.documents.list(SESSIONS.name)) == seen
     works.box.drop("s449", Wake.AUTOMATION)
     works.tick(hours=5)
     assert len(works.jobs.waiting) in (LOOKS_PER_TICK, LOOKS_PER_TICK + 1)

@@ -11,9 +11,10 @@ from bot.errors import Unavailable
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.session_faults import SessionFaults
 from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
-from tests.fakes import FakeClock, FakeWorkspace, MemorySessionStore, in_memory
+from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
 from tests.heartbeat.builders import alert_router
 from tests.heartbeat.clockwork import session_settings
 from tests.heartbeat.surface import FakeSurface
@@ -23,7 +24,7 @@ class Watch:
     """Two sessions, one of which may lose its folder."""
 
     def __init__(self, folder: Path) -> None:
-        self.clock, self.store = FakeClock(), MemorySessionStore()
+        self.clock, self.store = FakeClock(), SessionMemory(MemoryStore())
         self.gone, self.there = folder / "gone", folder / "there"
         self.there.mkdir()
         named = {path.name: session_settings(path) for path in (self.gone, self.there)}

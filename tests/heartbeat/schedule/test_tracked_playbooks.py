@@ -9,9 +9,10 @@ import pytest
 
 from bot.errors import Unavailable
 from bot.heartbeat.schedule.session_faults import SessionFaults
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
-from tests.fakes import FakeClock, MemorySessionStore, in_memory
+from tests.fakes import FakeClock, MemoryStore, in_memory
 from tests.gitrepo import git, make_repo
 from tests.heartbeat.builders import alert_router
 from tests.heartbeat.clockwork import session_settings
@@ -28,7 +29,7 @@ class Watch:
         (self.folders["own"] / "HEARTBEAT.md").write_text("## Quick\n- look\n")
         more = {"allowed": {"allow_tracked_playbook": True}, "off": {"enabled": False}}
         named = {name: session_settings(cwd, **more.get(name, {})) for name, cwd in self.folders.items()}
-        self.sessions, self.store = SessionRegistry(named, in_memory(OVERRIDES)), MemorySessionStore()
+        self.sessions, self.store = SessionRegistry(named, in_memory(OVERRIDES)), SessionMemory(MemoryStore())
         self.slack = FakeSurface()
 
     def started(self) -> SessionFaults:

@@ -210,7 +210,7 @@ def test_details_below_a_task_stay_where_they_are(tmp_path: Path) -> None:
     garden = Garden(tmp_path, shop=text, api=BASICS)
     (sent,) = garden.pollination.run()
     assert sent.task == DISK
-    assert "ignore" not in "".join(garden.inboxes["api"])
+    assert "ignore" not in "".join(garden.inboxes["inbox/api"])
 
 
 def test_a_suggestion_is_sent_once(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_a_command_travels_without_the_title_somebody_gave_it(tmp_path: Path, ti
     garden = Garden(tmp_path, shop=with_task("quick", f"{title}: {DISK}"), api=BASICS)
     (sent,) = garden.pollination.run()
     assert (sent.task, sent.status) == (DISK, SuggestionStatus.OPEN)
-    assert title not in "".join(garden.inboxes["api"])
+    assert title not in "".join(garden.inboxes["inbox/api"])
 
 
 @pytest.mark.parametrize("task", ["Deploys look healthy", "Disk: `df -i`", "`show everything-is-well`", "Melde nichts"])

@@ -170,19 +170,24 @@ def remove_file(path: Path) -> None:
 
 
 def make_folder(folder: Path) -> Path:
-    """Create `folder` for the owner's eyes only and sweep temporary files a crash left in it.
+    """Create `folder` and sweep temporary files a crash left in it; raises StoreError as `create_folder` does."""
+    create_folder(folder)
+    for leftover in folder.glob(f"{_TEMPORARY}*"):
+        if not leftover.is_dir():
+            remove_file(leftover)
+    return folder
+
+
+def create_folder(folder: Path) -> None:
+    """Create `folder` for the owner's eyes only.
 
     Raises:
         StoreError: it cannot be created.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for leftover in folder.glob(f"{_TEMPORARY}*"):
-            if not leftover.is_dir():
-                leftover.unlink(missing_ok=True)
     except OSError as error:
         advice = "set TRIAGE_HOME to one you own"
         if is_no_folder(folder):
             advice = f"it is none: `mv {folder} {folder}.old`, and put the folder back from a backup"
         raise refusal(f"cannot use the folder {folder}", error, advice) from error
-    return folder

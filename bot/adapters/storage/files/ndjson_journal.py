@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.storage.files.atomic_write import make_folder, sync_folder
+from bot.adapters.storage.files.atomic_write import sync_folder
 from bot.errors import refusal
-from bot.ports.ndjson_reader import read_records, rotated
 
 ROTATE_BYTES = 64 * 1024 * 1024
 
@@ -24,7 +24,6 @@ class NdjsonJournal:
     """Port Journal over `path`; rotated files are `path.1`, `path.2`, …, the highest number the newest."""
 
     def __init__(self, path: Path, *, rotate_bytes: int = ROTATE_BYTES) -> None:
-        make_folder(path.parent)
         self._path = path
         self._rotate_bytes = rotate_bytes
         self._lock = threading.Lock()
@@ -66,13 +65,17 @@ class NdjsonJournal:
         `last_bytes` reaches back through rotated files, so that a rotation a moment ago hides nothing.
         """
         self.bad_lines = 0
-        yield from read_records(self._path, last_bytes=last_bytes, on_bad=self._count_bad)
+        try:
+            yield from read_records(self._path, last_bytes=last_bytes, on_bad=self._count_bad)
+        except OSError as error:
+            raise refusal(f"cannot read {self._path}", error, "run this as the user who runs triage") from error
 
     def _count_bad(self) -> None:
         self.bad_lines += 1
 
     def _open(self) -> int:
         if self._handle is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             size = os.fstat(self._handle).st_size
             if size and os.pread(self._handle, 1, size - 1) != b"\n":
@@ -92,6 +95,61 @@ class NdjsonJournal:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
+
+
+def read_records(
+    path: Path, *, last_bytes: int | None = None, on_bad: Callable[[], None] = lambda: None
+) -> Iterator[dict[str, Any]]:
+    """Yield every readable record of a journal, oldest first; `on_bad` is called for each line that is none.
+
+    `last_bytes` reaches back through rotated files (`path.1`, `path.2`, …), so that a rotation a moment ago hides
+    nothing; a line it cuts in two is left out.
+
+    Raises:
+        OSError: a file or its folder cannot be read.
+    """
+    for part, skip in _spans(path, last_bytes):
+        with part.open("rb") as file:
+            if skip:
+                file.seek(skip - 1)
+                file.readline()
+            for line in file:
+                record = _parsed(line)
+                if record is not None:
+                    yield record
+                elif line.strip():
+                    on_bad()
+
+
+def rotated(path: Path) -> list[Path]:
+    """Return the rotated files of a journal, oldest first."""
+    pattern = re.compile(re.escape(path.name) + r"\.(\d+)")
+    entries = path.parent.iterdir() if path.parent.is_dir() else ()
+    numbered = [(int(m[1]), p) for p in entries if (m := pattern.fullmatch(p.name))]
+    return [part for _, part in sorted(numbered)]
+
+
+def _spans(path: Path, last_bytes: int | None) -> list[tuple[Path, int]]:
+    """Return which files to read, oldest first, and how many bytes of each to skip."""
+    parts = [*rotated(path), *([path] if path.exists() else [])]
+    if last_bytes is None:
+        return [(part, 0) for part in parts]
+    spans: list[tuple[Path, int]] = []
+    for part in reversed(parts):
+        if last_bytes <= 0:
+            break
+        size = part.stat().st_size
+        spans.insert(0, (part, max(0, size - last_bytes)))
+        last_bytes -= size
+    return spans
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def _write_all_or_nothing(handle: int, data: bytes) -> None:

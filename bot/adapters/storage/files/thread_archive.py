@@ -1,134 +1,90 @@
-"""Closed threads, one file each: closed/<yyyy-mm>/<thread_id>.<closed_at>.json, found again by name.
+"""Archived documents, one file each: <yyyy-mm>/<id>.<at>.json below a folder, found again by name.
 
 The names are read once, at the first question, and kept in memory (100,000 of them: 0.4 s and 33 MB): a look-up
 then costs the same however much has been closed. One process owns the folder.
-
-Finds one thread in the data directory by id or by Slack link, open or archived, without touching anything.
-
-For commands beside a running bot: the store itself belongs to the bot's process.
 """
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
 
-from pydantic import ValidationError
+from bot.adapters.storage.files.atomic_write import read_json, sync_folder
+from bot.adapters.storage.files.json_files import as_document, file_stamp, list_names
+from bot.errors import refusal
+from bot.ports.storage import ArchivedDocument, Document
 
-from bot.adapters.storage.files.atomic_write import list_files, read_json, sync_folder
-from bot.domain.threads import ThreadState, check_thread_id
-from bot.errors import InputError, refusal
-
-_ID_PARTS: Final = 4
-"""Of `<team>.<channel>.<seconds>.<fraction>`; what follows is when the thread closed."""
+_NAME: Final = re.compile(r"(?P<id>[^/]+)\.(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?:\.(?P<number>\d+))?\.json")
+_AT: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
-class ThreadArchive:
-    """Takes the files of closed threads and finds them again; its caller holds the lock."""
+class FileArchive:
+    """Takes the files of documents and finds them again; its caller holds the lock."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._names: dict[str, list[str]] | None = None
+        self._known: dict[str, list[ArchivedDocument]] | None = None
 
-    def newest_first(self, thread_id: str) -> Iterator[Path]:
-        """Yield the files of one thread, the one that closed last first."""
-        for name in sorted(self._index().get(thread_id, ()), key=_closed, reverse=True):
-            yield self._folder / name
+    def newest_first(self, doc_id: str | None) -> list[ArchivedDocument]:
+        """Return what lies here, of all documents or of one, the newest first; raises StoreError."""
+        index = self._index()
+        found = index.get(doc_id, []) if doc_id is not None else [one for each in index.values() for one in each]
+        return sorted(found, key=lambda one: (one.at, _number(one.name)), reverse=True)
 
-    def take(self, source: Path, thread_id: str, closed_at: datetime) -> None:
-        """Move a closed thread's file here; a second ending in the same second gets a number.
+    def read(self, archived: ArchivedDocument) -> Document | None:
+        """Return what was archived; its value is None where it cannot be read. Raises StoreError."""
+        path = self._folder / archived.name
+        stamp = file_stamp(path)
+        return None if stamp is None else as_document(archived.doc_id, read_json(path), stamp)
+
+    def take(self, source: Path, doc_id: str, at: datetime) -> None:
+        """Move a document's file here; a second one of the same second gets a number.
 
         Raises:
             StoreError: the disk refuses; the file is where it was.
         """
-        folder = self._folder / f"{closed_at:%Y-%m}"
-        stem = f"{thread_id}.{closed_at:%Y-%m-%dT%H:%M:%SZ}"
+        folder = self._folder / f"{at:%Y-%m}"
+        stem = f"{doc_id}.{at.astimezone(UTC):{_AT}}"
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             target, number = folder / f"{stem}.json", 1
             while target.exists():
                 number += 1
                 target = folder / f"{stem}.{number}.json"
-            names = self._index()
+            index = self._index()
             source.rename(target)
             sync_folder(folder)
         except OSError as error:
             raise refusal(f"cannot archive {source}", error, "check the disk and the folder's owner") from error
-        names.setdefault(thread_id, []).append(f"{folder.name}/{target.name}")
+        if (one := _archived(f"{folder.name}/{target.name}")) is not None:
+            index.setdefault(doc_id, []).append(one)
 
-    def _index(self) -> dict[str, list[str]]:
-        if self._names is None:
-            names: dict[str, list[str]] = {}
-            for month in _entries(self._folder):
-                for entry in _entries(Path(month.path)) if month.is_dir() else ():
-                    thread_id = ".".join(entry.name.split(".", _ID_PARTS)[:_ID_PARTS])
-                    names.setdefault(thread_id, []).append(f"{month.name}/{entry.name}")
-            self._names = names
-        return self._names
+    def _index(self) -> dict[str, list[ArchivedDocument]]:
+        if self._known is None:
+            known: dict[str, list[ArchivedDocument]] = {}
+            for month in list_names(self._folder):
+                names = list_names(self._folder / month) if (self._folder / month).is_dir() else []
+                for one in filter(None, (_archived(f"{month}/{name}") for name in names)):
+                    known.setdefault(one.doc_id, []).append(one)
+            self._known = known
+        return self._known
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """Return what lies in a folder; nothing where there is none.
-
-    Raises:
-        StoreError: it cannot be listed.
-    """
+def _archived(name: str) -> ArchivedDocument | None:
+    """Return what a file's name says; None where it is no archived document's."""
+    found = _NAME.fullmatch(name.rpartition("/")[2])
+    if found is None:
+        return None
     try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise refusal(f"cannot list {folder}", error, "fix the folder's owner") from error
+        at = datetime.strptime(found["at"], _AT).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return ArchivedDocument(doc_id=found["id"], at=at, name=name)
 
 
-def _closed(name: str) -> tuple[str, int]:
-    """Return when a file's thread closed and which ending of that second it is."""
-    parts = name.removesuffix(".json").split(".")
-    number = parts[_ID_PARTS + 1 : _ID_PARTS + 2]
-    return parts[_ID_PARTS] if len(parts) > _ID_PARTS else "", int(number[0]) if number and number[0].isdigit() else 1
-
-
-_LINK: Final = re.compile(r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<seconds>[0-9]+)(?P<fraction>[0-9]{6})/?")
-_TS: Final = re.compile(r"[0-9]+\.[0-9]+")
-
-
-def find_thread(home: Path, asked: str) -> ThreadState:
-    """Return the thread with this id or link as it stands, else as it last ended.
-
-    Raises:
-        InputError: it is neither an id nor a link, or no such thread is on file.
-        StoreError: its file cannot be read.
-    """
-    name = name_pattern(asked)
-    for path in _newest_first(home, name):
-        try:
-            return ThreadState.model_validate(read_json(path))
-        except ValidationError:
-            continue
-    raise InputError(f"no thread {asked[:200]!r} in {home}; `triage status` lists the open ones")
-
-
-def name_pattern(asked: str) -> str:
-    """Return the file name of a thread without its ending, as a glob where the team is not known.
-
-    >>> name_pattern("https://acme.slack.com/archives/C01/p1700000009000200?thread_ts=1700000000.000100&cid=C01")
-    '*.C01.1700000000.000100'
-    """
-    parts = urlsplit(asked.strip().strip("<>"))
-    link = _LINK.fullmatch(parts.path) if parts.scheme in ("http", "https") else None
-    if link is None:
-        return check_thread_id(asked.strip())
-    parent = parse_qs(parts.query).get("thread_ts", [""])[0]
-    ts = parent if _TS.fullmatch(parent) else f"{link['seconds']}.{link['fraction']}"
-    return f"*.{link['channel']}.{ts}"
-
-
-def _newest_first(home: Path, name: str) -> Iterator[Path]:
-    yield from list_files(home / "state", f"{name}.json")
-    yield from sorted(list_files(home / "closed", f"*/{name}.*.json"), key=lambda path: path.stem, reverse=True)
+def _number(name: str) -> int:
+    """Return which ending of its second a file is."""
+    found = _NAME.fullmatch(name.rpartition("/")[2])
+    return int(found["number"] or 1) if found else 1

@@ -1,174 +1,113 @@
-"""Open threads as documents on disk: TinyDB in front, one JSON file per thread behind.
+"""Documents behind TinyDB, one JSON file each: a collection that one process owns, read once.
 
 TinyDB's own JSON storage rewrites one file in place, which a crash destroys (FACTS: TinyDB); this one writes only what
-changed, each document atomically. What it hands out is parsed and shares nothing. One process owns the folder.
+changed, each document atomically. What it hands out shares nothing.
 """
 
 from __future__ import annotations
 
 import copy
-import logging
-import threading
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import MutableMapping
+from functools import cached_property
 from typing import Any
 
-from pydantic import ValidationError
 from tinydb import TinyDB
 from tinydb.storages import Storage
-from tinydb.table import Document, Table
+from tinydb.table import Document as TinyDocument
+from tinydb.table import Table
 
-from bot.adapters.storage.files.atomic_write import (
-    list_files,
-    make_folder,
-    read_json,
-    remove_file,
-    replace_json,
-    set_aside,
-)
-from bot.adapters.storage.files.thread_archive import ThreadArchive
-from bot.domain.threads import ThreadState, check_thread_id
-from bot.errors import Conflict
-from bot.ports import Damage
+from bot.adapters.storage.files.atomic_write import make_folder
+from bot.adapters.storage.files.json_files import JsonFiles, Stamp, as_document, file_stamp
+from bot.ports.storage import Document
 
-log = logging.getLogger(__name__)
-
-_TABLE = "threads"
-Documents = dict[str, dict[str, Any]]
+_TABLE = "documents"
+_Contents = dict[str, dict[str, Any]]
 
 
-class DocumentFolder(Storage):
-    """A TinyDB storage of one table whose documents are files `<doc id>.json`; `corrupt` names those set aside."""
+class _Folder(Storage):
+    """A TinyDB storage of one table whose documents are files."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = make_folder(folder)
-        self.corrupt: list[Path] = []
-        self._documents: Documents = {}
-        for path in list_files(folder, "*.json"):
-            document = read_json(path)
-            if document is None or not _is_thread(document, path.stem):
-                self.corrupt.append(set_aside(path))
-            else:
-                self._documents[path.stem] = document
+    def __init__(self, files: JsonFiles) -> None:
+        self._files = files
+        read = files.all()
+        self.damaged = {one.id: one for one in read if one.value is None}
+        self.contents: _Contents = {
+            one.id: {**one.value, "version": one.version} for one in read if one.value is not None
+        }
 
-    def read(self) -> dict[str, Documents]:
+    def read(self) -> dict[str, _Contents]:
         """Return every document, copied as deep as TinyDB changes them: one level.
 
-        TinyDB reads all for one, so a full copy would let every look at a thread cost as much as all the open ones.
+        TinyDB reads all for one, so a full copy would let every look at a document cost as much as all of them.
         """
-        return {_TABLE: {doc_id: dict(document) for doc_id, document in self._documents.items()}}
+        return {_TABLE: {doc_id: dict(content) for doc_id, content in self.contents.items()}}
 
-    def write(self, data: dict[str, Documents]) -> None:
+    def write(self, data: dict[str, _Contents]) -> None:
         """Write the documents that differ from what is on disk; raises StoreError when the disk refuses."""
-        documents = data.get(_TABLE, {})
-        for doc_id, document in documents.items():
-            if self._documents.get(doc_id) != document:
-                replace_json(self._folder / f"{doc_id}.json", dict(document))
-                self._documents[doc_id] = copy.deepcopy(dict(document))
-        for doc_id in self._documents.keys() - documents.keys():
-            remove_file(self._folder / f"{doc_id}.json")
-            del self._documents[doc_id]
+        contents = data.get(_TABLE, {})
+        for doc_id, content in contents.items():
+            if self.contents.get(doc_id) != content:
+                self._files.put(doc_id, dict(content))
+                self.contents[doc_id] = copy.deepcopy(dict(content))
+        for doc_id in self.contents.keys() - contents.keys():
+            self._files.put(doc_id, None)
+            del self.contents[doc_id]
 
 
-class _Threads(Table):
+class _Table(Table):
     document_id_class = str  # type: ignore[assignment]  # documented hook; the stub says int
     default_query_cache_capacity = 0
 
 
 class _Database(TinyDB):
-    table_class = _Threads
+    table_class = _Table
 
 
-class TinyDocuments:
-    """Port ThreadStore over state/ and closed/; every change is a compare-and-set under one re-entrant lock."""
+class TinyFiles(JsonFiles):
+    """The files of a collection, in memory from the first look on."""
 
-    def __init__(self, home: Path) -> None:
-        self._state_dir = home / "state"
-        self._archive = ThreadArchive(home / "closed")
-        self._storage = DocumentFolder(self._state_dir)
-        self._threads = _Database(storage=lambda: self._storage).table(_TABLE)
-        self._lock = threading.RLock()
+    @cached_property
+    def _storage(self) -> _Folder:
+        make_folder(self.folder)
+        return _Folder(JsonFiles(self._home, self._name, self._pattern))
 
-    @property
-    def corrupt(self) -> list[Path]:
-        """The files the start could not read and set aside."""
-        return self._storage.corrupt
+    @cached_property
+    def _table(self) -> Table:
+        return _Database(storage=lambda: self._storage).table(_TABLE)
 
-    def damage(self) -> list[Damage]:
-        """Return every record that was set aside, at this start or an earlier one, oldest first."""
-        found = [
-            Damage(
-                thread_id=path.name.partition(".json")[0],
-                name=path.name,
-                at=datetime.fromtimestamp(path.lstat().st_mtime, UTC),
-                is_new=path in self._storage.corrupt,
-            )
-            for path in self._state_dir.glob("*.corrupt")
-        ]
-        return sorted(found, key=lambda damage: (damage.at, damage.name))
+    def get(self, doc_id: str) -> Document | None:
+        """Return a document as this process wrote or first read it."""
+        with self.lock:
+            if doc_id in self._storage.damaged:
+                return self._storage.damaged[doc_id]
+            found = self._table.get(doc_id=doc_id)  # type: ignore[call-overload]
+        return as_document(doc_id, dict(found), self._stamp(doc_id)) if isinstance(found, TinyDocument) else None
 
-    def get(self, thread_id: str) -> ThreadState | None:
-        """Return the thread, or None if it is not in state/."""
-        with self._lock:
-            found = self._threads.get(doc_id=thread_id)  # type: ignore[call-overload]
-        return ThreadState.model_validate(dict(found)) if isinstance(found, Document) else None
+    def all(self) -> list[Document]:
+        """Return every document, by id."""
+        with self.lock:
+            found = [as_document(str(one.doc_id), dict(one), self._stamp(str(one.doc_id))) for one in self._table.all()]
+            return sorted([*found, *self._storage.damaged.values()], key=lambda one: one.id)
 
-    def put(self, state: ThreadState) -> ThreadState:
-        """Store `state` if nobody changed the thread since it was read; returns it with the next version."""
-        check_thread_id(state.thread_id)
-        with self._lock:
-            current = self.get(state.thread_id)
-            if (current.version if current else 0) != state.version:
-                raise Conflict(f"{state.thread_id} was changed meanwhile; look again")
-            stored = state.evolve(version=state.version + 1)
-            document = Document(stored.model_dump(mode="json"), doc_id=state.thread_id)  # type: ignore[arg-type]
-            self._threads.upsert(document)
-        _log_step(current, stored)
-        return stored
+    def put(self, doc_id: str, content: dict[str, Any] | None) -> None:
+        """Replace or delete a document."""
 
-    def threads(self) -> list[ThreadState]:
-        """Return every thread in state/, oldest first."""
-        with self._lock:
-            states = [ThreadState.model_validate(dict(document)) for document in self._threads.all()]
-        return sorted(states, key=lambda state: state.started_at)
+        def replace(old: MutableMapping[Any, Any]) -> None:
+            old.clear()
+            old.update(content or {})
 
-    def last_closed(self, thread_id: str) -> ThreadState | None:
-        """Return how the thread last ended, from the store or the newest file of the archive."""
-        current = self.get(check_thread_id(thread_id))
-        if current is not None and not current.is_open:
-            return current
-        with self._lock:
-            paths = list(self._archive.newest_first(thread_id))
-        for path in paths:
-            document = read_json(path)
-            if document is not None and _is_thread(document, thread_id):
-                return ThreadState.model_validate(document)
-        return None
+        if content is None:
+            self._table.remove(doc_ids=[doc_id])  # type: ignore[list-item]
+        elif self._table.contains(doc_id=doc_id):  # type: ignore[arg-type]
+            self._table.update(replace, doc_ids=[doc_id])  # type: ignore[list-item]
+        else:
+            self._table.insert(TinyDocument(content, doc_id=doc_id))  # type: ignore[arg-type]
 
-    def archive(self, thread_id: str) -> None:
-        """Move a closed thread's file to closed/<yyyy-mm>/<thread_id>.<closed_at>.json."""
-        with self._lock:
-            state = self.get(thread_id)
-            if state is None or state.closed_at is None:
-                return
-            self._archive.take(self._state_dir / f"{thread_id}.json", thread_id, state.closed_at)
-            self._threads.remove(doc_ids=[thread_id])  # type: ignore[list-item]
+    def forget(self, doc_id: str) -> None:
+        """Take note that the file is gone."""
+        with self.lock:
+            self._storage.damaged.pop(doc_id, None)
+            self._storage.contents.pop(doc_id, None)
 
-
-def _is_thread(document: dict[str, Any], stem: str) -> bool:
-    try:
-        return ThreadState.model_validate(document).thread_id == stem
-    except ValidationError:
-        return False
-
-
-def _log_step(before: ThreadState | None, now: ThreadState) -> None:
-    """Log that a thread was opened or took a step; what people or models wrote stays out of the log."""
-    if before is None:
-        says = "a question is taken up"
-    elif len(now.status_history) > len(before.status_history):
-        reason = now.resolution or now.pending_reason
-        says = f"{before.status} → {now.status}" + (f" ({reason})" if reason else "")
-    else:
-        return
-    log.info("%s", says, extra={"action": "thread_step", "thread_id": now.thread_id})
+    def _stamp(self, doc_id: str) -> Stamp:
+        return file_stamp(self.path(doc_id)) or (0, 0, 0)

@@ -1,16 +1,17 @@
-"""The contract of the port SessionStore; below it, what only the disk can do."""
+"""What sessions remember, over every engine of the port Store; below it, what only the disk can do."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from bot.adapters.storage.files.session_files import SessionFiles
+from bot.adapters.storage.files.file_store import FileStore
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import (
     InboxMessage,
@@ -19,9 +20,10 @@ from bot.domain.heartbeats.session_state import (
     SessionState,
 )
 from bot.errors import InputError, StoreError
-from bot.ports import SessionStore
-from tests.fakes import MemorySessionStore
+from bot.heartbeat.sessions.session_memory import SessionMemory
+from tests.fakes import MemoryStore
 
+Open = Callable[[], SessionMemory]
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
@@ -29,14 +31,22 @@ def undamaged(path: str) -> None:
     raise AssertionError(f"{path} was set aside")
 
 
-@pytest.fixture(params=["files", "memory"])
-def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], SessionStore]:
-    """Open the same store again and again, as a process that restarts does."""
-    if request.param == "files":
-        return lambda: SessionFiles(tmp_path, on_damage=undamaged)
-    states: dict[str, str] = {}
-    inboxes: dict[str, list[str]] = {}
-    return lambda: MemorySessionStore(states, inboxes)
+def _memory(_: Path) -> Open:
+    texts: dict[tuple[str, str], tuple[int, str]] = {}
+    lines: dict[str, list[str]] = {}
+    return lambda: SessionMemory(MemoryStore(texts, lines))
+
+
+ENGINES: Final[Mapping[str, Callable[[Path], Open]]] = {
+    "files": lambda home: lambda: SessionMemory(FileStore(home), on_damage=undamaged),
+    "memory": _memory,
+}
+
+
+@pytest.fixture(params=ENGINES)
+def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    """Open the same memory again and again, as a process that restarts does."""
+    return ENGINES[request.param](tmp_path)
 
 
 def message(to: str = "shop", text: str = "look at CI", **data: object) -> InboxMessage:
@@ -54,20 +64,20 @@ def full_state() -> SessionState:
     )
 
 
-def test_a_session_never_seen_has_every_default(reopen: Callable[[], SessionStore]) -> None:
+def test_a_session_never_seen_has_every_default(reopen: Open) -> None:
     """And reading it is no error."""
     assert reopen().load("shop") == SessionState()
     assert reopen().inbox("shop") == []
 
 
-def test_a_state_survives_a_restart(reopen: Callable[[], SessionStore]) -> None:
+def test_a_state_survives_a_restart(reopen: Open) -> None:
     """Every field of it comes back."""
     assert reopen().save("shop", lambda _: full_state()) == full_state()
     assert reopen().load("shop") == full_state()
     assert reopen().load("api") == SessionState()
 
 
-def test_a_change_sees_what_the_last_one_left(reopen: Callable[[], SessionStore]) -> None:
+def test_a_change_sees_what_the_last_one_left(reopen: Open) -> None:
     """Changes from many threads are all there in the end."""
     store = reopen()
 
@@ -83,7 +93,7 @@ def test_a_change_sees_what_the_last_one_left(reopen: Callable[[], SessionStore]
     assert reopen().load("shop").inbox_read == 40
 
 
-def test_a_change_that_fails_changes_nothing(reopen: Callable[[], SessionStore]) -> None:
+def test_a_change_that_fails_changes_nothing(reopen: Open) -> None:
     """Its error goes through."""
     store = reopen()
     store.save("shop", lambda _: full_state())
@@ -92,7 +102,7 @@ def test_a_change_that_fails_changes_nothing(reopen: Callable[[], SessionStore])
     assert store.load("shop") == full_state()
 
 
-def test_messages_arrive_in_order_and_are_read_once(reopen: Callable[[], SessionStore]) -> None:
+def test_messages_arrive_in_order_and_are_read_once(reopen: Open) -> None:
     """What a beat has dealt with does not come back; what came after it does."""
     for text in ("one\ntwo", "three"):
         reopen().send(message(text=text, caused_by=["api"]))
@@ -104,7 +114,7 @@ def test_messages_arrive_in_order_and_are_read_once(reopen: Callable[[], Session
 
 
 @pytest.mark.parametrize("bad", ["", "..", "a/b", "A", "x" * 41, "shop\n"])
-def test_an_id_that_is_no_file_name_is_refused(reopen: Callable[[], SessionStore], bad: str) -> None:
+def test_an_id_that_is_no_file_name_is_refused(reopen: Open, bad: str) -> None:
     """Whatever is done with it."""
     with pytest.raises(InputError):
         reopen().load(bad)
@@ -122,20 +132,20 @@ class TestOnDisk:
     def test_a_damaged_state_is_set_aside_told_and_replaced_by_the_defaults(self, tmp_path: Path) -> None:
         """It is never silently dropped."""
         damaged: list[str] = []
-        SessionFiles(tmp_path, on_damage=damaged.append).save("shop", lambda _: full_state())
+        SessionMemory(FileStore(tmp_path), on_damage=damaged.append).save("shop", lambda _: full_state())
         path = tmp_path / "sessions" / "shop" / "heartbeat_state.json"
         path.write_text('{"last_slot": ')
-        store = SessionFiles(tmp_path, on_damage=damaged.append)
+        store = SessionMemory(FileStore(tmp_path), on_damage=damaged.append)
         assert store.load("shop") == SessionState()
         assert store.load("shop") == SessionState()
         assert damaged == [f"{path}.corrupt"]
         assert Path(damaged[0]).read_text() == '{"last_slot": '
         store.save("shop", lambda state: state.evolve(inbox_read=2))
-        assert SessionFiles(tmp_path, on_damage=damaged.append).load("shop").inbox_read == 2
+        assert SessionMemory(FileStore(tmp_path), on_damage=damaged.append).load("shop").inbox_read == 2
 
     def test_a_line_that_is_no_message_is_skipped(self, tmp_path: Path) -> None:
         """The messages around it are read."""
-        store = SessionFiles(tmp_path, on_damage=undamaged)
+        store = SessionMemory(FileStore(tmp_path), on_damage=undamaged)
         store.send(message(text="one"))
         path = tmp_path / "sessions" / "shop" / "inbox.ndjson"
         with path.open("a") as file:
@@ -145,14 +155,14 @@ class TestOnDisk:
 
     def test_a_line_of_the_inbox_has_the_keys_of_the_contract(self, tmp_path: Path) -> None:
         """Other programs read it."""
-        SessionFiles(tmp_path, on_damage=undamaged).send(message())
+        SessionMemory(FileStore(tmp_path), on_damage=undamaged).send(message())
         line = json.loads((tmp_path / "sessions" / "shop" / "inbox.ndjson").read_text())
         assert list(line) == ["at", "from", "to", "kind", "text", "data"]
         assert (line["at"], line["from"], line["kind"]) == ("2026-11-21T12:00:00Z", "api", "assignment")
 
     def test_a_refusing_disk_changes_nothing(self, tmp_path: Path) -> None:
         """Neither the file nor what is remembered of it."""
-        store = SessionFiles(tmp_path, on_damage=undamaged)
+        store = SessionMemory(FileStore(tmp_path), on_damage=undamaged)
         store.save("shop", lambda _: full_state())
         path = tmp_path / "sessions" / "shop" / ".tmp-heartbeat_state.json"
         path.mkdir()

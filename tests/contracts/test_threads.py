@@ -1,4 +1,4 @@
-"""The contract of the port ThreadStore, run over every implementation; below it, what only the disk can do."""
+"""The threads over every engine of the port Documents; below them, what only the disk can do."""
 
 from __future__ import annotations
 
@@ -10,24 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.storage.files.tinydb_documents import TinyDocuments
+from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.domain.threads import Resolution, ThreadState
 from bot.errors import Conflict, InputError, StoreError
-from bot.ports import ThreadStore
+from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, a_thread
-from tests.fakes import MemoryThreadStore
+from tests.contracts.test_documents import ENGINES
 
-Open = Callable[[], ThreadStore]
+Open = Callable[[], Threads]
 
 
-@pytest.fixture(params=["tinydb", "memory"])
+@pytest.fixture(params=ENGINES)
 def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
-    """Open the same store again and again, as a process that restarts does."""
-    if request.param == "tinydb":
-        return lambda: TinyDocuments(tmp_path)
-    documents: dict[str, str] = {}
-    closed: dict[str, list[str]] = {}
-    return lambda: MemoryThreadStore(documents, closed)
+    """Open the same threads again and again, as a process that restarts does."""
+    documents = ENGINES[request.param](tmp_path)
+    return lambda: Threads(documents())
 
 
 def closed(state: ThreadState) -> ThreadState:
@@ -186,7 +183,7 @@ class TestOnDisk:
 
     def test_a_thread_is_one_json_file_named_after_it(self, tmp_path: Path) -> None:
         """state/<thread_id>.json holds the whole document, readable by anything that reads JSON."""
-        TinyDocuments(tmp_path).put(a_thread())
+        Threads(FileDocuments(tmp_path)).put(a_thread())
         document = json.loads((tmp_path / "state" / f"{THREAD_ID}.json").read_text())
         assert document["thread_id"] == THREAD_ID
         assert document["version"] == 1
@@ -194,7 +191,7 @@ class TestOnDisk:
     def test_the_log_follows_a_thread_and_quotes_nobody(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         """One line when it is taken up and one for each step; an edit of its draft is no step."""
         caplog.set_level("INFO")
-        store = TinyDocuments(tmp_path)
+        store = Threads(FileDocuments(tmp_path))
         state = store.put(store.put(a_thread(question="what is pw hunter2?")).with_draft("hunter2"))
         store.put(closed(state))
         assert [record.getMessage() for record in caplog.records] == [
@@ -205,7 +202,7 @@ class TestOnDisk:
 
     def test_the_archive_is_by_month_and_named_by_the_moment_of_closing(self, tmp_path: Path) -> None:
         """A closed thread lies in closed/<yyyy-mm>/<thread_id>.<closed_at>.json and nowhere else."""
-        store = TinyDocuments(tmp_path)
+        store = Threads(FileDocuments(tmp_path))
         store.put(closed(store.put(a_thread())))
         store.archive(THREAD_ID)
         files = [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.json")]
@@ -218,20 +215,20 @@ class TestOnDisk:
     )
     def test_a_file_that_is_no_thread_is_set_aside_and_named(self, tmp_path: Path, content: bytes) -> None:
         """A damaged file is renamed with every byte kept, reported, and the other threads load."""
-        healthy = TinyDocuments(tmp_path).put(a_thread())
+        healthy = Threads(FileDocuments(tmp_path)).put(a_thread())
         bad = tmp_path / "state" / "T1.C1.7.7.json"
         bad.write_bytes(content)
-        store = TinyDocuments(tmp_path)
-        assert [path.name for path in store.corrupt] == ["T1.C1.7.7.json.corrupt"]
-        assert store.corrupt[0].read_bytes() == content
+        store = Threads(FileDocuments(tmp_path))
+        assert [damaged.name for damaged in store.damaged()] == ["T1.C1.7.7.json.corrupt"]
+        assert bad.with_name("T1.C1.7.7.json.corrupt").read_bytes() == content
         assert store.threads() == [healthy]
 
     def test_a_truncated_file_is_set_aside_and_its_place_is_free(self, tmp_path: Path) -> None:
         """Half a document is no thread; the thread can be opened afresh."""
-        TinyDocuments(tmp_path).put(a_thread())
+        Threads(FileDocuments(tmp_path)).put(a_thread())
         path = tmp_path / "state" / f"{THREAD_ID}.json"
         path.write_bytes(path.read_bytes()[:200])
-        store = TinyDocuments(tmp_path)
+        store = Threads(FileDocuments(tmp_path))
         assert store.get(THREAD_ID) is None
         assert store.put(a_thread()).version == 1
 
@@ -250,59 +247,59 @@ class TestOnDisk:
     )
     def test_damage_names_the_thread_by_its_file(self, tmp_path: Path, spoil: Callable[[str], str]) -> None:
         """Whatever became of the record: whose it was, when it was last written, and whether this start found it."""
-        TinyDocuments(tmp_path).put(a_thread())
+        Threads(FileDocuments(tmp_path)).put(a_thread())
         path = tmp_path / "state" / f"{THREAD_ID}.json"
         path.write_text(spoil(path.read_text()))
         written = path.stat().st_mtime
-        [damage] = TinyDocuments(tmp_path).damage()
-        assert (damage.thread_id, damage.name, damage.is_new) == (THREAD_ID, f"{THREAD_ID}.json.corrupt", True)
+        [damage] = Threads(FileDocuments(tmp_path)).damaged()
+        assert (damage.doc_id, damage.name, damage.is_new) == (THREAD_ID, f"{THREAD_ID}.json.corrupt", True)
         assert damage.at.timestamp() == pytest.approx(written, abs=0.001)
-        [known] = TinyDocuments(tmp_path).damage()
+        [known] = Threads(FileDocuments(tmp_path)).damaged()
         assert not known.is_new
 
     def test_a_document_under_another_name_is_set_aside(self, tmp_path: Path) -> None:
         """A file copied by hand does not become a second thread."""
-        TinyDocuments(tmp_path).put(a_thread())
+        Threads(FileDocuments(tmp_path)).put(a_thread())
         original = tmp_path / "state" / f"{THREAD_ID}.json"
         original.with_name("T1.C1.7.7.json").write_bytes(original.read_bytes())
-        store = TinyDocuments(tmp_path)
+        store = Threads(FileDocuments(tmp_path))
         assert len(store.threads()) == 1
-        assert len(store.corrupt) == 1
+        assert len(store.damaged()) == 1
 
     def test_damage_twice_under_one_name_keeps_both_files(self, tmp_path: Path) -> None:
         """A second corrupt file never overwrites the first."""
         (tmp_path / "state").mkdir()
         for content in ("one", "two"):
             (tmp_path / "state" / "T1.C1.7.7.json").write_text(content)
-            TinyDocuments(tmp_path)
+            Threads(FileDocuments(tmp_path))
         kept = sorted(path.read_text() for path in (tmp_path / "state").glob("*.corrupt"))
         assert kept == ["one", "two"]
 
     def test_a_file_half_written_by_a_crash_is_swept(self, tmp_path: Path) -> None:
         """The temporary file of a write that never finished is no thread and does not stay."""
-        TinyDocuments(tmp_path).put(a_thread())
+        Threads(FileDocuments(tmp_path)).put(a_thread())
         leftover = tmp_path / "state" / f".tmp-{THREAD_ID}.json"
         leftover.write_text('{"thread_id": "T1.C1.1')
-        store = TinyDocuments(tmp_path)
+        store = Threads(FileDocuments(tmp_path))
         assert len(store.threads()) == 1
         assert not leftover.exists()
 
     def test_a_folder_where_a_file_should_be_is_set_aside_and_told_of(self, tmp_path: Path) -> None:
         """One entry that cannot be read stops no other thread's work, and is never just gone."""
         (tmp_path / "state" / "T1.C1.7.7.json").mkdir(parents=True)
-        store = TinyDocuments(tmp_path)
-        assert [damage.thread_id for damage in store.damage()] == ["T1.C1.7.7"]
+        store = Threads(FileDocuments(tmp_path))
+        assert [damage.doc_id for damage in store.damaged()] == ["T1.C1.7.7"]
         assert (tmp_path / "state" / "T1.C1.7.7.json.corrupt").is_dir()
 
     def test_a_home_that_is_a_file_is_a_store_error(self, tmp_path: Path) -> None:
         """A data directory that cannot be made is said to whoever runs the bot."""
         (tmp_path / "home").write_text("in the way")
         with pytest.raises(StoreError):
-            TinyDocuments(tmp_path / "home")
+            Threads(FileDocuments(tmp_path / "home"))
 
     def test_a_disk_that_refuses_changes_nothing(self, tmp_path: Path) -> None:
         """A write that fails is StoreError; memory and disk still hold the old thread, and a later write works."""
-        store = TinyDocuments(tmp_path)
+        store = Threads(FileDocuments(tmp_path))
         before = store.put(a_thread())
         in_the_way = tmp_path / "state" / f".tmp-{THREAD_ID}.json"
         in_the_way.mkdir()
@@ -310,20 +307,20 @@ class TestOnDisk:
             store.put(before.evolve(question="lost"))
         assert store.get(THREAD_ID) == before
         in_the_way.rmdir()
-        assert TinyDocuments(tmp_path).get(THREAD_ID) == before
+        assert Threads(FileDocuments(tmp_path)).get(THREAD_ID) == before
         assert store.put(before.evolve(question="kept")).version == 2
 
     def test_whoever_reads_meanwhile_sees_a_whole_document(self, tmp_path: Path) -> None:
         """A file is replaced, never written over: an open reader (`triage status`, a backup) keeps the old one."""
-        store = TinyDocuments(tmp_path)
+        store = Threads(FileDocuments(tmp_path))
         before = store.put(a_thread(question="x" * 50_000))
         with (tmp_path / "state" / f"{THREAD_ID}.json").open("rb") as reader:
             store.put(before.evolve(question="short"))
-            assert ThreadState.model_validate_json(reader.read()) == before
+            assert json.loads(reader.read())["question"] == before.question
 
     def test_two_endings_in_one_second_are_two_files(self, tmp_path: Path) -> None:
         """Neither replaces the other, and the later one is how the thread last ended, also after a restart."""
-        store = TinyDocuments(tmp_path)
+        store = Threads(FileDocuments(tmp_path))
         for number in range(1, 13):
             store.put(closed(store.put(a_thread(question=f"ending {number}"))))
             store.archive(THREAD_ID)
@@ -331,26 +328,26 @@ class TestOnDisk:
             assert last is not None
             assert last.question == f"ending {number}"
         assert len(list((tmp_path / "closed").rglob("*.json"))) == 12
-        again = TinyDocuments(tmp_path).last_closed(THREAD_ID)
+        again = Threads(FileDocuments(tmp_path)).last_closed(THREAD_ID)
         assert again is not None
         assert again.question == "ending 12"
 
     def test_an_unreadable_file_of_the_archive_is_passed_over(self, tmp_path: Path) -> None:
         """The ending before it is the last one known; what is no thread's file is nobody's ending."""
-        store = TinyDocuments(tmp_path)
+        store = Threads(FileDocuments(tmp_path))
         for question in ("first", "second"):
             store.put(closed(store.put(a_thread(question=question))))
             store.archive(THREAD_ID)
         (tmp_path / "closed" / "notes.txt").write_text("x")
         (tmp_path / "closed" / "2026-11" / "x.json").write_text("x")
         (tmp_path / "closed" / "2026-11" / f"{THREAD_ID}.2026-11-20T09:00:00Z.2.json").write_text("{")
-        last = TinyDocuments(tmp_path).last_closed(THREAD_ID)
+        last = Threads(FileDocuments(tmp_path)).last_closed(THREAD_ID)
         assert last is not None
         assert last.question == "first"
 
     def test_an_archive_that_refuses_changes_nothing(self, tmp_path: Path) -> None:
         """When closed/ cannot be made the thread stays in state/ and can be archived later."""
-        store = TinyDocuments(tmp_path)
+        store = Threads(FileDocuments(tmp_path))
         ended = store.put(closed(store.put(a_thread())))
         (tmp_path / "closed").write_text("in the way")
         with pytest.raises(StoreError):
@@ -358,9 +355,9 @@ class TestOnDisk:
         assert store.get(THREAD_ID) == ended
         (tmp_path / "closed").unlink()
         store.archive(THREAD_ID)
-        assert TinyDocuments(tmp_path).last_closed(THREAD_ID) == ended
+        assert Threads(FileDocuments(tmp_path)).last_closed(THREAD_ID) == ended
 
     def test_only_the_owner_may_look_into_the_folders(self, tmp_path: Path) -> None:
         """state/ is for the owner's eyes."""
-        TinyDocuments(tmp_path / "home")
+        Threads(FileDocuments(tmp_path / "home"))
         assert (tmp_path / "home" / "state").stat().st_mode & 0o077 == 0

@@ -1,0 +1,62 @@
+"""A data directory as commands look into it, beside a running bot and without one; nothing in it is changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+from bot.adapters.storage.files.file_store import FileStore
+from bot.domain.threads import ThreadState, check_thread_id
+from bot.errors import ConfigError, InputError, StoreError
+from bot.ports import Store
+from bot.ports.threads import Threads
+
+_LINK: Final = re.compile(r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<seconds>[0-9]+)(?P<fraction>[0-9]{6})/?")
+_TS: Final = re.compile(r"[0-9]+\.[0-9]+")
+
+
+@contextmanager
+def reading(home: Path) -> Iterator[Store]:
+    """Enter with what a data directory holds.
+
+    Raises:
+        ConfigError: it cannot be read: another directory is meant, or another user must ask.
+    """
+    try:
+        yield FileStore(home, is_reader=True)
+    except StoreError as error:
+        raise ConfigError(str(error)) from error
+
+
+def find_thread(store: Store, asked: str) -> ThreadState:
+    """Return the thread with this id or link as it stands, else as it last ended.
+
+    Raises:
+        InputError: it is neither an id nor a link, or no such thread is on file.
+        StoreError: its file cannot be read.
+    """
+    threads, name = Threads(store.documents), name_pattern(asked)
+    matching = (each for each in threads.ids() if each.endswith(name[1:])) if name.startswith("*") else iter([name])
+    for thread_id in matching:
+        if (state := threads.get(thread_id) or threads.last_closed(thread_id)) is not None:
+            return state
+    raise InputError(f"no thread {asked[:200]!r} in {store.files}; `triage status` lists the open ones")
+
+
+def name_pattern(asked: str) -> str:
+    """Return the file name of a thread without its ending, as a glob where the team is not known.
+
+    >>> name_pattern("https://acme.slack.com/archives/C01/p1700000009000200?thread_ts=1700000000.000100&cid=C01")
+    '*.C01.1700000000.000100'
+    """
+    parts = urlsplit(asked.strip().strip("<>"))
+    link = _LINK.fullmatch(parts.path) if parts.scheme in ("http", "https") else None
+    if link is None:
+        return check_thread_id(asked.strip())
+    parent = parse_qs(parts.query).get("thread_ts", [""])[0]
+    ts = parent if _TS.fullmatch(parent) else f"{link['seconds']}.{link['fraction']}"
+    return f"*.{link['channel']}.{ts}"
