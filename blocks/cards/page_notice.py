@@ -31,7 +31,8 @@ def notice_text(state: ThreadState, waited: timedelta) -> str:
 
 def ring_blocks(state: ThreadState, pages: Sequence[str], *, number: int, waited: timedelta) -> list[Block]:
     """Return the ring of this number (from 1); `pages` are the users and groups it mentions, or `channel`."""
-    said = f"{page_lead(pages)} *rings for the {ordinal(number + 1)} time*: {_waited(waited)}."
+    before = 1 if state.paging.since is None else 0  # what became a page later rang nobody's phone when it was asked
+    said = f"{page_lead(pages)} *rings for the {ordinal(number + before)} time*: {_waited(waited)}."
     how = "It rings no more once an approver clicks on its card or writes in its thread."
     return _notice(state, said, how, mark=ids.page_block_id(state, number))
 

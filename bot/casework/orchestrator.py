@@ -19,7 +19,7 @@ from bot.domain.doubts import question_edited, settled_by, wrote_in_thread
 from bot.domain.events import Event
 from bot.domain.jobs import ContinueThread, FollowUpArrived, MessageDeleted, MessageEdited, QuestionAsked
 from bot.domain.questions.rubrics import question_type_of, rubric_for
-from bot.domain.severity import Severity, highest
+from bot.domain.severity import Severity
 from bot.domain.threads import NO_DOUBTS, Followup, Resolution, ThreadState, ThreadStatus
 from bot.intake.classifier.classification import is_alarm as speaks_of_alarm
 from bot.intake.classifier.message_text import without_names
@@ -145,6 +145,12 @@ class Orchestrator:
         """Return how urgent a question is, however its thread is opened: what was said, or the rules, may page."""
         return Severity.PAGE if is_alarm or any(speaks_of_alarm(words, self._rules) for words in said) else Severity.ACT
 
+    def _raised(self, state: ThreadState, said: str) -> ThreadState:
+        """Return the thread as a page from now on where later words raise the alarm; it never falls."""
+        if state.severity is Severity.PAGE or self._severity(said) is not Severity.PAGE:
+            return state
+        return state.evolve(severity=Severity.PAGE, paging=state.paging.evolve(since=self._desk.clock.now()))
+
     def _is_stranger(self, person: Person, thread_id: str) -> bool:
         """Whether what somebody writes starts no work: Slack's event does not say who is a guest."""
         if self._desk.settings.watcher.allow_external or not is_stranger(person):
@@ -182,8 +188,8 @@ class Orchestrator:
         The asker's "never mind" starts none and is shown in their words; an ack of anybody else says nothing. A guest
         is not heard, but whoever approves is told that they wrote (bot/casework/freshness.py).
         """
-        self._pages.hear(message.event, state.thread_id)  # once more: a crash may have come before `note_follow_up`
         event, settles = message.event, _settles(state, message)
+        self._pages.hear(event, state.thread_id)  # once more: a crash may have come before `note_follow_up`
         if (message.is_ack and not settles) or self._is_stranger(self._asker(event), state.thread_id):
             return
         if any(known.message_id == event.message_id for known in state.followups):
@@ -192,7 +198,7 @@ class Orchestrator:
         asked_again = not settles and self._bot_user_id in event.mentions and _seen_with_draft(state, event)
 
         def record(now: ThreadState) -> ThreadState | None:
-            noted = _with_followup(now, event)
+            noted = _with_followup(self._raised(now, event.content), event)
             if asked_again and now.status is ThreadStatus.PENDING_USER and not now.post_intent:
                 return reopen(noted, at=self._desk.clock.now(), why="the bot was asked again in the thread")
             if settles:
@@ -210,10 +216,7 @@ class Orchestrator:
         at = self._desk.clock.now()
 
         def edited(now: ThreadState) -> ThreadState:
-            severity = highest([now.severity, self._severity(event.content)])
-            pages_now = severity is Severity.PAGE and now.severity is not Severity.PAGE
-            paging = now.paging.evolve(since=at) if pages_now else now.paging
-            changed = now.evolve(question=event.content, severity=severity, paging=paging, last_event_at=at)
+            changed = self._raised(now, event.content).evolve(question=event.content, last_event_at=at)
             return changed.with_doubts([question_edited(event.content)])
 
         self._desk.amend(state.thread_id, edited)

@@ -15,7 +15,7 @@ from bot.domain.events import Event
 from bot.domain.paging import is_escalation_due, is_ring_due
 from bot.domain.severity import Severity
 from bot.domain.threads import ThreadState
-from bot.errors import ProviderError, TriageError
+from bot.errors import ProviderError, TriageError, Unavailable
 from bot.ports import PageChat
 
 log = logging.getLogger(__name__)
@@ -38,6 +38,7 @@ class QuestionPages:
         say: Callable[[str], None],
     ) -> None:
         self._desk, self._chat, self._is_approver, self._say = desk, chat, is_approver, say
+        self._untold: set[str] = set()
 
     def tick(self) -> None:
         """Ring and escalate what is due; what fails is logged and due again at the next tick."""
@@ -85,19 +86,33 @@ class QuestionPages:
         log.info("a question rang again", extra={"action": "question_rang", "thread_id": state.thread_id})
 
     def _escalate(self, state: ThreadState, now: datetime) -> None:
-        """Tell `then`, once; a channel that everybody can read is not told, which the ops channel hears once."""
+        """Tell `then`, once; where it cannot be told the ops channel hears why, once in a run."""
         paging, pages = state.paging, self._desk.settings.pages
         first_at = paging.since or state.started_at
         is_due = is_escalation_due(now, first_at=first_at, rings=paging.rings, again_after=pages.again_after)
         if pages.then is None or paging.escalated_at is not None or not is_due:
             return
-        if pages.then[:1] in "CG" and not self._desk.workspace.channel(pages.then).is_private:
-            self._say(f"A page nobody acknowledged was not told to <#{pages.then}> (`pages.then`): it is not private.")
-            self._note(state, escalated_at=now)
-            return
-        self._chat.escalate(state, pages.then, waited=_waited(state, now))
+        try:
+            if pages.then[:1] in "CG" and not self._desk.workspace.channel(pages.then).is_private:
+                self._say(
+                    f"A page nobody acknowledged was not told to <#{pages.then}> (`pages.then`): it is not private."
+                )
+                self._note(state, escalated_at=now)
+                return
+            self._chat.escalate(state, pages.then, waited=_waited(state, now))
+        except Unavailable:
+            raise
+        except ProviderError as error:
+            self._say_untold(state, pages.then, error)
+            raise
         self._note(state, escalated_at=now, escalated_to=pages.then)
         log.info("a question was escalated", extra={"action": "question_escalated", "thread_id": state.thread_id})
+
+    def _say_untold(self, state: ThreadState, to: str, error: ProviderError) -> None:
+        """Tell the ops channel once that `then` cannot be told; it is tried again at each tick."""
+        if state.thread_id not in self._untold:
+            self._untold.add(state.thread_id)
+            self._say(f"A page nobody acknowledged could not be told to `{to}` (`pages.then`): {error}")
 
     def _note(self, state: ThreadState, **changes: object) -> None:
         """Write down what was said, also where somebody acknowledged meanwhile."""

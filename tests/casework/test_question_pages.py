@@ -184,6 +184,17 @@ def test_an_ordinary_question_keeps_no_acknowledgement(tmp_path: Path) -> None:
     assert sorted(after(office, 10)) == ["U0BOSS", "ops"]
 
 
+@pytest.mark.parametrize("sender", [ANN, CARL])
+def test_a_later_message_in_the_thread_makes_it_a_page(tmp_path: Path, sender: str) -> None:
+    """Whoever writes it: what began as an ordinary question may turn out to be an outage."""
+    office = asked(tmp_path, "why is checkout slow?")
+    office.says(DOWN, sender=sender)
+    assert office.state.severity is Severity.PAGE
+    assert after(office, 1) == ["ops"]
+    office.says("still so, prod is down!!", sender=sender)
+    assert after(office, 8) == []
+
+
 def test_a_ring_that_failed_is_made_at_the_next_tick(office: Office) -> None:
     """Only what the chat confirmed is remembered."""
     office.page_chat.refuses["ops"] = Unavailable("Slack is away")
@@ -213,6 +224,26 @@ def test_a_channel_everybody_can_read_is_not_told(tmp_path: Path) -> None:
     assert [line for line in office.messenger.told if "it is not private" in line] == office.messenger.told
     assert len(office.messenger.told) == 1
     assert office.state.paging.escalated_to is None
+
+
+def test_the_ops_channel_hears_once_that_nobody_could_be_told_next(tmp_path: Path) -> None:
+    """An empty user group, say; it is tried again, and told as soon as somebody is in it."""
+    office = asked(tmp_path, pages={"then": "S0ONCALL"})
+    office.page_chat.refuses["S0ONCALL"] = ProviderError("the user group S0ONCALL has no members")
+    assert set(after(office, 60)) == {"ops"}
+    assert [line for line in office.messenger.told if "S0ONCALL has no members" in line] == office.messenger.told
+    assert len(office.messenger.told) == 1
+    del office.page_chat.refuses["S0ONCALL"]
+    assert "S0ONCALL" in after(office, 1)
+
+
+def test_a_chat_that_is_away_is_no_fault_of_who_is_told_next(office: Office) -> None:
+    """Only time is missing, and they are told once it is back."""
+    office.page_chat.refuses["U0BOSS"] = Unavailable("Slack is away")
+    after(office, 30)
+    assert office.messenger.told == []
+    del office.page_chat.refuses["U0BOSS"]
+    assert "U0BOSS" in after(office, 1)
 
 
 def test_who_acknowledges_while_a_page_rings_is_not_passed_over(office: Office) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.heartbeats.beats import Delivered, Wake
@@ -16,13 +16,13 @@ from bot.domain.heartbeats.session_state import OpenFinding, SessionState, is_sn
 from bot.domain.paging import is_escalation_due, is_ring_due
 from bot.domain.severity import Severity
 from bot.domain.text.humanize import duration
-from bot.errors import ProviderError, TriageError
+from bot.errors import ProviderError, TriageError, Unavailable
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import LONGEST_SNOOZE
 from bot.heartbeat.alerts.notifications import destination, finding_alert
 from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
-from bot.ports import Clock, Workspace
+from bot.ports import Clock, Surface, Workspace
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +46,7 @@ class Rings:
         self._sessions, self._store, self._delivery = sessions, store, delivery
         self._workspace, self._clock = workspace, clock
         self._zone_of, self._say = zone_of, say
+        self._untold: set[tuple[str, str]] = set()
 
     def tick(self) -> None:
         """Ring and escalate what is due; what fails is logged and due again at the next tick."""
@@ -102,6 +103,17 @@ class Rings:
             return
         if not is_escalation_due(now, first_at=finding.first_at, rings=finding.rings, again_after=again):
             return
+        try:
+            self._tell_next(session, finding, now, to=to, again=again, surface=surface)
+        except Unavailable:
+            raise
+        except ProviderError as error:
+            self._say_untold(session, finding, to, error)
+            raise
+
+    def _tell_next(
+        self, session: Session, finding: OpenFinding, now: datetime, *, to: str, again: timedelta, surface: Surface
+    ) -> None:
         if to[:1] in "CG" and not self._workspace.channel(to).is_private:
             self._say(f"{session.id}: a page nobody acknowledged was not told to <#{to}> (`then`): it is not private.")
             self._note(session, finding, escalated_at=now)
@@ -113,6 +125,12 @@ class Rings:
         copies = (*known.copies, (posted.place, posted.reference), *posted.copies)
         self._note(session, finding, escalated_at=now, copies=tuple(dict.fromkeys(copies)))
         log.info("a page was escalated", extra={"action": "page_escalated", "session": session.id})
+
+    def _say_untold(self, session: Session, finding: OpenFinding, to: str, error: ProviderError) -> None:
+        """Tell the ops channel once that `then` cannot be told; it is tried again at each tick."""
+        if (session.id, finding.key) not in self._untold:
+            self._untold.add((session.id, finding.key))
+            self._say(f"{session.id}: a page nobody acknowledged could not be told to `{to}` (`then`): {error}")
 
     def _note(self, session: Session, finding: OpenFinding, **changes: object) -> None:
         def note(state: SessionState) -> SessionState:

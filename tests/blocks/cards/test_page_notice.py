@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from blocks.cards.page_notice import NOTIFICATION_CHARS, escalation_blocks, notice_text, ring_blocks
+from bot.domain.paging import Paging
 from bot.domain.severity import Severity
 from bot.domain.threads import ThreadState
 from tests.blocks.limits import as_slack_takes_it
@@ -37,6 +38,12 @@ def test_a_ring_mentions_who_is_paged_and_leads_to_thread_and_card() -> None:
     ):
         assert words in said
     assert notice_text(page(), WAITED) == "Page: nobody has acknowledged it for 20 min: prod is down!!"
+
+
+def test_what_became_a_page_later_rings_for_the_first_time() -> None:
+    """Nobody's phone rang when it was asked."""
+    became = page(paging=Paging(since=a_thread().started_at))
+    assert "rings for the 1st time" in str(ring_blocks(became, (), number=1, waited=WAITED)[0].to_dict())
 
 
 def test_who_is_told_next_is_mentioned_by_nobody() -> None:

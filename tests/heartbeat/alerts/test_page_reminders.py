@@ -171,6 +171,18 @@ def test_who_is_told_next_is_told_though_the_owner_was_reached_once_and_is_not_a
     assert night.after(25) == ["U0BOSS"]
 
 
+def test_the_ops_channel_hears_once_that_nobody_could_be_told_next(tmp_path: Path) -> None:
+    """It is tried again, and told as soon as it can be."""
+    night = Night(tmp_path, then="S0ONCALL")
+    night.beat(DOWN)
+    night.slack.unreachable = {"S0ONCALL"}
+    assert set(night.after(60)) == {"U0ANN"}
+    assert len(night.ops) == 1
+    assert "could not be told to `S0ONCALL`" in night.ops[0]
+    night.slack.unreachable = set()
+    assert "S0ONCALL" in night.after(1)
+
+
 def test_a_clock_that_was_set_back_does_not_hold_up_the_escalation(tmp_path: Path) -> None:
     """The rings are counted, whatever time it was."""
     night = Night(tmp_path, then="U0BOSS")

@@ -217,6 +217,48 @@ def test_the_corpus_is_classified_as_people_would() -> None:
     assert len(wrong["actionable"]) <= len(CORPUS["actionable"]) // 20, wrong
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "is production broken right now?",
+        "when did prod go down? it is still down",
+        "prod is still down!!",
+        "the site has been down since 9",
+        "the payments API returns 500 for all users",
+        "we're down!",
+        "nobody can log in",
+        "prod is not working",
+        "once the db went down, prod is down too",
+    ],
+)
+def test_what_says_that_something_is_down_now_raises_the_alarm(content: str) -> None:
+    """However it is put: still, since when, for whom."""
+    assert read(content).is_alarm
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "when prod is down, who do we call?",
+        "do we handle it if redis is down in production?",
+        "what happens when the database is down?",
+        "what if everything is broken after the migration?",
+        "is there a runbook for a prod outage?",
+        "is prod down for maintenance on Sunday?",
+        "did we ever have data loss?",
+        "how do we prevent data loss when the broker crashes?",
+        "how do we handle an outage of redis?",
+        "the page is down the hall",
+        "the p99 of the site is down to 200ms",
+        "we're down to two engineers",
+        "the test fails for everyone on arm",
+    ],
+)
+def test_what_speaks_of_a_case_raises_no_alarm(content: str) -> None:
+    """A question about what would be wakes nobody."""
+    assert not read(content).is_alarm
+
+
 def test_a_realistic_mix_stays_under_the_health_target() -> None:
     """Of the corpus, mixed as a busy channel is, under 30% is actionable."""
     found = [read(text).classification for texts in CORPUS.values() for text in texts]
