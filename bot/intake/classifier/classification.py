@@ -26,6 +26,7 @@ from bot.intake.classifier.rules import Matchers, Rules
 __all__ = ["ACK_MAX_CHARS", "CONFIDENCE", "RuleResult", "Rules", "asks_question", "classify", "evaluate_rules"]
 
 ACK_MAX_CHARS: Final = 30  # exclusive, mentions not counted
+SMALLTALK_MAX_CHARS: Final = 60
 
 # A mention is unmistakable, a phrase only a hint; a message addressed to somebody else is below 0.5 whatever its class.
 CONFIDENCE: Final[Mapping[str, float]] = MappingProxyType(
@@ -35,6 +36,7 @@ CONFIDENCE: Final[Mapping[str, float]] = MappingProxyType(
 _NEVER_WORK: Final = frozenset({MessageType.EDIT, MessageType.DELETE})
 _MEMO_CHARS: Final = 200  # so that remembering costs a few megabytes at most
 _MARKS: Final = tuple(message_text.MARKS)
+_WITHOUT_MARKS: Final = str.maketrans(dict.fromkeys(message_text.MARKS, " "))
 
 
 class RuleResult(NamedTuple):
@@ -103,6 +105,7 @@ def _read(content: str, matchers: Matchers) -> tuple[bool, bool, bool, bool]:
     text = message_text.own_words(content)
     kinds = matchers.keywords.kinds_in(text)
     question = "question" in kinds or _ends_asking(text, matchers) or message_text.opens_a_question(text)
+    question = question and not _is_smalltalk(text, content, matchers)
     addressed = "@" in content and matchers.addressed.match(content) is not None
     return question, _is_ack(content, matchers), "alarm" in kinds, addressed
 
@@ -150,6 +153,14 @@ def _is_ack(content: str, matchers: Matchers) -> bool:
         if matchers.ack.fullmatch(core) or matchers.anchored_ack.search(core):
             return True
     return message_text.is_only_emoji(bare)
+
+
+def _is_smalltalk(text: str, content: str, matchers: Matchers) -> bool:
+    """Tell whether a question is a word of surprise or about lunch; what holds code, a link or a name is not."""
+    if len(content) >= SMALLTALK_MAX_CHARS or "`" in content or "<" in content:
+        return False
+    words = message_text.without_trailer(text.translate(_WITHOUT_MARKS))
+    return matchers.smalltalk.is_in(words.lstrip(message_text.CLOSERS))
 
 
 def _ends_asking(text: str, matchers: Matchers) -> bool:

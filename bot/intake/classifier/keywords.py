@@ -6,8 +6,8 @@ leading `^` for "only where a clause begins". A small pattern finds how phrases 
 The word lists that ship with the classifier.
 
 Reads words/<language>.yml beside this file, once each. `greeting`, `question`, `alarm`, `except`, `settled` and
-`unsettled` hold keywords (see `bot.intake.keywords`), `ack` and `thanks` regular expressions for a whole message of
-under 30 characters.
+`unsettled` hold keywords (see `Keywords`), `ack` and `thanks` regular expressions for a whole message of under 30
+characters, `smalltalk` for one of under 60 that ends in a question mark and asks nothing.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _alternatives(trie: dict[str, Any]) -> str:
 
 
 LANGUAGES: Final = ("en", "es", "pt", "de", "fr", "id", "ja", "zh")
-SECTIONS: Final = ("greeting", "ack", "thanks", "question", "alarm", "except", "settled", "unsettled")
+SECTIONS: Final = ("greeting", "ack", "thanks", "smalltalk", "question", "alarm", "except", "settled", "unsettled")
 
 _WORDS: Final = Path(__file__).parent / "words"
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from bot.domain.text.linear_patterns import LinearPattern
 from bot.errors import ConfigError
 from bot.intake.classifier import message_text
 from bot.intake.classifier.keywords import LANGUAGES, Keywords, shipped, words
 
-RULES_VERSION: Final = 2  # raised by hand whenever classifier, prose or lexicon decide otherwise than before
+RULES_VERSION: Final = 3  # raised by hand whenever classifier, prose or lexicon decide otherwise than before
 
 _GAP: Final = rf"(?>(?:[\s,.!~…、。！，;:&()/-]|{message_text.PICTURE})+)"
 _ELSEWHERE: Final = r"(?:<@\w+(?:\|[^<>]*)?>|@(?!(?:here|channel|everyone)\b)[\w-]+(?=[\s,:]|$))"
@@ -26,12 +27,13 @@ _ELSEWHERE: Final = r"(?:<@\w+(?:\|[^<>]*)?>|@(?!(?:here|channel|everyone)\b)[\w
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Matchers:
-    """The compiled patterns; `ack` and `thanks` are matched against a whole text, the rest found inside one."""
+    """The compiled patterns; `ack`, `thanks` and `smalltalk` are matched against a whole text."""
 
     keywords: Keywords
     ack: re.Pattern[str]
     anchored_ack: re.Pattern[str]
     thanks: re.Pattern[str]
+    smalltalk: LinearPattern
     addressed: re.Pattern[str]
 
 
@@ -98,6 +100,7 @@ def compile_matchers(
         ack=_chain([*(set(acks) - set(anchored)), *thanks, *shipped(languages, "ack")]),
         anchored_ack=re.compile(_either(anchored)),
         thanks=_chain(thanks),
+        smalltalk=_smalltalk(shipped(languages, "smalltalk")),
         addressed=_addressed(shipped(languages, "greeting")),
     )
 
@@ -113,6 +116,12 @@ def _chain(patterns: Iterable[str]) -> re.Pattern[str]:
     """Return a pattern for one or more of the patterns with spaces, punctuation or emoji between them."""
     one = _either(patterns)
     return re.compile(rf"(?:{_GAP})?(?:(?:{one})(?:{_GAP}|\Z))+")
+
+
+def _smalltalk(patterns: Iterable[str]) -> LinearPattern:
+    """Return a pattern for nothing but some of the patterns; RE2, for they leave it many ways to fail."""
+    either = "|".join(f"(?:{pattern})" for pattern in patterns) or r"\b\B"
+    return LinearPattern(rf"^[\s,.!]*(?:(?:{either})(?:[\s,.!]+|$))+$")
 
 
 def _either(patterns: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from bot.domain.events import Classification, Event, MessageType
 from bot.errors import ConfigError
 from bot.intake.classifier import message_text
-from bot.intake.classifier.classification import Rules, classify
+from bot.intake.classifier.classification import Rules, asks_question, classify
 
 BOT = "U0TRIAGE"
 RULES = Rules(bot_id=BOT)
@@ -332,3 +332,29 @@ def test_every_pictograph_of_unicode_is_an_emoji_and_no_letter_is() -> None:
             assert message_text.is_only_emoji(message_text.visible_text(char)), hex(ord(char))
         elif char.isalnum() or char in message_text.MARKS:
             assert not message_text.is_only_emoji(char) or regex.match(r"[\p{So}\p{No}]", char), hex(ord(char))
+
+
+@pytest.mark.parametrize("said", CORPUS["smalltalk"])
+def test_small_talk_wakes_nobody(said: str) -> None:
+    """Surprise, lunch and the game end in a question mark and ask nothing; a mention of the bot always does."""
+    assert not asks_question(said, Rules())
+    assert read(f"<@{BOT}> {said}").classification == "actionable"
+
+
+@pytest.mark.parametrize("said", CORPUS["near-smalltalk"])
+def test_what_only_looks_like_small_talk_is_a_question(said: str) -> None:
+    """A name, code or one word more makes it work again."""
+    assert asks_question(said, Rules())
+
+
+def test_small_talk_is_read_in_no_time_whatever_it_repeats() -> None:
+    """Its patterns leave a text many ways to fail."""
+    for word in ("pizza ", "coffee ", "想", "ランチ", "un ", "what "):
+        started = time.thread_time()
+        asks_question((word * 60)[:57] + "?", Rules())
+        assert time.thread_time() - started < 0.5
+
+
+def test_a_team_without_languages_has_no_small_talk() -> None:
+    """Only its own words count then."""
+    assert asks_question("coffee anyone?", Rules(languages=()))
