@@ -82,7 +82,8 @@ class App:
             ear_secret=ear_secret,
         )
         self.reload = self._reload()
-        self._report = StartupReport(self.ground, self.edge.sorter, self.casework.rebuilding, self.casework.giving_up)
+        questions = self.casework.questions
+        self._report = StartupReport(self.ground, self.edge.sorter, questions.rebuilding, questions.giving_up)
         self._workers = self._work()
         self._ticker = Ticker()
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
@@ -96,10 +97,10 @@ class App:
         self._old_runs = RunRetention(
             environment.home, settings.keep_runs_for, self.ground.clock, self.ground.desk.open_threads
         )
-        self.indexed = self.ground.index.refresh(on_progress)
+        self.indexed = self.ground.code.index.refresh(on_progress)
         if not self.indexed.files:
             raise ConfigError(
-                f"codebase: {self.ground.repo.root} has no text file committed; there is nothing to quote"
+                f"codebase: {self.ground.code.repo.root} has no text file committed; there is nothing to quote"
             )
 
     def start(self) -> None:
@@ -107,7 +108,7 @@ class App:
         self._report.say()
         self.ground.approvers.refresh()
         self._recover()
-        self.casework.escalation_watch.poll()
+        self.casework.questions.escalation_watch.poll()
         self.beats.proposals.settle()
         self.heartbeats.learn_zones()
         self.heartbeats.sharing.decisions.settle()
@@ -142,16 +143,16 @@ class App:
         every = self._ticker.every
         every(CATCH_UP_EVERY_S, ground.desk.catch_up)
         every(CATCH_UP_EVERY_S, self._settle_late)
-        every(POLL_S, casework.escalation_watch.poll)
+        every(POLL_S, casework.questions.escalation_watch.poll)
         every(FLUSH_EVERY_S, ground.ops.flush)
         every(TIDY_EVERY_S, ground.desk.tidy)
         every(TIDY_EVERY_S, ground.approvers.refresh)
-        every(TIDY_EVERY_S, casework.waiting.tick)
-        every(TIDY_EVERY_S, casework.pages.tick)
-        every(TIDY_EVERY_S, casework.briefs.tick)
+        every(TIDY_EVERY_S, casework.upkeep.waiting.tick)
+        every(TIDY_EVERY_S, casework.upkeep.pages.tick)
+        every(TIDY_EVERY_S, casework.upkeep.briefs.tick)
         every(TIDY_EVERY_S, self._old_runs.tick)
-        every(TIDY_EVERY_S, casework.lessons.tick)
-        every(TIDY_EVERY_S, casework.rechecks.tick)
+        every(TIDY_EVERY_S, casework.upkeep.lessons.tick)
+        every(TIDY_EVERY_S, casework.upkeep.rechecks.tick)
         every(HOME_EVERY_S, self.edge.home.tick)
         every(TIDY_EVERY_S, beats.proposals.settle)
         every(BEAT_TICK_S, heartbeats.scheduler.tick)
@@ -177,9 +178,9 @@ class App:
         casework, beats = self.casework, self.beats
         table = build_job_table(
             self.edge.sorter,
-            casework.orchestrator,
-            casework.mentions,
-            casework.rebuilding,
+            casework.questions.orchestrator,
+            casework.questions.mentions,
+            casework.questions.rebuilding,
             beats.proposals,
             self.heartbeats.worker,
         )
@@ -189,17 +190,17 @@ class App:
             threads=self.ground.settings.max_concurrent_sessions,
             wanted=lambda job: self.ground.pausing.allows(job) and self.heartbeats.commands.is_ready(job),
             on_given_up=self._report.given_up,
-            on_deadly=casework.giving_up.deadly,
+            on_deadly=casework.questions.giving_up.deadly,
             interrupt=casework.staff.models.stop.set if casework.staff.models else None,
         )
 
     def _recover(self) -> None:
-        self._say_of_threads(self.casework.recovery.recover())
+        self._say_of_threads(self.casework.questions.recovery.recover())
 
     def _settle_late(self) -> None:
         """Post on a listener's thread, which a stop waits for."""
-        if self.casework.recovery.is_due():
-            self._listeners.submit(lambda: self._say_of_threads(self.casework.recovery.settle_late()))
+        if self.casework.questions.recovery.is_due():
+            self._listeners.submit(lambda: self._say_of_threads(self.casework.questions.recovery.settle_late()))
 
     def _say_of_threads(self, lines: list[str]) -> None:
         for line in lines:

@@ -117,7 +117,7 @@ def command(**options: Any) -> int:
         _bot(args, slack, home, repo.root) as bot,
     ):
         control.wait_for(control.is_connected, "the bot to connect")
-        questions = [args.question] if args.question else questions_for(repo, bot.ground.index)
+        questions = [args.question] if args.question else questions_for(repo, bot.ground.code.index)
         if args.headless:
             return _headless(args, control, home, questions)
         return _interactive(args, control, page.url, home, questions)

@@ -97,7 +97,8 @@ def command(config: Path | None, verbose: bool) -> int:
         )
     print(f"investigator: {bot.casework.staff.described}.")
     print(
-        f"codebase {bot.ground.repo.root} at {bot.indexed.commit[:12]}, {bot.indexed.files:,} files. Ctrl-C stops.",
+        f"codebase {bot.ground.code.repo.root} at {bot.indexed.commit[:12]}, {bot.indexed.files:,} files. "
+        "Ctrl-C stops.",
         flush=True,
     )
     while not stop.wait(WAKE_S):  # a signal another thread received does not wake a wait without end

@@ -64,71 +64,93 @@ def build_long_runs(settings: Settings, environment: Environment, spending: Budg
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class QuestionServices:
+    """What takes a question from its job to a decision, and what settles what a crash left of it."""
+
+    orchestrator: Orchestrator
+    mentions: Mentions
+    decisions: Decisions
+    rebuilding: ThreadRebuild
+    recovery: CrashRecovery
+    giving_up: GivingUp
+    escalation_watch: EscalationWatch
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CaseworkUpkeep:
+    """What is looked after every minute; `pages` hears of messages, too."""
+
+    waiting: DraftReminders
+    pages: QuestionPages
+    briefs: BriefSchedule
+    lessons: LessonNotes
+    rechecks: NoteRechecks
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CaseworkServices:
     """The part of the bot that answers questions."""
 
     staff: CaseworkModels
-    waiting: DraftReminders
-    pages: QuestionPages
-    briefs: BriefSchedule
-    recovery: CrashRecovery
-    escalation_watch: EscalationWatch
-    orchestrator: Orchestrator
-    mentions: Mentions
-    rebuilding: ThreadRebuild
-    giving_up: GivingUp
-    decisions: Decisions
-    lessons: LessonNotes
-    rechecks: NoteRechecks
+    questions: QuestionServices
+    upkeep: CaseworkUpkeep
     lesson_buttons: LessonButtons
     commands: CaseworkCommands
 
 
 def build_casework(on: SharedServices) -> CaseworkServices:
     """Return casework over the foundation; nothing runs yet."""
-    still_stands = quotes_at_head(on.settings.codebase)
-    hired, replies = _hire(on), Replies(on.desk, still_stands)
-    bulletin = OpsChannelPosts(on.poster, ops_channel=on.ops_channel, expire_after=on.settings.expire_after)
-    briefs = _briefs(on, bulletin)
-    runs = build_long_runs(on.settings, on.environment, hired.models.spending if hired.models else None)
-    escalations = Escalations(on.desk, runs)
-    pages = _pages(on)
-    lost = frozenset(damage.doc_id for damage in on.store.damaged())
-    orchestrator = Orchestrator(
-        on.desk,
-        Rounds(on.desk, hired.investigator, hired.validator, hired.runs, escalations, replies),
-        bot_user_id=on.me.user_id,
-        lost=lost,
-        rules=on.rules(),
-        pausing=on.pausing,
-        pages=pages,
-    )
-    decisions = Decisions(on.desk, replies, still_stands, escalations)
-    lessons, rechecks = LessonNotes(on.desk, on.shelf, on.single(LESSON_BACKLOG)), _rechecks(on)
+    staff, upkeep = _hire(on), _build_upkeep(on)
     return CaseworkServices(
-        staff=hired,
-        waiting=_waiting(on, bulletin),
-        pages=pages,
-        briefs=briefs,
-        recovery=CrashRecovery(on.desk, replies),
-        escalation_watch=EscalationWatch(on.desk, runs, hired.runs, secrets=on.environment.secrets()),
-        orchestrator=orchestrator,
-        mentions=_mentions(on, orchestrator, decisions),
-        rebuilding=_rebuilding(on, orchestrator),
-        giving_up=GivingUp(on.desk, orchestrator, on.ops.say),
-        decisions=decisions,
-        lessons=lessons,
-        rechecks=rechecks,
-        lesson_buttons=LessonButtons(lessons, rechecks, on.approvers, say=on.say()),
+        staff=staff,
+        questions=_build_questions(on, staff, upkeep.pages),
+        upkeep=upkeep,
+        lesson_buttons=LessonButtons(upkeep.lessons, upkeep.rechecks, on.approvers, say=on.say()),
         commands=CaseworkCommands(
             store=on.storage,
             approvers=on.approvers,
             pausing=on.pausing,
             show_cards=on.desk.show_all_again,
-            show_week=briefs.show_week,
+            show_week=upkeep.briefs.show_week,
             ask=on.ask(),
             clock=on.clock,
         ),
+    )
+
+
+def _build_questions(on: SharedServices, staff: CaseworkModels, pages: QuestionPages) -> QuestionServices:
+    still_stands, rules, me = quotes_at_head(on.settings.codebase), on.rules(), on.slack.me
+    runs = build_long_runs(on.settings, on.environment, staff.models.spending if staff.models else None)
+    replies, escalations = Replies(on.desk, still_stands), Escalations(on.desk, runs)
+    orchestrator = Orchestrator(
+        on.desk,
+        Rounds(on.desk, staff.investigator, staff.validator, staff.runs, escalations, replies),
+        bot_user_id=me.user_id,
+        lost=frozenset(damage.doc_id for damage in on.store.damaged()),
+        rules=rules,
+        pausing=on.pausing,
+        pages=pages,
+    )
+    decisions = Decisions(on.desk, replies, still_stands, escalations)
+    return QuestionServices(
+        orchestrator=orchestrator,
+        mentions=_mentions(on, orchestrator, decisions),
+        decisions=decisions,
+        rebuilding=ThreadRebuild(on.desk, orchestrator, on.storage.journal(EVENTS), rules, bot_user_id=me.user_id),
+        recovery=CrashRecovery(on.desk, replies),
+        giving_up=GivingUp(on.desk, orchestrator, on.ops.say),
+        escalation_watch=EscalationWatch(on.desk, runs, staff.runs, secrets=on.environment.secrets()),
+    )
+
+
+def _build_upkeep(on: SharedServices) -> CaseworkUpkeep:
+    bulletin = OpsChannelPosts(on.slack.poster, ops_channel=on.ops_channel, expire_after=on.settings.expire_after)
+    return CaseworkUpkeep(
+        waiting=_waiting(on, bulletin),
+        pages=_pages(on),
+        briefs=_briefs(on, bulletin),
+        lessons=LessonNotes(on.desk, on.memory.notes, on.single(LESSON_BACKLOG)),
+        rechecks=_rechecks(on),
     )
 
 
@@ -137,8 +159,8 @@ def _mentions(on: SharedServices, orchestrator: Orchestrator, decisions: Decisio
         desk=on.desk,
         decisions=decisions,
         approvers=on.approvers,
-        bot_user_id=on.me.user_id,
-        tell=ephemeral_reply(on.client),
+        bot_user_id=on.slack.me.user_id,
+        tell=ephemeral_reply(on.slack.client),
         rules=on.rules(),
         orchestrator=orchestrator,
     )
@@ -149,17 +171,17 @@ def _hire(on: SharedServices) -> CaseworkModels:
         InvestigationInputs(
             settings=on.settings,
             environment=on.environment,
-            repo=on.repo,
-            index=on.index,
-            memory=on.memory,
+            repo=on.code.repo,
+            index=on.code.index,
+            memory=on.memory.index,
             clock=on.clock,
         )
     )
 
 
 def _rechecks(on: SharedServices) -> NoteRechecks:
-    cards = RecheckCards(on.publisher, ops_channel=on.ops_channel, link_to=on.link_to)
-    return NoteRechecks(on.desk, on.shelf, on.repo, on.standing, on.single(RECHECKS), cards)
+    cards = RecheckCards(on.slack.publisher, ops_channel=on.ops_channel, link_to=on.code.link_to)
+    return NoteRechecks(on.desk, on.memory.notes, on.code.repo, on.code.staleness, on.single(RECHECKS), cards)
 
 
 def _briefs(on: SharedServices, bulletin: OpsChannelPosts) -> BriefSchedule:
@@ -177,8 +199,8 @@ def _waiting(on: SharedServices, bulletin: OpsChannelPosts) -> DraftReminders:
 
 def _pages(on: SharedServices) -> QuestionPages:
     posts = PagePosts(
-        on.client,
-        on.poster,
+        on.slack.client,
+        on.slack.poster,
         ops_channel=on.ops_channel,
         pages=paged(on.settings),
         members=on.desk.workspace.members,
@@ -193,13 +215,3 @@ def _working_hours(on: SharedServices) -> ActiveHours | None:
 
 def _zone(on: SharedServices, name: str) -> str:
     return local_zone(on.environment.variables) if name == "local" else name
-
-
-def _rebuilding(on: SharedServices, orchestrator: Orchestrator) -> ThreadRebuild:
-    return ThreadRebuild(
-        on.desk,
-        orchestrator,
-        on.storage.journal(EVENTS),
-        on.rules(),
-        bot_user_id=on.me.user_id,
-    )

@@ -43,7 +43,7 @@ class HeartbeatSlack:
 
 def alert_surface(on: SharedServices) -> SlackAlerts:
     """Return what shows alerts in Slack."""
-    return SlackAlerts(on.client, on.poster, on.publisher, members=on.desk.workspace.members)
+    return SlackAlerts(on.slack.client, on.slack.poster, on.slack.publisher, members=on.desk.workspace.members)
 
 
 def build_heartbeat_slack(on: SharedServices, beats: Heartbeats, surface: SlackAlerts) -> HeartbeatSlack:
@@ -62,7 +62,7 @@ def build_heartbeat_slack(on: SharedServices, beats: Heartbeats, surface: SlackA
             owners=owners,
             desk=tasks,
             approvers=on.approvers,
-            open_view=view_opener(on.posting),
+            open_view=view_opener(on.slack.posting),
         ),
         tier_buttons=TierButtons(registry, owners, tasks, on.approvers, say=on.say()),
         pollinate=PollinateCommand(office=office, pollination=beats.sharing.pollination),
@@ -89,7 +89,7 @@ def _suggestion_office(on: SharedServices, beats: Heartbeats) -> SuggestionActio
         owners=beats.sessions.owners,
         store=beats.sharing.suggestions,
         desk=beats.sharing.decisions,
-        cards=SuggestionCards(on.publisher, beats.sharing.suggestions, ops_channel=on.ops_channel),
+        cards=SuggestionCards(on.slack.publisher, beats.sharing.suggestions, ops_channel=on.ops_channel),
         approvers=on.approvers,
     )
 
@@ -103,10 +103,10 @@ def _proposals(on: SharedServices, beats: Heartbeats) -> ProposalService:
         say=on.ops.say,
     )
     cards = ProposalCards(
-        on.publisher,
-        on.poster,
+        on.slack.publisher,
+        on.slack.poster,
         ops_channel=on.ops_channel,
-        bot_user_id=on.me.user_id,
+        bot_user_id=on.slack.me.user_id,
         not_allowed=partial(commands_not_allowed, beats.sessions.registry),
     )
     stored = Collection(on.storage.documents, PROPOSALS, on_damage=partial(tell_of_damage, on))

@@ -61,28 +61,50 @@ DONE: Final = (EVENTS, CLASSIFIED, REPLIES)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SharedServices:
-    """The ground floor; `client` may repeat itself, `posting` may not, `poster` keeps the pace as well."""
+class Codebase:
+    """The repository that questions are about, and what is known of it."""
 
-    settings: Settings
-    environment: Environment
-    clock: Clock
-    chat_clock: ChatClock
     repo: GitRepo
     index: SqlitePassageIndex
+    staleness: CitationStaleness
+    link_to: LinkTo
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SlackAccess:
+    """The clients of one workspace; `client` may repeat itself, `posting` may not, `poster` keeps the pace as well."""
+
     me: Identity
     client: WebClient
     posting: WebClient
     poster: Poster
     publisher: CardPublisher
-    link_to: LinkTo
-    pausing: PauseSwitch
-    jobs: SpoolQueue
+    workspace: SlackWorkspace
+    clock: ChatClock
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Memory:
+    """What earlier answers left: the notes, and the index that searches them."""
+
+    notes: NoteFiles
+    index: FileNoteIndex
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SharedServices:
+    """The ground floor of casework, heartbeats and the edge."""
+
+    settings: Settings
+    environment: Environment
+    clock: Clock
+    code: Codebase
+    slack: SlackAccess
+    memory: Memory
     storage: FileStore
     store: Threads
-    memory: FileNoteIndex
-    shelf: NoteFiles
-    standing: CitationStaleness
+    jobs: SpoolQueue
+    pausing: PauseSwitch
     desk: ThreadService
     approvers: Approvers
     ops: OpsOutbox
@@ -105,11 +127,11 @@ class SharedServices:
 
     def rules(self) -> Rules:
         """Return the rules that sort messages."""
-        return Rules(**{**self.settings.classifier.model_dump(), "bot_id": self.me.user_id})
+        return Rules(**{**self.settings.classifier.model_dump(), "bot_id": self.slack.me.user_id})
 
     def tell(self) -> Callable[[str, str, str], None]:
         """Return a way to tell one person something only they see."""
-        return ephemeral(self.client, self.poster)
+        return ephemeral(self.slack.client, self.slack.poster)
 
     def say(self) -> Say:
         """Return a way to answer a click beside what was clicked."""
@@ -117,7 +139,7 @@ class SharedServices:
 
     def ask(self) -> Ask:
         """Return a way to ask a question in the ops channel."""
-        return ops_questions(self.poster, self.jobs, team_id=self.me.team_id, ops_channel=self.ops_channel)
+        return ops_questions(self.slack.poster, self.jobs, team_id=self.slack.me.team_id, ops_channel=self.ops_channel)
 
 
 def open_shared_services(settings: Settings, environment: Environment, bot_token: str, clock: Clock) -> SharedServices:
@@ -135,84 +157,88 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
     moved = set_aside_non_folders(home / name for name in REPLACEABLE_FOLDERS)
     for path in (*moved, *set_aside_non_files(home / name for name in REPLACEABLE)):
         noted.append(_set_aside(path))
-    repo = GitRepo(settings.codebase)
-    repo.head()
-    client, posting = (make(bot_token, environment.slack_api_url) for make in (repeatable_client, posting_client))
-    chat_clock = ChatClock(clock, noted.append)
-    me = patiently(lambda: _identify(client, chat_clock))
-    pacing = RateLimits(posts_per_second=settings.slack.posts_per_second)
-    poster = Poster(posting, pacing.posts, reader=client, clock=clock)
-    pausing = PauseSwitch(storage.documents, clock)
-    shelf, standing = NoteFiles(home / "memory"), CitationStaleness(repo)
-    link_to = code_links(repo.remote_url(), settings.code_host)
-    publisher = CardPublisher(client, poster, pacing.updates)
-    messenger = _messenger(settings, client, poster, publisher, me, link_to, pausing, shelf)
+    code, notes = _open_codebase(settings, environment), NoteFiles(home / "memory")
+    slack = _open_slack(settings, environment, bot_token, clock, ChatClock(clock, noted.append))
+    memory = Memory(notes=notes, index=FileNoteIndex(notes, storage.journal(REPLIES), code.staleness.changed))
     jobs = SpoolQueue(home / "queue", clock, max_running=settings.max_concurrent_sessions, wait_s=CLAIM_WAIT_S)
-    store = Threads(storage.documents)
-    memory = FileNoteIndex(shelf, storage.journal(REPLIES), standing.changed)
-    workspace = SlackWorkspace(client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id)
+    store, pausing = Threads(storage.documents), PauseSwitch(storage.documents, clock)
+    messenger = _messenger(settings, slack, code.link_to, pausing, notes)
     desk = ThreadService(
         settings=settings,
         store=store,
         jobs=jobs,
         messenger=messenger,
-        workspace=workspace,
-        memory=memory,
+        workspace=slack.workspace,
+        memory=memory.index,
         replies=storage.journal(REPLIES),
         clock=clock,
         known_secrets=environment.secrets(),
-        chat_ahead=chat_clock.ahead,
+        chat_ahead=slack.clock.ahead,
     )
     patiently(lambda: _refuse_public_ops_channel(desk))
+    approvers = Approvers(
+        settings.approvers, ops_channel=settings.ops_channel, team_id=slack.me.team_id, workspace=slack.workspace
+    )
     return SharedServices(
         settings=settings,
         environment=environment,
         clock=clock,
-        chat_clock=chat_clock,
-        repo=repo,
-        index=SqlitePassageIndex(repo, home / "index" / "passages.sqlite", environment.secrets()),
-        me=me,
-        client=client,
-        posting=posting,
-        poster=poster,
-        publisher=publisher,
-        link_to=link_to,
-        pausing=pausing,
-        jobs=jobs,
+        code=code,
+        slack=slack,
+        memory=memory,
         storage=storage,
         store=store,
-        memory=memory,
-        shelf=shelf,
-        standing=standing,
+        jobs=jobs,
+        pausing=pausing,
         desk=desk,
-        approvers=Approvers(
-            settings.approvers, ops_channel=settings.ops_channel, team_id=me.team_id, workspace=workspace
-        ),
+        approvers=approvers,
         ops=OpsOutbox(messenger, noted),
     )
 
 
+def _open_codebase(settings: Settings, environment: Environment) -> Codebase:
+    repo = GitRepo(settings.codebase)
+    repo.head()
+    return Codebase(
+        repo=repo,
+        index=SqlitePassageIndex(repo, environment.home / "index" / "passages.sqlite", environment.secrets()),
+        staleness=CitationStaleness(repo),
+        link_to=code_links(repo.remote_url(), settings.code_host),
+    )
+
+
+def _open_slack(
+    settings: Settings, environment: Environment, bot_token: str, clock: Clock, chat_clock: ChatClock
+) -> SlackAccess:
+    client, posting = (make(bot_token, environment.slack_api_url) for make in (repeatable_client, posting_client))
+    me = patiently(lambda: _identify(client, chat_clock))
+    pacing = RateLimits(posts_per_second=settings.slack.posts_per_second)
+    poster = Poster(posting, pacing.posts, reader=client, clock=clock)
+    return SlackAccess(
+        me=me,
+        client=client,
+        posting=posting,
+        poster=poster,
+        publisher=CardPublisher(client, poster, pacing.updates),
+        workspace=SlackWorkspace(client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id),
+        clock=chat_clock,
+    )
+
+
 def _messenger(
-    settings: Settings,
-    client: WebClient,
-    poster: Poster,
-    publisher: CardPublisher,
-    me: Identity,
-    link_to: LinkTo,
-    pausing: PauseSwitch,
-    shelf: NoteFiles,
+    settings: Settings, slack: SlackAccess, link_to: LinkTo, pausing: PauseSwitch, notes: NoteFiles
 ) -> SlackMessenger:
     return SlackMessenger(
-        client,
-        poster,
-        publisher,
+        slack.client,
+        slack.poster,
+        slack.publisher,
         ops_channel=settings.ops_channel,
-        bot_user_id=me.user_id,
+        bot_user_id=slack.me.user_id,
         link_to=link_to,
         team_language=settings.team_language,
         offers_notes=settings.save_notes == "ask",
         paused=pausing.words,
-        lesson=lesson_offers(shelf, switched_on=settings.save_notes != "never"),
+        lesson=lesson_offers(notes, switched_on=settings.save_notes != "never"),
         pages=paged(settings),
     )
 

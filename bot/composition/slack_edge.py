@@ -65,11 +65,11 @@ def build_slack_edge(
     home = _home(on, heartbeats.sessions, beats)
     sorter = MessageSorter(
         rules=on.rules(),
-        bot_user_id=on.me.user_id,
+        bot_user_id=on.slack.me.user_id,
         ops_channel=on.ops_channel,
         session_names=heartbeats.sessions.registry.names,
     )
-    watcher = _watcher(on, sorter, casework.orchestrator)
+    watcher = _watcher(on, sorter, casework.questions.orchestrator)
     listeners = Listeners(
         watcher=watcher,
         approvals=_approvals(on, casework, home),
@@ -81,13 +81,13 @@ def build_slack_edge(
         shortcuts=Shortcuts(
             watcher,
             on.desk.workspace,
-            team_id=on.me.team_id,
+            team_id=on.slack.me.team_id,
             allow_external=on.settings.watcher.allow_external,
         ),
         home=home,
         lessons=casework.lesson_buttons,
     )
-    bolt = bolt_app(bot_token, on.environment.slack_api_url, on.me, listeners, executor)
+    bolt = bolt_app(bot_token, on.environment.slack_api_url, on.slack.me, listeners, executor)
     backfill = _backfill(on, watcher, bot_token)
     connect = _over_http if on.settings.slack.mode == "http" else _over_socket
     connection = connect(on, bolt, ear_secret, backfill)
@@ -97,7 +97,7 @@ def build_slack_edge(
 def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrator) -> Watcher:
     return Watcher(
         on.settings,
-        on.me,
+        on.slack.me,
         sorter=sorter,
         events=on.storage.journal(EVENTS),
         classified=on.storage.journal(CLASSIFIED),
@@ -120,18 +120,18 @@ def _commands(on: SharedServices, casework: CaseworkServices, beats: HeartbeatSl
             "tiers": beats.tiers,
             "pollinate": beats.pollinate,
         },
-        team_id=on.me.team_id,
+        team_id=on.slack.me.team_id,
         knows=on.approvers.knows,
     )
 
 
 def _approvals(on: SharedServices, casework: CaseworkServices, home: HomeTab) -> DraftButtons:
-    reader = EvidenceReader(repo=on.repo, known_secrets=on.environment.secrets())
+    reader = EvidenceReader(repo=on.code.repo, known_secrets=on.environment.secrets())
     return DraftButtons(
-        casework.decisions,
+        casework.questions.decisions,
         on.approvers,
         on.store,
-        evidence=EvidenceDialogue(on.store, reader, on.link_to),
+        evidence=EvidenceDialogue(on.store, reader, on.code.link_to),
         answers=ClickReplies(on.tell(), home, on.store, on.approvers, ops_channel=on.ops_channel),
     )
 
@@ -139,7 +139,7 @@ def _approvals(on: SharedServices, casework: CaseworkServices, home: HomeTab) ->
 def _home(on: SharedServices, of: SessionServices, beats: HeartbeatSlack) -> HomeTab:
     card = partial(
         card_blocks,
-        link_to=on.link_to,
+        link_to=on.code.link_to,
         team_language=on.settings.team_language,
         offers_notes=on.settings.save_notes == "ask",
     )
@@ -156,7 +156,9 @@ def _home(on: SharedServices, of: SessionServices, beats: HeartbeatSlack) -> Hom
             card=_once(card),
         )
 
-    return HomeTab(on.client, look, on.approvers, on.clock, team_id=on.me.team_id, run_session=beats.alerts.run_session)
+    return HomeTab(
+        on.slack.client, look, on.approvers, on.clock, team_id=on.slack.me.team_id, run_session=beats.alerts.run_session
+    )
 
 
 def _once(card: Callable[[ThreadState], list[Block]]) -> Callable[[ThreadState], list[Block]]:
@@ -176,16 +178,16 @@ def _backfill(on: SharedServices, watcher: Watcher, bot_token: str) -> Backfill:
 
     def set_clock() -> None:
         with translate_slack_errors("tell its time"):
-            on.chat_clock.note(date_of(client.auth_test().headers))
+            on.slack.clock.note(date_of(client.auth_test().headers))
 
     return Backfill(
         on.settings,
         watcher,
         SlackHistory(client),
-        team_id=on.me.team_id,
+        team_id=on.slack.me.team_id,
         store=on.store,
         gaps=Gaps(on.single(GAPS)),
-        clock=on.chat_clock,
+        clock=on.slack.clock,
         say=on.ops.say,
         set_clock=set_clock,
     )
