@@ -15,6 +15,7 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.modals.dialogue import notice
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, split, to_mrkdwn, truncate
 from blocks.text.times import local_time
@@ -71,9 +72,7 @@ def playbook_modal(session_name: str, text: str) -> View:
     """Return HEARTBEAT.md to read, as it lies on disk."""
     shown = (text or "(empty)")[: SHOWN_SECTIONS * SECTION_CHARS]
     blocks = [section(piece) for piece in split(fence(shown), SECTION_CHARS)[:SHOWN_SECTIONS]]
-    return View(
-        type="modal", title=plain("HEARTBEAT.md", 24), close="Close", blocks=[context(escape(session_name)), *blocks]
-    )
+    return notice("HEARTBEAT.md", [context(escape(session_name)), *blocks])
 
 
 def mark_of(alert: Alert) -> str | None:

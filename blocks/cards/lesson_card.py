@@ -14,6 +14,7 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.modals.dialogue import form
 from blocks.text.outgoing_text import escape, truncate
 from blocks.text.times import local_time
 from bot.casework.decisions import DraftClick
@@ -49,13 +50,11 @@ def remember_modal(click: DraftClick, state: ThreadState, lesson: Lesson) -> Vie
     text = PlainTextInputElement(
         action_id=ids.INPUT, multiline=True, initial_value=lesson.words, max_length=MAX_WORDS_CHARS
     )
-    return View(
-        type="modal",
-        callback_id=ids.REMEMBER_VIEW,
-        private_metadata=ids.encode_click(click),
+    return form(
+        ids.REMEMBER_VIEW,
+        ids.encode_click(click),
         title="Remember this",
         submit="Remember",
-        close="Cancel",
         blocks=[
             ContextBlock(elements=[MarkdownTextObject(text=said)]),
             InputBlock(block_id=ids.LESSON, label="What the next investigation should know", element=text),

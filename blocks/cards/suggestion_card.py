@@ -20,6 +20,7 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.modals.dialogue import form
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, fence, plain, quote_block, section, truncate
 from blocks.text.times import local_time
@@ -65,9 +66,9 @@ def reject_modal(suggestion: Suggestion) -> View:
     text = PlainTextInputElement(
         action_id=ids.INPUT, placeholder="We have that elsewhere, too noisy …", max_length=MAX_REASON_CHARS
     )
-    return _modal(
+    return form(
         ids.REJECT_VIEW,
-        suggestion,
+        suggestion.id,
         title="Reject it",
         submit="Reject",
         blocks=[
@@ -79,9 +80,9 @@ def reject_modal(suggestion: Suggestion) -> View:
 
 def read_modal(suggestion: Suggestion) -> View:
     """Return a quarantined line to read as data; only who has seen it here can add it."""
-    return _modal(
+    return form(
         ids.READ_VIEW,
-        suggestion,
+        suggestion.id,
         title="Read it first",
         submit="Add it anyway",
         blocks=[
@@ -154,15 +155,3 @@ def _buttons(suggestion: Suggestion) -> ActionsBlock:
         take = ButtonElement(text="Accept", action_id=ids.ACCEPT_SUGGESTION, value=suggestion.id, style="primary")
     reject = ButtonElement(text="Reject", action_id=ids.REJECT_SUGGESTION, value=suggestion.id)
     return ActionsBlock(block_id=f"{ids.suggestion_block_id(suggestion.id)}:decide", elements=[take, reject])
-
-
-def _modal(callback_id: str, suggestion: Suggestion, *, title: str, submit: str, blocks: list[Block]) -> View:
-    return View(
-        type="modal",
-        callback_id=callback_id,
-        private_metadata=suggestion.id,
-        title=title,
-        submit=submit,
-        close="Cancel",
-        blocks=blocks,
-    )

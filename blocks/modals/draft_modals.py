@@ -14,6 +14,7 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.modals.dialogue import form
 from blocks.text.outgoing_text import split
 from blocks.text.splitting import INPUT_CHARS
 from bot.casework.decisions import DraftClick
@@ -33,7 +34,7 @@ def edit_modal(click: DraftClick, draft: str, *, from_home: bool = False) -> Vie
     )
     save = Option(text="Only save it; I will post later", value=ids.ONLY_SAVE)
     choice = CheckboxesElement(action_id=ids.INPUT, options=[save])
-    return _modal(
+    return form(
         ids.EDIT_VIEW,
         ids.encode_dialogue(click, from_home=from_home),
         title="Edit the reply",
@@ -66,7 +67,7 @@ def dismiss_modal(click: DraftClick, *, from_home: bool = False) -> View:
     )
     block = InputBlock(block_id=ids.REASON, label="Why? (helps the next draft)", element=text, optional=True)
     metadata = ids.encode_dialogue(click, from_home=from_home)
-    return _modal(ids.DISMISS_VIEW, metadata, title="Dismiss the draft", submit="Dismiss", blocks=[block])
+    return form(ids.DISMISS_VIEW, metadata, title="Dismiss the draft", submit="Dismiss", blocks=[block])
 
 
 def context_modal(click: DraftClick, *, from_home: bool = False) -> View:
@@ -74,16 +75,4 @@ def context_modal(click: DraftClick, *, from_home: bool = False) -> View:
     text = PlainTextInputElement(action_id=ids.INPUT, multiline=True, max_length=INPUT_CHARS)
     block = InputBlock(block_id=ids.CONTEXT, label="What should the investigator know?", element=text)
     metadata = ids.encode_dialogue(click, from_home=from_home)
-    return _modal(ids.CONTEXT_VIEW, metadata, title="Add context", submit="Investigate", blocks=[block])
-
-
-def _modal(callback_id: str, metadata: str, *, title: str, submit: str, blocks: list[Block]) -> View:
-    return View(
-        type="modal",
-        callback_id=callback_id,
-        private_metadata=metadata,
-        title=title,
-        submit=submit,
-        close="Cancel",
-        blocks=blocks,
-    )
+    return form(ids.CONTEXT_VIEW, metadata, title="Add context", submit="Investigate", blocks=[block])

@@ -16,6 +16,7 @@ from slack_sdk.models.views import View
 
 from blocks.cards.draft_card import LinkTo
 from blocks.cards.patch_view import patch_blocks
+from blocks.modals.dialogue import notice
 from blocks.text.marks import without_marks
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section
 from blocks.text.splitting import VIEW_BLOCKS, VIEW_BYTES, size_of
@@ -39,12 +40,12 @@ _MEANINGS: Final = {
 
 def loading_modal() -> View:
     """Return the dialogue while permission is asked and git is read: it shows nothing of the draft."""
-    return _view([context("Looking the citations up …")])
+    return notice("Evidence", [context("Looking the citations up …")])
 
 
 def unavailable_modal(text: str) -> View:
     """Return the dialogue that says why there is nothing to see."""
-    return _view([section(escape(text))])
+    return notice("Evidence", [section(escape(text))])
 
 
 def evidence_modal(
@@ -64,10 +65,10 @@ def evidence_modal(
     proposed = patch_blocks(patch, known_secrets)
     below = [DividerBlock(), *proposed] if proposed else []
     if not citations:
-        return _view([section("This draft cites nothing, so nothing here can be checked."), *below])
+        return notice("Evidence", [section("This draft cites nothing, so nothing here can be checked."), *below])
     shown = list(citations)
     while True:
-        view = _view([*_all(thread_id, shown, link_to, left_out + len(citations) - len(shown)), *below])
+        view = notice("Evidence", [*_all(thread_id, shown, link_to, left_out + len(citations) - len(shown)), *below])
         fits = len(view.blocks or ()) <= VIEW_BLOCKS and size_of(view.to_dict()) <= VIEW_BYTES
         if fits or len(shown) == 1:
             return view
@@ -152,7 +153,3 @@ def _fenced(lines: Sequence[str], left: int) -> str:
 def _words(text: str, limit: int) -> str:
     """Return foreign words on one line, inert; a code fence in them would swallow what follows."""
     return escape(plain(without_marks(text).replace("`", "'"), limit))
-
-
-def _view(blocks: list[Block]) -> View:
-    return View(type="modal", title="Evidence", close="Close", blocks=blocks)

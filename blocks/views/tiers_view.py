@@ -14,6 +14,7 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.modals.dialogue import form, notice
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, truncate
 from blocks.text.splitting import INPUT_CHARS
@@ -71,13 +72,11 @@ def tier_modal(editing: Editing, *, typed: str | None = None) -> View:
     # A new block id: Slack keeps what stands in a block it knows, and this one has to show what was typed.
     block_id = f"{ids.TIER_TEXT}:{editing.base}"
     hint = "Boxes are left out; they say how the last beat went. Indented lines belong to the task above them."
-    return View(
-        type="modal",
-        callback_id=ids.TIER_VIEW,
-        private_metadata=ids.encode_tier(editing.session_id, editing.tier, editing.base),
-        title=plain(f"{editing.tier.capitalize()} tasks", 24),
+    return form(
+        ids.TIER_VIEW,
+        ids.encode_tier(editing.session_id, editing.tier, editing.base),
+        title=f"{editing.tier.capitalize()} tasks",
         submit="Save",
-        close="Cancel",
         blocks=[
             *conflict,
             context(escape(f"HEARTBEAT.md of {editing.session_id}, one task a line")),
@@ -93,20 +92,19 @@ def saved_modal(session_id: str, tier: Tier, changes: TierChanges) -> View:
     shown = [section(truncate(fence("\n".join(lines)), SECTION_CHARS))] if lines else []
     undo = "To undo: open the editor again; the lines with `-` are what stood there." if changes.removed else ""
     next_step = [context(undo or f"Next: `/triage tiers {escape(session_id)}`")]
-    return View(type="modal", title=plain("Saved", 24), close="Close", blocks=[section(said), *shown, *next_step])
+    return notice("Saved", [section(said), *shown, *next_step])
 
 
 def saving_modal(session_id: str, tier: Tier, typed: str) -> View:
     """Return what stands there while Slack is asked who may: the text is not saved yet, and in sight."""
     said = f"Saving the {tier} tasks of {escape(session_id)} …"
-    return View(type="modal", title=plain("Saving", 24), close="Close", blocks=[section(said), *_shown(typed)])
+    return notice("Saving", [section(said), *_shown(typed)])
 
 
 def refused_modal(session_id: str, tier: Tier, why: str, typed: str) -> View:
     """Return why nothing was saved, with what was typed, to copy it from."""
     said = f"The {tier} tasks of {escape(session_id)} were not saved: {escape(why)}"
-    shown = [section(truncate(said, SECTION_CHARS)), *_shown(typed)]
-    return View(type="modal", title=plain("Not saved", 24), close="Close", blocks=shown)
+    return notice("Not saved", [section(truncate(said, SECTION_CHARS)), *_shown(typed)])
 
 
 def _shown(typed: str) -> list[Block]:
