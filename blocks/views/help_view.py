@@ -8,7 +8,8 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, truncate
-from bot.domain.commands.command_specs import NOTHING, CommandSpec, commands, subcommands
+from bot.domain.commands.command_specs import NOTHING, CommandSpec, command_names, commands, subcommands
+from bot.domain.text.did_you_mean import near_ones
 
 WORD_CHARS: Final = 40
 ECHO_FROM_CHARS: Final = 60
@@ -54,6 +55,12 @@ def usage_blocks(command: str, problem: str = "") -> list[Block]:
 def usage_lines(command: str) -> list[str]:
     """Return a line for each subcommand."""
     return [f"{_code(entry.form)}  {escape(entry.does)}" for entry in subcommands(command)]
+
+
+def unknown_verb(command: str, verb: str) -> list[Block]:
+    """Return what may have been meant by a word that is no verb of a command, and how the command is used."""
+    near = [f"{command} {one}" for one in near_ones(verb, command_names(command))]
+    return usage_blocks(command, unknown_text(verb, near, after=command))
 
 
 def unknown_text(word: str, near: Sequence[str], *, after: str = "") -> str:

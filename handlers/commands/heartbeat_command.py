@@ -12,11 +12,10 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.views.heartbeat_view import list_blocks, log_blocks, message_blocks, why_blocks
-from blocks.views.help_view import unknown_text, usage_blocks
+from blocks.views.help_view import unknown_text, unknown_verb, usage_blocks
 from bot.casework.approvers import Approvers
 from bot.domain.commands.command_specs import command_names
 from bot.domain.heartbeats.session_state import ChangedBy
-from bot.domain.text.did_you_mean import near_ones
 from bot.errors import InputError
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_controls import SessionControls
@@ -55,7 +54,7 @@ class HeartbeatCommand:
             found = rows(self.sessions, self.store, self.zones, self.record, self.clock.now())
             return list_blocks(found, self.clock.now())
         if verb not in command_names(NAME):
-            return usage_blocks(NAME, self._unknown(verb))
+            return self._unknown(verb)
         session = self.sessions.get(typed.line.word(2))
         if verb in ("log", "why"):
             return self._told(verb, session, may_read=self._may(session, typed))
@@ -64,13 +63,12 @@ class HeartbeatCommand:
         reject_extra_words(f"{NAME} {verb}", typed.line.words[2:])
         return message_blocks(self._done(verb, session, "".join(typed.line.words[3:]), typed))
 
-    def _unknown(self, verb: str) -> str:
+    def _unknown(self, verb: str) -> list[Block]:
         """Say what may have been meant: `heartbeat shop off` has its words in the wrong order."""
-        if any(session.id == verb for session in self.sessions.all()):
-            near = [f"{NAME} {one} {verb}" for one in ("why", "run")]
-        else:
-            near = [f"{NAME} {one}" for one in near_ones(verb, command_names(NAME))]
-        return unknown_text(verb, near, after=NAME)
+        if all(session.id != verb for session in self.sessions.all()):
+            return unknown_verb(NAME, verb)
+        near = [f"{NAME} {one} {verb}" for one in ("why", "run")]
+        return usage_blocks(NAME, unknown_text(verb, near, after=NAME))
 
     def _told(self, verb: str, session: Session, *, may_read: bool) -> list[Block]:
         if verb == "log":

@@ -13,11 +13,10 @@ from slack_sdk.models.blocks import Block
 
 from blocks.cards.suggestion_card import suggestion_list, unread_blocks
 from blocks.views.heartbeat_view import message_blocks
-from blocks.views.help_view import unknown_text, usage_blocks
+from blocks.views.help_view import unknown_verb
 from bot.domain.commands.command_specs import command_names
 from bot.domain.sharing.suggestion_wording import ANYWAY, accepted, ran, rejected
 from bot.domain.sharing.suggestions import DecidedBy
-from bot.domain.text.did_you_mean import near_ones
 from bot.errors import InputError
 from bot.heartbeat.sharing.pollination import Pollination
 from handlers.buttons.suggestion_buttons import NOT_YOURS, SuggestionActions
@@ -37,8 +36,7 @@ class PollinateCommand:
         """Return the answer; raises InputError and StoreError."""
         verb = typed.line.word(1) or "list"
         if verb not in command_names(NAME):
-            near = [f"{NAME} {one}" for one in near_ones(verb, command_names(NAME))]
-            return usage_blocks(NAME, unknown_text(verb, near, after=NAME))
+            return unknown_verb(NAME, verb)
         reject_extra_words(f"{NAME} {verb}", typed.line.words[2:])
         if verb == "list":
             return self._list(typed)
