@@ -20,12 +20,12 @@ from bot.agent.cost import DEFAULT_PRICES
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.alerts import Alert, Posted
-from bot.domain.heartbeats.beats import Action, Receipt
+from bot.domain.heartbeats.beats import Action, BeatReport, Receipt
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
 from bot.heartbeat.run.beat_record import BeatRecorder
-from bot.heartbeat.run.beat_view import BeatReport, BeatView
+from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.heartbeat.run.inputs import CommandPool
 from bot.heartbeat.run.pipeline import BeatPipeline

@@ -66,7 +66,7 @@ class HeartbeatCli(WatchedSessions):
 
     def beside_ok(self, session: Session) -> list[str]:
         """Return what stood beside OK since midnight, in the session's zone as far as it is known here."""
-        return beside_ok_today(self.record, session.id, self.now, self.zones.name(session), may_read=True)
+        return beside_ok_today(self.record, session.id, self.now, self.zones.zone_name(session), may_read=True)
 
 
 @click.group("heartbeat", cls=VerbGroup, help="Sessions and their beats.")

@@ -107,7 +107,7 @@ def build_heartbeats(on: SharedServices, models: ModelAccess | None, slack: Surf
     worker, commands = _build_worker(on, models, sessions, sharing, scheduler, alerts)
     faults = SessionFaults(registry, store, on.clock, alerts, surfaces=surfaces)
     faults.log_tracked_playbooks()
-    zone_of, workspace = sessions.zones.name, on.desk.workspace
+    zone_of, workspace = sessions.zones.zone_name, on.desk.workspace
     return Heartbeats(
         sessions=sessions,
         sharing=sharing,

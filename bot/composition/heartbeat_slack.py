@@ -77,7 +77,7 @@ def _alert_buttons(on: SharedServices, beats: Heartbeats, surface: SlackAlerts) 
         show=surface.show,
         wake=beats.scheduler.wake,
         ask=on.ask(),
-        zone_of=beats.sessions.zones.name,
+        zone_of=beats.sessions.zones.zone_name,
         clock=on.clock,
     )
     return AlertButtons(desk, on.approvers, say=on.say())

@@ -73,7 +73,7 @@ class HeartbeatCommand:
     def _told(self, verb: str, session: Session, *, may_read: bool) -> list[Block]:
         if verb == "log":
             return log_blocks(session.id, self.record.recent(session.id, LOG_LINES), may_read=may_read)
-        now, zone = self.clock.now(), self.zones.name(session)
+        now, zone = self.clock.now(), self.zones.zone_name(session)
         remarks = beside_ok_today(self.record, session.id, now, zone, may_read=may_read)
         latest = self.record.recent(session.id, WHY_BEATS)
         return why_blocks(session.id, latest, may_read=may_read, beside_ok=remarks)

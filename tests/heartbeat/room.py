@@ -7,14 +7,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.domain.heartbeats.beats import Action, Envelope, Receipt, Wake
+from bot.domain.heartbeats.beats import Action, BeatReport, Envelope, Receipt, Wake
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import RunBeat
 from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.run.beat_record import BeatRecorder
-from bot.heartbeat.run.beat_view import BeatReport, BeatView
+from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.heartbeat.run.inputs import CommandPool
 from bot.heartbeat.run.offline_run import OfflineFullRun

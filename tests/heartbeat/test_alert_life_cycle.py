@@ -176,7 +176,7 @@ def test_a_check_that_was_removed_is_closed_and_never_called_well(watch: Watch) 
     before = parse(watch.room.playbook)
     watch.says("Something else: `git status`")
     watch.probes.set(0, "", ("git", "status"))
-    watch.room.removals.note("shop", before, parse(watch.room.playbook), by="U0ANA", at=watch.room.clock.now())
+    watch.room.removals.note_removals("shop", before, parse(watch.room.playbook), by="U0ANA", at=watch.room.clock.now())
     assert watch.beat() == []
     assert watch.shown.removed is not None
     assert (watch.shown.removed.by, watch.shown.resolved_at, watch.shown.is_open) == ("U0ANA", None, False)

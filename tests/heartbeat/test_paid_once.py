@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.heartbeats.beats import Action, BeatResult, Envelope, Wake
+from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, Envelope, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.jobs import RunBeat
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_edits import add_task
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile
-from bot.heartbeat.run.beat_view import BeatReport, BeatView
+from bot.heartbeat.run.beat_view import BeatView
 from tests.fakes import Crash, Faults
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, SCREEN_COST, BeatRoom, Scripted, report, screened

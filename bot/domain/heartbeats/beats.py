@@ -248,7 +248,21 @@ def missing_receipts(due: Iterable[str], receipts: Iterable[Receipt]) -> tuple[s
     return tuple(task for task in dict.fromkeys(due) if task not in have)
 
 
-class RunCheckpoint(FrozenValue):
+class BeatReport(FrozenValue):
+    """What a beat found: a receipt for each due task, and a message to the owner.
+
+    `usage` is None where no model ran; `notes` are remarks about the beat itself.
+    """
+
+    message: str
+    receipts: tuple[Receipt, ...]
+    usage: Usage | None
+    tool_calls: int = 0
+    reasoning: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class RunCheckpoint(BeatReport):
     """What a run reported, with the beat it belongs to: why that began and when, which tier, what is to be stamped.
 
     `due` are the ids of the tasks it was to carry out, `inbox` is how many messages it was shown; what has come since
@@ -262,11 +276,5 @@ class RunCheckpoint(FrozenValue):
     stamp_at: AwareDatetime
     due: tuple[str, ...]
     inbox: int
-    message: str
-    receipts: tuple[Receipt, ...]
-    usage: Usage | None
-    tool_calls: int = 0
-    reasoning: str | None = None
-    notes: tuple[str, ...] = ()
     prescreen: Action | None = None
     triage: Usage | None = None

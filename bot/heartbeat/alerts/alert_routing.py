@@ -70,7 +70,7 @@ class AlertRouter:
         if route is None or route.mode == "none":
             self._remember(session, outcome)
             return DeliveryResult(preview=preview_of(outcome))
-        surface, zone = self._surfaces[str(route.channel)], self._zones.name(session)
+        surface, zone = self._surfaces[str(route.channel)], self._zones.zone_name(session)
         owner = self._owners.on_duty(session)
         return Notifier(session, outcome, route, surface, self._store, owner, zone=zone).notify()
 

@@ -173,7 +173,7 @@ class Removals:
     def __init__(self, slate: SingleDocument) -> None:
         self._slate, self._lock = slate, threading.Lock()
 
-    def note(self, session_id: str, before: Playbook, after: Playbook, *, by: str, at: datetime) -> None:
+    def note_removals(self, session_id: str, before: Playbook, after: Playbook, *, by: str, at: datetime) -> None:
         """Remember who edited checks away; a disk that refuses costs the name, not the edit."""
         gone = checks_in(before).keys() - checks_in(after).keys()
         if not gone:

@@ -155,7 +155,7 @@ class ProposalService:
                 proposal.id, lambda now: now.evolve(standing=ProposalStatus.FAILED, problem=problem)
             )
         if before is not None:
-            self._removals.note(session.id, before, after, by=proposal.decided_by or "", at=self._clock.now())
+            self._removals.note_removals(session.id, before, after, by=proposal.decided_by or "", at=self._clock.now())
         log.info("a proposal was carried out", extra={"action": "proposal_done", "session": session.id})
         return proposal
 

@@ -192,7 +192,7 @@ class TaskCommands:
     def _change(self, session_id: str, edit: Callable[[Playbook], Playbook], by: str) -> Playbook:
         before = self._playbook(session_id)
         after = playbook_of(self._sessions.get(session_id)).change(edit)
-        self._removals.note(session_id, before, after, by=by, at=self._clock.now())
+        self._removals.note_removals(session_id, before, after, by=by, at=self._clock.now())
         return after
 
     def _seen(self, session_id: str, playbook: Playbook, by: str) -> TaskList:

@@ -12,6 +12,7 @@ from typing import Any, Self
 from bot.domain.heartbeats.beats import (
     Action,
     Assigned,
+    BeatReport,
     BeatResult,
     BeatStep,
     BeatUsage,
@@ -27,7 +28,7 @@ from bot.domain.secrets import redact
 from bot.domain.tiers import includes
 from bot.errors import StoreError
 from bot.heartbeat.alerts.notifications import DeliveryResult
-from bot.heartbeat.run.beat_view import BeatReport, BeatView, PlaybookEditLog, measured_after
+from bot.heartbeat.run.beat_view import BeatView, PlaybookEditLog, measured_after
 from bot.heartbeat.schedule.admission import record_failure, record_success
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.sessions.session_memory import SessionMemory

@@ -9,13 +9,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
-from bot.domain.heartbeats.beats import Receipt, Wake
+from bot.domain.heartbeats.beats import BeatReport, Receipt, Wake
 from bot.domain.heartbeats.checks import identity_of_lines
 from bot.domain.heartbeats.session_state import InboxMessage, OpenFinding, Removal
 from bot.domain.heartbeats.task_history import Measurement, TaskHistory, TierMove, add_measurement
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
-from bot.domain.returns import Usage
 from bot.domain.sharing.suggestions import Suggestion
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
@@ -164,21 +163,6 @@ class BeatView:
     """Who took which check out of the playbook, by its identity."""
     failed_before: frozenset[str] = frozenset()
     """The commands that had an error at the last good beat."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BeatReport:
-    """What a beat found: a receipt for each due task, and a message to the owner.
-
-    `usage` is None where no model ran; `notes` are remarks about the beat itself.
-    """
-
-    message: str
-    receipts: tuple[Receipt, ...]
-    usage: Usage | None
-    tool_calls: int = 0
-    reasoning: str | None = None
-    notes: tuple[str, ...] = ()
 
 
 class FullRun(Protocol):

@@ -9,9 +9,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from bot.agent.specialist import ModelTask, Specialist
 from bot.agent.tools.base import Tool
-from bot.domain.heartbeats.beats import Receipt
+from bot.domain.heartbeats.beats import BeatReport, Receipt
 from bot.heartbeat.run.beat_prompt import build_sections
-from bot.heartbeat.run.beat_view import BeatReport, BeatView
+from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.sessions.session_registry import Session
 
 MESSAGE_CHARS: Final = 4_000

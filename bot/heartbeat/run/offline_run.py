@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from bot.domain.heartbeats.beats import Receipt
+from bot.domain.heartbeats.beats import BeatReport, Receipt
 from bot.domain.heartbeats.checks import identity_of_lines
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.text.alarm_words import has_alarm_word
 from bot.heartbeat.run.beat_record import OUTPUT_CHARS
-from bot.heartbeat.run.beat_view import BeatReport, BeatView
+from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.forge_checks import of_open_requests
 from bot.heartbeat.run.probes import ProbeResult
 from bot.heartbeat.run.receipts import FAILING, failure_text, is_own, listed, says_no, titled

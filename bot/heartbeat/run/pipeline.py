@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped
-from bot.domain.heartbeats.beats import Action, BeatResult, BeatStep, Finding, RunCheckpoint, Wake
+from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, BeatStep, Finding, RunCheckpoint, Wake
 from bot.domain.heartbeats.checks import identity_of
 from bot.domain.heartbeats.finding_keys import FLAGS
 from bot.domain.heartbeats.session_state import MessageKind, SessionState
@@ -27,7 +28,7 @@ from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.beat_record import BeatEnd, BeatStart
-from bot.heartbeat.run.beat_view import BeatReport, BeatView, FullRun
+from bot.heartbeat.run.beat_view import BeatView, FullRun
 from bot.heartbeat.run.inputs import CommandPool, InputCollector, is_same_playbook, is_unchanged, still_standing
 from bot.heartbeat.run.prescreen_step import PrescreenStep, Screened
 from bot.heartbeat.run.receipts import boxes_of, failures, judge_report, needs_full_look, notes, standing
@@ -115,8 +116,8 @@ class BeatPipeline:
         view = self._inputs.collect(session, state, begun, cancel, ready)
         if view.cancel.is_set():
             return cancelled(view)
-        if begun.paid is not None:
-            return self._again(view, begun, begun.paid)
+        if (paid := begun.paid) is not None:  # what is told late says so; that all was well then is told to nobody
+            return replace(self._told(view, begun, paid), prescreen=paid.prescreen, triage=paid.triage)
         if is_unchanged(view):
             return self._quiet(view, begun, BeatStep.PROBES, "nothing changed")
         return self._screened(view, begun) if self._screens(view) else self._run(view, begun)
@@ -151,20 +152,12 @@ class BeatPipeline:
 
     def _quiet(self, view: BeatView, begun: BeatStart, step: BeatStep, detail: str) -> BeatEnd:
         """End a beat in which nothing is new; what still stands and is due to be said again is said."""
-        outcome = BeatOutcome(
-            findings=still_standing(view),
-            checked=frozenset({FLAGS}),
-            standing=standing(view.playbook),
-            removals=view.removals,
-            at=view.started_at,
-            wake=view.wake,
-            tier=view.tier,
-            ok_text=f"Nothing new in {view.session.name}.",
-        )
+        findings = still_standing(view)
+        outcome = _outcome(view, findings, {FLAGS}, ok_text=f"Nothing new in {view.session.name}.")
         sent = self._alerts.deliver(view.session, outcome)
         detail = _joined(detail, begun.edits.counted())
         ending = end_of(view, sent, quiet=BeatResult.OK_EMPTY, step=step, detail=detail)
-        found = {finding.task for finding in outcome.findings}
+        found = {finding.task for finding in findings}
         boxes = {task.id: not failures(view, task) for task in view.tasks if identity_of(task) not in found}
         return self._stamped(ending, begun, boxes)
 
@@ -181,42 +174,26 @@ class BeatPipeline:
             return broken_off(view.session, error, view)
         if view.cancel.is_set():
             return cancelled(view, report.usage)
+        return self._told(view, begun, report, screened)
+
+    def _told(self, view: BeatView, begun: BeatStart, report: BeatReport, screened: Screened | None = None) -> BeatEnd:
+        """Tell what a run found once it is on disk; what was told and stamped before a crash is so once."""
         try:
-            self._store.save(view.session.id, lambda state: state.evolve(paid=_paid(view, begun, report, screened)))
+            if begun.paid is None:
+                paid = _paid(view, begun, report, screened)
+                self._store.save(view.session.id, lambda state: state.evolve(paid=paid))
             return self._reported(view, begun, report)
         except StoreError as error:
             return BeatEnd(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
 
-    def _again(self, view: BeatView, begun: BeatStart, paid: RunCheckpoint) -> BeatEnd:
-        """Go on where a crash broke the beat off; what was told and stamped is told and stamped once.
-
-        What is told late says so; that all was well then is told to nobody.
-        """
-        report = BeatReport(
-            message=paid.message,
-            receipts=paid.receipts,
-            usage=paid.usage,
-            tool_calls=paid.tool_calls,
-            reasoning=paid.reasoning,
-            notes=paid.notes,
-        )
-        try:
-            ending = self._reported(view, begun, report)
-        except StoreError as error:
-            ending = BeatEnd(result=BeatResult.FAILED, error=str(error), view=view, report=report, full=report.usage)
-        return replace(ending, prescreen=paid.prescreen, triage=paid.triage)
-
     def _reported(self, view: BeatView, begun: BeatStart, report: BeatReport) -> BeatEnd:
         view = _with_its_edits(view)
         judged, late = judge_report(view, report), _late_words(begun)
-        outcome = BeatOutcome(
-            findings=judged.findings if begun.paid is None else self._not_closed_since(view, judged.findings),
-            checked=judged.checked,
-            standing=standing(view.playbook),
-            removals={**view.removals, **begun.edits.removals(view.started_at)},
-            at=view.started_at,
-            wake=view.wake,
-            tier=view.tier,
+        view = replace(view, removals={**view.removals, **begun.edits.removals(view.started_at)})
+        outcome = _outcome(
+            view,
+            judged.findings if begun.paid is None else self._not_closed_since(view, judged.findings),
+            judged.checked,
             ok_text="" if late else judged.ack.text or f"All is well in {view.session.name}.",
             reasoning=report.reasoning,
             notes=(*late, *notes(view, report, judged)),
@@ -282,8 +259,22 @@ def _late_words(begun: BeatStart) -> tuple[str, ...]:
     return (f"Said {duration(begun.late)} late: seen at {seen_at}, then the bot was interrupted.",)
 
 
+def _outcome(view: BeatView, findings: Iterable[Finding], checked: Collection[str], **said: Any) -> BeatOutcome:
+    return BeatOutcome(
+        findings=tuple(findings),
+        checked=frozenset(checked),
+        standing=standing(view.playbook),
+        removals=view.removals,
+        at=view.started_at,
+        wake=view.wake,
+        tier=view.tier,
+        **said,
+    )
+
+
 def _paid(view: BeatView, begun: BeatStart, report: BeatReport, screened: Screened | None) -> RunCheckpoint:
     return RunCheckpoint(
+        **dict(report),
         run_id=begun.run_id,
         wake=begun.wake,
         tier=view.tier,
@@ -291,12 +282,6 @@ def _paid(view: BeatView, begun: BeatStart, report: BeatReport, screened: Screen
         stamp_at=begun.stamp_at,
         due=tuple(task.id for task in view.tasks),
         inbox=len(view.inbox),
-        message=report.message,
-        receipts=report.receipts,
-        usage=report.usage,
-        tool_calls=report.tool_calls,
-        reasoning=report.reasoning,
-        notes=report.notes,
         prescreen=screened.action if screened else None,
         triage=screened.usage if screened else None,
     )

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final
 
 from bot.domain.ack import Ack, read_ack
-from bot.domain.heartbeats.beats import Finding, Receipt
+from bot.domain.heartbeats.beats import BeatReport, Finding, Receipt
 from bot.domain.heartbeats.checks import DEFAULT_COMMANDS, checks_in, identity_of, not_run_notice
 from bot.domain.heartbeats.finding_keys import ASSIGNMENTS, EVENT, FLAGS, MESSAGE, RECEIPTS, finding_key
 from bot.domain.heartbeats.session_state import MessageKind, OpenFinding
@@ -23,7 +23,7 @@ from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgen
 from bot.domain.severity import MAX_READ_CHARS, Severity, highest, severity_of_words
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.beat_view import BeatReport, BeatView, EditKind
+from bot.heartbeat.run.beat_view import BeatView, EditKind
 from bot.heartbeat.run.probes import ProbeResult
 from bot.intake.classifier.classification import is_alarm
 from bot.intake.classifier.rules import Rules

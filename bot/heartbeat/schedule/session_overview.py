@@ -96,7 +96,9 @@ def _row(
         owners=frozenset(session.rota.people) if session.rota else frozenset(),
         open_pages=still.count(Severity.PAGE),
         most_urgent=highest(still) if still else None,
-        notes=tuple(note for note in [*failing, _screening(last), *_switched(session), zones.note(session)] if note),
+        notes=tuple(
+            note for note in [*failing, _screening(last), *_switched(session), zones.zone_note(session)] if note
+        ),
     )
 
 

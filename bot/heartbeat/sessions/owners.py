@@ -99,11 +99,11 @@ class OwnerZones:
         except ConfigError:  # the chat knows a zone that this machine's tables do not
             return ActiveHours(hours.start, hours.end, self._local)
 
-    def name(self, session: Session) -> str:
+    def zone_name(self, session: Session) -> str:
         """Return the IANA name of the zone whose day is the session's."""
         return self.hours(session).timezone
 
-    def note(self, session: Session) -> str | None:
+    def zone_note(self, session: Session) -> str | None:
         """Return what a list has to say of the zone, if it is not the one that was meant."""
         if session.beat.active_hours.timezone != "user" or self.hours(session).timezone == self._of_owner(session):
             return None

@@ -23,7 +23,7 @@ def _removals(home: Path) -> Removals:
 def test_a_check_that_stands_nowhere_any_more_was_removed_and_a_moved_one_was_not(tmp_path: Path) -> None:
     """Reworded is not removed either; each session has its own."""
     removals = _removals(tmp_path)
-    removals.note("shop", BEFORE, parse("## Daily\n- Is it clean? `git status`\n"), by="U0ANA", at=AT)
+    removals.note_removals("shop", BEFORE, parse("## Daily\n- Is it clean? `git status`\n"), by="U0ANA", at=AT)
     assert {name: each.by for name, each in removals.load("shop").items()} == {
         identity_of_lines("`make lint`"): "U0ANA"
     }

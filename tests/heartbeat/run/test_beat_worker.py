@@ -12,13 +12,13 @@ import pytest
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped, SpendLimitReached
 from bot.domain.heartbeats.alerts import Alert, Posted, finding_digest
-from bot.domain.heartbeats.beats import Action, BeatResult, Indicator, Receipt, Wake
+from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, Indicator, Receipt, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SpentToday
 from bot.domain.jobs import RunBeat
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, StoreError, Unavailable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.run.beat_view import BeatReport, BeatView
+from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.schedule.session_overview import rows
 from bot.heartbeat.sessions.owners import OwnerZones
 from tests.fakes import FakeWorkspace

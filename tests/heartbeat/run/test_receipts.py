@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from bot.domain.heartbeats.beats import BeatResult, BeatStep, Receipt, Wake
+from bot.domain.heartbeats.beats import BeatReport, BeatResult, BeatStep, Receipt, Wake
 from bot.domain.heartbeats.checks import not_run_notice
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.heartbeats.task_history import TaskHistory, TierMove
@@ -14,7 +14,7 @@ from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_prompt import build_sections
 from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
-from bot.heartbeat.run.beat_view import BeatReport, EditKind, PlaybookEdit, PlaybookEditLog, measured_after
+from bot.heartbeat.run.beat_view import EditKind, PlaybookEdit, PlaybookEditLog, measured_after
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
 from bot.heartbeat.run.receipts import remarks
 from bot.heartbeat.schedule.beat_log import BeatLog

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.domain.heartbeats.beats import Finding, Receipt
+from bot.domain.heartbeats.beats import BeatReport, Finding, Receipt
 from bot.domain.playbook import parse
 from bot.domain.severity import Severity, severity_of_words
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.beat_view import BeatReport
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from bot.heartbeat.run.receipts import judge_report
 from tests.heartbeat.builders import a_session, a_view

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.domain.heartbeats.beats import Receipt
+from bot.domain.heartbeats.beats import BeatReport, Receipt
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.beat_view import BeatReport, BeatView
+from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.receipts import FLAGS, MESSAGE, RECEIPTS, BeatJudgement, judge_report, notes
 from tests.heartbeat.builders import a_view
 

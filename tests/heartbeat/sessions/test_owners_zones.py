@@ -40,7 +40,7 @@ def test_the_zone_that_is_meant_counts(tmp_path: Path, workspace: FakeWorkspace,
     """And there is nothing to say about it."""
     shop = session(tmp_path, zone)
     assert zones(workspace, shop).hours(shop).timezone == counts
-    assert zones(workspace, shop).note(shop) is None
+    assert zones(workspace, shop).zone_note(shop) is None
 
 
 @pytest.mark.parametrize("known", [None, "Nowhere/Land"])
@@ -51,7 +51,7 @@ def test_an_owner_without_a_usable_zone_has_the_machines(
     workspace.people["U0ANN"] = Person(user_id="U0ANN", name="ann", timezone=known)
     shop = session(tmp_path, "user")
     assert zones(workspace, shop).hours(shop).timezone == "Europe/Berlin"
-    assert zones(workspace, shop).note(shop) == "the owner's zone is unknown; Europe/Berlin, the machine's, counts"
+    assert zones(workspace, shop).zone_note(shop) == "the owner's zone is unknown; Europe/Berlin, the machine's, counts"
 
 
 def test_nobody_has_the_machines_zone(tmp_path: Path, workspace: FakeWorkspace) -> None:

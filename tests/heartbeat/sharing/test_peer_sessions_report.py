@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.domain.heartbeats.beats import BeatResult, Receipt
+from bot.domain.heartbeats.beats import BeatReport, BeatResult, Receipt
 from bot.heartbeat.run.beat_record import BeatEnd
-from bot.heartbeat.run.beat_view import BeatReport
 from bot.heartbeat.sharing.peer_sessions import daily_report
 from tests.heartbeat.run.test_offline_run import a_view
 
