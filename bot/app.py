@@ -25,6 +25,7 @@ from bot.config.environment import Environment, require_signing_secret, require_
 from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.ports import Clock
+from bot.ports.collections import HOME
 from bot.runtime.config_reload import ConfigReload
 from bot.runtime.disk_watch import DiskWatch
 from bot.runtime.job_table import build_job_table
@@ -65,7 +66,7 @@ class App:
     ) -> None:
         tokens = require_signing_secret if settings.slack.mode == "http" else require_tokens
         bot_token, ear_secret = tokens(environment)
-        self._lock = FileLeases(environment.home)
+        self._lock = FileLeases(environment.home).take(HOME)
         self.ground = open_shared_services(settings, environment, bot_token, clock or SystemClock())
         self.casework = build_casework(self.ground)
         alerts = alert_surface(self.ground)

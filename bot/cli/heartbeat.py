@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import click
 
-from bot.adapters.storage.files.file_leases import running_process
+from bot.adapters.storage.files.file_leases import FileLeases
 from bot.cli.arguments import VerbGroup, json_option, prints
 from bot.cli.output import WIDTH, cut, to_json, wrapped
 from bot.cli.watched_sessions import WatchedSessions
@@ -36,7 +36,7 @@ from bot.heartbeat.schedule.session_wording import (
 from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.session_inbox import Assigning, SessionInbox
 from bot.heartbeat.sessions.session_registry import Session
-from bot.ports.collections import HEARTBEATS
+from bot.ports.collections import HEARTBEATS, HOME
 
 LOG_LINES: Final = 20
 EARLIER: Final = 4
@@ -59,7 +59,7 @@ class HeartbeatCli(WatchedSessions):
     def drop(self, session_id: str, wake: Wake) -> str:
         """Leave a wake for the bot; return what becomes of it."""
         WakeBox(self.documents).drop(session_id, wake)
-        process = running_process(self.home)
+        process = FileLeases(self.home).holder(HOME)
         if process is None:
             return f"No triage runs on {self.home}; the beat of {session_id} starts when one does: triage run"
         return f"triage (process {process}) starts it in a few seconds. Next: triage heartbeat why {session_id}"

@@ -29,6 +29,8 @@ from bot.ports.storage import (
     JobCounts,
     JobQueue,
     Journal,
+    Lease,
+    Leases,
     Store,
     any_job,
 )
@@ -47,6 +49,8 @@ __all__ = [
     "JobCounts",
     "JobQueue",
     "Journal",
+    "Lease",
+    "Leases",
     "Message",
     "Messenger",
     "NoteIndex",

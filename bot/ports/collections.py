@@ -85,6 +85,11 @@ SPEND: Final = "spend"
 REMINDERS: Final = "reminders"
 JUDGEMENTS: Final = "judgements"
 
+HOME: Final = "home"
+"""The lease of the one bot on a data directory."""
+DECISIONS: Final = "decisions"
+"""The lease of whoever appends to decisions.md."""
+
 WAKES: Final = "wakes"
 BRIEFS: Final = "briefs"
 GAPS: Final = "gaps"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -113,6 +114,30 @@ class Journal(Protocol):
     @property
     def bad_lines(self) -> int:
         """How many lines the last reading had to skip."""
+        ...
+
+
+class Lease(Protocol):
+    """The right to do what only one may do."""
+
+    def release(self) -> None:
+        """Let another have it."""
+        ...
+
+
+class Leases(Protocol):
+    """One holder for what only one may do; a holder that dies has let go. Every method raises StoreError."""
+
+    def hold(self, name: str) -> AbstractContextManager[None]:
+        """Enter when nobody else is inside."""
+        ...
+
+    def take(self, name: str) -> Lease:
+        """Return the lease at once; raises ConfigError, naming the holder, where somebody has it."""
+        ...
+
+    def holder(self, name: str) -> str | None:
+        """Return which process has taken a lease, or None."""
         ...
 
 

@@ -15,6 +15,7 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Indicator, Wake
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.sessions.session_memory import SessionMemory
+from bot.ports.collections import HOME
 
 CONFIG = """
 codebase: shop
@@ -82,7 +83,7 @@ def test_programs_get_json(home: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_a_wake_is_left_and_it_is_said_whether_a_bot_finds_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a bot it waits."""
     assert "No triage runs on" in typed(capsys, "wake", "shop-api")
-    lock = FileLeases(home)
+    lock = FileLeases(home).take(HOME)
     try:
         assert "starts it in a few seconds" in typed(capsys, "run", "shop-api")
         assert "starts it" in typed(capsys, "wake", "tooling", "--reason", "on_demand")

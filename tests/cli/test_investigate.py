@@ -16,6 +16,7 @@ from bot.casework.escalate.escalation_folder import EscalationFolder, Escalation
 from bot.casework.investigate.assignment import Assignment
 from bot.config.settings import Settings
 from bot.domain.questions.rubrics import question_type_of
+from bot.ports.collections import HOME
 from tests.casework.runner import answered
 from tests.gitrepo import commit_files, make_repo
 from tests.journeys.shop import SESSIONS, SHOP
@@ -150,7 +151,7 @@ def test_no_question_is_said(terminal: Terminal) -> None:
 def test_a_long_run_leaves_an_answer_its_record_and_its_cost(terminal: Terminal, server: ModelServer) -> None:
     """Beside a running bot, which holds the lock; `.done` says that it is over."""
     terminal.with_models(server.url)
-    lock, folder = FileLeases(terminal.home), terminal.request()
+    lock, folder = FileLeases(terminal.home).take(HOME), terminal.request()
     done = terminal.long_run(folder)
     lock.release()
     assert done.returncode == 0, done.stderr

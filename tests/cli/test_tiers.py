@@ -9,6 +9,7 @@ import pytest
 
 from bot.__main__ import main
 from bot.adapters.storage.files.file_leases import FileLeases
+from bot.ports.collections import HOME
 
 CONFIG = """
 codebase: shop
@@ -42,7 +43,7 @@ def typed(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str
 
 def test_tasks_are_listed_added_moved_and_removed(playbook: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """While another process holds the home; every answer says how to undo it, in words that work here."""
-    lock = FileLeases(playbook.parent.parent / "home")
+    lock = FileLeases(playbook.parent.parent / "home").take(HOME)
     seen = typed(capsys, "shop")
     assert "Quick, at every beat · due now · never ran\n  1. Tree: `git status --porcelain`\n" in seen
     assert "Not among `commands` in triage.yml, so never run:\n  df -h (task 2)" in seen

@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 from typing import Final
 
-from bot.adapters.storage.files.file_leases import exclusive_lock
+from bot.adapters.storage.files.file_leases import FileLeases
 from bot.errors import refusal
+from bot.ports.collections import DECISIONS
 
 FILE: Final = "decisions.md"
 _HEAD: Final = "# Decisions\n\nOne line for each, oldest first; nothing here is ever changed.\n\n"
@@ -22,8 +23,7 @@ class DecisionLogFile:
     def note(self, mark: str, line: str) -> None:
         """Append a line unless one that holds `mark` is there; returns once it is on disk."""
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with exclusive_lock(self._path.with_name(".decisions.lock")), self._path.open("a+b") as file:
+            with FileLeases(self._path.parent).hold(DECISIONS), self._path.open("a+b") as file:
                 file.seek(0)
                 before = file.read().decode("utf-8", "replace")
                 if any(mark in other for other in before.splitlines()):

@@ -1,7 +1,7 @@
 """Port Documents over the files of one data directory: which collection is kept where, and in what form.
 
 The bot and the terminal both write. A write compares the version, replaces the file as a whole and is alone while it
-does so: each folder has a lock that the kernel releases. A document carries its `version`; one of an earlier version of
+does so: each folder has a lease. A document carries its `version`; one of an earlier version of
 triage, or written by hand, counts as version 1.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.adapters.storage.files.atomic_write import create_folder, make_folder, set_aside
-from bot.adapters.storage.files.file_leases import exclusive_lock
+from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.json_files import EmptyFiles, JsonFiles, OneJsonFile, file_stamp
 from bot.adapters.storage.files.thread_archive import FileArchive
 from bot.adapters.storage.files.tinydb_documents import TinyFiles
@@ -47,7 +47,7 @@ class FileDocuments:
     """The documents of one data directory; with `is_reader` nothing is written, set aside or created."""
 
     def __init__(self, home: Path, *, is_reader: bool = False) -> None:
-        self._is_reader = is_reader
+        self._home, self._is_reader, self._leases = home, is_reader, FileLeases(home)
         shelf = {"overrides": OneJsonFile, "wakes": EmptyFiles, "threads": JsonFiles if is_reader else TinyFiles}
         self._shelves: Mapping[str, JsonFiles] = {
             name: shelf.get(name, JsonFiles)(home, name, pattern) for name, pattern in FILES.items()
@@ -130,8 +130,9 @@ class FileDocuments:
     @contextmanager
     def _alone(self, folder: Path) -> Iterator[None]:
         """Keep other processes from writing to a folder; the first time, sweep what a crash left there."""
-        create_folder(folder)
-        with exclusive_lock(folder / ".lock"):
+        name = "documents" if folder == self._home else folder.name
+        with self._leases.hold(name):
+            create_folder(folder)
             if folder not in self._swept:
                 self._swept.add(make_folder(folder))
             yield
