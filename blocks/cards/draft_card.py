@@ -50,7 +50,7 @@ from blocks.text.outgoing_text import (
     truncate,
     verbatim,
 )
-from blocks.text.splitting import MESSAGE_BLOCK_CHARS, chars_of
+from blocks.text.splitting import LINK_CHARS, MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.checks.statement_checks import unsourced_statements
 from bot.casework.decisions import DraftClick
@@ -133,9 +133,7 @@ GLOSS_CHARS = 600
 SHOWN_REFS = 8
 PAGED = 10
 """How many approvers the card of an alarm names."""
-TEXT_CHARS = 2_900
 REF_CHARS = 90
-LINK_CHARS = 400
 CLAIM_CHARS = 120
 UNSOURCED_CHARS = 400
 LESSON_CHARS = 300
@@ -326,7 +324,7 @@ def _doubts(state: ThreadState) -> list[Block]:
     title = f":warning: *{count} thing{'s' * (count > 1)} changed since {since}*"
     newest_first = Counter(reversed(state.stale_reasons)).items()
     lines = [f"\n• {_doubt(reason)}{f' ({times} times)' if times > 1 else ''}" for reason, times in newest_first]
-    return [section(truncate(title + "".join(lines), TEXT_CHARS))]
+    return [section(truncate(title + "".join(lines), ROOMY_SECTION_CHARS))]
 
 
 def _doubt(reason: str) -> str:
@@ -390,7 +388,7 @@ def _open_questions(state: ThreadState) -> list[Block]:
     if ret is None or not ret.open_questions:
         return []
     lines = "".join(f"\n• {escape(question)}" for question in ret.open_questions)
-    return [section(truncate(f"*To answer this, the investigator needs to know*{lines}", TEXT_CHARS))]
+    return [section(truncate(f"*To answer this, the investigator needs to know*{lines}", ROOMY_SECTION_CHARS))]
 
 
 def _buttons(state: ThreadState, offers_notes: bool, *, can_approve: bool) -> list[InteractiveElement]:

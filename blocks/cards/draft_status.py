@@ -12,6 +12,7 @@ import re
 from slack_sdk.models.blocks import Block
 
 from blocks.text.outgoing_text import context, escape, plain, quote_block, section, truncate
+from blocks.text.splitting import ROOMY_SECTION_CHARS
 from blocks.text.times import local_time
 from bot.casework.checks.draft_checks import ref_marks
 from bot.domain.questions.approval_basis import Basis, basis_of, is_paid, passed_words, quotes_that_match
@@ -19,7 +20,6 @@ from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus
 
 PROGRESS_CHARS = 200
-ENDING_CHARS = 2_900
 WHY_CHARS = 200
 SHOWN_READS = 3
 READ_CHARS = 80
@@ -133,7 +133,7 @@ def _ending(state: ThreadState) -> str:
     if state.resolution in (Resolution.APPROVED, Resolution.EDITED):
         return f":white_check_mark: *Posted* · {why}"
     reason = f" · {escape(state.dismiss_reason)}" if state.dismiss_reason else ""
-    return truncate(f":no_entry_sign: *Closed* · {why}{reason}", ENDING_CHARS)
+    return truncate(f":no_entry_sign: *Closed* · {why}{reason}", ROOMY_SECTION_CHARS)
 
 
 def _joined(*parts: str) -> str:

@@ -13,6 +13,7 @@ from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement
 from blocks import ids
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import FENCE, context, escape, fence, plain, quote_block, section, truncate
+from blocks.text.splitting import LINK_CHARS
 from bot.domain.memory.notes import NoteCitation
 from bot.domain.memory.rechecks import ChangedLines, Recheck, RecheckOutcome
 from bot.domain.returns import EvidenceRef
@@ -26,7 +27,6 @@ LINE_CHARS: Final = 140
 TITLE_CHARS: Final = 120
 EXCERPT_CHARS: Final = 300
 REF_CHARS: Final = 160
-LINK_CHARS: Final = 400
 _USER: Final = re.compile(r"[UW][A-Z0-9]+")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 

@@ -24,6 +24,10 @@ from blocks.text.escaping import FENCE, ZERO_WIDTH
 
 SECTION_CHARS: Final = 3_000
 """Text of a section (S)."""
+ROOMY_SECTION_CHARS: Final = 2_900
+"""Text of a section that leaves room for what is put around it."""
+LINK_CHARS: Final = 400
+"""Address of a link within a text; a longer one is left out."""
 HEADER_CHARS: Final = 150
 """Text of a header, plain text only (S)."""
 BUTTON_CHARS: Final = 75
