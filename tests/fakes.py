@@ -118,12 +118,16 @@ class MemoryDocuments:
         self.closed: dict[tuple[str, str], list[tuple[datetime, int, str]]] = {}
         self.aside: dict[str, tuple[str, str]] = {}
         self.full = False
+        self.unreadable: set[str] = set()
+        """The ids of documents that the disk does not hand out: their folder is somebody else's."""
         self.archive_full = False
         self.meanwhile: Callable[[], object] | None = None
         self._faults = faults or Faults()
         self._lock = threading.RLock()
 
     def get(self, collection: str, doc_id: str) -> Document | None:
+        if doc_id in self.unreadable:
+            raise StoreError(f"cannot read {collection}/{doc_id}: Permission denied; fix its owner")
         with self._lock:
             return self._read(collection, doc_id) if (collection, doc_id) in self.texts else None
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from bot.domain.heartbeats.alerts import Alert
 from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.domain.heartbeats.session_state import SessionState
-from bot.errors import ProviderError, Unavailable
+from bot.errors import ProviderError, StoreError, Unavailable
 from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult, as_seen, ended, preview_of
 from bot.heartbeat.alerts.notifier import Notifier
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
@@ -77,6 +77,8 @@ class AlertRouter:
     def tell_owner_or_ops(self, session: Session, text: str) -> None:
         """Say one line to the owner about the beats themselves, or to the ops channel where no owner can be told.
 
+        Where the session's state cannot be read, nobody knows the owner's way, and the ops channel is told.
+
         Raises:
             Unavailable: only time is missing; the owner is to be told later.
         """
@@ -84,7 +86,7 @@ class AlertRouter:
             self.tell_owner(session, text)
         except Unavailable:
             raise
-        except ProviderError as error:
+        except (ProviderError, StoreError) as error:
             log.warning("an owner cannot be told: %s", error, extra={"action": "owner_untold", "session": session.id})
             self._say(text if session.id in text else f"{session.id}: {text}")
 

@@ -16,7 +16,7 @@ from bot.domain.heartbeats.session_state import OpenFinding, SessionState, is_sn
 from bot.domain.paging import is_escalation_due, is_ring_due
 from bot.domain.severity import Severity
 from bot.domain.text.humanize import duration
-from bot.errors import ProviderError, TriageError, Unavailable
+from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import LONGEST_SNOOZE
 from bot.heartbeat.alerts.notifications import destination, finding_alert
@@ -52,9 +52,17 @@ class Rings:
         """Ring and escalate what is due; what fails is logged and due again at the next tick."""
         now = self._clock.now()
         for session in self._sessions.all():
-            for finding in list(self._store.load(session.id).findings.values()):
+            for finding in self._findings(session):
                 for step in (self._ring, self._escalate):  # an owner who cannot be reached is a reason to escalate
                     self._take(step, session, finding, now)
+
+    def _findings(self, session: Session) -> list[OpenFinding]:
+        """Return what is on file; nothing of a session that cannot be read, which silences no other."""
+        try:
+            return list(self._store.load(session.id).findings.values())
+        except StoreError:
+            log.warning("a session cannot be read", extra={"action": "ring_failed", "session": session.id})
+            return []
 
     def _take(self, step: _Step, session: Session, finding: OpenFinding, now: datetime) -> None:
         """Take one step for a page as it stands by now: somebody may have clicked while the last one was on its way."""

@@ -1,16 +1,17 @@
 """Tells the owner of a session once what it is broken by, and notes when that is over. Other sessions go on.
 
-Looked for are a folder that is missing, alerts that are to go where this process cannot send anything, and a
-HEARTBEAT.md that git tracks.
+Looked for are a folder that is missing, alerts that are to go where this process cannot send anything, a
+HEARTBEAT.md that git tracks, and a state or inbox that cannot be read, of which the ops channel hears once in a run.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
+from typing import Final
 
 from bot.config.session_settings import unreachable
-from bot.errors import TriageError
+from bot.errors import StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.schedule.admission import TRACKED
@@ -19,6 +20,8 @@ from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
 from bot.ports import Clock
 
 log = logging.getLogger(__name__)
+
+_REST: Final = "Then it goes on by itself. Other sessions are not affected."
 
 
 class SessionFaults:
@@ -38,6 +41,7 @@ class SessionFaults:
     ) -> None:
         self._sessions, self._store, self._clock, self._alerts = sessions, store, clock, alerts
         self._surfaces = surfaces
+        self._unread: set[str] = set()
 
     def log_tracked_playbooks(self) -> None:
         """Log, at a start, whose playbook is tracked; one that is allowed to be is named too."""
@@ -47,6 +51,7 @@ class SessionFaults:
 
     def check_sessions(self) -> None:
         """Look once at every session's folder and its way to people."""
+        self._check(self._check_memory)
         self._check(self._check_folder)
         self._check(self._check_way)
 
@@ -61,6 +66,16 @@ class SessionFaults:
                 check(session)
             except (TriageError, OSError):
                 log.exception("a session was not looked at", extra={"action": "fault_unseen", "session": session.id})
+
+    def _check_memory(self, session: Session) -> None:
+        try:
+            self._store.inbox(session.id)
+        except StoreError as error:
+            if session.id not in self._unread and session.beat.enabled:
+                self._alerts.tell_owner_or_ops(session, f"{session.id} does not beat: {error}. {_REST}")
+                self._unread.add(session.id)
+        else:
+            self._unread.discard(session.id)
 
     def _check_folder(self, session: Session) -> None:
         name = session.id
@@ -85,7 +100,7 @@ class SessionFaults:
         elif fault is not None and not was_told and session.beat.enabled:
             self._alerts.tell_owner_or_ops(
                 session,
-                f"{session.id} does not beat: {fault}; it goes on by itself then. Other sessions are not affected.",
+                f"{session.id} does not beat: {fault}. {_REST}",
             )
             now = self._clock.now()
             self._store.save(session.id, lambda state: state.evolve(**{told_at: now}))

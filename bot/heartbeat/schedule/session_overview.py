@@ -9,10 +9,12 @@ from enum import StrEnum
 from typing import Final
 
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator
+from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.hours import ActiveHours
 from bot.domain.intervals import format_interval, next_slot
 from bot.domain.severity import Severity, highest
 from bot.domain.text.humanize import utc_text
+from bot.errors import StoreError
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_memory import SessionMemory
@@ -73,7 +75,7 @@ def _row(
     last: Envelope | None,
     now: datetime,
 ) -> SessionRow:
-    state, hours = store.load(session.id), zones.hours(session)
+    (state, unread), hours = _state(store, session.id), zones.hours(session)
     paused = state.failures.paused_until
     is_paused = paused is not None and now < paused
     standing = (
@@ -97,9 +99,19 @@ def _row(
         open_pages=still.count(Severity.PAGE),
         most_urgent=highest(still) if still else None,
         notes=tuple(
-            note for note in [*failing, _screening(last), *_switched(session), zones.zone_note(session)] if note
+            note
+            for note in [*unread, *failing, _screening(last), *_switched(session), zones.zone_note(session)]
+            if note
         ),
     )
+
+
+def _state(store: SessionMemory, session_id: str) -> tuple[SessionState, list[str]]:
+    """Return a session's state; the defaults, and why, where it cannot be read."""
+    try:
+        return store.load(session_id), []
+    except StoreError as error:
+        return SessionState(), [f"it does not beat: {error}"]
 
 
 def _indicator(last: Envelope | None, still: Sequence[Severity]) -> Indicator:

@@ -33,7 +33,8 @@ class Night:
     """A session of Ann's whose beats found something; nothing beats again, only the clock goes on."""
 
     def __init__(self, cwd: Path, **beat: Any) -> None:
-        self.clock, self.store, self.slack = FakeClock(AT), SessionMemory(MemoryStore()), FakeSurface()
+        self.disk = MemoryStore()
+        self.clock, self.store, self.slack = FakeClock(AT), SessionMemory(self.disk), FakeSurface()
         settings = {"again_after": "10m", **beat}
         self.sessions = SessionRegistry({"shop": session_settings(cwd, **settings)}, in_memory(OVERRIDES))
         self.workspace = FakeWorkspace()
@@ -130,6 +131,16 @@ def test_after_many_rings_the_window_counts_again(night: Night) -> None:
     """Nobody's phone rings for ever."""
     night.beat(DOWN)
     assert len(night.after(10 * (MAX_RINGS + 5))) == MAX_RINGS
+
+
+def test_a_session_that_cannot_be_read_silences_no_other(tmp_path: Path) -> None:
+    """Its folder belongs to somebody else, say; the page of the next one rings."""
+    night = Night(tmp_path)
+    settings = {name: session_settings(tmp_path, again_after="10m") for name in ("broken", "shop")}
+    night.sessions.replace(settings)
+    night.beat(DOWN)
+    night.disk.documents.unreadable = {"broken"}
+    assert night.after(10) == ["U0ANN"]
 
 
 def test_no_interval_no_rings(tmp_path: Path) -> None:

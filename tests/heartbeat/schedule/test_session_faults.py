@@ -24,7 +24,9 @@ class Watch:
     """Two sessions, one of which may lose its folder."""
 
     def __init__(self, folder: Path) -> None:
-        self.clock, self.store = FakeClock(), SessionMemory(MemoryStore())
+        self.disk = MemoryStore()
+        self.clock, self.store = FakeClock(), SessionMemory(self.disk)
+        self.ops: list[str] = []
         self.gone, self.there = folder / "gone", folder / "there"
         self.there.mkdir()
         named = {path.name: session_settings(path) for path in (self.gone, self.there)}
@@ -34,7 +36,7 @@ class Watch:
 
     def restart(self, *surfaces: str) -> None:
         """Begin anew with these ways to reach people."""
-        alerts = alert_router(dict.fromkeys(surfaces, self.slack), self.store, self.clock)
+        alerts = alert_router(dict.fromkeys(surfaces, self.slack), self.store, self.clock, self.ops.append)
         self.faults = SessionFaults(self.sessions, self.store, self.clock, alerts, surfaces=surfaces)
 
     @property
@@ -109,3 +111,15 @@ def test_a_session_whose_alerts_have_no_way_to_go_is_told_of_once(watch: Watch) 
     assert "TELEGRAM_BOT_TOKEN is not set. Put it into .env" in text
     assert "sessions.gone.heartbeat.deliver" in text
     assert again == (who, text)
+
+
+def test_the_ops_channel_hears_once_of_a_session_that_cannot_be_read(watch: Watch) -> None:
+    """Its owner's way is not known then. It comes back by itself, and lost again that is told again."""
+    watch.gone.mkdir()
+    for unreadable in ({"gone"}, {"gone"}, set(), {"gone"}):
+        watch.disk.documents.unreadable = unreadable
+        watch.faults.check_sessions()
+    first, again = watch.ops
+    assert first.startswith("gone does not beat: cannot read sessions/gone: Permission denied; fix its owner.")
+    assert again == first
+    assert watch.told == []
