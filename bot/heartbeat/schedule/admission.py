@@ -96,26 +96,6 @@ def pause_after(count: int) -> timedelta:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GateFacts:
-    """All that decides; what costs a look at the disk or the chat comes as a question and is asked last."""
-
-    session: Session
-    state: SessionState
-    wake: Wake
-    now: datetime
-    hours: ActiveHours
-    route: Callable[[], Delivered | None]
-    is_busy: bool
-    """Whether another beat of the session waits or runs."""
-    is_tracked: Callable[[], bool]
-    """Whether git tracks the playbook, so that every contributor writes it."""
-    playbook_is_empty: Callable[[], bool]
-    folder_is_there: Callable[[], bool] = lambda: True
-    halted: str | None = None
-    """Who has paused all of triage, and since when."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:
     """Why a beat does not run."""
 
@@ -126,47 +106,6 @@ class Refusal:
     def why(self) -> str:
         """The same in words."""
         return ending_text(self.step, self.detail) or ""
-
-
-def find_refusal(facts: GateFacts) -> Refusal | None:
-    """Return the first reason not to run, in the order of SPEC 5.2, or None."""
-    return next(_refusals(facts), None)
-
-
-def _refusals(facts: GateFacts) -> Iterator[Refusal]:
-    session, state, beat = facts.session, facts.state, facts.session.beat
-    by_interval = facts.wake is Wake.INTERVAL
-    if not beat.enabled:
-        yield Refusal(step=BeatStep.DISABLED, detail=f"to switch it on: /triage heartbeat on {session.id}")
-    if facts.halted:
-        yield Refusal(step=BeatStep.HALTED, detail=f"{facts.halted}; to go on: /triage resume")
-    paused = state.failures.paused_until
-    is_paused = paused is not None and is_snoozed(paused, facts.now, LONGEST_PAUSE)
-    if facts.wake is not Wake.ON_DEMAND and paused is not None and is_paused:
-        detail = f"{state.failures.count} failures in a row ({state.failures.key}); tried again at {utc_text(paused)}"
-        yield Refusal(step=BeatStep.PAUSED, detail=detail)
-    if by_interval and not facts.hours.contains(facts.now):
-        yield Refusal(step=BeatStep.HOURS, detail=_hours(facts.hours, facts.now))
-    if not facts.folder_is_there():
-        yield Refusal(
-            step=BeatStep.FOLDER, detail=f"{session.cwd} is not there; put it back, or correct cwd in triage.yml"
-        )
-    shown = beat.visibility
-    if not (shown.show_ok or shown.show_alerts or shown.use_indicator):
-        yield Refusal(step=BeatStep.HIDDEN, detail="visibility switches everything off")
-    if facts.route() is None:
-        yield Refusal(step=BeatStep.ROUTE, detail="the session has no owner who can be reached")
-    spent = spent_today(state, facts.now)
-    if beat.daily_budget_usd is not None and spent >= beat.daily_budget_usd:
-        yield Refusal(step=BeatStep.BUDGET, detail=f"{spent:.2f} of {beat.daily_budget_usd:.2f} USD today")
-    if facts.is_busy:
-        yield Refusal(step=BeatStep.BUSY, detail=f"a beat of {session.id} waits or runs; this wake follows it")
-    if not beat.allow_tracked_playbook and facts.is_tracked():
-        yield Refusal(step=BeatStep.TRACKED, detail=TRACKED)
-    if by_interval and facts.playbook_is_empty():
-        yield Refusal(
-            step=BeatStep.EMPTY, detail=f"{session.playbook_path.name} holds no task; add one under Quick Tasks"
-        )
 
 
 def spent_today(state: SessionState, now: datetime) -> float:
@@ -199,26 +138,44 @@ class Admission:
         self._route = route
 
     def refusal(self, session: Session, wake: Wake, *, is_held: bool = False) -> Refusal | None:
-        """Return why the beat may not run, or None; reads the playbook only if everything else allows the beat.
+        """Return the first reason not to run, in the order of SPEC 5.2, or None.
 
-        `is_held` says that another beat of the session waits or runs; a beat that starts is not in its own way.
+        `is_held` says that another beat of the session waits or runs; a beat that starts is not in its own way. Disk
+        and chat are asked only if everything before allows the beat.
         """
-        state = self._store.load(session.id)
-        return find_refusal(
-            GateFacts(
-                session=session,
-                state=state,
-                wake=wake,
-                now=self._clock.now(),
-                hours=self._zones.hours(session),
-                route=lambda: self._route(session, state),
-                is_busy=is_held,
-                is_tracked=playbook_of(session).is_tracked,
-                playbook_is_empty=lambda: is_effectively_empty(session) and not has_findings(state),
-                folder_is_there=session.cwd.is_dir,
-                halted=self._halted(),
-            )
-        )
+        return next(self._refusals(session, wake, is_held=is_held), None)
+
+    def _refusals(self, session: Session, wake: Wake, *, is_held: bool) -> Iterator[Refusal]:
+        state, now, beat = self._store.load(session.id), self._clock.now(), session.beat
+        if not beat.enabled:
+            yield Refusal(step=BeatStep.DISABLED, detail=f"to switch it on: /triage heartbeat on {session.id}")
+        if halted := self._halted():
+            yield Refusal(step=BeatStep.HALTED, detail=f"{halted}; to go on: /triage resume")
+        paused = state.failures.paused_until
+        if wake is not Wake.ON_DEMAND and paused is not None and is_snoozed(paused, now, LONGEST_PAUSE):
+            failed = f"{state.failures.count} failures in a row ({state.failures.key})"
+            yield Refusal(step=BeatStep.PAUSED, detail=f"{failed}; tried again at {utc_text(paused)}")
+        hours = self._zones.hours(session)
+        if wake is Wake.INTERVAL and not hours.contains(now):
+            yield Refusal(step=BeatStep.HOURS, detail=_hours(hours, now))
+        if not session.cwd.is_dir():
+            detail = f"{session.cwd} is not there; put it back, or correct cwd in triage.yml"
+            yield Refusal(step=BeatStep.FOLDER, detail=detail)
+        shown = beat.visibility
+        if not (shown.show_ok or shown.show_alerts or shown.use_indicator):
+            yield Refusal(step=BeatStep.HIDDEN, detail="visibility switches everything off")
+        if self._route(session, state) is None:
+            yield Refusal(step=BeatStep.ROUTE, detail="the session has no owner who can be reached")
+        spent = spent_today(state, now)
+        if beat.daily_budget_usd is not None and spent >= beat.daily_budget_usd:
+            yield Refusal(step=BeatStep.BUDGET, detail=f"{spent:.2f} of {beat.daily_budget_usd:.2f} USD today")
+        if is_held:
+            yield Refusal(step=BeatStep.BUSY, detail=f"a beat of {session.id} waits or runs; this wake follows it")
+        if not beat.allow_tracked_playbook and playbook_of(session).is_tracked():
+            yield Refusal(step=BeatStep.TRACKED, detail=TRACKED)
+        if wake is Wake.INTERVAL and is_effectively_empty(session) and not has_findings(state):
+            detail = f"{session.playbook_path.name} holds no task; add one under Quick Tasks"
+            yield Refusal(step=BeatStep.EMPTY, detail=detail)
 
 
 def has_findings(state: SessionState) -> bool:

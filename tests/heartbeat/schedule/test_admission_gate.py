@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,15 @@ from typing import Any
 import pytest
 
 from bot.domain.heartbeats.beat_steps import GATE
-from bot.domain.heartbeats.beats import BeatStep, Wake
+from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake
 from bot.domain.heartbeats.session_state import Failures, SessionState, SpentToday
-from bot.heartbeat.schedule.admission import GateFacts, find_refusal, spent_today
+from bot.heartbeat.schedule.admission import Admission, Refusal, spent_today
+from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import resolve_session
-from tests.heartbeat.clockwork import DM, START, session_settings
+from tests.fakes import FakeClock, FakeWorkspace, MemoryStore
+from tests.gitrepo import git, make_repo
+from tests.heartbeat.clockwork import DM, START, TASK, session_settings
 
 OPEN = {"active_hours": {"start": "00:00", "end": "24:00", "timezone": "UTC"}}
 CLOSED = {"active_hours": {"start": "01:00", "end": "02:00", "timezone": "Europe/Berlin"}}
@@ -22,62 +25,63 @@ HIDDEN = {"visibility": {"show_ok": False, "show_alerts": False, "use_indicator"
 PAUSED = Failures(key="refused", count=5, paused_until=START + timedelta(minutes=10))
 
 
-def facts(tmp_path: Path, wake: Wake = Wake.INTERVAL, state: SessionState | None = None, **beat: Any) -> GateFacts:
-    session = resolve_session("shop", session_settings(tmp_path, **{**OPEN, **beat}))
-    return GateFacts(
-        session=session,
-        state=state or SessionState(),
-        wake=wake,
-        now=START,
-        hours=session.beat.active_hours.in_zone(session.beat.active_hours.timezone),
-        route=lambda: DM,
-        is_busy=False,
-        is_tracked=lambda: False,
-        playbook_is_empty=lambda: False,
-    )
+class Gate:
+    """A session before the gate; `beat` are its settings."""
+
+    def __init__(
+        self, folder: Path, wake: Wake = Wake.INTERVAL, state: SessionState | None = None, **beat: Any
+    ) -> None:
+        self.cwd, self.wake, self.beat = folder / "shop", wake, {**OPEN, **beat}
+        self.cwd.mkdir(exist_ok=True)
+        (self.cwd / "HEARTBEAT.md").write_text(TASK)
+        self.route: Delivered | None = DM
+        self.is_held, self.halted = False, ""
+        self.store, self.clock = SessionMemory(MemoryStore()), FakeClock(START)
+        self.store.save("shop", lambda _: state or SessionState())
+        zones = OwnerZones(FakeWorkspace(), self.clock, local="UTC")
+        self.admission = Admission(
+            self.store, zones, self.clock, route=lambda *_: self.route, halted=lambda: self.halted or None
+        )
+
+    def refusal(self) -> Refusal | None:
+        session = resolve_session("shop", session_settings(self.cwd, **self.beat))
+        return self.admission.refusal(session, self.wake, is_held=self.is_held)
 
 
-def everything_wrong(tmp_path: Path, wake: Wake) -> GateFacts:
+def everything_wrong(folder: Path, wake: Wake) -> Gate:
     state = SessionState(failures=PAUSED, spent=SpentToday(day="2026-11-21", usd=1.0))
-    wrong = facts(tmp_path, wake, state, enabled=False, daily_budget_usd=0.5, **CLOSED, **HIDDEN)
-    return replace(
-        wrong,
-        route=lambda: None,
-        is_busy=True,
-        is_tracked=lambda: True,
-        playbook_is_empty=lambda: True,
-        folder_is_there=lambda: False,
-        halted="paused by @ana",
-    )
+    wrong = Gate(folder, wake, state, enabled=False, daily_budget_usd=0.5, **CLOSED, **HIDDEN)
+    (wrong.cwd / "HEARTBEAT.md").unlink()
+    make_repo(wrong.cwd, {"HEARTBEAT.md": "# Quick Tasks\n"})
+    wrong.cwd.rename(folder / "elsewhere")
+    wrong.route, wrong.is_held, wrong.halted = None, True, "paused by @ana"
+    return wrong
 
 
-def put_right(wrong: GateFacts, step: BeatStep) -> GateFacts:
-    beat, changes = wrong.session.beat, {}
-    shown = beat.visibility.model_copy(update={"show_alerts": True})
+def put_right(wrong: Gate, step: BeatStep) -> None:
     match step:
         case BeatStep.DISABLED:
-            changes = {"session": replace(wrong.session, beat=beat.model_copy(update={"enabled": True}))}
+            wrong.beat["enabled"] = True
         case BeatStep.HALTED:
-            changes = {"halted": None}
+            wrong.halted = ""
         case BeatStep.PAUSED:
-            changes = {"state": wrong.state.evolve(failures=Failures())}
+            wrong.store.save("shop", lambda state: state.evolve(failures=Failures()))
         case BeatStep.HOURS:
-            changes = {"hours": wrong.hours.__class__("00:00", "24:00", "UTC")}
+            wrong.beat.update(OPEN)
         case BeatStep.FOLDER:
-            changes = {"folder_is_there": lambda: True}
+            (wrong.cwd.parent / "elsewhere").rename(wrong.cwd)
         case BeatStep.HIDDEN:
-            changes = {"session": replace(wrong.session, beat=beat.model_copy(update={"visibility": shown}))}
+            del wrong.beat["visibility"]
         case BeatStep.ROUTE:
-            changes = {"route": lambda: DM}
+            wrong.route = DM
         case BeatStep.BUDGET:
-            changes = {"state": wrong.state.evolve(spent=SpentToday())}
+            wrong.store.save("shop", lambda state: state.evolve(spent=SpentToday()))
         case BeatStep.BUSY:
-            changes = {"is_busy": False}
+            wrong.is_held = False
         case BeatStep.TRACKED:
-            changes = {"is_tracked": lambda: False}
+            git(wrong.cwd, "rm", "-q", "--cached", "HEARTBEAT.md")
         case BeatStep.EMPTY:
-            changes = {"playbook_is_empty": lambda: False}
-    return replace(wrong, **changes)
+            (wrong.cwd / "HEARTBEAT.md").write_text(TASK)
 
 
 @pytest.mark.parametrize(
@@ -92,29 +96,29 @@ def put_right(wrong: GateFacts, step: BeatStep) -> GateFacts:
 def test_the_gate_refuses_in_the_order_of_the_contract(tmp_path: Path, wake: Wake, order: list[BeatStep]) -> None:
     """With everything wrong, putting one thing right at a time leads through every refusal to a beat."""
     wrong, met = everything_wrong(tmp_path, wake), []
-    while (found := find_refusal(wrong)) is not None:
+    while (found := wrong.refusal()) is not None:
         met.append(found.step)
-        wrong = put_right(wrong, found.step)
+        put_right(wrong, found.step)
     assert met == order
 
 
 @pytest.mark.parametrize("wake", list(Wake))
 def test_a_session_in_order_beats(tmp_path: Path, wake: Wake) -> None:
     """Whatever woke it."""
-    assert find_refusal(facts(tmp_path, wake)) is None
+    assert Gate(tmp_path, wake).refusal() is None
 
 
 def test_every_refusal_says_what_to_know(tmp_path: Path) -> None:
     """The numbers, the times and the command that helps."""
-    assert find_refusal(facts(tmp_path, enabled=False)).why == "disabled: to switch it on: /triage heartbeat on shop"  # type: ignore[union-attr]
-    closed = find_refusal(facts(tmp_path, **CLOSED))
+    assert Gate(tmp_path, enabled=False).refusal().why == "disabled: to switch it on: /triage heartbeat on shop"  # type: ignore[union-attr]
+    closed = Gate(tmp_path, **CLOSED).refusal()
     assert closed is not None
     assert closed.why == "outside hours: it is 13:00 in Europe/Berlin, beats run 01:00-02:00"
     spent = SessionState(spent=SpentToday(day="2026-11-21", usd=0.519))
-    budget = find_refusal(facts(tmp_path, state=spent, daily_budget_usd=0.5))
+    budget = Gate(tmp_path, state=spent, daily_budget_usd=0.5).refusal()
     assert budget is not None
     assert budget.why == "budget spent: 0.52 of 0.50 USD today"
-    paused = find_refusal(facts(tmp_path, state=SessionState(failures=PAUSED)))
+    paused = Gate(tmp_path, state=SessionState(failures=PAUSED)).refusal()
     assert paused is not None
     assert paused.why == "paused: 5 failures in a row (refused); tried again at 2026-11-21 12:10 UTC"
 
@@ -122,19 +126,21 @@ def test_every_refusal_says_what_to_know(tmp_path: Path) -> None:
 def test_a_pause_ends_when_it_is_over(tmp_path: Path) -> None:
     """The session is probed at its next slot."""
     over = Failures(key="refused", count=5, paused_until=START)
-    assert find_refusal(facts(tmp_path, state=SessionState(failures=over))) is None
+    assert Gate(tmp_path, state=SessionState(failures=over)).refusal() is None
 
 
-def test_the_playbook_is_read_only_if_everything_else_allows_the_beat(tmp_path: Path) -> None:
-    """And a route is asked for only by a session that is on."""
+def test_nobody_is_asked_for_a_route_of_a_session_that_is_off(tmp_path: Path) -> None:
+    """A look at the chat costs time, at every tick."""
 
-    def unasked() -> Any:
+    def unasked(*_: Any) -> Any:
         raise AssertionError("asked")
 
-    off = replace(facts(tmp_path, enabled=False), route=unasked, is_tracked=unasked, playbook_is_empty=unasked)
-    assert find_refusal(off) is not None
-    busy = replace(facts(tmp_path), is_busy=True, is_tracked=unasked, playbook_is_empty=unasked)
-    assert find_refusal(busy) is not None
+    zones = OwnerZones(FakeWorkspace(), FakeClock(START), local="UTC")
+    admission = Admission(SessionMemory(MemoryStore()), zones, FakeClock(START), route=unasked)
+    session = resolve_session("shop", session_settings(tmp_path, **OPEN, enabled=False))
+    refused = admission.refusal(session, Wake.INTERVAL)
+    assert refused is not None
+    assert refused.step is BeatStep.DISABLED
 
 
 def test_what_was_spent_yesterday_counts_no_more() -> None:

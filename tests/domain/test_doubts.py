@@ -1,0 +1,40 @@
+"""Doubts about a draft: their codes decide, their sentences are shown, and records of older versions are read."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.domain.doubts import Doubt, DoubtCode, settled_by, wrote_in_thread
+from bot.domain.threads import NO_DOUBTS, ThreadState
+from tests.builders import NOW, a_thread
+
+ASKER = a_thread().original_sender_id
+
+
+@pytest.mark.parametrize("code", list(DoubtCode))
+def test_a_doubt_is_read_back_from_its_sentence(code: DoubtCode) -> None:
+    """As the records of older versions hold it: the same doubt, so that it is not shown twice."""
+    by = "U1" if code in (DoubtCode.WROTE, DoubtCode.SETTLED, DoubtCode.CONTEXT, DoubtCode.NOT_POSTED) else ""
+    bare = code in (DoubtCode.CONTEXT,) or Doubt(code=code).is_hard
+    doubt = Doubt(code=code, by=by, about="" if bare else "two {words}\nand more")
+    assert Doubt.read(doubt.text) == doubt
+
+
+def test_a_record_that_holds_sentences_alone_has_its_doubts() -> None:
+    """And goes on with them: known ones are not added again, and the asker's last word still counts."""
+    said = settled_by(ASKER, "never mind")
+    old = a_thread().in_doubt([wrote_in_thread("U9", NOW), said]).model_dump(mode="json")
+    del old["doubts"]
+    state = ThreadState.model_validate(old)
+    assert state.is_settled
+    assert state.with_doubts([said]) == state
+    assert not state.with_doubts([wrote_in_thread(ASKER, NOW)]).is_settled
+
+
+def test_a_thread_without_doubts_is_written_as_it_was() -> None:
+    """The field stands in a record only where there are any."""
+    state = a_thread().in_doubt([wrote_in_thread("U9", NOW)])
+    assert state.model_dump(mode="json")["doubts"] == [
+        {"code": "wrote", "by": "U9", "about": f"{NOW:%Y-%m-%d %H:%M:%S}"}
+    ]
+    assert "doubts" not in state.evolve(**NO_DOUBTS).model_dump(mode="json")
