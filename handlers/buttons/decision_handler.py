@@ -97,14 +97,7 @@ class DecisionHandler(Generic[Subject]):
         def listener(ack: Ack, body: Body, action: Body, client: WebClient) -> None:  # noqa: ARG001 - as all buttons'
             ack()
             click = Click.of(body, action)
-            try:
-                subject = self.permitted(click, read)
-                self._on_permitted(click, subject)
-                said = decide(click, subject)
-            except TriageError as error:
-                self.refuse(click, error)
-            else:
-                self._answer(click, said)
+            self._decide(click, lambda subject: decide(click, subject), read=read)
 
         return listener
 
@@ -124,8 +117,9 @@ class DecisionHandler(Generic[Subject]):
             click = Click.of(body, action)
             try:
                 subject = self.permitted(click, asks=False)
+                view = build(click, subject)
                 with translate_slack_errors("open the dialogue"):
-                    opened: Any = client.views_open(trigger_id=body["trigger_id"], view=build(click, subject))
+                    opened: Any = client.views_open(trigger_id=body["trigger_id"], view=view)
                 self._on_permitted(click, subject)
                 if fill is not None:
                     fill(client, str(opened["view"]["id"]), click, subject)
@@ -157,14 +151,7 @@ class DecisionHandler(Generic[Subject]):
                 ack(**errors_in(str(block), error))
                 return
             ack()
-            try:
-                subject = self.permitted(click)
-                self._on_permitted(click, subject)
-                said = decide(click, subject, typed)
-            except TriageError as error:
-                self.refuse(click, error, typed=typed)
-            else:
-                self._answer(click, said)
+            self._decide(click, lambda subject: decide(click, subject, typed), typed=typed)
 
         return listener
 
@@ -189,6 +176,21 @@ class DecisionHandler(Generic[Subject]):
         log.info("a click was refused: %s", error, extra={"action": "click_refused"})
         self.say(click, self._explain(error), typed=typed)
 
-    def _answer(self, click: Click, said: str | None) -> None:
-        if said:
-            self.say(click, said[:ANSWER_CHARS])
+    def _decide(
+        self,
+        click: Click,
+        decide: Callable[[Subject], str | None],
+        *,
+        read: Callable[[object], Subject] | None = None,
+        typed: str | None = None,
+    ) -> None:
+        """Decide if whoever clicked may, and answer; what was typed in vain goes back to them."""
+        try:
+            subject = self.permitted(click, read)
+            self._on_permitted(click, subject)
+            said = decide(subject)
+        except TriageError as error:
+            self.refuse(click, error, typed=typed)
+        else:
+            if said:
+                self.say(click, said[:ANSWER_CHARS])

@@ -34,7 +34,7 @@ class Desk:
         self.told: list[tuple[str, str, str]] = []
         self.asked_owner: list[bool] = []
         self.fails: TriageError | None = None
-        self.expired = False
+        self.expired = self.is_broken = False
         workspace = FakeWorkspace()
         workspace.groups["C0OPS"] = frozenset({APPROVER})
         approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
@@ -92,6 +92,8 @@ class Desk:
         return self._decide(click, thing)
 
     def _build(self, click: Click, thing: str) -> View:
+        if self.is_broken:
+            raise KeyError("thing")
         return View(type="modal", title="T", blocks=[])
 
     def _check(self, thing: str, typed: str | None) -> str | None:
@@ -158,6 +160,13 @@ class TestOpening:
         desk.open(by=OTHER)
         assert (desk.order, desk.told) == (["ack"], [("C1", OTHER, REFUSAL)])
         assert desk.asked_owner == [False, True]
+
+    def test_a_bug_of_ours_is_not_taken_for_slacks(self, desk: Desk) -> None:
+        """Only what Slack answers is translated."""
+        desk.is_broken = True
+        with pytest.raises(KeyError):
+            desk.open()
+        assert (desk.order, desk.told) == (["ack"], [])
 
     def test_a_trigger_that_expired_is_told(self, desk: Desk) -> None:
         """Nothing is filled."""
