@@ -84,7 +84,7 @@ class DraftReminders:
             return
         try:
             self._desk.privacy.require()  # a reminder quotes questions
-            self._remind_of([thread_line(state.model_dump(mode="json")) for state in due], now)
+            self._remind_of([thread_line(state) for state in due], now)
         except Unconfirmed:
             log.info("a reminder may have been said", extra={"action": "reminder_unconfirmed"})
         except ProviderError:

@@ -139,8 +139,6 @@ class Collection(Generic[Model]):
 
     def add(self, doc_id: str, value: Model) -> bool:
         """Store a new value; False where one of this id is stored, which stays."""
-        if self.find(doc_id) is not None:
-            return False
         with suppress(Conflict):
             self.put(doc_id, value, version=0)
             return True

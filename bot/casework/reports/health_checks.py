@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bot.casework.pause import read_pause
+from bot.casework.reports.journal_history import time_of
 from bot.casework.reports.status_overview import tail
 from bot.domain.text.humanize import time_ago
 from bot.intake.presence import connection_state, describe_presence, read_presence
@@ -78,10 +79,10 @@ def journal_check(store: Store, now: datetime) -> HealthCheck:
     if not heard:
         return HealthCheck(ok=True, says="no message heard yet")
     last, done = heard[-1], {_identity(record) for record in sorted_}
-    at = _time(last.get("create_time"))
+    at = time_of(last.get("create_time"))
     says = f"last message written {time_ago(now, at)}" if at else "the last message has no time"
     if _identity(last) in done or (at is not None and now - at < SORTING_TAKES):
-        classified = _time(sorted_[-1].get("classified_at")) if sorted_ else None
+        classified = time_of(sorted_[-1].get("classified_at")) if sorted_ else None
         return HealthCheck(ok=True, says=f"{says}, last sorted {time_ago(now, classified)}" if classified else says)
     fix = "restart the bot, which sorts what waits; if it recurs, look for `sort_failed` in its log and for free disk"
     return HealthCheck(ok=False, says=f"{says}, and it was not sorted", fix=fix)
@@ -92,7 +93,7 @@ def classifier_check(store: Store, now: datetime) -> HealthCheck:
     sorted_ = tail(store, CLASSIFIED)
     if not sorted_:
         return HealthCheck(ok=True, says="nothing sorted yet")
-    at, version = _time(sorted_[-1].get("classified_at")), sorted_[-1].get("classifier_version")
+    at, version = time_of(sorted_[-1].get("classified_at")), sorted_[-1].get("classifier_version")
     says = f"version {version}, last sorted {time_ago(now, at)}" if at else f"version {version}"
     messages = [record for record in sorted_ if record.get("msg_type") not in ("edit", "delete")]
     busy = sum(record.get("classification") == "actionable" for record in messages) / max(1, len(messages))
@@ -112,11 +113,3 @@ def pause_check(store: Store) -> HealthCheck:
 
 def _identity(record: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(record.get(key) for key in _IDENTITY)
-
-
-def _time(text: object) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(str(text))
-    except ValueError:
-        return None
-    return at if at.tzinfo is not None else None

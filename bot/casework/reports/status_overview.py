@@ -11,18 +11,18 @@ from datetime import datetime
 from typing import Any
 
 from bot.casework.pause import read_pause
+from bot.casework.reports.journal_history import time_of
 from bot.casework.reports.open_findings import FindingLine, read_open_findings
 from bot.domain.paging import Paging
 from bot.domain.questions.approval_basis import basis_of, standing_words
 from bot.domain.questions.escalation_rules import watch_line
-from bot.domain.returns import Usage
 from bot.domain.severity import Severity
 from bot.domain.text.humanize import time_ago
 from bot.domain.text.sanitize import one_line
-from bot.domain.threads import PendingReason, ThreadStatus
+from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.intake.presence import describe_presence, read_presence
 from bot.ports import Documents, Store
-from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SPEND, THREADS, unsealed
+from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SPEND, THREADS, Collection
 
 TAIL_BYTES = 256 * 1024
 QUESTION_CHARS = 90
@@ -126,65 +126,42 @@ def overview(store: Store, now: datetime) -> Overview:
 
 
 def _threads(documents: Documents) -> tuple[list[ThreadLine], list[str]]:
+    threads = Collection(documents, THREADS)
     lines, unreadable = [], [damaged.name for damaged in documents.damaged(THREADS.name)]
     for document in documents.list(THREADS.name):
-        try:
-            line = thread_line(unsealed(document))
-        except (ValueError, KeyError, TypeError, AttributeError):
+        state = threads.parse(document)
+        if state is None:
             unreadable.append(f"{document.id}.json")
-            continue
-        if line.status is not ThreadStatus.CLOSED:
-            lines.append(line)
+        elif state.is_open:
+            lines.append(thread_line(state))
     return sorted(lines, key=lambda line: (line.severity.rank, line.started_at)), sorted(unreadable)
 
 
-def thread_line(document: dict[str, Any]) -> ThreadLine:
-    """Return what a list says of a thread's document, as it stands on disk."""
-    reason = PendingReason(document["pending_reason"]) if document["pending_reason"] else None
+def thread_line(state: ThreadState) -> ThreadLine:
+    """Return what a list says of a thread."""
+    long_run = state.escalation_transcript_path if state.status is ThreadStatus.ESCALATED else None
     return ThreadLine(
-        thread_id=document["thread_id"],
-        chat_id=document["chat_id"],
-        permalink=document["permalink"],
-        status=ThreadStatus(document["status"]),
-        reason=reason,
-        question=one_line(document["question"], QUESTION_CHARS),
-        started_at=_aware(document["started_at"]),
-        severity=Severity(document.get("severity") or Severity.ACT),
-        paging=Paging.model_validate(document.get("paging") or {}),
-        watch=_watch(document),
-        card=_card(document),
-        passed=_passed(document) if reason is PendingReason.APPROVAL else None,
+        thread_id=state.thread_id,
+        chat_id=state.chat_id,
+        permalink=state.permalink,
+        status=state.status,
+        reason=state.pending_reason,
+        question=one_line(state.question, QUESTION_CHARS),
+        started_at=state.started_at,
+        severity=state.severity,
+        paging=state.paging,
+        watch=watch_line(state.escalation_tmux_session, long_run) if long_run else None,
+        card=(state.card_channel, state.card_ts) if state.card_channel and state.card_ts else None,
+        passed=_passed(state) if state.pending_reason is PendingReason.APPROVAL else None,
     )
 
 
-def _passed(document: dict[str, Any]) -> str:
+def _passed(state: ThreadState) -> str:
     """Return how a draft stands that passed: edited since, or what it rests on."""
-    ret, verdict = document.get("investigator_return") or {}, document.get("validator_return") or {}
-    if document.get("draft_pending") != ret.get("draft_reply"):
+    if state.has_edited_draft:
         return "edited by a human"
-    usage = Usage.model_validate(document["usage"]) if document.get("usage") else None
-    judge = verdict.get("validator_model")
-    return standing_words(basis_of(drafted_by=document.get("investigator"), judged_by=judge, usage=usage))
-
-
-def _card(document: dict[str, Any]) -> tuple[str, str] | None:
-    channel, ts = document.get("card_channel"), document.get("card_ts")
-    return (str(channel), str(ts)) if channel and ts else None
-
-
-def _watch(document: dict[str, Any]) -> str | None:
-    path = document.get("escalation_transcript_path")
-    if document["status"] != ThreadStatus.ESCALATED or not path:
-        return None
-    return watch_line(document.get("escalation_tmux_session"), str(path))
-
-
-def _aware(text: str) -> datetime:
-    """Return a time with its zone; raises ValueError for one without, which cannot be compared."""
-    at = datetime.fromisoformat(text)
-    if at.tzinfo is None:
-        raise ValueError(f"{text} has no time zone")
-    return at
+    judge = state.validator_return.validator_model if state.validator_return else None
+    return standing_words(basis_of(drafted_by=state.investigator, judged_by=judge, usage=state.usage))
 
 
 def tail(store: Store, name: str) -> list[dict[str, Any]]:
@@ -193,12 +170,8 @@ def tail(store: Store, name: str) -> list[dict[str, Any]]:
 
 
 def _last_event_at(store: Store) -> datetime | None:
-    for record in reversed(tail(store, EVENTS)):
-        try:
-            return _aware(record["create_time"])
-        except (KeyError, TypeError, ValueError):
-            continue
-    return None
+    times = (time_of(record.get("create_time")) for record in reversed(tail(store, EVENTS)))
+    return next(filter(None, times), None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
