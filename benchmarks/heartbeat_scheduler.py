@@ -34,6 +34,7 @@ from bot.heartbeat.sessions.session_memory import SessionMemory
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES, Collection
 from tests.heartbeat.builders import alert_router
+from tests.heartbeat.surface import FakeSurface
 
 SESSIONS = 10_000
 TARGET_S = 0.1
@@ -72,7 +73,7 @@ class Works:
             self.store,
             self.jobs,
             Admission(self.store, zones, self.clock, route=lambda *_: dm),
-            MissedBeatAlerts(self.store, zones, alert_router({}, self.store, self.clock)),
+            MissedBeatAlerts(self.store, zones, alert_router({"slack": FakeSurface()}, self.store, self.clock)),
             BeatLog(NdjsonJournal(home / "heartbeats.ndjson")),
             WakeBox(FileDocuments(home)),
             self.clock,
