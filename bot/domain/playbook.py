@@ -14,8 +14,16 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Final, Self
 
-from bot.domain.playbooks.markdown_lines import ITEM, LineKind, MarkdownLine, scan_lines
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, PlaybookSection, entries, sections
+from bot.domain.playbooks.playbook_entries import (
+    ITEM,
+    LineKind,
+    MarkdownLine,
+    PlaybookEntry,
+    PlaybookSection,
+    entries,
+    scan_lines,
+    sections,
+)
 from bot.domain.tiers import Stamps, Tier
 
 _STAMP: Final = re.compile(r"(.*?\blast\s+(quick|hourly|daily)\b[^:]*:[*_`]*)(.*)", re.IGNORECASE | re.DOTALL)

@@ -13,8 +13,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.domain.playbook import Playbook, line_end
-from bot.domain.playbooks.markdown_lines import LineKind
-from bot.domain.playbooks.playbook_entries import PLACEHOLDER, PlaybookEntry, PlaybookSection, plain_text, task_id
+from bot.domain.playbooks.playbook_entries import (
+    PLACEHOLDER,
+    LineKind,
+    PlaybookEntry,
+    PlaybookSection,
+    plain_text,
+    task_id,
+)
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 

@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.domain.playbook import Playbook, parse
-from bot.domain.playbooks.markdown_lines import ITEM
 from bot.domain.playbooks.playbook_edits import add_task
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text
+from bot.domain.playbooks.playbook_entries import ITEM, PlaybookEntry, plain_text
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.tiers import Tier
 from bot.errors import InputError
