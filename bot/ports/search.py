@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bot.domain.memory.notes import KeptNote, NoteCitation
+from bot.domain.search.definitions import Definition
 from bot.domain.search.passages import IndexReport, MemoryHit, Passage
 
 
@@ -16,8 +17,22 @@ class PassageIndex(Protocol):
         """Bring the index up to HEAD; only blobs it has not seen are read."""
         ...
 
-    def search(self, question: str, *, limit: int = 8) -> list[Passage]:
-        """Return the best passages at the indexed commit, best first; empty when nothing matches."""
+    def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
+        """Return the best passages at the indexed commit, best first; empty when nothing matches.
+
+        The words of `subject`, what was asked before, raise what holds them.
+        """
+        ...
+
+    def definitions(self, name: str) -> list[Definition]:
+        """Return what defines a name at the indexed commit, however it is capitalised, in the order of the index."""
+        ...
+
+    def places_called(self, name: str) -> list[str]:
+        """Return the searched files a name means (a path, its end, a file name without its ending), then the folders.
+
+        A folder ends in a slash.
+        """
         ...
 
 

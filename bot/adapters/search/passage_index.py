@@ -18,11 +18,12 @@ from bot.adapters.search import passage_store as rows
 from bot.adapters.search.passage_store import Damaged, PassageStore, is_readable, read_file
 from bot.agent.git.git_repo import GitRepo, TreeEntry
 from bot.agent.git.lfs import is_pointer
+from bot.domain.search.definitions import Definition
 from bot.domain.search.file_kinds import may_hold_text
 from bot.domain.search.index_gaps import IndexGaps
 from bot.domain.search.passages import IndexReport, Passage
 from bot.domain.search.ranking import Match, Ranked, rank, rarity
-from bot.domain.search.tokens import Term, question_terms
+from bot.domain.search.tokens import Term, helping_terms, question_terms
 from bot.errors import StoreError
 
 MAX_TERMS = 40
@@ -75,17 +76,38 @@ class SqlitePassageIndex:
         seconds = time.perf_counter() - started
         return IndexReport(commit=commit, files=files, read=read, skipped=skipped, seconds=seconds, gaps=gaps)
 
-    def search(self, question: str, *, limit: int = 8) -> list[Passage]:
+    def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
         """Return the best passages at the indexed commit, best first; empty when none covers enough of the question.
+
+        The words of `subject` raise what holds them; they are the question where that has no telling words of its own.
 
         An index that was never built, or whose building was cut off, is built first; raises what `refresh` raises.
         """
-        terms = question_terms(question)
+        own = question_terms(question)
+        terms = (*own, *helping_terms(subject)) if own else question_terms(subject)
         found = self._whole(lambda: self._find(terms, question, limit))
         if found is None:
             self.refresh()
             found = self._whole(lambda: self._find(terms, question, limit))
         return found or []
+
+    def definitions(self, name: str) -> list[Definition]:
+        """Return what defines a name, however it is capitalised, at most MAX_DEFINITIONS.
+
+        Of an index that was never built nothing; raises StoreError as `search` does.
+        """
+        return self._read(lambda connection: rows.definitions(connection, name))
+
+    def places_called(self, name: str) -> list[str]:
+        """Return the files a name means, then the folders, which end in a slash; raises StoreError."""
+        return self._read(lambda connection: rows.places_called(connection, name))
+
+    def _read(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
+        def step() -> _T:
+            with self._store.open() as connection:
+                return query(connection)
+
+        return self._whole(step)
 
     def _whole(self, step: Callable[[], _T]) -> _T:
         """Return what `step` returns; a damaged database is deleted and the step taken once more."""

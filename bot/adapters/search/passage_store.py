@@ -18,15 +18,18 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from bot.agent.git.git_repo import TreeEntry, split_lines
 from bot.agent.git.lfs import is_pointer
 from bot.agent.tools.tool_output import redact_lines
 from bot.domain.credentials.secret_forms import VERSION as CREDENTIAL_FORMS
-from bot.domain.search.chunks import split_into_chunks
+from bot.domain.search.chunks import Chunk, split_into_chunks
+from bot.domain.search.definitions import Defined, Definition, DefinitionKind, definitions_in
 from bot.domain.search.file_kinds import is_indexed, is_prose
 from bot.domain.search.index_gaps import IndexGaps
 from bot.domain.search.tokens import extra_words
@@ -34,18 +37,22 @@ from bot.errors import ConfigError, DiskRefused, StoreError
 
 MAX_FILE_BYTES = 1_000_000
 MAX_LINE_CHARS = 2_000
+MAX_DEFINITIONS = 2_000
+_LINES = 64
+"""More lines than a passage has: with its id they make up the id of a definition."""
 _GAPS = ("unreadable", "lfs", "submodules")
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
-    """Lines `start` to `end` of a file, the names they stand under, their text and its extra words."""
+    """Lines `start` to `end` of a file, the names they stand under, their text, its extra words, what they define."""
 
     start: int
     end: int
     names: str
     text: str
     parts: str
+    defined: Sequence[Defined] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +78,17 @@ def read_file(entry: TreeEntry, content: bytes | None) -> StoredFile:
         return StoredFile(entry.path, entry.blob, skipped=content != b"")
     lines = redact_lines(lines)
     chunks = split_into_chunks(lines, prose=is_prose(entry.path))
-    return StoredFile(entry.path, entry.blob, False, [_stored(lines, one.start, one.end, one.names) for one in chunks])
+    defined = definitions_in(entry.path, lines)
+    return StoredFile(entry.path, entry.blob, False, [_stored(lines, one, defined) for one in chunks])
 
 
-def _stored(lines: Sequence[str], start: int, end: int, names: Sequence[str]) -> StoredPassage:
-    text = "\n".join(lines[start - 1 : end])
-    named = " ".join(names)
-    return StoredPassage(start, end, f"{named} {extra_words(named)}", text, extra_words(text))
+def _stored(lines: Sequence[str], chunk: Chunk, defined: Sequence[Defined]) -> StoredPassage:
+    text = "\n".join(lines[chunk.start - 1 : chunk.end])
+    named = " ".join(chunk.names)
+    first, last = (bisect_left(defined, line, key=attrgetter("line")) for line in (chunk.start, chunk.end + 1))
+    return StoredPassage(
+        chunk.start, chunk.end, f"{named} {extra_words(named)}", text, extra_words(text), defined[first:last]
+    )
 
 
 COLUMN_WEIGHTS = "4.0, 3.0, 1.0, 0.7"  # names, path, body, parts
@@ -117,10 +128,22 @@ def put_file(connection: sqlite3.Connection, file: StoredFile) -> None:
             "INSERT INTO words (rowid, names, path, body, parts) VALUES (?, ?, ?, ?, ?)",
             (place.lastrowid, one.names, file.path, one.text, one.parts),
         )
+        connection.executemany(
+            "INSERT OR IGNORE INTO definition VALUES (?, ?, ?, ?)",
+            [
+                ((place.lastrowid or 0) * _LINES + each.line - one.start, each.name, each.scope, each.kind)
+                for each in one.defined
+            ],
+        )
 
 
 def forget(connection: sqlite3.Connection, path: str) -> None:
-    """Remove a file and its passages."""
+    """Remove a file, its passages and what they define."""
+    passages = connection.execute("SELECT id FROM passage WHERE path = ?", (path,)).fetchall()
+    connection.executemany(
+        "DELETE FROM definition WHERE id BETWEEN ? AND ?",
+        [(one * _LINES, one * _LINES + _LINES - 1) for (one,) in passages],
+    )
     connection.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM passage WHERE path = ?)", (path,))
     connection.execute("DELETE FROM passage WHERE path = ?", (path,))
     connection.execute("DELETE FROM file WHERE path = ?", (path,))
@@ -184,12 +207,47 @@ def place(connection: sqlite3.Connection, passage: int) -> tuple[str, int, int, 
     return path, start, end, text
 
 
+def definitions(connection: sqlite3.Connection, name: str) -> list[Definition]:
+    """Return the first MAX_DEFINITIONS definitions of a name, however it is capitalised, in the order of the index."""
+    found = connection.execute(
+        "SELECT definition.name, scope, kind, path, start + definition.id % ? FROM definition"
+        " JOIN passage ON passage.id = definition.id / ? WHERE definition.name = ? COLLATE NOCASE"
+        " ORDER BY definition.id LIMIT ?",
+        (_LINES, _LINES, name, MAX_DEFINITIONS),
+    )
+    return [
+        Definition(name=known, scope=scope, path=path, line=line, kind=DefinitionKind(kind))
+        for known, scope, kind, path, line in found
+    ]
+
+
+def places_called(connection: sqlite3.Connection, name: str) -> list[str]:
+    """Return the searched files a name means (a path, its end, a file name without its ending), then the folders.
+
+    A folder ends in a slash; each kind is in the order of the paths.
+    """
+    end = f"/{name.strip('/').lower()}"
+    found = connection.execute(
+        "SELECT path FROM file WHERE NOT skipped AND instr('/' || lower(path), ?) ORDER BY path", (end,)
+    )
+    paths = [path for (path,) in found]
+    files = [path for path in paths if _is_called(f"/{path.lower()}", end)]
+    folders = (
+        path[: f"/{path.lower()}".find(f"{end}/") + len(end)] for path in paths if f"{end}/" in f"/{path.lower()}"
+    )
+    return [*files, *dict.fromkeys(folders)]
+
+
+def _is_called(path: str, end: str) -> bool:
+    return path.endswith(end) or path.rpartition(".")[0].endswith(end)
+
+
 def _phrase(words: Sequence[str]) -> str:
     """Return an FTS5 string: inside quotes nothing is syntax but the quote itself."""
     return '"' + " ".join(words).replace('"', '""') + '"'
 
 
-LAYOUT = 2
+LAYOUT = 3
 VERSION = LAYOUT + 1_000 * CREDENTIAL_FORMS
 """Of the rows: another layout, or other rules for what is blacked out, and the index is built anew."""
 BUSY_S = 60
@@ -201,6 +259,10 @@ CREATE TABLE file (path TEXT PRIMARY KEY, blob TEXT NOT NULL, skipped INTEGER NO
 CREATE TABLE passage (id INTEGER PRIMARY KEY, path TEXT NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL);
 CREATE TABLE gap (path TEXT PRIMARY KEY, kind TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX passage_path ON passage (path);
+CREATE TABLE definition (
+    id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE NOT NULL, scope TEXT NOT NULL, kind INTEGER NOT NULL
+);
+CREATE INDEX definition_name ON definition (name);
 CREATE VIRTUAL TABLE words USING fts5 (names, path, body, parts, tokenize = 'porter unicode61');
 PRAGMA user_version = {VERSION};
 """

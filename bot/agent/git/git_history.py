@@ -71,6 +71,19 @@ class GitHistory:
         )
         return list(_commits(out))
 
+    def line_commits(
+        self, commit: str, path: str, start: int, end: int, *, limit: int, timeout_s: float
+    ) -> list[Commit]:
+        """Return the newest commits up to `commit` that changed the lines `start`..`end`, as these stand there."""
+        out, _ = self._git.run_capped(
+            *("log", "-z", "--no-show-signature", "--no-color", "--no-mailmap", "--decorate-refs=refs/tags/"),
+            *("--no-ext-diff", "--no-textconv", "--no-patch", f"--format={_FORMAT}%x00", f"--max-count={limit}"),
+            *(f"-L{start},{end}:{path}", "--end-of-options", commit),
+            max_bytes=MAX_BYTES,
+            timeout_s=timeout_s,
+        )
+        return list(_commits(out))
+
     def changed_paths(self, commit: str, *, text: str | None = None) -> list[str]:
         """Return the paths a commit changed (against its first parent), or those where it adds or removes `text`."""
         pickaxe = [f"-S{text}"] if text else []

@@ -61,7 +61,7 @@ class GitProcess:
         except FileNotFoundError as error:
             raise ConfigError("git is not installed; install it (`apt-get install git`)") from error
         except subprocess.TimeoutExpired as error:
-            raise ProviderError(self._too_slow(args[0])) from error
+            raise ProviderError(self._too_slow(args[0], TIMEOUT_S)) from error
         if done.returncode != 0:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise ProviderError(f"git {args[0]} failed in {self.root}: {said[-1] if said else done.returncode}")
@@ -76,15 +76,17 @@ class GitProcess:
         except FileNotFoundError as error:
             raise ConfigError("git is not installed; install it (`apt-get install git`)") from error
 
-    def run_capped(self, *args: str, max_bytes: int, fine: tuple[int, ...] = (0,)) -> Captured:
+    def run_capped(
+        self, *args: str, max_bytes: int, fine: tuple[int, ...] = (0,), timeout_s: float = TIMEOUT_S
+    ) -> Captured:
         """Return the first `max_bytes` that git prints and stop it there; `fine` are the exit codes of success.
 
         Raises:
             ConfigError: git is not installed.
-            ProviderError: it failed, or took over TIMEOUT_S.
+            ProviderError: it failed, or took over `timeout_s`.
         """
         process = self.start(*args)
-        timer = threading.Timer(TIMEOUT_S, process.kill)
+        timer = threading.Timer(timeout_s, process.kill)
         timer.start()
         with process:
             assert process.stdout is not None
@@ -97,11 +99,13 @@ class GitProcess:
         if len(out) > max_bytes:
             return Captured(out[:max_bytes], complete=False)
         if code not in fine:
-            raise ProviderError(self._too_slow(args[0]) if expired else f"git {args[0]} failed in {self.root}: {code}")
+            raise ProviderError(
+                self._too_slow(args[0], timeout_s) if expired else f"git {args[0]} failed in {self.root}: {code}"
+            )
         return Captured(out, complete=True)
 
-    def _too_slow(self, command: str) -> str:
-        return f"git {command} took over {TIMEOUT_S} s in {self.root}"
+    def _too_slow(self, command: str, timeout_s: float) -> str:
+        return f"git {command} took over {timeout_s:g} s in {self.root}"
 
 
 def environment() -> dict[str, str]:

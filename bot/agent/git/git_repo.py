@@ -102,6 +102,10 @@ class GitRepo:
             return None
         return None if strange else full
 
+    def is_shallow(self) -> bool:
+        """Whether the checkout lacks the older commits of its history; raises ProviderError when git fails."""
+        return self._git("rev-parse", "--is-shallow-repository").strip() == b"true"
+
     def tree(self, commit: str) -> list[TreeEntry]:
         """Return every regular file of `commit`: no symbolic links, no submodules."""
         try:

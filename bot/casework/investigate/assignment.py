@@ -35,7 +35,8 @@ class Assignment:
     """One question to look into: all an investigator knows when it starts.
 
     `summaries` has one line for each other open thread; `feedback` is why the draft of the round before came back;
-    `spent_usd` is what the thread has cost so far.
+    `spent_usd` is what the thread has cost so far; `earlier` is what people wrote in the thread before the question,
+    oldest first, so that "and where is it set?" can be understood.
     """
 
     question: str
@@ -49,6 +50,7 @@ class Assignment:
     memory_hits: tuple[MemoryHit, ...] = ()
     feedback: str | None = None
     spent_usd: float = 0.0
+    earlier: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,6 +118,7 @@ def build_assignment(
         rubric=state.rubric or "",
         round=number,
         thread_context=_conversation(desk, state, thread),
+        earlier=tuple(said.text for said in _conversation(desk, state, _before(state, thread))),
         human_context=context,
         summaries=lines,
         memory_hits=tuple(hits),
@@ -156,6 +159,12 @@ def _conversation(desk: ThreadService, state: ThreadState, thread: Sequence[Chat
     others = [one for one in thread if one.message_id != state.original_message_id and not one.is_bot]
     heard = {sender for sender in dict.fromkeys(one.sender_id for one in others) if _is_heard(desk, sender)}
     return tuple(ThreadMessage(one.sender_id, one.text) for one in others if one.sender_id in heard)
+
+
+def _before(state: ThreadState, thread: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+    """Return the messages of the thread that came before the question; none where the question is not among them."""
+    ids = [one.message_id for one in thread]
+    return thread[: ids.index(state.original_message_id)] if state.original_message_id in ids else ()
 
 
 def _is_heard(desk: ThreadService, user_id: str) -> bool:

@@ -2,29 +2,40 @@
 
 Pure. It names and quotes passages and claims no more; every line quoted is verbatim.
 
-The investigator that needs no model: it searches, and quotes what it found.
+The investigator that needs no model: it looks names up, asks git who changed them, searches, and quotes what it found.
 
-Reads the passage index, memory hits and the cited lines at their commit; writes nothing. Every line it quotes is read
+Reads the index, memory hits, commits and the cited lines at their commit; writes nothing. Every line it quotes is read
 from git in this run and stands in the ledger; with nothing relevant there is no draft.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import islice
 from typing import Literal
 
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import MEMORY_TOOL, Ledger
 from bot.agent.model_run import OnProgress
+from bot.casework.investigate.asked_definitions import Asked, asked_definitions, asked_history
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.domain.citations.prose_spans import Spans, spans_of
-from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
+from bot.casework.investigate.excerpts import (
+    Excerpt,
+    excerpt_of_passage,
+    excerpts_of_definition,
+    excerpts_of_file,
+    whole_excerpt,
+)
+from bot.casework.investigate.history_answer import history_answer, history_subject
+from bot.domain.citations.prose_spans import spans_of
+from bot.domain.citations.verbatim_quotes import plain_text
 from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, InvestigatorReturn, Usage
 from bot.domain.search.file_kinds import is_indexed
-from bot.domain.search.passages import MemoryHit, Passage, best_lines, is_quotable
-from bot.domain.search.tokens import question_stems, text_stems
+from bot.domain.search.history_questions import asks_for_history
+from bot.domain.search.passages import MemoryHit, Passage, is_quotable
+from bot.domain.search.tokens import question_stems
 from bot.domain.text.sanitize import one_line
 from bot.ports import PassageIndex
 
@@ -34,28 +45,12 @@ CLAIM_CHARS = 300
 NOTHING_FOUND = "No passage of the code answers this. Which component, file, setting or exact error text is it about?"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Excerpt:
-    """Lines of one file at one commit, verbatim, and how many of the question's words their passage holds."""
-
-    path: str
-    start: int
-    end: int
-    commit: str
-    text: str
-    covered: int
-
-    @property
-    def ref(self) -> str:
-        """The citation of these lines."""
-        return f"{self.path}:{self.start}-{self.end}"
-
-
 def compose_draft(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> str:
     """Return the reply: earlier answers by name, the closest excerpts under their places, the others by place."""
     parts = [f"An earlier answer is close to this: {note.title} (`{note.ref}`)." for note in notes]
     if excerpts:
-        parts.append(f"I searched the code at `{excerpts[0].commit[:8]}` without a model. Closest lines:")
+        defined = f"The first quote defines `{excerpts[0].defines}`:" if excerpts[0].defines else "Closest lines:"
+        parts.append(f"I searched the code at `{excerpts[0].commit[:8]}` without a model. {defined}")
     parts += [f"`{excerpt.ref}`\n```\n{excerpt.text}\n```" for excerpt in excerpts[:QUOTED]]
     if others := excerpts[QUOTED:]:
         parts.append("Also close: " + ", ".join(f"`{excerpt.ref}`" for excerpt in others))
@@ -75,9 +70,11 @@ def compose_answer(
     asked = len(question_stems(question))
     covered = max((excerpt.covered for excerpt in excerpts), default=0)
     best = excerpts[0].ref if excerpts else notes[0].ref
+    held = f"The closest passage holds {covered} of the question's {asked} telling words."
+    defines = excerpts[0].defines if excerpts else ""
     return InvestigatorReturn(
-        confidence=_confidence(covered, asked),
-        confidence_reason=f"The closest passage holds {covered} of the question's {asked} telling words.",
+        confidence="medium" if defines else _confidence(covered, asked),
+        confidence_reason=f"The first quote is the definition of `{defines}`." if defines else held,
         summary_for_orchestrator=f"Searched without a model; closest is {best}.",
         draft_reply=compose_draft(excerpts, notes),
         evidence_refs=(*_refs(excerpts, notes), *map(_cautioned, lessons)),
@@ -96,7 +93,7 @@ def _refs(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> Iterator[E
             ref=excerpt.ref,
             commit=excerpt.commit,
             quote=excerpt.text,
-            supports_claim="Also close to the question." if number else "Closest to the question.",
+            supports_claim=_claim(excerpt, is_first=not number),
         )
     for note in notes:
         yield EvidenceRef(
@@ -105,6 +102,12 @@ def _refs(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> Iterator[E
             quote=note.excerpt,
             supports_claim="An earlier approved answer is close to the question.",
         )
+
+
+def _claim(excerpt: Excerpt, *, is_first: bool) -> str:
+    if excerpt.defines:
+        return f"Defines `{excerpt.defines}`."
+    return "Closest to the question." if is_first else "Also close to the question."
 
 
 def _cautioned(hit: MemoryHit) -> EvidenceRef:
@@ -127,14 +130,14 @@ MAX_EXCERPTS = 4
 MAX_PER_FILE = 2
 MAX_WORDS = MAX_DRAFT_WORDS - 40  # room for the line that names an earlier answer
 MAX_CHARS = 2_400  # of a draft, so that with the line on an earlier answer it fits into Slack's editor
-MAX_LINE_CHARS = 1_000  # a longer line is data or made by a machine; half of it would be no verbatim line
 SIZES = (12, 6, 3, 1)  # lines of an excerpt; only the best passage may have the most
-WIDENINGS = ((0, 0), (0, 1), (1, 0), (1, 1), (0, 3), (3, 0), (3, 3), (6, 6))  # lines before and behind an excerpt
 WORTH_QUOTING = 0.5
+NAMED_WORTH = 1.25
+"""How much more a passage counts that defines what the question names, where it asks for something else."""
+MAX_EARLIER_CHARS = 2_000
 STRONG_MEMORY = 0.6
 NEAR_LESSON, NEAR_DOUBTFUL = 0.5, 0.3  # the search halves the score of what changed
 MAX_LESSONS = 2
-_UNQUOTABLE = "```"  # stands for a line that no excerpt may hold
 
 
 class OfflineInvestigator:
@@ -159,28 +162,65 @@ class OfflineInvestigator:
             StoreError: the index cannot be read or written.
         """
         question = "\n".join((assignment.question, *(said.text for said in assignment.human_context)))
+        subject = "\n".join(assignment.earlier)[-MAX_EARLIER_CHARS:]
         ledger = Ledger()
-        self._index.refresh()
-        excerpts = self._excerpts(question, assignment.feedback or "", ledger)
-        notes = [hit for hit in assignment.memory_hits if _is_strong(hit)][:1]
-        lessons = [hit for hit in assignment.memory_hits if _is_warning(hit)][:MAX_LESSONS]
-        for hit in (*notes, *lessons):
-            ledger.record_query(MEMORY_TOOL, hit.ref)
-        ret = compose_answer(question, excerpts, notes, lessons).model_copy(
-            update={"investigator_round": assignment.round}
-        )
+        commit = self._index.refresh().commit
+        feedback = assignment.feedback or ""
+        ret = self._history(question, subject, feedback, ledger, commit) if asks_for_history(question) else None
+        if ret is None:
+            asked = asked_definitions(question, self._index, subject=subject)
+            excerpts = self._excerpts(question, subject, asked, feedback, ledger, commit)
+            notes = [hit for hit in assignment.memory_hits if _is_strong(hit)][:1]
+            lessons = [hit for hit in assignment.memory_hits if _is_warning(hit)][:MAX_LESSONS]
+            for hit in (*notes, *lessons):
+                ledger.record_query(MEMORY_TOOL, hit.ref)
+            ret = compose_answer(question, excerpts, notes, lessons)
+        ret = ret.model_copy(update={"investigator_round": assignment.round})
         return Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator=OFFLINE)
 
-    def _excerpts(self, question: str, feedback: str, ledger: Ledger) -> list[Excerpt]:
+    def _history(
+        self, question: str, subject: str, feedback: str, ledger: Ledger, commit: str
+    ) -> InvestigatorReturn | None:
+        """Return what git says of who changed what the question names, and when; None where it does not say."""
+        asked = asked_history(question, self._index, subject=subject)
+        changed = history_subject(question, asked, self._repo, commit)
+        if changed is None:
+            return None
+        shown = self._defining(Asked(asked.definitions[:1]), question_stems(question), feedback, commit)
+        answer = history_answer(question, changed, self._repo, ledger, excerpts=shown, commit=commit)
+        _record(shown if answer else (), ledger)
+        return answer
+
+    def _excerpts(
+        self, question: str, subject: str, asked: Asked, feedback: str, ledger: Ledger, commit: str
+    ) -> list[Excerpt]:
         """Return the lines worth quoting, best first, that fit into one reply; what feedback names is left out."""
         ledger.record_query("search_code", question)
-        passages = self._index.search(question)
-        chosen: list[Excerpt] = []
+        stems = question_stems(question) or question_stems(subject)
+        chosen = self._defining(asked, stems, feedback, commit) if asked.is_answer else []
+        passages = _with_named_first(self._index.search(question, subject=subject), asked)
         for passage in passages:
             if passage.score >= WORTH_QUOTING * passages[0].score:
-                chosen.extend(self._fitting(passage, question_stems(question), feedback, chosen))
-        for one in chosen:
-            ledger.record_read(one.path, one.start, one.end, commit=one.commit, text=one.text)
+                chosen.extend(self._fitting(passage, stems, feedback, chosen))
+        _record(chosen, ledger)
+        return chosen
+
+    def _defining(self, asked: Asked, stems: frozenset[str], feedback: str, commit: str) -> list[Excerpt]:
+        """Return the first lines of each definition, or of the files where there is none, that there is room for."""
+        chosen: list[Excerpt] = []
+        for one in asked.definitions or asked.places:
+            path = one if isinstance(one, str) else one.path
+            lines = self._repo.lines_at(commit, path) if is_indexed(path) else None
+            if lines is None:
+                continue
+            spans = spans_of(path, plain_text(lines))
+            found = (
+                excerpts_of_file(path, lines, spans, commit=commit)
+                if isinstance(one, str)
+                else excerpts_of_definition(one, lines, spans, commit=commit, stems=stems)
+            )
+            fitting = (each for each in found if each.ref not in feedback and _has_room(chosen, each))
+            chosen.extend(islice(fitting, 1))
         return chosen
 
     def _fitting(
@@ -190,39 +230,29 @@ class OfflineInvestigator:
         lines = self._repo.lines_at(passage.commit, passage.path) if is_indexed(passage.path) else None
         if lines is None or "\n".join(lines[passage.start - 1 : passage.end]) != passage.text:
             return []
-        found = [excerpt for size in SIZES if (excerpt := _excerpt(passage, stems, size))]
+        found = [excerpt for size in SIZES if (excerpt := excerpt_of_passage(passage, stems, size))]
         spans = spans_of(passage.path, plain_text(lines))
-        excerpts = [whole for excerpt in found if (whole := _whole(excerpt, lines, spans))]
+        excerpts = [whole for excerpt in found if (whole := whole_excerpt(excerpt, lines, spans))]
         if any(excerpt.ref in feedback for excerpt in excerpts):
             return []
         return [excerpt for excerpt in excerpts[bool(chosen) :] if _has_room(chosen, excerpt)][:1]
 
 
-def _excerpt(passage: Passage, stems: frozenset[str], size: int) -> Excerpt | None:
-    lines = passage.text.split("\n")
-    window = best_lines([line if len(line) <= MAX_LINE_CHARS else _UNQUOTABLE for line in lines], stems, size)
-    if window is None:
-        return None
-    return Excerpt(
-        path=passage.path,
-        start=passage.start + window[0],
-        end=passage.start + window[1] - 1,
-        commit=passage.commit,
-        text="\n".join(lines[slice(*window)]),
-        covered=len(stems & text_stems(f"{passage.path} {passage.text}")),
-    )
+def _record(excerpts: Sequence[Excerpt], ledger: Ledger) -> None:
+    for one in excerpts:
+        ledger.record_read(one.path, one.start, one.end, commit=one.commit, text=one.text)
 
 
-def _whole(excerpt: Excerpt, lines: Sequence[str], spans: Spans) -> Excerpt | None:
-    """Return an excerpt with as many lines around it as a quotation needs to keep its sense; None if it needs many."""
-    for before, after in WIDENINGS:
-        start, end = max(1, excerpt.start - before), min(len(lines), excerpt.end + after)
-        text = "\n".join(lines[start - 1 : end])
-        can_be_quoted = is_quotable(text) and max(map(len, text.split("\n"))) <= MAX_LINE_CHARS
-        if can_be_quoted and flaw_of(text, lines, spans, start=start, end=end) is None:
-            is_same = (start, end) == (excerpt.start, excerpt.end)
-            return excerpt if is_same else replace(excerpt, start=start, end=end, text=text)
-    return None
+def _with_named_first(passages: Sequence[Passage], asked: Asked) -> list[Passage]:
+    """Return the passages best first, those raised that define what the question names."""
+    places = {(one.path, one.line) for one in asked.definitions}
+    raised = [
+        replace(one, score=one.score * NAMED_WORTH)
+        if any(path == one.path and one.start <= line <= one.end for path, line in places)
+        else one
+        for one in passages
+    ]
+    return sorted(raised, key=lambda one: -one.score)
 
 
 def _is_strong(hit: MemoryHit) -> bool:
@@ -241,4 +271,5 @@ def _has_room(chosen: Sequence[Excerpt], excerpt: Excerpt) -> bool:
     of_file = sum(one.path == excerpt.path for one in chosen)
     reply = compose_draft([*chosen, excerpt], ())
     fits = len(reply) <= MAX_CHARS and len(reply.split()) <= MAX_WORDS
-    return fits and len(chosen) < MAX_EXCERPTS and of_file < MAX_PER_FILE
+    is_new = not any(one.overlaps(excerpt) for one in chosen)
+    return fits and is_new and len(chosen) < MAX_EXCERPTS and of_file < MAX_PER_FILE

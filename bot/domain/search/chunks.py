@@ -16,11 +16,11 @@ SOFT_LINES = 24
 MAX_LINES = 40
 
 _DEFINITION = re.compile(
-    r"""^(?P<indent>\s*)(?:
+    r"""^(?P<indent>\s*+)(?:
       (?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\(\w+\))?|unsafe|inline
           |open|override|sealed|data|suspend|const|declare)\s+)*
       (?:def|class|func|function\*?|fn|interface|struct|enum|trait|impl|type|module|namespace|object|protocol|fun|macro)
-      \s+(?:\([^)]*\)\s*)?(?:self\.)?(?P<name>[A-Za-z_$][\w$]*[?!]?)(?=\s*(?:[(:{<\[=;|]|$|extends|implements|where|for))
+      \s+(?:\([^)]*\)\s*)?(?:self\.)?(?P<name>[A-Za-z_$][\w$]*[?!]?)(?=\s*(?:[(:{<\[=;|]|$|extends|implements|where|for|struct|interface|func|map))
     | (?:export\s+)?(?:const|let|var)\s+(?P<bound>[A-Za-z_$][\w$]*)\s*(?::[^=]+)?=\s*(?:async\s*)?
       (?:function|\(|\w+\s*=>)
     | (?P<constant>[A-Z][A-Z0-9_]{2,})\s*(?::[^=]+)?=
@@ -63,7 +63,7 @@ def split_into_chunks(lines: Sequence[str], *, prose: bool = False) -> list[Chun
     [Chunk(start=1, end=2, names=('one',))]
     """
     marks = _headings(lines) if prose else _definitions(lines)
-    ends = [*_cuts(lines, {_first_attached(lines, mark.line) for mark in marks}), len(lines)]
+    ends = [*_cuts(lines, {first_attached(lines, mark.line) for mark in marks}), len(lines)]
     starts = [0, *ends[:-1]]
     return [
         _chunk(lines, start, end, marks)
@@ -133,8 +133,8 @@ def _headings(lines: Sequence[str]) -> list[_Mark]:
     return marks
 
 
-def _first_attached(lines: Sequence[str], at: int) -> int:
-    """Return the first of the decorator and comment lines that stand directly above line `at`."""
+def first_attached(lines: Sequence[str], at: int) -> int:
+    """Return the first of the decorator and comment lines that stand directly above line `at` (both from 0)."""
     while at and _ATTACHED.match(lines[at - 1]) and lines[at - 1].strip():
         at -= 1
     return at

@@ -107,7 +107,7 @@ WEIGHTS = {
 
 _ASKED_FOR = {
     FileKind.TEST: re.compile(r"\b(?:tests?|fixtures?|conftest)\b", re.I),
-    FileKind.EXAMPLE: re.compile(r"\b(?:examples?|samples?|demo|tutorial)\b", re.I),
+    FileKind.EXAMPLE: re.compile(r"\b(?:examples?|samples?|demo|tutorial|bench(?:es|marks?)?)\b", re.I),
     FileKind.CHANGELOG: re.compile(
         r"\b(?:change ?log|release notes?|(?:which|what|since) (?:version|release))\b", re.I
     ),
@@ -128,10 +128,11 @@ _RULES = tuple(
         ),
         (
             FileKind.TEST,
-            r"(?:^|/)(?:tests?|__tests__|specs?|testdata|fixtures|e2e)/|(?:^|/)(?:test_[^/]*|conftest\.py)$",
+            r"(?:^|/)(?:tests?|__tests__|__mocks__|specs?|testdata|fixtures|e2e)/|(?:^|/)(?:test_[^/]*|conftest\.py)$",
         ),
         (FileKind.TEST, r"(?:_test|_spec|\.test|\.spec|Test|Tests)\.\w+$"),
-        (FileKind.EXAMPLE, r"(?:^|/)(?:examples?|samples?|demos?|tutorials?|benchmarks?)/"),
+        (FileKind.EXAMPLE, r"(?:^|/)(?:examples?|samples?|demos?|tutorials?|bench(?:es|marks?)?)/"),
+        (FileKind.EXAMPLE, r"(?:^|/)bench(?:mark)?_[^/]*$|_bench(?:mark)?\.\w+$|\.bench(?:mark)?\.\w+$"),
         (FileKind.DOCS, r"\.(?:md|mdx|rst|adoc|org|txt)$|(?:^|/)README[^/]*$"),
         (FileKind.SETTINGS, r"\.(?:toml|ya?ml|json|cfg|ini|conf|properties|xml|csv|tsv|css|scss|html?)$"),
         (FileKind.SETTINGS, r"(?:^|/)(?:Makefile|Dockerfile|\.[\w.-]+)$|\.(?:mk|example|sample|template)$"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 STOP_WORDS = frozenset(
@@ -130,6 +130,7 @@ NEAR_WORDS = _near_words()
 
 MAX_QUESTION_CHARS = 40_000
 MAX_CANDIDATES = 64
+HELP = 0.5
 
 _MARKUP = re.compile(r"<[@!#][^>]*>|https?://[^\s|>]+|:[a-z0-9_+-]+:(?!:)", re.I)
 _WORD = re.compile(r"\w+(?:\.\w+)*")
@@ -156,7 +157,7 @@ def question_terms(question: str) -> tuple[Term, ...]:
     >>> [" ".join(term.words) for term in question_terms("Where is should_retry called?")]
     ['should', 'retry', 'called', 'should retry']
     """
-    tokens = _WORD.findall(_MARKUP.sub(" ", question[:MAX_QUESTION_CHARS]))
+    tokens = _WORD.findall(without_markup(question))
     words = _most_telling(word for token in tokens for word in _parts(token))
     return (
         *(Term((word,), 1.0, word) for word in words),
@@ -164,6 +165,17 @@ def question_terms(question: str) -> tuple[Term, ...]:
         *_neighbours(tokens, frozenset(words)),
         *_near(words),
     )
+
+
+def helping_terms(subject: str) -> tuple[Term, ...]:
+    """Return what was asked before as terms that raise a passage and need not be covered."""
+    own = (term for term in question_terms(subject) if term.weight >= 1)
+    return tuple(replace(term, weight=term.weight * HELP, about=None) for term in own)
+
+
+def without_markup(question: str) -> str:
+    """Return the first MAX_QUESTION_CHARS of a question without mentions, addresses and emoji names."""
+    return _MARKUP.sub(" ", question[:MAX_QUESTION_CHARS])
 
 
 def _parts(token: str) -> list[str]:

@@ -413,3 +413,53 @@ def test_a_submodule_is_a_gap_until_it_is_gone(code: Path, tmp_path: Path) -> No
     git(code, "rm", "--quiet", "--cached", "libs/other")
     git(code, "commit", "--quiet", "--message", "no submodule")
     assert index.refresh().gaps == IndexGaps()
+
+
+def test_names_are_found_where_they_are_defined(code: Path) -> None:
+    """With path, line and what encloses them, however they are capitalised."""
+    index = index_of(code)
+    index.refresh()
+    (found,) = index.definitions("PRINTINVOICE")
+    assert (found.name, found.scope, found.path, found.line) == ("printInvoice", "InvoicePrinter", "src/billing.py", 4)
+    assert index.definitions("print") == []
+
+
+def test_definitions_follow_the_commits(code: Path) -> None:
+    """A file that changes, moves or goes takes its names along."""
+    index = index_of(code)
+    index.refresh()
+    commit_files(code, {"src/billing.py": "\n\nclass Invoice:\n    pass\n"})
+    index.refresh()
+    assert index.definitions("printInvoice") == []
+    assert [one.line for one in index.definitions("Invoice")] == [3]
+    git(code, "rm", "--quiet", "src/billing.py")
+    git(code, "commit", "--quiet", "--message", "gone")
+    index.refresh()
+    assert index.definitions("Invoice") == []
+
+
+def test_every_line_of_a_long_file_keeps_its_names(tmp_path: Path) -> None:
+    """Passages share no ids, and each definition is on its own line."""
+    lines = [f"LIMIT_{number} = {number}" for number in range(500)]
+    index = index_of(make_repo(tmp_path / "long", {"a.py": "\n".join(lines)}))
+    index.refresh()
+    found = [index.definitions(f"LIMIT_{number}") for number in range(500)]
+    assert [[one.line for one in each] for each in found] == [[number + 1] for number in range(500)]
+
+
+def test_files_and_folders_are_found_by_what_they_are_called(code: Path) -> None:
+    """By their path, its end or their name; a folder ends in a slash; nothing in the middle of a word."""
+    index = index_of(code)
+    index.refresh()
+    assert index.places_called("src/billing.py") == ["src/billing.py"]
+    assert index.places_called("Billing") == ["src/billing.py"]
+    assert index.places_called("src") == ["src/"]
+    assert index.places_called("port.py") == []
+
+
+def test_what_was_asked_before_raises_what_holds_it(tmp_path: Path) -> None:
+    """A follow-up with hardly a word of its own finds what the thread is about."""
+    files = {f"src/{name}.py": f"# {name}: it is set here\nlimit = 5\n" for name in ("alpha", "beta", "gamma")}
+    index = index_of(make_repo(tmp_path / "three", files))
+    assert index.search("and where is the limit?", subject="how long is gamma?")[0].path == "src/gamma.py"
+    assert index.search("and why?", subject="how long is beta?")[0].path == "src/beta.py"

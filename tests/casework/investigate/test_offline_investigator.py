@@ -10,6 +10,7 @@ from bot.casework.checks.draft_checks import check_return, ref_marks
 from bot.casework.investigate.assignment import Assignment, Investigation, ThreadMessage
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.returns import EvidenceKind
+from bot.domain.search.definitions import Definition
 from bot.domain.search.passages import IndexReport, MemoryHit, Passage
 from bot.domain.threads import QuestionType
 from bot.errors import ConfigError
@@ -30,7 +31,13 @@ class Shelf:
     def refresh(self) -> IndexReport:
         return IndexReport(commit=self._repo.head(), files=len(self._paths), read=0, skipped=0, seconds=0.0)
 
-    def search(self, question: str, *, limit: int = 8) -> list[Passage]:
+    def definitions(self, name: str) -> list[Definition]:
+        return []
+
+    def places_called(self, name: str) -> list[str]:
+        return []
+
+    def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
         commit = self._repo.head()
         found = [(path, self._repo.lines_at(commit, path) or []) for path in self._paths]
         return [
@@ -254,7 +261,7 @@ def test_an_index_that_disagrees_with_git_is_not_quoted(code: Path) -> None:
     """Only lines that stand at the commit are evidence."""
 
     class Liar(Shelf):
-        def search(self, question: str, *, limit: int = 8) -> list[Passage]:
+        def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
             return [
                 Passage(path=one.path, start=1, end=1, text="invented", commit=one.commit, score=1.0)
                 for one in super().search(question, limit=limit)

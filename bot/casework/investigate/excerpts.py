@@ -1,0 +1,134 @@
+"""Lines of files worth quoting: cut out of a passage or of a definition, widened until they keep their sense.
+
+Pure. Every excerpt is verbatim, may stand in a reply, and would pass the check of quotes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from bot.domain.citations.prose_spans import Spans
+from bot.domain.citations.verbatim_quotes import flaw_of
+from bot.domain.search.chunks import first_attached
+from bot.domain.search.definitions import Definition
+from bot.domain.search.passages import Passage, best_lines, is_quotable
+from bot.domain.search.tokens import text_stems
+
+MAX_LINE_CHARS = 1_000  # a longer line is data or made by a machine; half of it would be no verbatim line
+MAX_ATTACHED = 8
+"""How many lines of comments and decorators above a definition are quoted with it."""
+MAX_BODY = 400
+_DEFINITION_SIZES = (12, 6, 3, 1)
+_WIDENINGS = ((0, 0), (0, 1), (1, 0), (1, 1), (0, 3), (3, 0), (3, 3), (6, 6))  # lines before and behind an excerpt
+_CLOSERS = (")", "]", "}", "end", "{", "*/")
+_UNQUOTABLE = "```"  # stands for a line that no excerpt may hold
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Excerpt:
+    """Lines of one file at one commit, verbatim, and how many of the question's words their passage holds.
+
+    `defines` is the name that the lines define, where they were chosen for it.
+    """
+
+    path: str
+    start: int
+    end: int
+    commit: str
+    text: str
+    covered: int
+    defines: str = ""
+
+    @property
+    def ref(self) -> str:
+        """The citation of these lines."""
+        return f"{self.path}:{self.start}-{self.end}"
+
+    def overlaps(self, other: Excerpt) -> bool:
+        """Whether both quote a line."""
+        return self.path == other.path and self.start <= other.end and other.start <= self.end
+
+
+def excerpt_of_passage(passage: Passage, stems: frozenset[str], size: int) -> Excerpt | None:
+    """Return the at most `size` lines of a passage that answer best; None if none may be quoted."""
+    lines = passage.text.split("\n")
+    window = best_lines([line if len(line) <= MAX_LINE_CHARS else _UNQUOTABLE for line in lines], stems, size)
+    if window is None:
+        return None
+    return Excerpt(
+        path=passage.path,
+        start=passage.start + window[0],
+        end=passage.start + window[1] - 1,
+        commit=passage.commit,
+        text="\n".join(lines[slice(*window)]),
+        covered=len(stems & text_stems(f"{passage.path} {passage.text}")),
+    )
+
+
+def excerpts_of_definition(
+    definition: Definition, lines: Sequence[str], spans: Spans, *, commit: str, stems: frozenset[str]
+) -> Iterator[Excerpt]:
+    """Yield a definition's first lines as they may be quoted, the most first; nothing if it is not on its line."""
+    if definition.line > len(lines) or definition.name not in lines[definition.line - 1]:
+        return
+    end = definition_end(lines, definition.line)
+    above = first_attached(lines, definition.line - 1) + 1
+    starts = [above] if definition.line - above <= MAX_ATTACHED else []
+    for size in _DEFINITION_SIZES:
+        for start in dict.fromkeys((*starts, definition.line)):
+            last = min(end, definition.line + size - 1)
+            text = "\n".join(lines[start - 1 : last])
+            excerpt = Excerpt(
+                path=definition.path,
+                start=start,
+                end=last,
+                commit=commit,
+                text=text,
+                covered=len(stems & text_stems(f"{definition.path} {text}")),
+                defines=definition.name,
+            )
+            if whole := whole_excerpt(excerpt, lines, spans):
+                yield whole
+
+
+def excerpts_of_file(path: str, lines: Sequence[str], spans: Spans, *, commit: str) -> Iterator[Excerpt]:
+    """Yield a file's first lines as they may be quoted, the most first."""
+    for size in _DEFINITION_SIZES:
+        text = "\n".join(lines[:size]).rstrip()
+        first = Excerpt(path=path, start=1, end=text.count("\n") + 1, commit=commit, text=text, covered=1)
+        if text and (whole := whole_excerpt(first, lines, spans)):
+            yield whole
+
+
+def definition_end(lines: Sequence[str], line: int) -> int:
+    """Return the last line of what is defined on `line` (both from 1): what is indented more, and what closes it.
+
+    >>> definition_end(["def a(", "    b,", "):", "    return b", "", "c = 1"], 1)
+    4
+    """
+    indent = _indent(lines[line - 1])
+    last = line
+    for at in range(line, min(len(lines), line + MAX_BODY)):
+        text = lines[at]
+        if text.strip():
+            if _indent(text) <= indent and not (_indent(text) == indent and text.strip().startswith(_CLOSERS)):
+                break
+            last = at + 1
+    return last
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def whole_excerpt(excerpt: Excerpt, lines: Sequence[str], spans: Spans) -> Excerpt | None:
+    """Return an excerpt with as many lines around it as a quotation needs to keep its sense; None if it needs many."""
+    for before, after in _WIDENINGS:
+        start, end = max(1, excerpt.start - before), min(len(lines), excerpt.end + after)
+        text = "\n".join(lines[start - 1 : end])
+        can_be_quoted = is_quotable(text) and max(map(len, text.split("\n"))) <= MAX_LINE_CHARS
+        if can_be_quoted and flaw_of(text, lines, spans, start=start, end=end) is None:
+            is_same = (start, end) == (excerpt.start, excerpt.end)
+            return excerpt if is_same else replace(excerpt, start=start, end=end, text=text)
+    return None

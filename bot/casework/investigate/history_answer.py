@@ -1,0 +1,152 @@
+"""Answers from git history, without a model: which commits last changed what a question names.
+
+Reads commits up to HEAD and nothing of the work tree. Every commit named is a citation with a verbatim line of its
+message; a commit whose message may not be shown is named by its id, author and date only if its author may be.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from bot.agent.git.git_history import Commit, GitHistory
+from bot.agent.git.git_repo import GitRepo
+from bot.agent.ledger import Ledger
+from bot.casework.investigate.asked_definitions import Asked
+from bot.casework.investigate.excerpts import MAX_LINE_CHARS, Excerpt, definition_end
+from bot.domain.citations.prose_spans import prose_of
+from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
+from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.search.history_questions import HISTORY_WORDS, asks_for_origin, asks_why
+from bot.domain.search.passages import is_quotable
+from bot.domain.search.question_names import names_in
+from bot.domain.text.sanitize import one_line
+from bot.errors import ProviderError
+
+log = logging.getLogger(__name__)
+
+MAX_COMMITS: Final = 4
+MAX_LINE_COMMITS: Final = 500
+MAX_MESSAGE_LINES: Final = 8
+MAX_AUTHOR_CHARS: Final = 60
+LINE_HISTORY_S: Final = 10.0
+"""How long git may look for the commits of single lines; after that those of the file are named."""
+SHALLOW: Final = "This checkout is shallow: older commits are not in it, and its oldest one stands for all before it."
+
+
+class Subject(NamedTuple):
+    """What changed: a name in a file, a file, or (neither) the whole codebase."""
+
+    name: str = ""
+    path: str = ""
+    lines: tuple[int, int] | None = None
+
+    @property
+    def words(self) -> str:
+        """What it is called in a reply."""
+        return f"`{self.name}` in `{self.path}`" if self.name else f"`{self.path}`" if self.path else "the codebase"
+
+
+class CommitQuote(NamedTuple):
+    """A commit and the lines of its message that may be quoted."""
+
+    commit: Commit
+    quote: str
+
+    @property
+    def line(self) -> str:
+        """The commit in one line, and what else of its message is quoted below it."""
+        author = one_line(self.commit.author, MAX_AUTHOR_CHARS)
+        return f"{self.commit.sha[:12]} {self.commit.date} {author}: {self.quote}"
+
+
+def history_subject(question: str, asked: Asked, repo: GitRepo, commit: str) -> Subject | None:
+    """Return what a question about history is about; None where it names something that is not found."""
+    for one in asked.definitions:
+        lines = repo.lines_at(commit, one.path)
+        if lines and one.line <= len(lines) and one.name in lines[one.line - 1]:
+            return Subject(one.name, one.path, (one.line, definition_end(lines, one.line)))
+    if asked.places:
+        return Subject(path=asked.places[0])
+    names = names_in(question)
+    is_about_all = not names.names and HISTORY_WORDS.issuperset(names.words)
+    return Subject() if is_about_all else None
+
+
+def history_answer(
+    question: str, subject: Subject, repo: GitRepo, ledger: Ledger, *, commit: str, excerpts: Sequence[Excerpt]
+) -> InvestigatorReturn | None:
+    """Return the newest commits that changed a subject, as a draft with citations; None where git names none.
+
+    `excerpts` are lines to show with them, which the ledger knows; raises ProviderError when git fails.
+    """
+    wants_first = asks_for_origin(question) and subject.lines is not None
+    of_lines = _line_commits(subject, repo, commit, limit=MAX_LINE_COMMITS if wants_first else MAX_COMMITS)
+    found = of_lines or GitHistory(repo).commits(commit, limit=MAX_COMMITS, path=subject.path or None)
+    is_first = wants_first and 0 < len(of_lines) < MAX_LINE_COMMITS
+    kept = found[-1:] if is_first else found[:MAX_COMMITS]
+    quotes = [quoted for one in kept if (quoted := _quoted(one, whole=asks_why(question)))]
+    if not quotes:
+        return None
+    for one in quotes:
+        ledger.record_query("git_show", one.commit.sha)
+    which = "The first commit of" if is_first else "Newest commits that changed"
+    shown = "\n".join(one.line for one in quotes)
+    blocks = [
+        f"I read the git history without a model. {which} {subject.words}:\n```\n{shown}\n```",
+        *(f"`{one.ref}`\n```\n{one.text}\n```" for one in excerpts),
+        *([SHALLOW] if repo.is_shallow() else []),
+    ]
+    return InvestigatorReturn(
+        confidence="medium",
+        confidence_reason="Git names these commits; nobody has judged whether they are what was meant.",
+        summary_for_orchestrator=f"Read the git history without a model; it begins with {quotes[0].commit.sha[:12]}.",
+        draft_reply="\n\n".join(blocks),
+        evidence_refs=(*map(_commit_ref, quotes), *map(_lines_ref, excerpts)),
+    )
+
+
+def _line_commits(subject: Subject, repo: GitRepo, commit: str, *, limit: int) -> list[Commit]:
+    """Return the newest commits of the subject's lines; none where it has no lines or git takes too long."""
+    if subject.lines is None:
+        return []
+    try:
+        return GitHistory(repo).line_commits(
+            commit, subject.path, *subject.lines, limit=limit, timeout_s=LINE_HISTORY_S
+        )
+    except ProviderError:
+        log.warning("git could not follow the lines", extra={"action": "line_history_failed"}, exc_info=True)
+        return []
+
+
+def _quoted(commit: Commit, *, whole: bool) -> CommitQuote | None:
+    """Return the first line of a message, or as much of it as may be quoted; None where nothing may."""
+    lines = commit.message.split("\n")
+    spans = prose_of(plain_text(lines))
+    for count in (*((MAX_MESSAGE_LINES,) if whole else ()), 1, 2, 3):
+        quote = "\n".join(lines[:count]).rstrip()
+        can_be_shown = is_quotable(f"{commit.author}\n{quote}") and max(map(len, lines[:count])) <= MAX_LINE_CHARS
+        if can_be_shown and flaw_of(quote, lines, spans) is None:
+            return CommitQuote(commit, quote)
+    return None
+
+
+def _commit_ref(one: CommitQuote) -> EvidenceRef:
+    return EvidenceRef(
+        kind=EvidenceKind.GIT_COMMIT,
+        ref=one.commit.sha,
+        commit=one.commit.sha,
+        quote=one.quote,
+        supports_claim=f"A commit of {one.commit.date} that changed it.",
+    )
+
+
+def _lines_ref(excerpt: Excerpt) -> EvidenceRef:
+    return EvidenceRef(
+        kind=EvidenceKind.FILE,
+        ref=excerpt.ref,
+        commit=excerpt.commit,
+        quote=excerpt.text,
+        supports_claim="What the commits changed, as it is now.",
+    )

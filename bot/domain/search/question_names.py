@@ -1,0 +1,148 @@
+"""Which names of code a question holds, and whether it asks for what one of them is.
+
+Pure. A name is a code span, or a word written as code (`snake_case`, `CamelCase`, `dotted.name`, `ALL_CAPS`, `call()`);
+any other word is only taken for one where the form of the question says so ("where is retry defined?").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from bot.domain.search.stop_words import STOP_WORDS
+from bot.domain.search.tokens import is_identifier, without_markup
+
+MAX_NAMES: Final = 8
+MAX_BARE_WORDS: Final = 4
+MIN_SHARE: Final = 0.6
+
+_SPAN: Final = re.compile(r"`+([^`\n]{1,200})`+")
+_TOKEN: Final = re.compile(r"[\w$#@./-]*[\w$](?:::[\w$]+)*(?:\(\))?")
+_PARTS: Final = re.compile(r"::|->|[.#]")
+_BEHIND_NAME: Final = re.compile(r"[\s(\[<=,;]|(?<!:):(?!:)")
+_NAME: Final = re.compile(r"[^\W\d][\w$]*[?!]?|\$\w+")
+_FILE: Final = re.compile(r"[\w@.-]+(?:/[\w@.-]+)*\.[A-Za-z]\w{0,9}|[\w@.-]+(?:/[\w@.-]+)+/?")
+_WORD: Final = re.compile(r"[^\W_][\w'’]*")
+
+_EXPLICIT: Final = re.compile(
+    r"\b(?:(?:re)?defined|declared|implemented|definition|declaration|implementation"
+    r"|definiert|deklariert|implementiert|défini|définie|déclarée?|definid[oa]|declarad[oa]|implementad[oa]"
+    r"|definit[oa]|zdefiniowan[ya])\b|定義|定义|定義|実装|实现",
+    re.I,
+)
+_ABOUT_USE: Final = re.compile(
+    r"\b(?:calls?|called|callers?|uses?|used|using|usages?|imports?|imported|why|who|whose|when|if|unless|between|vs|versus)\b",
+    re.I,
+)
+_DEFINITION_WORDS: Final = frozenset(
+    """
+    code source class classes function functions method methods constant constants variable variables type types struct
+    interface enum trait module table view field fields attribute property signature parameter parameters param params
+    argument arguments args return returns returned defined declared implemented definition declaration implementation
+    body mean meaning purpose explain describe show tell find locate open print point quote exactly docstring
+    wo ist sind definiert deklariert implementiert was macht tut bedeutet zeig zeige mir der die das den klasse funktion
+    methode wie funktioniert où ou est sont défini définie que quoi fait la le les fonction classe méthode montre moi
+    comment marche dónde donde está esta están definido definida qué hace es el los función clase método muestra cómo
+    funciona onde definida definido faz função como dove è definita definito cosa fa funzione il lo
+    """.split()  # noqa: SIM905 - a word list is read as words
+)
+_VALUE_WORDS: Final = frozenset({"set", "default", "defaults", "value", "values", "configured", "equal", "contain"})
+_ASKS_WHAT: Final = re.compile(
+    r"\b(?:what(?:'s|’s| is| are| does| do)|explain|describe|show me|how (?:does|do))\b", re.I
+)
+
+
+class Named(NamedTuple):
+    """A name in a question, what stands before it in a dotted name, and whether it is surely code."""
+
+    name: str
+    qualifiers: tuple[str, ...] = ()
+    is_code: bool = True
+
+
+class QuestionNames(NamedTuple):
+    """The names a question holds, the files it may name, and its other telling words in order."""
+
+    names: tuple[Named, ...]
+    files: tuple[str, ...]
+    words: tuple[str, ...]
+    is_explicit: bool
+    """It says that it asks for a definition."""
+    is_about_use: bool
+    """It asks who calls or changes something, when or why."""
+    asks_what: bool
+
+    def wants_definition(self, *, of_value: bool, consumed: Iterable[str] = ()) -> bool:
+        """Whether what a name defines is the answer; `consumed` are words that say which definition is meant."""
+        if self.is_explicit:
+            return True
+        fine = _VALUE_WORDS if of_value else frozenset[str]()
+        return not self.is_about_use and all(word in fine or word in consumed for word in self.words)
+
+    def bare(self) -> Iterator[Named]:
+        """Yield what the question's plain words may be called in the code, the longest first."""
+        most = MAX_BARE_WORDS if self.is_explicit else MAX_BARE_WORDS - 1 if self.asks_what else 0
+        if self.is_about_use or len(self.words) > most:
+            return
+        for length in range(len(self.words), 0, -1):
+            if length < MIN_SHARE * len(self.words):
+                return
+            for start in range(len(self.words) - length + 1):
+                run = self.words[start : start + length]
+                yield from (Named(name, is_code=False) for name in dict.fromkeys(("_".join(run), "".join(run))))
+
+
+def names_in(question: str) -> QuestionNames:
+    """Return what a question names.
+
+    >>> found = names_in("where is `httpx.AsyncClient` defined?")
+    >>> found.names, found.words, found.is_explicit
+    ((Named(name='AsyncClient', qualifiers=('httpx',), is_code=True),), (), True)
+    """
+    text = without_markup(question)
+    spans = _SPAN.findall(text)
+    plain = _SPAN.sub(" ", text)
+    tokens = [token.strip("./-@") for token in _TOKEN.findall(plain)]
+    coded = [token for token in tokens if _is_code(token)]
+    rest = _without(plain, coded)
+    written = [*spans, *coded]
+    pathlike = [token for token in tokens if "/" in token and token not in coded]
+    return QuestionNames(
+        names=tuple(dict.fromkeys(name for one in written if (name := _named(one))))[:MAX_NAMES],
+        files=tuple(dict.fromkeys(found[0] for one in (*written, *pathlike) if (found := _FILE.match(one.strip()))))[
+            :MAX_NAMES
+        ],
+        words=tuple(dict.fromkeys(word for word in _words(rest) if word not in _DEFINITION_WORDS)),
+        is_explicit=_EXPLICIT.search(rest) is not None,
+        is_about_use=_ABOUT_USE.search(rest) is not None,
+        asks_what=_ASKS_WHAT.search(rest) is not None,
+    )
+
+
+def _is_code(token: str) -> bool:
+    """Whether a word outside of code spans is written as code."""
+    is_constant = token.isupper() and len(token) > 2 and token.replace("_", "").isalnum() and not token.isdigit()
+    return is_identifier(token) or is_constant or token.endswith("()") or token.startswith(("_", "$")) or "::" in token
+
+
+def _named(written: str) -> Named | None:
+    """Return the name in a piece of code; what follows it is a call or a remark."""
+    head = _BEHIND_NAME.split(written.strip().lstrip("@#.*&"), maxsplit=1)[0]
+    parts = [part for part in _PARTS.split(head) if part]
+    if not parts or "/" in head or any(_NAME.fullmatch(part) is None for part in parts):
+        return None
+    return Named(parts[-1], tuple(parts[:-1]))
+
+
+def _without(text: str, coded: Sequence[str]) -> str:
+    for one in sorted(set(coded), key=len, reverse=True):
+        text = text.replace(one, " ")
+    return text
+
+
+def _words(text: str) -> Iterator[str]:
+    for token in _WORD.findall(text.lower()):
+        word = token.replace("’", "'").partition("'")[0]
+        if len(word) > 1 and word not in STOP_WORDS and not word.isdigit():
+            yield word

@@ -1,0 +1,73 @@
+"""What a question names, looked up in a real index."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.search.passage_index import SqlitePassageIndex
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.investigate.asked_definitions import asked_definitions, asked_history
+from tests.gitrepo import make_repo
+
+FILES = {
+    "src/client.py": (
+        "class Client:\n    def send(self):\n        return 1\n\n\nclass AsyncClient:\n    def send(self): ...\n"
+    ),
+    "src/policy.py": "RETRY_LIMIT = 5\n\n\ndef retry_policy():\n    return RETRY_LIMIT\n",
+    "tests/test_client.py": "class Client:\n    pass\n",
+}
+ANSWERS = {
+    "where is `Client` defined?": ["src/client.py:1"],
+    "what does AsyncClient.send do?": ["src/client.py:7"],
+    "where is the send method of AsyncClient?": ["src/client.py:7"],
+    "what is the retry policy?": ["src/policy.py:4"],
+    "what is RETRY_LIMIT set to?": ["src/policy.py:1"],
+    "where are `Client` and `retry_policy` defined?": ["src/client.py:1", "src/policy.py:4"],
+}
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> SqlitePassageIndex:
+    """The index of two modules and a test."""
+    index = SqlitePassageIndex(GitRepo(make_repo(tmp_path / "code", FILES)), tmp_path / "index.sqlite")
+    index.refresh()
+    return index
+
+
+@pytest.mark.parametrize("question", ANSWERS)
+def test_the_definition_is_the_answer(index: SqlitePassageIndex, question: str) -> None:
+    """Each name's own definition, in the order of the question."""
+    asked = asked_definitions(question, index)
+    assert [f"{one.path}:{one.line}" for one in asked.definitions] == ANSWERS[question]
+    assert asked.is_answer
+
+
+def test_a_definition_helps_a_question_about_something_else(index: SqlitePassageIndex) -> None:
+    """It is known and is not the answer."""
+    asked = asked_definitions("why does `retry_policy` give up so early?", index)
+    assert [one.name for one in asked.definitions] == ["retry_policy"]
+    assert not asked.is_answer
+
+
+def test_a_follow_up_is_about_what_was_asked_before(index: SqlitePassageIndex) -> None:
+    """Only where it names nothing itself."""
+    asked = asked_definitions("and where is it defined?", index, subject="why does `retry_policy` give up?")
+    assert [one.name for one in asked.definitions] == ["retry_policy"]
+    assert asked.is_answer
+    other = asked_definitions("and where is `Client` defined?", index, subject="why does `retry_policy` give up?")
+    assert [one.name for one in other.definitions] == ["Client"]
+
+
+def test_history_is_asked_of_names_files_folders_and_words(index: SqlitePassageIndex) -> None:
+    """A plain word may be a file or a definition there."""
+    assert asked_history("who last changed the policy?", index).places == ("src/policy.py",)
+    assert asked_history("what changed in src lately?", index).places == ("src/",)
+    assert [one.name for one in asked_history("who last changed the retry limit?", index).definitions] == [
+        "RETRY_LIMIT"
+    ]
+    assert [one.name for one in asked_history("who last changed the retry policy?", index).definitions] == [
+        "retry_policy"
+    ]
+    assert [one.name for one in asked_history("who changed it?", index, subject="what is `Client`?").definitions] == [
+        "Client"
+    ]

@@ -1,0 +1,156 @@
+"""What a file defines, language by language."""
+
+import time
+
+import pytest
+
+from bot.domain.search.definitions import DefinitionKind, definitions_in
+
+PYTHON = '''\
+"""Use it so:
+
+    def example():
+        pass
+"""
+LIMIT: int = 5
+type Pair = tuple[int, int]
+
+
+class Client(Base):
+    TIMEOUT_S = 3
+
+    @overload
+    def send(self, request: str) -> str: ...
+    async def send(self, request):
+        limit = LIMIT == 5
+        def inner(): pass
+
+
+def get(url): return url
+'''
+JAVASCRIPT = """\
+const http = require('node:http');
+export const LIMIT = 5;
+export class Client extends Base {
+  #secret = 1;
+  async send(request) {
+    describe(request, () => {
+    if (request) {
+  }
+  static of(name = build(1)) {
+  }
+  handle = async (event) => {
+  }
+}
+export default async function* walk(node) {}
+res.status = function status(code) {
+Client.prototype.close = () => {}
+export interface Options<T> {
+  retry(times: number): Promise<T>;
+}
+export type Handler = (event: string) => void;
+export declare enum Color { Red }
+"""
+GO = """\
+package gin
+const Version = "v1"
+var ErrLost = errors.New("lost")
+const (
+\tMaxRetries = 5
+\tdefaultName = "x"
+)
+type Engine struct {
+\tRouterGroup
+}
+type HandlerFunc func(*Context)
+func New(opts ...Option) *Engine {
+func (engine *Engine) Run(addr string) error {
+func Map[T any](in []T) []T {
+"""
+RUST = """\
+pub(crate) struct Client<T> { a: T }
+impl<T> Send for Client<T> {
+    pub async fn send(&self) {}
+}
+macro_rules! retry { () => {} }
+pub const LIMIT: u32 = 5;
+"""
+JAVA = """\
+public final class Client implements Closeable {
+    private static final int LIMIT = 5;
+    public static <T> List<T> send(Request request) throws IOException {
+        return deliver(request);
+    }
+}
+"""
+CASES = {
+    "a.py": (
+        PYTHON,
+        "LIMIT:6 Pair:7 Client:10 Client.TIMEOUT_S:11 Client.send:15 Client.send.inner:17 get:20",
+    ),
+    "a.ts": (
+        JAVASCRIPT,
+        "LIMIT:2 Client:3 Client.send:5 Client.of:9 Client.handle:11 walk:14 res.status:15 Client.close:16"
+        " Options:17 Options.retry:18 Handler:20 Color:21",
+    ),
+    "a.go": (GO, "Version:2 ErrLost:3 MaxRetries:5 Engine:8 HandlerFunc:11 New:12 Engine.Run:13 Map:14"),
+    "a.rs": (RUST, "Client:1 Client.send:3 retry:5 LIMIT:6"),
+    "A.java": (JAVA, "Client:1 Client.LIMIT:2 Client.send:3"),
+    "a.c": (
+        "#define LIMIT 5\ntypedef struct node node_t;\nstatic int send(int a)\n{\n    return other(a);\n}\n",
+        "LIMIT:1 node_t:2 send:3",
+    ),
+    "a.cpp": ("int Client::send(int a) {\n  while (a) {\n", "Client.send:1"),
+    "a.rb": (
+        "module Net\n  class Client\n    def self.send?(a)\n    LIMIT = 5\n",
+        "Net:1 Net.Client:2 Net.Client.send?:3 Net.Client.LIMIT:4",
+    ),
+    "a.sh": ("retry() {\n  send\n}\nfunction send {\nLIMIT=5\n", "retry:1 send:4 LIMIT:5"),
+    "a.sql": ("create table if not exists app.users (\n  id int\n);\nCREATE VIEW recent AS\n", "users:1 recent:4"),
+    "a.toml": ("[tool.ruff]\nline-length = 120\n", "ruff:1 line-length:2"),
+    "a.yml": ("retries: 5\nserver:\n  port: 80\n", "retries:1 server:2 port:3"),
+    "a.md": ("# class Client:\n\ndef send():\n", ""),
+}
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_each_language_has_its_definitions(path: str) -> None:
+    """Types, functions, methods and values with what encloses them; no call, no import, no example in a docstring."""
+    text, expected = CASES[path]
+    found = definitions_in(path, text.split("\n"))
+    shown = [f"{'.'.join(filter(None, (one.scope, one.name)))}:{one.line}" for one in found]
+    assert shown == expected.split()
+
+
+def test_each_definition_has_its_kind() -> None:
+    """A type, a function or a value."""
+    kinds = {one.name: one.kind for one in definitions_in("a.py", PYTHON.split("\n"))}
+    assert (kinds["Client"], kinds["send"], kinds["LIMIT"]) == tuple(DefinitionKind)
+
+
+@pytest.mark.parametrize(
+    "path", ["a.py", "a.ts", "a.go", "a.java", "a.cpp", "a.rs", "a.sql", "a.kt", "a.toml", "a.yml"]
+)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "public " * 8_000,
+        "x(" * 20_000,
+        " " * 40_000,
+        "a" * 40_000,
+        "int a " * 8_000,
+        '"""\\' * 10_000,
+        "export type T<",
+    ],
+)
+def test_no_text_takes_long(path: str, line: str) -> None:
+    """Twice the text takes about twice the time, whatever it holds."""
+
+    def seconds(times: int) -> float:
+        begin = time.process_time()
+        definitions_in(path, [line] * times)
+        return time.process_time() - begin
+
+    once = min(seconds(4) for _ in range(2))
+    assert min(seconds(8) for _ in range(2)) <= 4 * once + 0.05
+    assert once < 2

@@ -1,0 +1,48 @@
+"""Which questions git history answers."""
+
+import pytest
+
+from bot.domain.search.history_questions import asks_for_history, asks_for_origin, asks_why
+
+HISTORY = (
+    "who last changed the retry logic?",
+    "who wrote `send`?",
+    "who's the last one to touch X?",
+    "when was X changed?",
+    "what changed in transport.py lately?",
+    "what's new in the search?",
+    "what has changed?",
+    "why was the limit removed?",
+    "git blame for X",
+    "latest commits?",
+    "why did we change the timeout?",
+)
+CODE = (
+    "who is on call this weekend?",
+    "what changes the log level?",
+    "what happens when a setting was changed?",
+    "why does X retry?",
+    "big file uploads, when do they go to disk rather than memory?",
+    "what is the order of commits in a batch?",
+    "how are settings changed by the environment?",
+)
+
+
+@pytest.mark.parametrize("question", HISTORY)
+def test_history_is_asked_for(question: str) -> None:
+    """Who, when, what and why of changes."""
+    assert asks_for_history(question)
+
+
+@pytest.mark.parametrize("question", CODE)
+def test_code_is_asked_for(question: str) -> None:
+    """Words of change alone do not make it a question about history."""
+    assert not asks_for_history(question)
+
+
+def test_the_first_commit_and_the_reasons() -> None:
+    """Who wrote something is not who last changed it."""
+    assert asks_for_origin("who added `send`?")
+    assert not asks_for_origin("who last added anything to `send`?")
+    assert asks_why("why was it removed?")
+    assert not asks_why("when was it removed?")

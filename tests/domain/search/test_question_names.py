@@ -1,0 +1,73 @@
+"""Names in a question, and whether it asks for what one of them is."""
+
+import pytest
+
+from bot.domain.search.question_names import names_in
+
+DEFINITIONS = {
+    "where is `AsyncClient` defined?": "AsyncClient",
+    "what does Client.send do?": "Client.send",
+    "show me MAX_TERMS": "MAX_TERMS",
+    "how does `httpx.Client.send(request)` work?": "httpx.Client.send",
+    "wo ist `Zähler` definiert?": "Zähler",
+    "où est défini get_proxy ?": "get_proxy",
+    "¿dónde está definida la función `enviar`?": "enviar",
+    "`Foo` はどこで定義されていますか": "Foo",
+    "where is gin::Engine implemented": "gin.Engine",
+    "what is <@U123> `Timeout`?": "Timeout",
+    "what does get_proxy return?": "get_proxy",
+}
+OTHERS = (
+    "why does send_request retry twice?",
+    "who calls `send`?",
+    "where is `send` used?",
+    "what happens in `send` when the server hangs up?",
+    "is `send` safe to call from a thread?",
+)
+
+
+@pytest.mark.parametrize("question", DEFINITIONS)
+def test_the_form_of_a_question_asks_for_a_definition(question: str) -> None:
+    """In any of the languages, with code spans and without."""
+    found = names_in(question)
+    assert [".".join((*one.qualifiers, one.name)) for one in found.names] == [DEFINITIONS[question]]
+    assert found.wants_definition(of_value=False)
+
+
+@pytest.mark.parametrize("question", OTHERS)
+def test_a_question_about_something_else_asks_for_no_definition(question: str) -> None:
+    """The name helps, but what defines it is no answer."""
+    found = names_in(question)
+    assert found.names
+    assert not found.wants_definition(of_value=False)
+
+
+def test_a_value_may_be_asked_for() -> None:
+    """What something is set to, its definition says; what sets it, a function's definition does not."""
+    found = names_in("what is MAX_TERMS set to?")
+    assert found.wants_definition(of_value=True)
+    assert not found.wants_definition(of_value=False)
+
+
+def test_plain_words_may_be_names_where_the_form_says_so() -> None:
+    """As one word, together with underscores, and written together; never in a question about something else."""
+    assert [one.name for one in names_in("where is the retry policy defined?").bare()] == [
+        "retry_policy",
+        "retrypolicy",
+    ]
+    assert [one.name for one in names_in("what is a session?").bare()] == ["session"]
+    assert list(names_in("why does the session expire so early?").bare()) == []
+    assert list(names_in("how does bash completion know what to suggest for file arguments?").bare()) == []
+
+
+def test_files_are_named_with_their_lines_and_folders() -> None:
+    """A path may stand in the text as it is."""
+    assert names_in("who changed src/flask/app.py:12 last?").files == ("src/flask/app.py",)
+    assert names_in("what's new in domain/search?").files == ("domain/search",)
+    assert names_in("what is in `app.py`?").files == ("app.py",)
+
+
+@pytest.mark.parametrize("question", ["", "`", "``` ```", "😀", "`" * 9_000, "a." * 9_000, "::" * 9_000, "x()" * 9_000])
+def test_any_text_is_read(question: str) -> None:
+    """Nothing is too odd, and no more than eight names come of it."""
+    assert len(names_in(question).names) <= 8
