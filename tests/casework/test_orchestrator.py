@@ -292,6 +292,16 @@ def test_a_button_of_an_earlier_ending_never_fits_the_fresh_thread(tmp_path: Pat
     assert office.messenger.posts == []
 
 
+def test_a_question_in_a_closed_thread_comes_with_what_was_asked_before(tmp_path: Path) -> None:
+    """What was said after it is no part of that."""
+    office = Office(tmp_path).asked()
+    first = office.state.question
+    office.decisions.dismiss(office.click(), by=BEN, reason=None)
+    office.says("and where is it set?")
+    office.says("<@U0BOT> in the code, I mean", mention=True)
+    assert [given.earlier for given in office.investigator.assignments] == [(), (first,), (first,)]
+
+
 def test_a_guest_is_ignored_unless_allowed(tmp_path: Path) -> None:
     """Slack's event does not say who is a guest, so the orchestrator asks."""
     guest = Person(user_id=ANN, name="ann", team_id="T1", is_guest=True)

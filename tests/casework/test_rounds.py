@@ -114,6 +114,7 @@ def test_what_the_human_added_reaches_the_investigator(tmp_path: Path) -> None:
     given = office.investigator.assignments[-1]
     assert given.human_context == ((BEN, "we mean v2"),)
     assert given.thread_context == ((ANN, "in the EU region"),)
+    assert given.earlier == ()
 
 
 def test_a_chat_that_cannot_be_read_does_not_stop_the_investigation(tmp_path: Path) -> None:

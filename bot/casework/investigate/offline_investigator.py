@@ -10,10 +10,11 @@ from git in this run and stands in the ledger; with nothing relevant there is no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import MEMORY_TOOL, Ledger
@@ -135,9 +136,27 @@ WORTH_QUOTING = 0.5
 NAMED_WORTH = 1.25
 """How much more a passage counts that defines what the question names, where it asks for something else."""
 MAX_EARLIER_CHARS = 2_000
+_ADDRESSED = re.compile(r"\s*<@\w+>")
 STRONG_MEMORY = 0.6
 NEAR_LESSON, NEAR_DOUBTFUL = 0.5, 0.3  # the search halves the score of what changed
 MAX_LESSONS = 2
+
+
+class _Question(NamedTuple):
+    """What is asked, and what was asked before it in the thread."""
+
+    text: str
+    subject: str
+
+
+def _questions(assignment: Assignment) -> Iterator[_Question]:
+    """Yield what to answer: the last question that was put to somebody by name in the thread, else its question."""
+    said = (assignment.question, *(said.text for said in assignment.human_context))
+    later = (one.text for one in assignment.thread_context[len(assignment.earlier) :])
+    before = "\n".join(assignment.earlier)[-MAX_EARLIER_CHARS:]
+    if again := [text for text in later if _ADDRESSED.match(text) and "?" in text]:
+        yield _Question(again[-1], "\n".join((before, *said))[-MAX_EARLIER_CHARS:])
+    yield _Question("\n".join(said), before)
 
 
 class OfflineInvestigator:
@@ -161,44 +180,44 @@ class OfflineInvestigator:
             ConfigError: the codebase has no commit.
             StoreError: the index cannot be read or written.
         """
-        question = "\n".join((assignment.question, *(said.text for said in assignment.human_context)))
-        subject = "\n".join(assignment.earlier)[-MAX_EARLIER_CHARS:]
         ledger = Ledger()
         commit = self._index.refresh().commit
-        feedback = assignment.feedback or ""
-        ret = self._history(question, subject, feedback, ledger, commit) if asks_for_history(question) else None
-        if ret is None:
-            asked = asked_definitions(question, self._index, subject=subject)
-            excerpts = self._excerpts(question, subject, asked, feedback, ledger, commit)
-            notes = [hit for hit in assignment.memory_hits if _is_strong(hit)][:1]
-            lessons = [hit for hit in assignment.memory_hits if _is_warning(hit)][:MAX_LESSONS]
-            for hit in (*notes, *lessons):
-                ledger.record_query(MEMORY_TOOL, hit.ref)
-            ret = compose_answer(question, excerpts, notes, lessons)
+        returns = (self._answer(asked, assignment, ledger, commit) for asked in _questions(assignment))
+        ret = next((one for one in returns if one.draft_reply), _question_back())
         ret = ret.model_copy(update={"investigator_round": assignment.round})
         return Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator=OFFLINE)
 
-    def _history(
-        self, question: str, subject: str, feedback: str, ledger: Ledger, commit: str
-    ) -> InvestigatorReturn | None:
+    def _answer(self, question: _Question, assignment: Assignment, ledger: Ledger, commit: str) -> InvestigatorReturn:
+        """Return the answer to one question, without a draft where nothing is close to it."""
+        feedback = assignment.feedback or ""
+        if asks_for_history(question.text) and (ret := self._history(question, feedback, ledger, commit)):
+            return ret
+        excerpts = self._excerpts(question, feedback, ledger, commit)
+        notes = [hit for hit in assignment.memory_hits if _is_strong(hit)][:1]
+        lessons = [hit for hit in assignment.memory_hits if _is_warning(hit)][:MAX_LESSONS]
+        for hit in (*notes, *lessons):
+            ledger.record_query(MEMORY_TOOL, hit.ref)
+        return compose_answer(question.text, excerpts, notes, lessons)
+
+    def _history(self, question: _Question, feedback: str, ledger: Ledger, commit: str) -> InvestigatorReturn | None:
         """Return what git says of who changed what the question names, and when; None where it does not say."""
-        asked = asked_history(question, self._index, subject=subject)
-        changed = history_subject(question, asked, self._repo, commit)
+        asked = asked_history(question.text, self._index, subject=question.subject)
+        changed = history_subject(question.text, asked, self._repo, commit)
         if changed is None:
             return None
-        shown = self._defining(Asked(asked.definitions[:1]), question_stems(question), feedback, commit)
-        answer = history_answer(question, changed, self._repo, ledger, excerpts=shown, commit=commit)
+        shown = self._defining(Asked(asked.definitions[:1]), question_stems(question.text), feedback, commit)
+        answer = history_answer(question.text, changed, self._repo, ledger, excerpts=shown, commit=commit)
         _record(shown if answer else (), ledger)
         return answer
 
-    def _excerpts(
-        self, question: str, subject: str, asked: Asked, feedback: str, ledger: Ledger, commit: str
-    ) -> list[Excerpt]:
+    def _excerpts(self, question: _Question, feedback: str, ledger: Ledger, commit: str) -> list[Excerpt]:
         """Return the lines worth quoting, best first, that fit into one reply; what feedback names is left out."""
-        ledger.record_query("search_code", question)
-        stems = question_stems(question) or question_stems(subject)
+        text, subject = question
+        ledger.record_query("search_code", text)
+        asked = asked_definitions(text, self._index, subject=subject)
+        stems = question_stems(text) or question_stems(subject)
         chosen = self._defining(asked, stems, feedback, commit) if asked.is_answer else []
-        passages = _with_named_first(self._index.search(question, subject=subject), asked)
+        passages = _with_named_first(self._index.search(text, subject=subject), asked)
         for passage in passages:
             if passage.score >= WORTH_QUOTING * passages[0].score:
                 chosen.extend(self._fitting(passage, stems, feedback, chosen))

@@ -243,6 +243,26 @@ def test_what_a_human_added_is_searched_too(tmp_path: Path) -> None:
     assert investigation.ledger.has_query("why?\nthe zeppelin service")
 
 
+def test_a_question_put_to_the_bot_in_the_thread_is_answered_first(code: Path) -> None:
+    """With the thread's own question as its subject; where nothing answers it, that question is answered."""
+    repo = GitRepo(code)
+    assignment = Assignment(
+        question=QUESTION,
+        question_type=QuestionType.OTHER,
+        rubric="",
+        round=1,
+        earlier=("hello",),
+        thread_context=(ThreadMessage("U2", "hello"), ThreadMessage("U2", "<@U0BOT> and the retries?")),
+    )
+    offline = OfflineInvestigator(repo, Shelf(repo, "docs/retries.md"))
+    ledger = offline.investigate(assignment, run_id="r1").ledger
+    assert ledger is not None
+    assert [entry.query for entry in ledger.queries] == ["<@U0BOT> and the retries?"]
+    empty = OfflineInvestigator(repo, Shelf(repo)).investigate(assignment, run_id="r1").ledger
+    assert empty is not None
+    assert [entry.query for entry in empty.queries] == ["<@U0BOT> and the retries?", QUESTION]
+
+
 def test_what_the_feedback_names_is_left_out_of_the_next_round(code: Path) -> None:
     """A citation that was criticised does not come back; the round is on the return."""
     first = investigate(code, "src/transport.py", "docs/retries.md").ret
