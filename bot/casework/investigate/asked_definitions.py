@@ -13,7 +13,7 @@ from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.search.file_kinds import path_weight
 from bot.domain.search.history_questions import HISTORY_WORDS
 from bot.domain.search.question_names import MAX_BARE_WORDS, Named, QuestionNames, names_in
-from bot.domain.search.stop_words import stem
+from bot.domain.search.tokens import stem
 from bot.ports import PassageIndex
 
 MAX_SUBJECTS = 4

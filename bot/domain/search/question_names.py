@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from bot.domain.search.stop_words import STOP_WORDS
-from bot.domain.search.tokens import is_identifier, without_markup
+from bot.domain.search.tokens import STOP_WORDS, is_identifier, without_markup
 
 MAX_NAMES: Final = 8
 MAX_BARE_WORDS: Final = 4

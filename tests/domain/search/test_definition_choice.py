@@ -5,7 +5,7 @@ import pytest
 from bot.domain.search.definition_choice import best_definition
 from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.search.question_names import Named
-from bot.domain.search.stop_words import stem
+from bot.domain.search.tokens import stem
 
 
 def defined(place: str, kind: DefinitionKind = DefinitionKind.FUNCTION) -> Definition:
