@@ -15,18 +15,18 @@ from bot.errors import ConfigError, TriageError
 
 COMMANDS = {
     "run": "start the bot",
-    "init": "a few questions, then triage.yml and .env",
-    "demo": "try it: a throw-away Slack, a real codebase, one click",
-    "status": "what waits, what runs",
-    "investigate": "look into one question here in the terminal",
-    "metrics": "what is promised, measured; and messages to judge",
-    "doctor": "is everything as it must be, and if not, what to do",
-    "heartbeat": "sessions: list, switch, run, wake, and how the last beat went",
+    "init": "ask a few questions, then write triage.yml and .env",
+    "demo": "try it: a temporary Slack, your code, one click",
+    "status": "open questions, queue, connection to Slack",
+    "investigate": "investigate one question in the terminal",
+    "metrics": "the measured value of each target; messages to judge",
+    "doctor": "check the installation; each problem comes with its fix",
+    "heartbeat": "sessions: list, switch on or off, run, last results",
     "tiers": "a session's tasks: list, add, remove, move, and what is due",
-    "pollinate": "checks that travel between sessions: list, accept, reject",
-    "why": "what became of one message, from the rules to the reply",
-    "verify": "look every citation of a thread up again, without a model",
-    "replay": "today's rules over past events, and drafts; nothing is posted",
+    "pollinate": "checks suggested to other sessions: list, accept, reject",
+    "why": "the history of one message, from the rules to the reply",
+    "verify": "check every citation of a thread again, without a model",
+    "replay": "apply today's rules to past events; nothing is posted",
     "classify": "events.ndjson on stdin, classified events on stdout",
 }
 _MODULES = {"demo": "demo.run", "doctor": "bot.cli.doctor.command"}
@@ -81,7 +81,7 @@ def _run(arguments: list[str]) -> int:
     except click.UsageError as error:
         return _misread(error)
     except ConfigError as error:
-        _complain("triage: this has to be put right first:")
+        _complain("triage: fix this first:")
         for problem in error.problems:
             _complain(problem, lead="  - ")
         return 2

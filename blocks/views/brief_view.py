@@ -108,7 +108,7 @@ def brief_blocks(brief: DailyBrief, title: str, *, may_see_drafts: bool) -> list
     """Return the brief as a message of a few short sections."""
     parts: list[Block] = [section(f"*{escape(title)}* · the last {period(brief)}")]
     if brief.paused:
-        parts.append(section(f":double_vertical_bar: *{escape(brief.paused)}* · to go on: `/triage resume`"))
+        parts.append(section(f":double_vertical_bar: *{escape(brief.paused)}* · to resume: `/triage resume`"))
     parts += [DividerBlock(), section(_drafts(brief, may_see_drafts)), section(_done(brief))]
     if brief.open_findings:
         parts.insert(-2, section(_open_findings(brief, may_see_drafts)))
@@ -161,8 +161,8 @@ def _findings(brief: DailyBrief, may_see_drafts: bool) -> str:
 
 
 def _remarks(brief: DailyBrief, may_see_drafts: bool) -> str:
-    """Return what beats said beside OK: too little for an alert, and not to be lost."""
-    title = f"*{counted(len(brief.remarks), 'remark')} beside OK*"
+    """Return what beats said with OK: too little for an alert, and not to be lost."""
+    title = f"*{counted(len(brief.remarks), 'remark')} with OK*"
     return _listed(title, [f"*{escape(name)}*: “{escape(said)}”" for name, said in brief.remarks], may_see_drafts)
 
 

@@ -59,7 +59,7 @@ def log_blocks(session_id: str, beats: Sequence[Envelope], *, may_read: bool) ->
 def why_blocks(
     session_id: str, beats: Sequence[Envelope], *, may_read: bool, beside_ok: Sequence[str] = ()
 ) -> list[Block]:
-    """Return the way of the latest beat, step by step, the ones before it on a line each, and what stood beside OK."""
+    """Return the way of the latest beat, step by step, the ones before it on a line each, and what stood with OK."""
     if not beats:
         return _no_beat(session_id)
     latest, *earlier = beats

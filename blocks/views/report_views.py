@@ -95,7 +95,7 @@ def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
     queue = f"{overview.queued} queued · {given_up} · {replies} posted today"
     parts: list[Block] = [section(counts), context(queue)]
     if overview.paused:
-        parts.append(section(f":double_vertical_bar: *{escape(overview.paused)}* · to go on: `/triage resume`"))
+        parts.append(section(f":double_vertical_bar: *{escape(overview.paused)}* · to resume: `/triage resume`"))
     if overview.open_findings:
         parts.append(section(_found(overview)))
     if may_see_drafts and overview.threads:

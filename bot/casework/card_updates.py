@@ -81,7 +81,7 @@ log = logging.getLogger(__name__)
 
 BELIEVED_FOR: Final = timedelta(seconds=60)
 PUBLIC: Final = (
-    "This channel is not private any more, so no new question or draft is shown here. What was asked waits; "
+    "This channel is no longer private, so new questions and drafts are not shown here. Questions wait; "
     "make the channel private again, or name another one as `ops_channel` and restart triage."
 )
 

@@ -62,7 +62,7 @@ class Decisions:
         messages = self._desk.workspace.thread(state.chat_id, state.thread_ts)
         if (reply := standing_reply(state, messages)) is not None:
             self._replies.adopt(state, reply)
-            return "This reply stood in the thread already, so nothing more was posted. The card shows it."
+            return "This reply was already in the thread, so nothing was posted again. The card shows it."
         doubts = self._doubts(state, messages)
         if len(doubts) > click.seen:
             self._desk.amend(state.thread_id, lambda now: now.with_doubts(doubts))
@@ -228,7 +228,7 @@ class Decisions:
                 "confirm it, triage looks within a minute, then posts it or gives the card back."
             )
         if state.is_open:
-            return "Somebody changed this thread a moment ago. The card shows how it stands."
+            return "Somebody changed this thread a moment ago. The card shows the current state."
         return f"Already closed: {state.status_history[-1].why}{_when(state)}. Your click changed nothing."
 
 
@@ -263,8 +263,8 @@ def check_outbound(text: str, known_secrets: Collection[str] = ()) -> None:
     if not text.strip():
         raise InputError("The reply is empty; write one, or dismiss the draft.")
     if not has_visible(check_whole(text)):
-        raise InputError("The reply has nothing to see, only invisible characters; write one, or dismiss the draft.")
+        raise InputError("The reply has only invisible characters; write one, or dismiss the draft.")
     if len(text) > MAX_REPLY_CHARS:
         raise InputError(f"The reply has {len(text):,} characters; shorten it to {MAX_REPLY_CHARS:,}.")
     if kinds := find_secrets(text, known_secrets):
-        raise InputError(f"The reply holds what looks like a secret ({', '.join(kinds)}); remove it.")
+        raise InputError(f"The reply contains what looks like a secret ({', '.join(kinds)}); remove it.")

@@ -72,4 +72,4 @@ class OpsOutbox:
 
 
 def _dated(at: datetime, text: str, now: datetime) -> str:
-    return f"Of {utc_text(at)}, said late: {text}" if now - at >= LATE else text
+    return f"From {utc_text(at)}, sent late: {text}" if now - at >= LATE else text

@@ -90,7 +90,7 @@ class Replies:
             now = self._desk.store.get(state.thread_id)
             if now is None or now.post_intent is None or now.draft_pending is None or not now.is_open:
                 self._unsettled.discard(state.thread_id)
-                raise Conflict("Nothing is left to settle.")
+                raise Conflict("Nothing is left to do.")
             if now.posted_message_id is not None:
                 return self._finish(now, posted=now.posted_message_id)
             messages = self._desk.workspace.thread(now.chat_id, now.thread_ts)
@@ -299,7 +299,7 @@ def _with_posted(state: ThreadState, reply: ChatMessage) -> ThreadState:
 
 def _why_closed(state: ThreadState, *, edited: bool) -> str:
     if state.approved_by is None:
-        return "its reply stood in the thread already, posted by another process or before a restore"
+        return "its reply was already in the thread, posted by another process or before a restore"
     return f"{'edited and posted' if edited else 'approved'} by <@{state.approved_by}>"
 
 

@@ -21,7 +21,7 @@ from bot.intake.classifier.rules import Rules
 from bot.intake.replay.event_stream import EventStream, LineSource, batches
 
 
-@click.command("classify", help="Tag a stream of events with the plain rules.")
+@click.command("classify", help="Classify a stream of events with the rules.")
 @click.option("--bot-id", metavar="U…", help="Slack's user id of the bot, so that mentions of it are seen")
 @click.option("--config", metavar="FILE", type=FILE, help="a triage.yml whose `classifier` block is used")
 def command(bot_id: str | None, config: Path | None) -> int:

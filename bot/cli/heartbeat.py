@@ -40,7 +40,7 @@ from bot.ports.collections import HEARTBEATS, HOME
 
 LOG_LINES: Final = 20
 EARLIER: Final = 4
-_STEP_COLUMN: Final = 13
+_STEP_COLUMN: Final = 14
 """Where the detail of a step begins."""
 
 session_argument = click.argument("session")
@@ -61,11 +61,11 @@ class HeartbeatCli(WatchedSessions):
         WakeBox(self.documents).drop(session_id, wake)
         process = FileLeases(self.home).holder(HOME)
         if process is None:
-            return f"No triage runs on {self.home}; the beat of {session_id} starts when one does: triage run"
+            return f"triage is not running on {self.home}; the beat of {session_id} starts when it does: triage run"
         return f"triage (process {process}) starts it in a few seconds. Next: triage heartbeat why {session_id}"
 
     def beside_ok(self, session: Session) -> list[str]:
-        """Return what stood beside OK since midnight, in the session's zone as far as it is known here."""
+        """Return what stood with OK since midnight, in the session's zone as far as it is known here."""
         return beside_ok_today(self.record, session.id, self.now, self.zones.zone_name(session), may_read=True)
 
 
@@ -74,7 +74,7 @@ def command() -> None:
     """Hold the verbs."""
 
 
-@command.command("list", help="every session: how often, how it stands")
+@command.command("list", help="every session: interval and status")
 @json_option
 @prints(HeartbeatCli)
 def list_sessions(bench: HeartbeatCli, as_json: bool) -> str:
@@ -99,7 +99,7 @@ def switch_off(bench: HeartbeatCli, session: str) -> str:
     return bench.controls.switch(session, bench.by, on=False)
 
 
-@command.command("every", help="how often a session beats: 15m, 2h, or default for what triage.yml says")
+@command.command("every", help="set the interval: 15m, 2h, or default for the one in triage.yml")
 @session_argument
 @click.argument("interval")
 @prints(HeartbeatCli)
@@ -108,7 +108,7 @@ def set_interval(bench: HeartbeatCli, session: str, interval: str) -> str:
     return bench.controls.pace(session, interval, bench.by)
 
 
-@command.command("run", help="a beat now, as if you asked for it")
+@command.command("run", help="run a beat now")
 @session_argument
 @prints(HeartbeatCli)
 def run(bench: HeartbeatCli, session: str) -> str:
@@ -116,7 +116,7 @@ def run(bench: HeartbeatCli, session: str) -> str:
     return bench.controls.run(session, Wake.ON_DEMAND)
 
 
-@command.command("wake", help="a beat now, as if a machine asked for it")
+@command.command("wake", help="run a beat now, recorded as asked by a program")
 @session_argument
 @click.option(
     "--reason",
@@ -151,7 +151,7 @@ def log(bench: HeartbeatCli, session: str, as_json: bool) -> str:
     return _beats_json(beats) if as_json else render_log(beats) if beats else _no_beat(session)
 
 
-@command.command("why", help="the way a session's latest beat went")
+@command.command("why", help="a session's latest beat, step by step")
 @session_argument
 @json_option
 @prints(HeartbeatCli)
@@ -191,7 +191,7 @@ def render_log(beats: Sequence[Envelope]) -> str:
 
 
 def render_why(beats: Sequence[Envelope], beside_ok: Sequence[str] = ()) -> str:
-    """Return the way of the latest beat, on a line each the ones before it, and what stood beside OK."""
+    """Return the way of the latest beat, on a line each the ones before it, and what stood with OK."""
     latest, *earlier = beats
     before = ["", "before it:", *(cut(beat_line(beat, may_read=True)) for beat in earlier)] if earlier else []
     way = map(_wrapped_step, path_lines(latest, may_read=True))

@@ -23,8 +23,8 @@ from bot.cli.output import wrapped
 from bot.errors import InputError
 
 Read = Callable[[str], str]
-_WELCOME: Final = f"""{len(QUESTIONS)} questions. Enter takes what stands in [brackets]; Ctrl-C writes nothing.
-No Slack app yet? Leave its tokens empty; a link that makes it comes at the end.
+_WELCOME: Final = f"""{len(QUESTIONS)} questions. Enter takes the value in [brackets]; Ctrl-C stops, nothing is written.
+No Slack app yet? Leave its tokens empty; a link to create it comes at the end.
 
 """
 
@@ -32,7 +32,7 @@ No Slack app yet? Leave its tokens empty; a link that makes it comes at the end.
 @click.command(
     "init",
     help="A few questions, then triage.yml and .env. Tokens: SLACK_BOT_TOKEN, SLACK_APP_TOKEN and ANTHROPIC_API_KEY of "
-    "the environment, or typed unseen.",
+    "the environment, or typed without echo.",
 )
 @click.option("--folder", type=FILE, metavar="DIR", default=Path(), help="where the files go (default: here)")
 @click.option("--codebase", metavar="DIR", help="a git checkout")
@@ -40,7 +40,7 @@ No Slack app yet? Leave its tokens empty; a link that makes it comes at the end.
 @click.option("--watch", metavar="C…=name,C…", help="channels to watch")
 @click.option("--approvers", metavar="U…,S…", help="who may approve")
 @click.option("--language", metavar="en", help="the team's language")
-@click.option("--no-input", is_flag=True, help="ask nothing; what is not given takes its default")
+@click.option("--no-input", is_flag=True, help="ask nothing; use the default of every missing option")
 def command(folder: Path, no_input: bool, **options: str | None) -> int:
     """Ask, write both files, and say what comes next; exit code 0.
 
@@ -50,7 +50,7 @@ def command(folder: Path, no_input: bool, **options: str | None) -> int:
     """
     folder = folder.expanduser().absolute()
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder; make it first, or give another --folder")
+        raise InputError(f"{folder} is not a folder; create it first, or give another --folder")
     refuse_existing(folder)
     given = {key: value for key, value in options.items() if value is not None}
     given |= {key: os.environ[key] for key in (question.key for question in QUESTIONS) if os.environ.get(key)}
@@ -113,14 +113,16 @@ def next_steps(folder: Path, answers: Mapping[str, Any]) -> str:
     chats = " and each watched channel" if answers["watch"] else ""
     steps = [
         f"Invite the bot to {answers['ops_channel']}, which must be private,{chats or ' first'}:\n     /invite @triage",
-        f"{enter}triage doctor\n     Until the bot runs, only `bot` and `connection` may be wrong.",
+        f"{enter}triage doctor\n     Until the bot runs, only `bot` and `connection` may fail.",
         "triage run",
     ]
     if not _has_tokens(answers):
         steps.insert(0, f"Install the app to the workspace and put its two tokens into {SECRETS}.")
         manifest = read_manifest()
         lines += [f"The Slack app: {APPS} > Create New App > From a manifest, manifest.yml."]
-        lines += ["Or with this link, which has it filled in:", "", manifest_link(manifest)] if manifest else []
+        lines += (
+            ["Or use this link, which has the manifest filled in:", "", manifest_link(manifest)] if manifest else []
+        )
         lines.append("")
     return "\n".join([*lines, "Next:", *(f"  {number}. {step}" for number, step in enumerate(steps, start=1))])
 

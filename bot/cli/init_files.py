@@ -59,9 +59,9 @@ def write_files(folder: Path, settings: Mapping[str, Any], secrets: Mapping[str,
         for path in done:
             path.unlink(missing_ok=True)
         if isinstance(error, FileExistsError):
-            raise InputError(f"{error.filename2 or folder} came to be meanwhile; nothing was written") from error
+            raise InputError(f"{error.filename2 or folder} already exists; nothing written") from error
         if isinstance(error, OSError):
-            raise refusal(f"cannot write in {folder}", error, "make the folder yours, or free space") from error
+            raise refusal(f"cannot write in {folder}", error, "become the folder's owner, or free space") from error
         raise
     finally:
         for draft in drafts.values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ _KEY: Final = re.compile(r"[A-Za-z0-9_.-]{8,200}")
 _LANGUAGE: Final = re.compile("[a-z]{2}")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class InitQuestion:
     """One thing to know; `take` turns the answer into its value, or raises ValueError saying what would be right."""
 
@@ -27,7 +27,7 @@ class InitQuestion:
     asks: str
     take: Callable[[str], Any]
     default: str | None = None
-    is_secret: bool = False
+    is_secret: bool = field(default=False, kw_only=True)
 
 
 def _codebase(text: str) -> Path:
@@ -37,7 +37,7 @@ def _codebase(text: str) -> Path:
     try:
         GitRepo(path).head()
     except TriageError as error:
-        raise ValueError(f"{path} is no git checkout with a commit; give the path of one") from error
+        raise ValueError(f"{path} is not a git checkout with a commit; give the path of one") from error
     return path
 
 
@@ -79,7 +79,7 @@ def _token(name: str) -> Callable[[str], str]:
 
 def _api_key(text: str) -> str:
     if text and not _KEY.fullmatch(text):
-        raise ValueError("is no API key: letters, digits, dashes; leave it empty to work without a model")
+        raise ValueError("is not an API key (letters, digits, dashes); leave it empty to work without a model")
     return text
 
 
@@ -87,50 +87,22 @@ def _home(text: str) -> str:
     if not text:
         return ""
     if set(text) & set("'\"\\\n$"):
-        raise ValueError("holds a quote, a $ or a backslash; choose a simpler path")
+        raise ValueError("contains a quote, a $ or a backslash; choose a simpler path")
     return str(look_up(Path(text), Path.cwd()))
 
 
 QUESTIONS: Final = (
-    InitQuestion(key="codebase", asks="Path of the code that answers come from (a git checkout)", take=_codebase),
+    InitQuestion("codebase", "Path of the code that answers come from (a git checkout)", _codebase),
     InitQuestion(
-        key="ops_channel",
-        asks="Id of the private channel for drafts (foot of the channel's details)",
-        take=lambda text: _slack_id(ChannelId, text),
+        "ops_channel",
+        "Id of the private channel for drafts (at the end of the channel's details)",
+        lambda text: _slack_id(ChannelId, text),
     ),
-    InitQuestion(
-        key="watch",
-        asks="Channels to watch, as C0123HELP=help, C0123ENG (none: mentions only)",
-        take=_watch,
-        default="",
-    ),
-    InitQuestion(
-        key="approvers",
-        asks="Who may approve, as U0123ALICE, S0123ONCALL (none: all in there)",
-        take=_approvers,
-        default="",
-    ),
-    InitQuestion(key="language", asks="The team's language", take=_language, default="en"),
-    InitQuestion(
-        key="SLACK_BOT_TOKEN",
-        asks="Bot token, xoxb-… (empty: later)",
-        take=_token("SLACK_BOT_TOKEN"),
-        default="",
-        is_secret=True,
-    ),
-    InitQuestion(
-        key="SLACK_APP_TOKEN",
-        asks="App token, xapp-… (empty: later)",
-        take=_token("SLACK_APP_TOKEN"),
-        default="",
-        is_secret=True,
-    ),
-    InitQuestion(
-        key="ANTHROPIC_API_KEY",
-        asks="Anthropic API key (empty: no model, a search answers)",
-        take=_api_key,
-        default="",
-        is_secret=True,
-    ),
-    InitQuestion(key="TRIAGE_HOME", asks="Data directory (empty: ~/.triage)", take=_home, default=""),
+    InitQuestion("watch", "Channels to watch, as C0123HELP=help, C0123ENG (empty: mentions only)", _watch, ""),
+    InitQuestion("approvers", "Who may approve, as U0123ALICE, S0123ONCALL (empty: all in it)", _approvers, ""),
+    InitQuestion("language", "The team's language", _language, "en"),
+    InitQuestion("SLACK_BOT_TOKEN", "Bot token, xoxb-… (empty: later)", _token("SLACK_BOT_TOKEN"), "", is_secret=True),
+    InitQuestion("SLACK_APP_TOKEN", "App token, xapp-… (empty: later)", _token("SLACK_APP_TOKEN"), "", is_secret=True),
+    InitQuestion("ANTHROPIC_API_KEY", "Anthropic API key (empty: no model, search only)", _api_key, "", is_secret=True),
+    InitQuestion("TRIAGE_HOME", "Data directory (empty: ~/.triage)", _home, ""),
 )

@@ -137,7 +137,7 @@ def render(findings: LocalInvestigation) -> str:
         lines = [_evidence(ref, mark, findings.question) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
         blocks.append("\n".join(["Evidence", *lines]))
     if ret.open_questions:
-        blocks.append("\n".join(["To answer this one has to know", *(_point(each) for each in ret.open_questions)]))
+        blocks.append("\n".join(["Needed to answer this", *(_point(each) for each in ret.open_questions)]))
     if ret.not_searched:
         blocks.append(textwrap.fill(f"Not searched: {redact(ret.not_searched)}", WIDTH, subsequent_indent="  "))
     blocks += _patch(ret.proposed_patch)
@@ -157,7 +157,7 @@ def _patch(patch: ProposedPatch | None) -> list[str]:
     if patch is None or proposes_nothing(patch):
         return []
     why = [_point(redact(patch.rationale))] if patch.rationale.strip() else []
-    head = wrapped(f"Proposed patch (applied nowhere): {patch_summary(patch)}")
+    head = wrapped(f"Proposed patch (not applied): {patch_summary(patch)}")
     return ["\n".join([head, *why, *fenced_diff(patch, at_most=MAX_DIFF_LINES)])]
 
 
@@ -183,7 +183,7 @@ def _verdict(findings: LocalInvestigation) -> str:
     if not findings.found.ret.draft_reply.strip():
         return "? needs context; there is nothing to check"
     if verdict is None:
-        return f"✗ nobody could judge the draft: {findings.validation.problem}"
+        return f"✗ the draft could not be validated: {findings.validation.problem}"
     if findings.passed:
         return _passed(findings, verdict)
     return "\n".join([f"✗ {verdict.verdict}", *(_point(reason) for reason in verdict.reasons)])

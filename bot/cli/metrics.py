@@ -41,17 +41,19 @@ def _days(text: str) -> float:
     except ValueError:
         days = 0.0
     if not 0 < days <= 3_660:
-        raise click.BadParameter(f"{text!r} is no number of days; give one up to 3660")
+        raise click.BadParameter(f"{text!r} is not a number of days; give one up to 3660")
     return days
 
 
-@click.command("metrics", help="What is promised, measured.")
+@click.command("metrics", help="The measured value of each target.")
 @click.option("--days", type=_days, metavar="DAYS", default=7.0, help="how far back (default 7)")
 @click.option("--weeks", type=_COUNT, metavar="N", is_flag=False, flag_value=8, help="a line for each week (default 8)")
 @click.option("--json", "as_json", is_flag=True, help="one JSON object; with --sample one line for each message")
-@click.option("--sample", type=_COUNT, metavar="N", help="messages the rules left alone, to judge")
-@click.option("--seed", metavar="TEXT", help="what the choice hangs on (default: the date)")
-@click.option("--judge", metavar="FILE", is_flag=False, flag_value=ASK, help="judge: asked here, or from FILE or -")
+@click.option("--sample", type=_COUNT, metavar="N", help="messages that the rules ignored, to judge")
+@click.option("--seed", metavar="TEXT", help="seed of the random choice (default: the date)")
+@click.option(
+    "--judge", metavar="FILE", is_flag=False, flag_value=ASK, help="record judgements: asked here, or from FILE or -"
+)
 @click.option("--picture", type=FILE, metavar="FILE", help="write the last 7 days to FILE as a PNG")
 @config_option
 @home_option
@@ -158,8 +160,8 @@ def _tally(tally: Tally) -> list[str]:
         f"  drafts: {of['pass']} pass, {of['bounce']} bounce, {of['escalate']} escalate;"
         f" {tally.fabricated} fabricated references caught",
         f"  {tally.approved} approved, {tally.edited} edited, {tally.dismissed} dismissed; replies {tally.replies}",
-        f"  median to the click {seconds(tally.to_approve_s)}, to the reply {seconds(tally.to_reply_s)};"
-        f" an accepted reply cost {dollars(tally.cost_per_reply_usd)}",
+        f"  median time to the click {seconds(tally.to_approve_s)}, to the reply {seconds(tally.to_reply_s)};"
+        f" cost per reply {dollars(tally.cost_per_reply_usd)}",
     ]
 
 
@@ -211,4 +213,4 @@ def _refuse_to_replace(path: Path) -> None:
     except OSError as error:
         raise InputError(f"{path} cannot be replaced: {error.strerror}; give another name") from error
     if not is_picture:
-        raise InputError(f"{path} is no PNG and stays as it is; give another name, such as week.png")
+        raise InputError(f"{path} is not a PNG and was not replaced; give another name, such as week.png")

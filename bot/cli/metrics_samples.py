@@ -26,7 +26,7 @@ from bot.ports.collections import CLASSIFIED, JUDGEMENTS
 COUNT: Final = 20
 ASK: Final = "ask"
 """Where judgements come from if not from a file."""
-_ASK: Final = "right to leave it alone? [y]es, [n]o, [s]kip, [q]uit: "
+_ASK: Final = "right to ignore it? [y]es, [n]o, [s]kip, [q]uit: "
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,7 +71,7 @@ def _sample(home: Path, asked: SampleRequest) -> list[Sample]:
 def render_sample(found: Sequence[Sample]) -> str:
     """Return the messages for people to read."""
     if not found:
-        return "Nothing is left to judge: the rules left no message alone, or all are judged."
+        return "Nothing left to judge: the rules ignored no message, or all are judged."
     lines = [line for number, each in enumerate(found, 1) for line in (*_shown(each, number), "")]
     return "\n".join([*lines, "To judge them here: triage metrics --sample 20 --judge"])
 

@@ -46,12 +46,12 @@ class PollinateCli(WatchedSessions):
         self.decisions = SuggestionDecisions(self.registry, self.suggestions, DecisionLogFile(self.home), self.clock)
 
 
-@click.group("pollinate", cls=VerbGroup, help="Checks that travel between sessions.")
+@click.group("pollinate", cls=VerbGroup, help="Checks suggested from one session to another.")
 def command() -> None:
     """Hold the verbs."""
 
 
-@command.command("run", help="look for checks that sessions could take over, and suggest the best")
+@command.command("run", help="find checks that other sessions could use, and suggest the best")
 @prints(PollinateCli)
 def run(bench: PollinateCli) -> str:
     """Suggest and return what was suggested."""
@@ -63,7 +63,7 @@ def run(bench: PollinateCli) -> str:
     return "\n".join([*(render(one) for one in sent), *([""] if sent else []), ran(sent)])
 
 
-@command.command("list", help="what waits, and what was decided last")
+@command.command("list", help="open suggestions and the latest decisions")
 @prints(PollinateCli)
 def list_suggestions(bench: PollinateCli) -> str:
     """Return what waits and what was decided."""
@@ -72,7 +72,9 @@ def list_suggestions(bench: PollinateCli) -> str:
 
 @command.command("accept", help="add a suggestion to its session's HEARTBEAT.md")
 @id_argument
-@click.argument("anyway", type=click.Choice([ANYWAY]), required=False, help="add a quarantined line that you have read")
+@click.argument(
+    "anyway", type=click.Choice([ANYWAY]), required=False, help="add it although it is quarantined; read it first"
+)
 @prints(PollinateCli)
 def accept(bench: PollinateCli, suggestion_id: str, anyway: str | None) -> str:
     """Accept; a quarantined suggestion is shown first."""
@@ -82,7 +84,7 @@ def accept(bench: PollinateCli, suggestion_id: str, anyway: str | None) -> str:
     return accepted(bench.decisions.accept(found.id, bench.by, has_read=bool(found.quarantine)))
 
 
-@command.command("reject", help="not this one, and not again")
+@command.command("reject", help="reject it; it is not offered again")
 @id_argument
 @click.argument("why", nargs=-1)
 @prints(PollinateCli)

@@ -75,11 +75,12 @@ def _head(event: Event) -> str:
     return f"\n{event.chat_id} {event.message_id} {one_line(event.content, 46)}"
 
 
-TARGET, ALARM = 0.30, 0.40
+TARGET: Final = 0.30
+"""The share of messages that may be treated as questions."""
 MAX_DRAFTS: Final = 100
 
 
-@click.command("replay", help="Today's rules over past events; nothing is posted.")
+@click.command("replay", help="Apply today's rules to past events; nothing is posted.")
 @click.argument(
     "events",
     type=FILE,
@@ -175,19 +176,19 @@ def _key(record: dict[str, Any]) -> tuple[Any, ...]:
 def render(done: ReplayReport, rules: Rules, bad: int) -> str:
     """Return the comparison, 80 columns wide."""
     today, share = done.today, done.actionable_share
-    verdict = "within the target" if share < TARGET else "above the target" if share <= ALARM else "too many"
     lines = [
-        f"{_count(done.total, 'event')}, {done.ignored:,} of bots or edits, {bad:,} unreadable; rules {rules.version}",
-        f"  actionable {today['actionable']:,} ({percent(share)}, {verdict}: {TARGET:.0%}),"
-        f" ack {today['ack']:,}, ambient {today['ambient']:,}",
+        f"{_count(done.total, 'event')}, {done.ignored:,} from bots or edits ignored, {bad:,} unreadable;"
+        f" rules {rules.version}",
+        f"  {today['actionable']:,} actionable ({percent(share)}; target under {percent(TARGET)}),"
+        f" {today['ack']:,} ack, {today['ambient']:,} ambient",
         f"  {_count(len(done.questions), 'question')} would open a thread",
         "",
     ]
     if not done.compared:
-        return "\n".join([*lines, "nothing was recorded to compare with"])
+        return "\n".join([*lines, "no recorded classification to compare with"])
     versions = ", ".join(sorted(done.versions))
     lines.append(
-        f"{done.counts.total():,} of {done.compared:,} would be sorted otherwise than recorded (rules {versions})"
+        f"{done.counts.total():,} of {done.compared:,} would be classified differently than recorded (rules {versions})"
     )
     for (before, now), count in done.counts.most_common():
         lines.append(f"  {before} → {now}: {count:,}")

@@ -105,7 +105,7 @@ def command(config: Path | None, verbose: bool) -> int:
         if again.is_set():
             again.clear()
             bot.reload(lambda: load_settings(config))
-    print("stopping: finishing what runs …", flush=True)
+    print("stopping: finishing running work …", flush=True)
     bot.stop()
     print("stopped; nothing was lost.", flush=True)
     return 0

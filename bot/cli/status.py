@@ -19,9 +19,9 @@ from bot.domain.text.sanitize import one_line
 from bot.intake.presence import connection_state, read_presence
 
 
-@click.command("status", help="What waits, what runs.")
+@click.command("status", help="Open questions, queue, connection to Slack.")
 @home_option
-@click.option("--check", is_flag=True, help="exit code 1 unless the bot runs and hears Slack")
+@click.option("--check", is_flag=True, help="exit code 1 unless the bot runs and is connected")
 def command(home: Path | None, check: bool) -> int:
     """Print counts and open threads; exit code 0, and with `--check` 1 unless the bot runs and hears Slack.
 
@@ -41,12 +41,12 @@ def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
     lines = [
         f"triage at {home}",
         f"  {seen.waiting} waiting for a decision, {seen.running} being investigated",
-        f"  {seen.queued} queued, {seen.failed} given up, {replies} posted today",
+        f"  {seen.queued} queued, {seen.failed} failed, {replies} posted today",
         f"  {seen.connection}",
         f"  {seen.last_event}",
     ]
     lines += [f"  {disk} on disk"] if disk else []
-    lines += [f"  {seen.paused}; to go on: /triage resume"] if seen.paused else []
+    lines += [f"  {seen.paused}; to resume: /triage resume"] if seen.paused else []
     if seen.open_findings:
         named = f"{count_findings(seen.open_findings)}: {sessions_in_words(seen.open_findings, at_most=20)}"
         lines.append(wrapped(named, lead="  ", indent="    "))

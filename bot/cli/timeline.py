@@ -32,7 +32,7 @@ _USER: Final = re.compile(r"<@(\w+)>")
 _WHY: Final = {
     "is_bot_mention": "mentions the bot",
     "is_question": "is a question",
-    "mentions_thread_with_inflight": "stands in a thread under way",
+    "mentions_thread_with_inflight": "is in a thread that is being handled",
     "is_alarm": "is an alarm",
     "is_ack_or_emoji": "is an acknowledgement",
     "is_internal_chatter": "is addressed to somebody else",
@@ -57,9 +57,9 @@ def render_unanswered(events: Sequence[Record]) -> str:
     """Return what the rules made of messages that no thread came of."""
     lines = _event_lines(events)
     if any(event.get("classification") == "actionable" for event in events):
-        lines.append("No thread is on record of it: the job may wait or have failed. Next: triage status")
+        lines.append("It has no thread: its job may be waiting, or may have failed. Next: triage status")
     else:
-        lines.append("So nothing was done. Next: triage replay shows what today's rules make of it.")
+        lines.append("So nothing was done. Next: triage replay shows what today's rules do with it.")
     return "\n".join(lines)
 
 
@@ -189,7 +189,7 @@ def _patch(state: ThreadState) -> Iterator[str]:
     if patch is None or proposes_nothing(patch):
         return
     yield ""
-    yield from _line("patch", f"{patch_summary(patch)} (proposed, applied nowhere)")
+    yield from _line("patch", f"{patch_summary(patch)} (proposed, not applied)")
     if patch.rationale.strip():
         yield from _line("", f"why: {redact(patch.rationale)}", lines=3)
     yield from fenced_diff(patch, at_most=MAX_DIFF_LINES)

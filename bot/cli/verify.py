@@ -24,9 +24,9 @@ MAX_REF = 60
 MAX_NAME = 1_000
 
 
-@click.command("verify", help="Look every citation of a thread up again.")
+@click.command("verify", help="Check every citation of a thread again.")
 @click.argument("thread", help="a thread id (T01.C01.1700000000.000100) or a Slack link to one of its messages")
-@click.option("--lines", is_flag=True, help="also the cited lines, each with what is around them")
+@click.option("--lines", is_flag=True, help="also show the cited lines with the lines around them")
 @click.option("--codebase", type=FILE, metavar="DIR", help="the git checkout (default: the config's)")
 @config_option
 def command(thread: str, lines: bool, codebase: Path | None, config: Path | None) -> int:
@@ -57,7 +57,7 @@ def render(state: ThreadState, refs: Sequence[EvidenceRef], proofs: Sequence[Pro
     oks = [proof.ok for proof in proofs]
     proved, refuted, open_ = oks.count(True), oks.count(False), oks.count(None)
     count = f"{len(oks)} citation{'s' * (len(oks) != 1)}"
-    lines.append(f"{count}: {proved} proved, {refuted} refuted, {open_} cannot be looked up by code")
+    lines.append(f"{count}: {proved} proved, {refuted} refuted, {open_} cannot be checked by code")
     return "\n".join(lines)
 
 

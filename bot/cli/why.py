@@ -86,7 +86,7 @@ def find_message(store: Store, asked: str) -> tuple[list[Record], ThreadState | 
         place = root
     state = _state(store, asked, place, said)
     if state is None and not said:
-        raise InputError(f"nothing is on record of {asked[:200]!r} in {store.files}{_near(store, place)}")
+        raise InputError(f"there is no record of {asked[:200]!r} in {store.files}{_near(store, place)}")
     thread_id = state.thread_id if state else None
     replies = [r for r in store.journal(REPLIES).records() if thread_id and r.get("thread_id") == thread_id]
     return said, state, replies
@@ -131,9 +131,7 @@ def _near(store: Store, place: ThreadLocation | None) -> str:
 
     nearest = sorted(known, key=distance)[:NEAR]
     lead = "; near it" if place else "; the latest threads"
-    return (
-        f"{lead}:\n" + "\n".join(f"  {thread_id}" for thread_id in nearest) if nearest else "; it holds no thread yet"
-    )
+    return f"{lead}:\n" + "\n".join(f"  {thread_id}" for thread_id in nearest) if nearest else "; it has no threads yet"
 
 
 def _thread_ids(store: Store) -> Iterator[str]:

@@ -81,11 +81,11 @@ def parse_interval(text: str) -> timedelta:
     (datetime.timedelta(seconds=1800), True)
     >>> parse_interval("1.5h")
     Traceback (most recent call last):
-    bot.errors.ConfigError: '1.5h' is no interval; write for example "45s", "30m", "1h30m" or "2d"
+    bot.errors.ConfigError: '1.5h' is not an interval; write for example "45s", "30m", "1h30m" or "2d"
     """
     match = _FORM.fullmatch(text) if isinstance(text, str) else None
     if not match or not match.group():
-        raise ConfigError(f"{_shown(text)} is no interval; {_EXAMPLES}")
+        raise ConfigError(f"{_shown(text)} is not an interval; {_EXAMPLES}")
     seconds = sum(int(count) * size for count, size in zip(match.groups("0"), _UNITS.values(), strict=True))
     if not seconds:
         raise ConfigError(f"{_shown(text)} is no time at all; {_EXAMPLES}")

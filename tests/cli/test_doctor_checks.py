@@ -68,7 +68,7 @@ def test_missing_scopes_are_named(tmp_path: Path, slack: SlackStub) -> None:
     assert (found.ok, found.says) == (False, "not granted: files:write")
     assert "Reinstall" in found.fix
     slack.will("auth.test", Answer())
-    assert slack_checks.scopes(patient(tmp_path, slack.url)).says == "not compared: Slack named none"
+    assert slack_checks.scopes(patient(tmp_path, slack.url)).says == "not compared: Slack did not list them"
 
 
 def test_a_clock_that_is_off_is_told_by_how_much(tmp_path: Path, slack: SlackStub) -> None:
@@ -78,7 +78,7 @@ def test_a_clock_that_is_off_is_told_by_how_much(tmp_path: Path, slack: SlackStu
     assert slack_checks.skew(date, NOW + timedelta(seconds=59)).ok
     assert slack_checks.skew(date, NOW + timedelta(minutes=3)).says == "180 s ahead of Slack's"
     assert slack_checks.skew(date, NOW - timedelta(minutes=3)).says == "180 s behind Slack's"
-    assert "told no time" in slack_checks.skew("soon", NOW).says
+    assert "has no time" in slack_checks.skew("soon", NOW).says
 
 
 def test_a_chat_without_the_bot_is_named(tmp_path: Path, slack: SlackStub) -> None:
@@ -103,7 +103,7 @@ def test_bad_settings_are_said_once(tmp_path: Path) -> None:
     given = patient(tmp_path, nonsense=1)
     found = run_checks(given, {"config": machine_checks.config, "git": machine_checks.git, "disk": machine_checks.disk})
     assert "nonsense" in found["config"].says
-    assert found["git"].says == "not looked at: triage.yml cannot be used"
+    assert found["git"].says == "not checked: triage.yml cannot be used"
     assert found["disk"].ok
 
 
@@ -120,7 +120,7 @@ def test_tokens_that_others_may_read_are_a_fault(tmp_path: Path) -> None:
 
 def test_the_codebase_must_be_a_checkout(tmp_path: Path) -> None:
     """With its commit named."""
-    assert "stands at" in machine_checks.git(patient(tmp_path)).says
+    assert "code is at" in machine_checks.git(patient(tmp_path)).says
     (tmp_path / "plain").mkdir()
     found = run_checks(patient(tmp_path, codebase=str(tmp_path / "plain")), {"git": machine_checks.git})["git"]
     assert not found.ok
@@ -164,7 +164,7 @@ def test_a_file_in_the_place_of_a_folder_is_named_with_what_to_type(tmp_path: Pa
     path.write_text("")
     found = machine_checks.disk(given)
     assert not found.ok
-    assert found.says == f"no folder, and it should be one: {name}"
+    assert found.says == f"not a folder, and it should be one: {name}"
     assert found.fix == f"`mv {path} {path}.old`, and put the folder back from a backup"
 
 
@@ -228,9 +228,9 @@ def test_a_beats_model_without_a_price_is_named_with_what_to_write(tmp_path: Pat
 
     assert found() == HealthCheck(
         ok=False,
-        says="new-model-1 has none: pre-screen of shop cannot use it",
+        says="new-model-1 has no price: pre-screen of shop cannot use it",
         fix="under `pricing` in triage.yml: new-model-1: {input: 1, output: 5, cache_read: 0.1, cache_write_5m: 1.25}"
-        ", in USD for a million tokens",
+        ", in USD per million tokens",
     )
     assert "new-model-1" in found(model="new-model-1").says
     written = {"new-model-1": yaml.safe_load(model_checks.PRICE_FORM.replace("{", "{ "))}
@@ -253,7 +253,7 @@ def test_sessions_need_a_playbook_with_tasks(tmp_path: Path) -> None:
     given = patient(tmp_path, sessions={"shop": {"cwd": str(tmp_path / "code"), "owner": "U0123ANA"}})
     assert machine_checks.sessions(given).says == "1 session; the first beat writes a playbook for shop"
     (tmp_path / "code" / "HEARTBEAT.md").write_text("## Quick Tasks\n- [ ]\n")
-    assert "holds no task" in machine_checks.sessions(given).says
+    assert "has no tasks" in machine_checks.sessions(given).says
     (tmp_path / "code" / "HEARTBEAT.md").write_text("## Quick Tasks\n- [ ] look at `git status --porcelain`\n")
     assert machine_checks.sessions(given) == HealthCheck(ok=True, says="1 session")
 
@@ -320,7 +320,7 @@ def test_rules_that_take_everything_for_work_are_a_fault(tmp_path: Path) -> None
     event = an_event().model_dump(mode="json") | {"classified_at": NOW.isoformat(), "classifier_version": "7"}
     for number in range(99):
         journal.append({**event, "classification": "actionable" if number < 41 else "ambient"})
-    assert classifier_check(FileStore(tmp_path), NOW) == HealthCheck(ok=True, says="version 7, last sorted 0 s ago")
+    assert classifier_check(FileStore(tmp_path), NOW) == HealthCheck(ok=True, says="version 7, last classified 0 s ago")
     journal.append({**event, "classification": "ambient"})
     found = classifier_check(FileStore(tmp_path), NOW)
     assert (found.ok, "41% of the last 100" in found.says) == (False, True)

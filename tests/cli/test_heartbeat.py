@@ -76,13 +76,13 @@ def test_programs_get_json(home: Path, capsys: pytest.CaptureFixture[str]) -> No
     BeatLog(NdjsonJournal(home / "heartbeats.ndjson")).append(beat)
     assert json.loads(typed(capsys, "log", "shop-api", "--json")) == [beat.model_dump(mode="json")]
     assert "no route: nobody" in typed(capsys, "log", "shop-api")
-    assert "■ route      nobody" in typed(capsys, "why", "shop-api")
+    assert "■ Recipient:  nobody" in typed(capsys, "why", "shop-api")
     assert "no beat on record" in typed(capsys, "why", "tooling")
 
 
 def test_a_wake_is_left_and_it_is_said_whether_a_bot_finds_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a bot it waits."""
-    assert "No triage runs on" in typed(capsys, "wake", "shop-api")
+    assert "triage is not running on" in typed(capsys, "wake", "shop-api")
     lock = FileLeases(home).take(HOME)
     try:
         assert "starts it in a few seconds" in typed(capsys, "run", "shop-api")
@@ -100,7 +100,7 @@ def test_an_assignment_is_left_for_the_bot(home: Path, capsys: pytest.CaptureFix
     """In the inbox, with a wake; each line of the answer fits."""
     seen = typed(capsys, "assign", "shop-api", "Why 5xx", "since noon?")
     assert "Assigned to shop-api: “Why 5xx since noon?”" in seen
-    assert "No triage runs on" in seen
+    assert "triage is not running on" in seen
     [message] = SessionMemory(FileStore(home)).inbox("shop-api")
     assert (message.kind, message.text, message.data["assigned_by"]) == (
         "assignment",
@@ -127,7 +127,7 @@ def test_why_gathers_what_stood_beside_ok_since_midnight(home: Path, capsys: pyt
             )
         )
     seen = typed(capsys, "why", "shop-api")
-    assert "2 remarks beside OK since midnight (Asia/Tokyo):" in seen
+    assert "2 remarks with OK since midnight (Asia/Tokyo):" in seen
     assert "“a branch is old”" in seen
     assert max(map(len, seen.splitlines())) <= 80
 
@@ -144,7 +144,7 @@ def test_switches_are_told(home: Path, capsys: pytest.CaptureFixture[str]) -> No
     ("words", "says"),
     [
         (["why", "shop"], "did you mean shop-api?"),
-        (["every", "shop-api", "often"], "'often' is no interval"),
+        (["every", "shop-api", "often"], "'often' is not an interval"),
         (["wake", "nobody"], "there is no session 'nobody'"),
         (["assign", "shop", "Look"], "did you mean shop-api?"),
         (["assign", "shop-api", "Look\u202e"], "1 invisible character"),

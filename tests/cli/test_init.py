@@ -65,7 +65,7 @@ def test_an_answer_is_checked_as_it_is_typed(place: Path) -> None:
     wrong = ["", "nowhere", "code", "ops", "C0123OPS", "help", "", "alice", "U0123ALICE", "german", "de"]
     done = init(place, typed=[*wrong, "xapp-1a", "xoxb-1a", "", "sk ant", "", "it's", "~/my data #1"])
     assert done.returncode == 0, done.stderr
-    for words in ("is no git checkout", "'ops' is no channel id", "'alice' is no user", "two small letters"):
+    for words in ("is not a git checkout", "'ops' is no channel id", "'alice' is no user", "two small letters"):
         assert words in " ".join(done.stdout.split())
     assert "SLACK_BOT_TOKEN does not start with xoxb-" in done.stdout
     settings = load_settings(place / "triage.yml")
@@ -133,7 +133,7 @@ def test_ctrl_c_leaves_nothing(place: Path) -> None:
         (["--codebase", "code"], "--ops-channel is missing"),
         (["--codebase", "none", "--ops-channel", "C0123OPS"], "--codebase: "),
         (["--codebase", "code", "--ops-channel", "ops"], "--ops-channel: 'ops' is no channel id"),
-        (["--codebase", "code", "--ops-channel", "C0123OPS", "--folder", "gone"], "is no folder"),
+        (["--codebase", "code", "--ops-channel", "C0123OPS", "--folder", "gone"], "is not a folder"),
     ],
 )
 def test_what_is_missing_or_wrong_is_said_and_nothing_written(place: Path, argv: list[str], words: str) -> None:
@@ -159,6 +159,6 @@ def test_a_folder_that_takes_no_files_keeps_none(place: Path) -> None:
     from bot.errors import InputError
 
     (place / ".env").mkdir()
-    with pytest.raises(InputError, match="nothing was written"):
+    with pytest.raises(InputError, match="nothing written"):
         write_files(place, {"codebase": str(place / "code"), "ops_channel": "C0123OPS"}, {})
     assert written(place) == {".env"}

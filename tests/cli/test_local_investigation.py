@@ -31,7 +31,7 @@ def test_a_proposed_patch_is_shown_without_secrets() -> None:
     found = Investigation(ret=a_return(proposed_patch=patch), ledger=Ledger(), usage=Usage(), investigator="m")
     validation = Validation(ret=None, checks=(), usage=Usage(), problem="none")
     said = render(LocalInvestigation(question="?", run_id="r1", validation_id="v1", found=found, validation=validation))
-    assert "Proposed patch (applied nowhere): Fix it · no file named · +1 −0 lines" in said
+    assert "Proposed patch (not applied): Fix it · no file named · +1 −0 lines" in said
     assert "    ```diff" in said
     assert token not in said
     assert [line for line in said.split("\n") if line.startswith("  ✓")] == []

@@ -61,10 +61,10 @@ def test_what_changed_is_counted_and_shown(home: Path, capsys: pytest.CaptureFix
     assert main(["replay", path]) == 0
     out = capsys.readouterr().out
     assert out == default
-    assert "5 events, 1 of bots or edits, 3 unreadable" in out
-    assert "actionable 1 (25 %, within the target: 30%), ack 1, ambient 2" in out
+    assert "5 events, 1 from bots or edits ignored, 3 unreadable" in out
+    assert "1 actionable (25 %; target under 30 %), 1 ack, 2 ambient" in out
     assert "1 question would open a thread" in out
-    assert "3 of 4 would be sorted otherwise than recorded (rules 0)" in out
+    assert "3 of 4 would be classified differently than recorded (rules 0)" in out
     assert "  ambient → actionable: 1\n    C1 1795165200.000100 How often do we retry?" in out
     assert "  actionable → ambient: 2" in out
     assert "\x1b" not in out
@@ -76,7 +76,7 @@ def test_plain_events_are_compared_with_the_journal_beside_them(home: Path, caps
     plain = [{k: v for k, v in each.items() if not k.startswith(("classifi", "mentions_t"))} for each in LINES]
     path = journal(home / "events.ndjson", plain)
     assert main(["replay", path]) == 0
-    assert "nothing was recorded to compare with" in capsys.readouterr().out
+    assert "no recorded classification to compare with" in capsys.readouterr().out
     journal(home / "events-classified.ndjson", LINES)
     assert main(["replay", path, "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
@@ -92,7 +92,7 @@ def test_the_bot_is_known_by_the_mentions_on_record(home: Path, capsys: pytest.C
     mention = line(0, "<@U0BOT> look", "actionable", mentions=("U0BOT",)) | {"is_bot_mention": True}
     path = journal(home / "events-classified.ndjson", [mention])
     assert main(["replay", str(home)]) == 0
-    assert "0 of 1 would be sorted otherwise" in capsys.readouterr().out
+    assert "0 of 1 would be classified differently" in capsys.readouterr().out
     assert main(["replay", path, "--bot-id", "U0OTHER"]) == 0
     assert "actionable → ambient: 1" in capsys.readouterr().out
 
@@ -115,8 +115,8 @@ def test_a_slack_export_is_read(home: Path, capsys: pytest.CaptureFixture[str]) 
     (export / "help" / "2026-11-21.json").write_text("{")
     assert main(["replay", str(export)]) == 0
     out = capsys.readouterr().out
-    assert "3 events, 1 of bots or edits, 2 unreadable" in out
-    assert "actionable 2" in out
+    assert "3 events, 1 from bots or edits ignored, 2 unreadable" in out
+    assert "2 actionable" in out
     assert "1 question would open a thread" in out
 
 

@@ -108,5 +108,5 @@ def test_a_home_that_cannot_be_read_is_said_without_a_traceback(tmp_path: Path) 
     ):
         done = status(tmp_path, home=home)
         assert (done.returncode, done.stdout) == (2, "")
-        assert " ".join(done.stderr.split()).startswith(f"triage: this has to be put right first: - {words}")
+        assert " ".join(done.stderr.split()).startswith(f"triage: fix this first: - {words}")
         assert "Traceback" not in done.stderr

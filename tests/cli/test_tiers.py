@@ -93,8 +93,8 @@ def main_json(capsys: pytest.CaptureFixture[str]) -> str:
     [
         ([], "name a session"),
         (["shp"], "did you mean shop?"),
-        (["shop", "remove", "x"], "no task's number; to see them: triage tiers shop"),
-        (["shop", "add", "weekly", "x"], "is no tier"),
+        (["shop", "remove", "x"], "not a task's number; to see them: triage tiers shop"),
+        (["shop", "add", "weekly", "x"], "is not a tier"),
     ],
 )
 def test_what_cannot_be_done_says_what_to_type(

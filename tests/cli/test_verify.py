@@ -45,7 +45,8 @@ class Archive:
         ledger = Ledger().record_query("loki", "errors{app}")
         found = Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator="m")
         about = Assignment(question="?", question_type=QuestionType.OTHER, rubric="", round=1)
-        RunRecorder(self.home / "runs", SystemClock()).record("r1", about, lambda: found)
+        with RunRecorder(self.home / "runs", SystemClock()).recording("r1", "round 1") as run:
+            run.trace, run.transcript = found.as_trace(), found.as_transcript(about)
         known = {"investigator_return": ret, "investigator_task_id": "r1"}
         state = store.put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, **known))
         if closed:
@@ -74,7 +75,7 @@ def test_true_citations_are_marked_and_the_command_succeeds(
     out = capsys.readouterr().out
     assert "  ✓ file" in out
     assert "  ? log_query" in out
-    assert "2 citations: 1 proved, 0 refuted, 1 cannot be looked up by code" in out
+    assert "2 citations: 1 proved, 0 refuted, 1 cannot be checked by code" in out
 
 
 @pytest.mark.parametrize("changes", [{"quote": "LIMIT = 6"}, {"ref": "app/gone.py:3"}, {"commit": "f" * 40}])

@@ -168,7 +168,7 @@ def test_what_is_not_on_record_is_met_with_near_ones(home: Path, capsys: pytest.
 def test_an_empty_home_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is created."""
     assert main(["why", THREAD_ID, "--home", str(tmp_path / "none")]) == 1
-    assert "it holds no thread yet" in " ".join(capsys.readouterr().err.split())
+    assert "it has no threads yet" in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "none").exists()
 
 

@@ -39,7 +39,7 @@ def test_what_could_be_read_in_two_ways_is_refused(text: str) -> None:
 @pytest.mark.parametrize("value", [None, 30, 1.5, True, ["30m"], timedelta(minutes=30)])
 def test_a_yaml_value_that_is_no_text_is_refused_too(value: object) -> None:
     """`every: 30` has no unit."""
-    with pytest.raises(ConfigError, match="is no interval"):
+    with pytest.raises(ConfigError, match="is not an interval"):
         parse_interval(value)  # type: ignore[arg-type]
 
 

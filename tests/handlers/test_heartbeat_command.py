@@ -78,7 +78,7 @@ def test_the_list_says_how_every_session_stands(works: Clockwork) -> None:
     works.clock.advance(720)
     seen = answer(works, "heartbeat list", by=OTHER)
     assert ":red_circle: *shop-api* · <@U0ANN> · every 30m · 00:00-24:00 UTC" in seen
-    assert "last beat 12 min ago: told its owner · next in " in seen
+    assert "last beat 12 min ago: alert sent · next in " in seen
     assert "1 open finding" in seen
     assert ":double_vertical_bar: *tooling* · <@U0ANN> · paused" in seen
     assert "paused after 6 failures: refused" in seen
@@ -139,7 +139,7 @@ def test_an_assignment_waits_in_the_inbox_and_wakes_its_session(works: Clockwork
     """Word for word, without secrets, under the name of who typed it."""
     seen = answer(works, "heartbeat assign shop-api Why *5xx* since   noon? known-to-us", by)
     assert seen.startswith("Assigned to shop-api: “Why *5xx* since noon? ")
-    assert "A beat of shop-api is queued. What came of it: /triage heartbeat why shop-api" in seen
+    assert "A beat of shop-api is queued. Result: /triage heartbeat why shop-api" in seen
     [message] = works.store.inbox("shop-api")
     assert message.text.startswith("Why *5xx* since   noon? ")
     assert "known-to-us" not in message.text + seen
@@ -194,10 +194,10 @@ def test_why_gathers_what_stood_beside_ok_since_midnight(works: Clockwork) -> No
     for hours, said in ((-13, "yesterday"), (-11, "two PRs wait"), (-1, "a branch is old"), (0, "")):
         note(works, BeatResult.OK_TOKEN, Indicator.OK, ts=START + timedelta(hours=hours), beside_ok=said)
     seen = answer(works, "heartbeat why shop-api", OWNER)
-    assert "2 remarks beside OK since midnight (UTC):\n11:00 “a branch is old”\n01:00 “two PRs wait”" in seen
+    assert "2 remarks with OK since midnight (UTC):\n11:00 “a branch is old”\n01:00 “two PRs wait”" in seen
     assert "yesterday" not in seen
     others = answer(works, "heartbeat why shop-api", OTHER)
-    assert "2 remarks beside OK since midnight (UTC)" in others
+    assert "2 remarks with OK since midnight (UTC)" in others
     assert "branch" not in others
     for _ in range(9):
         note(works, BeatResult.OK_TOKEN, Indicator.OK, beside_ok="x" * 300)
@@ -213,7 +213,7 @@ def test_what_a_beat_found_is_for_the_owner_and_approvers(works: Clockwork) -> N
             assert "the &lt;key&gt; leaked" in answer(works, f"heartbeat {verb} shop-api", by)
         assert "leaked" not in answer(works, f"heartbeat {verb} shop-api", OTHER)
     seen = answer(works, "heartbeat why shop-api", OTHER)
-    assert "■ delivered" in seen
+    assert "■ Delivery:" in seen
     assert "ok-token" in seen
     assert "no beat on record yet" in answer(works, "heartbeat why tooling")
     assert "no beat on record yet" in answer(works, "heartbeat log tooling")
@@ -225,7 +225,7 @@ def test_what_a_beat_found_is_for_the_owner_and_approvers(works: Clockwork) -> N
         ("why shop-apy", "There is no session 'shop-apy'; did you mean shop-api?"),
         ("why", "Name a session; there are shop-api, tooling"),
         ("every shop-api", "How often? Type /triage heartbeat every shop-api 15m"),
-        ("every shop-api often", "'often' is no interval; write for example"),
+        ("every shop-api often", "'often' is not an interval; write for example"),
         ("every shop-api 5s", "5s is not between 1m and 366d"),
         ("lst", "There is no `/triage heartbeat lst`, and nothing was done. Did you mean `/triage heartbeat list`?"),
         ("help", "`/triage heartbeat run &lt;session&gt;`"),

@@ -245,9 +245,9 @@ def test_who_may_not_changes_nothing(edge: Edge, text: str, by: str, team: str) 
         ("shop add daily <!-- x", "HTML comment"),
         ("shop add daily Stale branches", "hold 'Stale branches' already"),
         ("shop remove", "Which task?"),
-        ("shop remove x", "'x' is no task's number"),
+        ("shop remove x", "'x' is not a task's number"),
         ("shop remove 9", "they go from 1 to 4"),
-        ("shop remove ٣", "is no task's number"),
+        ("shop remove ٣", "is not a task's number"),
         ("shop move 1", "Name a tier"),
         ("shop move 1 quick", "already"),
     ],
@@ -409,7 +409,7 @@ def test_what_no_command_brings_back_is_shown_and_no_undo_is_promised(edge: Edge
     edge.file.write_bytes(b"## Quick\n- [ ] caf\xe9\n- [ ] see `<!-- x`\n")
     edge.types("shop")
     said = edge.types("shop remove 2")
-    assert "What `add` cannot bring back is shown here" in said
+    assert "`add` cannot restore the lines shown here" in said
     assert "To undo" not in said
     assert "caf?" in edge.types("shop remove 1")
     assert edge.file.read_bytes() == b"## Quick\n"

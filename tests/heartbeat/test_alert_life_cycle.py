@@ -141,7 +141,7 @@ def test_an_assignment_nobody_looked_into_stays_open_until_a_person_closes_it(tm
     asked = InboxMessage(at=AT, from_="@ana", to="shop", kind=MessageKind.ASSIGNMENT, text="Why 5xx?")
     watch.room.store.send(asked)
     assert watch.beat(0, "fine", wake=Wake.ASSIGNMENT) == [
-        "1 assignment not looked into, for no model is configured\n- @ana: Why 5xx?"
+        "1 assignment not handled: no model is configured\n- @ana: Why 5xx?"
     ]
     for _ in range(2):
         watch.room.write_playbook(FRAME.format(tasks=f"- [ ] {LINE}"), daily_due=True)
@@ -255,14 +255,14 @@ def test_the_first_sight_of_a_check_that_was_put_back_is_a_baseline(watch: Watch
     watch.beat()
     watch.says(LINE)
     assert watch.beat(0, "config/production.json: fine") == []
-    assert "prints something else" in watch.beat(0, "config/production.json: odd")[0]
+    assert "prints something different" in watch.beat(0, "config/production.json: odd")[0]
 
 
 def test_a_change_from_bad_to_good_is_no_alarm(watch: Watch) -> None:
     """By the exit code, and by the words where that is 0 either way."""
     watch.beat(1, "bad")
     assert watch.beat(0, "fine") == []
-    assert "prints something else" in watch.beat(0, "queue is DOWN")[0]
+    assert "prints something different" in watch.beat(0, "queue is DOWN")[0]
     assert watch.beat(0, "queue is up") == []
 
 

@@ -81,7 +81,7 @@ def test_an_assignment_is_worked_on_and_its_sender_stands_on_the_record(running:
     [beat] = running.control.wait_for(running.beats, "a beat on record", timeout_s=LIMIT_S)
     assert (beat["reason"], [each["text"] for each in beat["assignments"]]) == ("assignment", ["Why 5xx?"])
     sent = json.dumps(running.control.messages(running.control.direct_messages(ANA.user_id) or ""), ensure_ascii=False)
-    assert "1 assignment not looked into, for no model is configured" in sent
+    assert "1 assignment not handled: no model is configured" in sent
     running.answered("heartbeat why shop-api", ANA.user_id, "“Why 5xx?”")
     assert "starts it in a few seconds" in " ".join(running.typed("assign", "shop-api", "Compare", "both").split())
     second = running.control.wait_for(

@@ -82,7 +82,7 @@ def test_an_alert_is_acknowledged_said_once_and_resolved_once(open_office: Open,
     office.answered(BEN.user_id, "acknowledged this already")
     shop.becomes("bad, still")
     again = office.beat(shop)
-    assert (again["silent"], again["why"]) == (True, "dedupe: nothing that was not said already")
+    assert (again["silent"], again["why"]) == (True, "dedupe: already sent; sent again after dedupe_window")
     assert [each["ts"] for each in office.alerts()] == [card["ts"]]
     shop.becomes("fine")
     office.beat(shop)
@@ -108,7 +108,7 @@ def test_a_dozen_findings_at_once_are_five_messages(open_office: Open, tmp_path:
     assert len(office.alerts()) == 5
     path.write_text(playbook)
     office.beat(shop)
-    assert "0 of 8 findings left" in shown_text(office.alert("findings left"))
+    assert "0 of 8 findings still open" in shown_text(office.alert("findings still open"))
     [said] = office.said_below(the_list)
     assert said.count("The disk of host") == 8
 
@@ -179,7 +179,7 @@ def test_the_buttons_that_lead_further(open_office: Open, tmp_path: Path, contro
     office.press(card, ids.INVESTIGATE)
     office.answered(ANA.user_id, f"Asked in <#{OPS.channel_id}>")
     office.press(card, ids.INVESTIGATE)
-    office.answered(ANA.user_id, f"<@{ANA.user_id}> had this looked into already.")
+    office.answered(ANA.user_id, f"<@{ANA.user_id}> has already started an investigation of this.")
     (question,) = [m for m in control.messages(OPS.channel_id) if m["text"].startswith("A heartbeat of shop reports")]
     office.card(question["ts"], "A heartbeat of shop reports", channel=OPS.channel_id, offering=ids.DISMISS)
 

@@ -31,7 +31,7 @@ from tests.journeys.shop import SESSIONS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
-READY = "all is well, but the bot does not run: see above"
+READY = "all is well, but the bot is not running: see above"
 
 
 def step(title: str) -> str:

@@ -123,7 +123,7 @@ class EscalationWatch:
         said = self._last_words(folder)
         usage = total_usage(state.usage, self._recorder.usage(run_id_of(state)))
         self._release(state.thread_id)
-        abandon(self._desk, state, f"{what}; its last words: {said}" if said else what, usage=usage, **known)
+        abandon(self._desk, state, f"{what}; its last output: {said}" if said else what, usage=usage, **known)
 
     def _held(self) -> frozenset[str]:
         return self._runs.spending.held() if self._runs.spending is not None else frozenset()

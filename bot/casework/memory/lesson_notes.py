@@ -26,7 +26,7 @@ from bot.ports.collections import SingleDocument
 log = logging.getLogger(__name__)
 
 _BEHIND: Final = "cards_behind"
-GONE: Final = "This thread is not on file any more, or was asked again since; nothing was kept."
+GONE: Final = "This thread is no longer stored, or was asked again; nothing was saved."
 
 
 class LessonMark(NamedTuple):
@@ -73,10 +73,10 @@ class LessonNotes:
             raise InputError(GONE)
         lesson = build_lesson(state)
         if lesson is None:
-            raise InputError("There is nothing to remember of this thread.")
+            raise InputError("This thread has nothing to save.")
         if (ref := self._shelf.find(lesson.name)) is not None:
             self._note(add=state.thread_id)
-            raise Conflict(f"Somebody was faster: this is remembered as {ref}.")
+            raise Conflict(f"Somebody else has already saved this as {ref}.")
         return state, lesson
 
     def remember(self, click: DraftClick, typed: str | None, *, by: str) -> str:
@@ -106,7 +106,7 @@ class LessonNotes:
         ref = self._shelf.create(lesson.name, text)
         self._note(add=state.thread_id)  # a tick in between has shown the card as it was
         if ref is None:
-            raise Conflict("Somebody was faster: this is remembered already.")
+            raise Conflict("Somebody else has already saved this.")
         return ref
 
     def check_words(self, words: str) -> None:
@@ -116,7 +116,7 @@ class LessonNotes:
         if len(words) > MAX_WORDS_CHARS:
             raise InputError(f"This has {len(words):,} characters; at most {MAX_WORDS_CHARS:,} are kept.")
         if kinds := find_secrets(words, self._desk.known_secrets):
-            raise InputError(f"This holds what looks like a secret ({', '.join(kinds)}); take it out.")
+            raise InputError(f"This contains what looks like a secret ({', '.join(kinds)}); take it out.")
 
     def tick(self) -> None:
         """Bring the cards in line of which a lesson was remembered; what the chat refuses is tried again."""

@@ -222,7 +222,7 @@ class NoteRechecks:
         with self._file:
             known = dict(self._known())
             if given not in known:
-                raise InputError("This note's card is not on file any more; nothing happened.")
+                raise InputError("This note's card is no longer stored; nothing was changed.")
             known[given] = change(known[given])
             self._write(known, str(self._slate.read().get("head") or ""))
             return known[given]

@@ -31,7 +31,7 @@ def save_note(desk: ThreadService, state: ThreadState, *, by: str) -> str:
     if state.triage_file_path:
         raise InputError(f"The note is saved already, as {state.triage_file_path}.")
     if kinds := find_secrets(f"{proposed.filename}\n{proposed.content}", desk.known_secrets):
-        raise InputError(f"The note holds what looks like a secret ({', '.join(kinds)}); nothing was saved.")
+        raise InputError(f"The note contains what looks like a secret ({', '.join(kinds)}); nothing was saved.")
     text = note_text(
         proposed.content,
         {

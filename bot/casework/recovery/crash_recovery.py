@@ -66,7 +66,7 @@ class CrashRecovery:
             except TriageError as error:
                 log.exception("thread not settled", extra={"action": "recovery_failed", "thread_id": state.thread_id})
                 if state.thread_id not in self._tried_at:
-                    problems.append(f"{state.thread_id}: it could not be settled: {error}")
+                    problems.append(f"{state.thread_id}: it could not be completed: {error}")
                 if isinstance(error, ProviderError) and state.post_intent is not None:
                     self._again(state)
         return problems
@@ -105,7 +105,7 @@ class CrashRecovery:
                 adopted = False
             self._unlooked.discard(thread_id)
             if adopted:
-                lines.append(f"{thread_id}: its reply stood in the thread already; it was logged and the card closed")
+                lines.append(f"{thread_id}: its reply was already in the thread; it was logged and the card closed")
             else:
                 self._desk.turns.postpone(thread_id, 0)
         return lines

@@ -66,6 +66,6 @@ class GivingUp:
             self._desk.amend(thread_id, handed)
             self._say(f"Thread {thread_id} {words}. Its card offers to investigate it again.")
         elif state.is_open:
-            self._say(f"A later job for thread {thread_id} could not be done: {why}. Its card stands as it was.")
+            self._say(f"A later job for thread {thread_id} failed: {why}. Its card is unchanged.")
         self._desk.show(thread_id)
         return True

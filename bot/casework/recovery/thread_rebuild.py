@@ -49,7 +49,7 @@ class ThreadRebuild:
         try:
             thread_id = check_thread_id(damage.doc_id)
         except InputError:
-            return f"{_lost(damage.name)} Its name names no thread, so nothing was done." if damage.is_new else None
+            return f"{_lost(damage.name)} Its name is not a thread id, so nothing was done." if damage.is_new else None
         if damage.is_new or not self._is_accounted_for(thread_id, damage.at):
             self._desk.jobs.put(RebuildThread(thread_id=thread_id, file=damage.name, is_new=damage.is_new))
         return None
@@ -100,7 +100,7 @@ class ThreadRebuild:
     def _why_no_question(self, thread_id: str) -> str:
         if any(record.get("thread_id") == thread_id for record in self._desk.replies.records()):
             return "Its reply had been posted; nothing is left to do."
-        return "No question of it is on file: if one is still open, please ask it again, and delete that file."
+        return "It has no stored question: if one is still open, please ask it again, and delete that file."
 
     def _told(self) -> Iterable[Event]:
         for record in self._events.records():
@@ -132,7 +132,7 @@ class ThreadRebuild:
         logged = {str(record.get("posted_message_id")) for record in self._desk.replies.records()}
         ours = [m for m in said if m.sender_id == self._bot_user_id and m.message_id not in logged]
         if any(float(message.message_id) > float(question.message_id) for message in ours):
-            return "A reply of triage stands in its thread already, though not in the log; nothing more is posted."
+            return "A reply of triage is already in its thread, but not in the log; nothing is posted again."
         return None
 
     def _is_accounted_for(self, thread_id: str, damaged_at: datetime) -> bool:

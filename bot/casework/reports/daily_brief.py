@@ -45,7 +45,7 @@ class DailyBrief:
     cost_usd: float | None
     paused: str | None
     remarks: tuple[tuple[str, str], ...] = ()
-    """Session and what a beat said beside OK, which its owner was not told."""
+    """Session and what a beat said with OK, which its owner was not told."""
     open_findings: tuple[FindingLine, ...] = ()
     """What is open at `now`, whenever it was found: pages first, then the oldest."""
 
@@ -79,7 +79,7 @@ def brief_line(brief: DailyBrief, title: str) -> str:
     waits = f"{counted(len(brief.drafts), 'draft')} to decide on" if brief.drafts else "no draft waits"
     still = f", {count_findings(brief.open_findings)}" if brief.open_findings else ""
     found = f", {counted(len(brief.findings), 'finding')} by heartbeats" if brief.findings else ""
-    said = f", {counted(len(brief.remarks), 'remark')} beside OK" if brief.remarks else ""
+    said = f", {counted(len(brief.remarks), 'remark')} with OK" if brief.remarks else ""
     return f"{title}, the last {period(brief)}: {waits}{still}{found}{said}. {brief_cost_line(brief)}"
 
 

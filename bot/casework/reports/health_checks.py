@@ -37,6 +37,16 @@ class HealthCheck:
     fix: str = ""
 
 
+def well(says: str) -> HealthCheck:
+    """Return what a check found where nothing is wrong."""
+    return HealthCheck(ok=True, says=says)
+
+
+def wrong(says: str, fix: str) -> HealthCheck:
+    """Return what a check found wrong, and the one thing to do about it."""
+    return HealthCheck(ok=False, says=says, fix=fix)
+
+
 class SkippedCheck(HealthCheck):
     """A check that was not made; `says` tells why."""
 
@@ -47,15 +57,11 @@ def process_check(store: Store, now: datetime) -> HealthCheck:
     match connection_state(seen, now):
         case "up" | "down":
             assert seen is not None
-            return HealthCheck(ok=True, says=f"process {seen.pid}, started {time_ago(now, seen.started_at)}")
+            return well(f"process {seen.pid}, started {time_ago(now, seen.started_at)}")
         case "stuck":
-            return HealthCheck(
-                ok=False, says=describe_presence(seen, now), fix="restart it: kill the process, then `triage run`"
-            )
+            return wrong(describe_presence(seen, now), "restart it: kill the process, then `triage run`")
         case _:
-            return HealthCheck(
-                ok=False, says=describe_presence(seen, now), fix="start it with `triage run`, best as a service"
-            )
+            return wrong(describe_presence(seen, now), "start it with `triage run`, best as a service")
 
 
 def connection_check(store: Store, now: datetime) -> HealthCheck:
@@ -63,52 +69,52 @@ def connection_check(store: Store, now: datetime) -> HealthCheck:
     seen = read_presence(store.documents)
     match connection_state(seen, now):
         case "up":
-            fix = "stop the other triage, or give it an app of its own: each hears only part of what is said"
+            fix = "stop the other triage, or give it an app of its own: each receives only part of the messages"
             alone = seen is None or not seen.other_connections
             return HealthCheck(ok=alone, says=describe_presence(seen, now), fix="" if alone else fix)
         case "down":
             fix = "see the reason given; check the network, SLACK_APP_TOKEN and that Socket Mode is on for the app"
-            return HealthCheck(ok=False, says=describe_presence(seen, now), fix=fix)
+            return wrong(describe_presence(seen, now), fix)
         case _:
-            return HealthCheck(ok=False, says="nobody listens: the bot does not run", fix="start it with `triage run`")
+            return wrong("not connected: the bot is not running", "start it with `triage run`")
 
 
 def journal_check(store: Store, now: datetime) -> HealthCheck:
     """Whether the journals can be read, and what was heard has been sorted."""
     heard, sorted_ = tail(store, EVENTS), tail(store, CLASSIFIED)
     if not heard:
-        return HealthCheck(ok=True, says="no message heard yet")
+        return well("no message heard yet")
     last, done = heard[-1], {_identity(record) for record in sorted_}
     at = time_of(last.get("create_time"))
     says = f"last message written {time_ago(now, at)}" if at else "the last message has no time"
     if _identity(last) in done or (at is not None and now - at < SORTING_TAKES):
         classified = time_of(sorted_[-1].get("classified_at")) if sorted_ else None
-        return HealthCheck(ok=True, says=f"{says}, last sorted {time_ago(now, classified)}" if classified else says)
+        return well(f"{says}, last classified {time_ago(now, classified)}" if classified else says)
     fix = "restart the bot, which sorts what waits; if it recurs, look for `sort_failed` in its log and for free disk"
-    return HealthCheck(ok=False, says=f"{says}, and it was not sorted", fix=fix)
+    return wrong(f"{says}, and it was not classified", fix)
 
 
 def classifier_check(store: Store, now: datetime) -> HealthCheck:
     """When the rules last looked at a message, and whether they find too much work in what they see."""
     sorted_ = tail(store, CLASSIFIED)
     if not sorted_:
-        return HealthCheck(ok=True, says="nothing sorted yet")
+        return well("nothing classified yet")
     at, version = time_of(sorted_[-1].get("classified_at")), sorted_[-1].get("classifier_version")
-    says = f"version {version}, last sorted {time_ago(now, at)}" if at else f"version {version}"
+    says = f"version {version}, last classified {time_ago(now, at)}" if at else f"version {version}"
     messages = [record for record in sorted_ if record.get("msg_type") not in ("edit", "delete")]
     busy = sum(record.get("classification") == "actionable" for record in messages) / max(1, len(messages))
     if len(messages) < ENOUGH_MESSAGES or busy <= TOO_BUSY:
-        return HealthCheck(ok=True, says=says)
+        return well(says)
     fix = "see which with `triage replay`; drop question words in triage.yml, or set classifier.skip_chatter"
-    return HealthCheck(ok=False, says=f"{says}; {busy:.0%} of the last {len(messages)} messages became work", fix=fix)
+    return wrong(f"{says}; {busy:.0%} of the last {len(messages)} messages were treated as questions", fix)
 
 
 def pause_check(store: Store) -> HealthCheck:
     """Whether somebody paused the bot: on purpose, so nothing is wrong, but easily forgotten."""
     pause = read_pause(store.documents)
     if pause is None:
-        return HealthCheck(ok=True, says="not paused")
-    return HealthCheck(ok=True, says=f"{pause.words()}; questions wait", fix="to go on: /triage resume in Slack")
+        return well("not paused")
+    return HealthCheck(ok=True, says=f"{pause.words()}; questions wait", fix="to resume: /triage resume in Slack")
 
 
 def _identity(record: dict[str, Any]) -> tuple[Any, ...]:

@@ -25,6 +25,7 @@ from bot.casework.reports.health_checks import (
     journal_check,
     pause_check,
     process_check,
+    wrong,
 )
 from bot.cli.arguments import config_option, home_option, json_option
 from bot.cli.data_directory import environment_at
@@ -35,13 +36,13 @@ from bot.errors import ConfigError, StoreError, TriageError
 
 LIMIT_S: Final = 9.0
 _INDENT: Final = 17
-_NOT_MADE: Final = "not looked at: "
+_NOT_MADE: Final = "not checked: "
 TOKENS: Final = "tokens"
 BOT: Final = "bot"
 CONNECTION: Final = "connection"
 
 
-@click.command("doctor", help="Is everything as it must be?")
+@click.command("doctor", help="Check the installation; each problem comes with its fix.")
 @config_option
 @home_option
 @json_option
@@ -72,7 +73,7 @@ def run_checks(
         thread.start()
     for thread in looking.values():
         thread.join(max(0.0, until - time.monotonic()))
-    slow = HealthCheck(ok=False, says=f"no answer within {limit_s:g} s", fix="look at the network; then try again")
+    slow = wrong(f"no answer within {limit_s:g} s", "check the network, then try again")
     return {name: found.get(name, slow) for name in looking}
 
 
@@ -96,8 +97,8 @@ def _sum(findings: Mapping[str, HealthCheck], unmade: int) -> str:
     if not wrong:
         return "all is well"
     if BOT in wrong and wrong <= {BOT, CONNECTION}:
-        return "all is well, but the bot does not run: see above"
-    skipped = f", {unmade} were not made" if unmade else ""
+        return "all is well, but the bot is not running: see above"
+    skipped = f", {unmade} were not run" if unmade else ""
     return f"{len(wrong) - unmade} of {len(findings)} checks found something wrong{skipped}"
 
 
@@ -113,14 +114,12 @@ def _try(name: str, check: Check, patient: DoctorContext) -> HealthCheck:
     except NoTokens as error:
         if name != TOKENS:
             return SkippedCheck(ok=False, says=f"{_NOT_MADE}there are no tokens for Slack", fix=f"see {TOKENS}")
-        return HealthCheck(
-            ok=False, says="; ".join(error.problems), fix="put that right, then run `triage doctor` again"
-        )
+        return wrong("; ".join(error.problems), "fix that, then run `triage doctor` again")
     except (ConfigError, StoreError) as error:
         says = "; ".join(str(error).splitlines())
-        return HealthCheck(ok=False, says=says, fix="put that right, then run `triage doctor` again")
+        return wrong(says, "fix that, then run `triage doctor` again")
     except TriageError as error:
-        return HealthCheck(ok=False, says=str(error), fix="see the reason given; if Slack is down, try again later")
+        return wrong(str(error), "see the reason given; if Slack is down, try again later")
 
 
 def _findings_json(findings: Mapping[str, HealthCheck]) -> str:

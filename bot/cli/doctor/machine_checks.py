@@ -16,7 +16,7 @@ from bot.adapters.storage.files.atomic_write import is_no_folder, list_files
 from bot.adapters.storage.files.retention import disk_used, size
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.lfs import MAX_POINTER_BYTES, is_pointer
-from bot.casework.reports.health_checks import HealthCheck
+from bot.casework.reports.health_checks import HealthCheck, well, wrong
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, UnreadSettings
 from bot.composition.shared_services import REPLACEABLE_FOLDERS
 from bot.config.session_settings import SessionSettings, unreachable
@@ -37,11 +37,11 @@ def config(patient: DoctorContext) -> HealthCheck:
     try:
         settings = patient.settings()
     except UnreadSettings as error:
-        fix = "put that right, or write a new one with `triage init`"
-        return HealthCheck(ok=False, says="; ".join(error.problems), fix=fix)
+        fix = "fix that, or write a new one with `triage init`"
+        return wrong("; ".join(error.problems), fix)
     chats, sessions = len(settings.watched_chats), len(settings.sessions)
     path = find_config(patient.config, patient.home)
-    return HealthCheck(ok=True, says=f"{path}: {_counted(chats, 'watched chat')}, {_counted(sessions, 'session')}")
+    return well(f"{path}: {_counted(chats, 'watched chat')}, {_counted(sessions, 'session')}")
 
 
 def secrets(path: Path) -> HealthCheck:
@@ -49,19 +49,19 @@ def secrets(path: Path) -> HealthCheck:
     try:
         mode = path.stat().st_mode & 0o077
     except OSError:
-        return HealthCheck(ok=True, says="no .env here; the tokens come from the environment")
+        return well("no .env here; the tokens come from the environment")
     if mode:
-        return HealthCheck(ok=False, says="others on this machine may read .env", fix="chmod 600 .env")
-    return HealthCheck(ok=True, says=".env is for its owner only")
+        return wrong("other users of this machine can read .env", "chmod 600 .env")
+    return well("only its owner can read .env")
 
 
 def git(patient: DoctorContext) -> HealthCheck:
     """Whether git is there and the codebase a checkout with a commit."""
     if shutil.which("git") is None:
-        return HealthCheck(ok=False, says="git is not installed", fix="apt-get install git")
+        return wrong("git is not installed", "apt-get install git")
     codebase = patient.settings().codebase
     repo = GitRepo(codebase)
-    stands = f"{codebase} stands at {repo.head()[:10]}"
+    stands = f"{codebase} is at {repo.head()[:10]}"
     gaps = find_gaps(repo)
     said, fixes = [stands], []
     if gaps.unreadable:
@@ -96,12 +96,12 @@ def find_gaps(repo: GitRepo) -> IndexGaps:
 def tmux(patient: DoctorContext) -> HealthCheck:
     """Whether long investigations can be attached to; without tmux they are followed with `tail -f`."""
     if shutil.which("tmux") is None:
-        return HealthCheck(ok=True, says="not installed; long investigations run as plain processes (tail -f)")
+        return well("not installed; long investigations run as plain processes (tail -f)")
     usable = type(choose_terminal(patient.home)).__name__ == "TmuxTerminal"
     if not usable:
-        return HealthCheck(ok=True, says="TRIAGE_HOME's path is too long for its socket; plain processes are used")
+        return well("TRIAGE_HOME's path is too long for its socket; plain processes are used")
     done = _run("tmux", "-V")
-    fix = "reinstall tmux, or remove it: plain processes do as well"
+    fix = "reinstall tmux, or remove it: plain processes work too"
     return HealthCheck(ok=done is not None, says=done or "tmux does not start", fix="" if done else fix)
 
 
@@ -109,16 +109,14 @@ def gh(patient: DoctorContext) -> HealthCheck:
     """Whether beats can look at pull requests and issues."""
     names = [name for name, session in patient.settings().sessions.items() if _takes_gh(session.cwd)]
     if not names:
-        return HealthCheck(ok=True, says="not needed: no session has a task for it")
+        return well("not needed: no session has a task for it")
     if shutil.which("gh") is None:
-        says = f"not installed; tasks of {', '.join(names)} about pull requests and issues will be findings"
+        says = f"not installed; tasks of {', '.join(names)} about pull requests and issues will be reported as findings"
         fix = "install gh (https://cli.github.com), then gh auth login; or take those tasks out of HEARTBEAT.md"
-        return HealthCheck(ok=False, says=says, fix=fix)
+        return wrong(says, fix)
     if _run("gh", "auth", "status") is None:
-        return HealthCheck(
-            ok=False, says="gh is not logged in", fix="as the bot's user: gh auth login, or set GH_TOKEN"
-        )
-    return HealthCheck(ok=True, says="logged in")
+        return wrong("gh is not logged in", "as the bot's user: gh auth login, or set GH_TOKEN")
+    return well("logged in")
 
 
 def _takes_gh(cwd: Path) -> bool:
@@ -134,19 +132,19 @@ def disk(patient: DoctorContext) -> HealthCheck:
     """Whether the data directory can be written, has room, and is nobody else's to read."""
     home = next(path for path in (patient.home, *patient.home.parents) if path.exists())
     if not os.access(home, os.W_OK | os.X_OK):
-        return HealthCheck(ok=False, says=f"{home} cannot be written", fix="run this, and the bot, as its owner")
+        return wrong(f"cannot write to {home}", "run this, and the bot, as its owner")
     free = shutil.disk_usage(home).free
     says = f"{size(free)} free at {home}" + (f", {disk_used(home)} used by triage" if home == patient.home else "")
     if free < LOW_BYTES:
         fix = "free space; a shorter `keep_runs_for` removes old records of runs, and index/ is a cache"
-        return HealthCheck(ok=False, says=says, fix=fix)
+        return wrong(says, fix)
     if home == patient.home and home.stat().st_mode & stat.S_IRWXO:
-        return HealthCheck(ok=False, says=f"others on this machine may read {home}", fix=f"chmod o-rwx {home}")
-    if wrong := [path for path in _folders(patient) if is_no_folder(path)]:
-        named = ", ".join(str(path.relative_to(patient.home)) for path in wrong)
-        fix = f"`mv {wrong[0]} {wrong[0]}.old`, and put the folder back from a backup"
-        return HealthCheck(ok=False, says=f"no folder, and it should be one: {named}", fix=fix)
-    return HealthCheck(ok=True, says=says)
+        return wrong(f"other users of this machine can read {home}", f"chmod o-rwx {home}")
+    if misplaced := [path for path in _folders(patient) if is_no_folder(path)]:
+        named = ", ".join(str(path.relative_to(patient.home)) for path in misplaced)
+        fix = f"`mv {misplaced[0]} {misplaced[0]}.old`, and put the folder back from a backup"
+        return wrong(f"not a folder, and it should be one: {named}", fix)
+    return well(says)
 
 
 def _folders(patient: DoctorContext) -> Iterator[Path]:
@@ -162,12 +160,10 @@ def sessions(patient: DoctorContext) -> HealthCheck:
     looked = {name: _session_problem(name, one, has_telegram=has_telegram) for name, one in watched.items()}
     problems = list(filter(None, looked.values()))
     if problems:
-        return HealthCheck(ok=False, says="; ".join(problems), fix="put that right; triage heartbeat list shows them")
+        return wrong("; ".join(problems), "fix that; triage heartbeat list shows the sessions")
     waiting = [name for name, one in watched.items() if PlaybookFile(one.cwd).peek() is None]
     new = f"; the first beat writes a playbook for {', '.join(waiting)}" if waiting else ""
-    return HealthCheck(
-        ok=True, says=f"{_counted(len(watched), 'session')}{new}" if watched else "none are configured: no heartbeats"
-    )
+    return well(f"{_counted(len(watched), 'session')}{new}" if watched else "none are configured: no heartbeats")
 
 
 def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool) -> str | None:
@@ -180,7 +176,7 @@ def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool)
         return f"{name}: {TRACKED}"
     playbook = file.peek()
     if playbook is not None and playbook.is_effectively_empty:
-        return f"{name}: its HEARTBEAT.md holds no task, so nothing is looked at"
+        return f"{name}: its HEARTBEAT.md has no tasks, so nothing is checked"
     return None
 
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from bot.adapters.llm.anthropic_client import probe_model
-from bot.casework.reports.health_checks import HealthCheck
+from bot.casework.reports.health_checks import HealthCheck, well, wrong
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext
 from bot.composition.model_access import unpriced
 from bot.config.model_settings import McpServerSettings
@@ -25,46 +25,46 @@ def model(patient: DoctorContext) -> HealthCheck:
         module = _CLOUD_MODULES.get(settings.provider)
         if module and find_spec(module) is None:
             fix = f"pip install 'anthropic[{settings.provider}]'"
-            return HealthCheck(ok=False, says=f"provider {settings.provider} needs more packages", fix=fix)
-        return HealthCheck(ok=True, says=f"{name} at {settings.provider}, not asked: it has credentials of its own")
+            return wrong(f"provider {settings.provider} needs more packages", fix)
+        return well(f"{name} at {settings.provider}, not contacted: it uses its own credentials")
     if key is None:
-        return HealthCheck(ok=True, says="offline: no ANTHROPIC_API_KEY, a search over the code answers")
+        return well("offline: no ANTHROPIC_API_KEY, a search over the code answers")
     try:
         address = settings.base_url or patient.environment.anthropic_base_url
-        return HealthCheck(ok=True, says=probe_model(address, key.get_secret_value(), name, timeout_s=PATIENCE_S))
+        return well(probe_model(address, key.get_secret_value(), name, timeout_s=PATIENCE_S))
     except Unavailable as error:
         fix = "check the network and base_url in triage.yml or ANTHROPIC_BASE_URL; if both are right, wait"
-        return HealthCheck(ok=False, says=str(error), fix=fix)
+        return wrong(str(error), fix)
     except ProviderError as error:
         fix = "correct ANTHROPIC_API_KEY in .env, or the model's name in triage.yml"
-        return HealthCheck(ok=False, says=str(error), fix=fix)
+        return wrong(str(error), fix)
 
 
 def prices(patient: DoctorContext) -> HealthCheck:
     """Whether the models of heartbeats have a price; without one a limit of spending refuses them at every beat."""
     settings = patient.settings()
     if settings.provider == "anthropic" and patient.environment.anthropic_api_key is None:
-        return HealthCheck(ok=True, says="not needed: offline")
+        return well("not needed: offline")
     missing = unpriced(settings)
     if not missing:
-        return HealthCheck(ok=True, says="every model whose spending is limited has one")
-    says = "; ".join(f"{model} has none: {', '.join(who)} cannot use it" for model, who in missing.items())
-    fix = f"under `pricing` in triage.yml: {next(iter(missing))}: {PRICE_FORM}, in USD for a million tokens"
-    return HealthCheck(ok=False, says=says, fix=fix)
+        return well("every model with a spending limit has a price")
+    says = "; ".join(f"{model} has no price: {', '.join(who)} cannot use it" for model, who in missing.items())
+    fix = f"under `pricing` in triage.yml: {next(iter(missing))}: {PRICE_FORM}, in USD per million tokens"
+    return wrong(says, fix)
 
 
 def mcp_servers(patient: DoctorContext) -> HealthCheck:
     """Whether every configured server starts and offers something that may be used."""
     servers = patient.settings().mcp_servers
     if not servers:
-        return HealthCheck(ok=True, says="none are configured")
+        return well("none are configured")
     with ThreadPoolExecutor(len(servers)) as pool:
         found = dict(zip(servers, pool.map(lambda item: _offers(patient, *item), servers.items()), strict=True))
     bad = [f"{name}: {says}" for name, (count, says) in found.items() if not count]
     if bad:
-        fix = "start it by hand and read what it says; under tools: list those that are not declared read-only"
-        return HealthCheck(ok=False, says="; ".join(bad), fix=fix)
-    return HealthCheck(ok=True, says=", ".join(f"{name} ({count} tools)" for name, (count, _) in found.items()))
+        fix = "start it by hand and read its output; under tools: list those that are not declared read-only"
+        return wrong("; ".join(bad), fix)
+    return well(", ".join(f"{name} ({count} tools)" for name, (count, _) in found.items()))
 
 
 def _offers(patient: DoctorContext, name: str, one: McpServerSettings) -> tuple[int, str]:
@@ -81,4 +81,4 @@ def _offers(patient: DoctorContext, name: str, one: McpServerSettings) -> tuple[
         servers.close()
     if len(tools) == 1 and tools[0].name == f"{name}__unavailable":
         return 0, "it cannot be started or reached"
-    return len(tools), "it offers no tool that may be used"
+    return len(tools), "it offers no tool that triage may use"

@@ -11,7 +11,7 @@ from typing import Any, Final
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
-from bot.casework.reports.health_checks import HealthCheck, process_check
+from bot.casework.reports.health_checks import HealthCheck, process_check, well, wrong
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext
 from bot.cli.init_files import read_manifest
 from bot.config.settings import WatchedChat
@@ -30,12 +30,12 @@ def check_tokens(patient: DoctorContext) -> HealthCheck:
     said = f"{answer.get('user', 'the bot')} in {answer.get('team', 'the workspace')}"
     settings = patient.settings()
     if settings.slack.mode == "http" or process_check(patient.store(), patient.now).ok:
-        return HealthCheck(ok=True, says=said)
+        return well(said)
     app_token = patient.environment.slack_app_token
     assert app_token is not None
     with translate_slack_errors("take SLACK_APP_TOKEN"):
         _client(patient).apps_connections_open(app_token=app_token.get_secret_value())
-    return HealthCheck(ok=True, says=f"{said}; Socket Mode is on")
+    return well(f"{said}; Socket Mode is on")
 
 
 def scopes(patient: DoctorContext) -> HealthCheck:
@@ -43,14 +43,14 @@ def scopes(patient: DoctorContext) -> HealthCheck:
     granted = _header(_whoami(patient).headers, "x-oauth-scopes")
     wanted = _wanted()
     if granted is None or wanted is None:
-        why = "Slack named none" if granted is None else "manifest.yml is not beside the program"
-        return HealthCheck(ok=True, says=f"not compared: {why}")
+        why = "Slack did not list them" if granted is None else "manifest.yml was not found"
+        return well(f"not compared: {why}")
     have = {scope.strip() for scope in granted.split(",")}
     missing, more = sorted(wanted - have), sorted(have - wanted)
     if missing:
-        return HealthCheck(ok=False, says=f"not granted: {', '.join(missing)}", fix=_REINSTALL)
-    extra = f"; more than it needs: {', '.join(more)}" if more else ""
-    return HealthCheck(ok=True, says=f"all {len(wanted)} of the manifest are granted{extra}")
+        return wrong(f"not granted: {', '.join(missing)}", _REINSTALL)
+    extra = f"; not needed: {', '.join(more)}" if more else ""
+    return well(f"all {len(wanted)} of the manifest are granted{extra}")
 
 
 def clock(patient: DoctorContext) -> HealthCheck:
@@ -63,13 +63,11 @@ def skew(date: str | None, now: datetime) -> HealthCheck:
     try:
         skew_s = (now - parsedate_to_datetime(date or "")).total_seconds()
     except (ValueError, TypeError):  # TypeError: a time without a zone
-        return HealthCheck(ok=True, says="not compared: Slack told no time")
+        return well("not compared: Slack's answer has no time")
     if abs(skew_s) < SKEW_S:
-        return HealthCheck(ok=True, says=f"within {max(1, round(abs(skew_s)))} s of Slack's")
+        return well(f"within {max(1, round(abs(skew_s)))} s of Slack's")
     side = "ahead of" if skew_s > 0 else "behind"
-    return HealthCheck(
-        ok=False, says=f"{abs(skew_s):.0f} s {side} Slack's", fix="set the clock: timedatectl set-ntp true"
-    )
+    return wrong(f"{abs(skew_s):.0f} s {side} Slack's", "set the clock: timedatectl set-ntp true")
 
 
 def ops_channel(patient: DoctorContext) -> HealthCheck:
@@ -79,22 +77,22 @@ def ops_channel(patient: DoctorContext) -> HealthCheck:
     workspace = SlackWorkspace(client, team_id="")
     if not workspace.channel(channel).is_private:
         fix = "make it private, or name a private one as `ops_channel` in triage.yml"
-        return HealthCheck(ok=False, says=f"{channel} is not private: drafts would be read by everybody", fix=fix)
-    return HealthCheck(ok=True, says=f"{channel} is private")
+        return wrong(f"{channel} is not private: everybody could read the drafts", fix)
+    return well(f"{channel} is private")
 
 
 def watched_chats(patient: DoctorContext) -> HealthCheck:
     """Whether the bot is in every channel whose messages it is to read."""
     chats = patient.settings().watched_chats
     if not chats:
-        return HealthCheck(ok=True, says="none are configured; only mentions are answered")
+        return well("none are configured; only mentions are answered")
     client = _client(patient)
     with ThreadPoolExecutor(min(8, len(chats))) as pool:
         problems = [problem for problem in pool.map(lambda chat: _absence(client, chat), chats) if problem]
     if not problems:
-        return HealthCheck(ok=True, says=f"the bot is in all {len(chats)}" if len(chats) > 1 else "the bot is in it")
+        return well(f"the bot is in all {len(chats)}" if len(chats) > 1 else "the bot is in it")
     fix = "type /invite @triage in each, or correct its id under watched_chats in triage.yml"
-    return HealthCheck(ok=False, says="; ".join(problems), fix=fix)
+    return wrong("; ".join(problems), fix)
 
 
 def _absence(client: WebClient, chat: WatchedChat) -> str | None:

@@ -270,7 +270,7 @@ _ENTRIES: Final = (
     CommandSpec(
         path="pollinate list",
         form="pollinate list",
-        does="what waits, and what was decided last",
+        does="open suggestions and the latest decisions",
         examples=("pollinate list", "pollinate"),
         who=f"{APPROVERS}, and owners for their own sessions",
     ),

@@ -16,7 +16,7 @@ class StepMark(StrEnum):
     """What became of a beat at one step."""
 
     PASSED = "passed"
-    NOT_ASKED = "not asked"
+    NOT_ASKED = "not checked"
     ENDED = "ended"
 
 
@@ -30,24 +30,24 @@ class StepLine:
 
 
 NAMES: Final = {
-    BeatStep.DISABLED: "enabled",
-    BeatStep.HALTED: "triage",
-    BeatStep.PAUSED: "pause",
-    BeatStep.HOURS: "hours",
-    BeatStep.FOLDER: "folder",
-    BeatStep.HIDDEN: "visibility",
-    BeatStep.ROUTE: "route",
-    BeatStep.BUDGET: "budget",
-    BeatStep.BUSY: "busy",
-    BeatStep.TRACKED: "tracked",
-    BeatStep.EMPTY: "empty",
-    BeatStep.DUE: "due",
-    BeatStep.PROBES: "probes",
-    BeatStep.PRESCREEN: "pre-screen",
-    BeatStep.RUN: "run",
-    BeatStep.ACK: "ack",
-    BeatStep.DEDUPE: "dedupe",
-    BeatStep.DELIVERY: "delivered",
+    BeatStep.DISABLED: "Switch",
+    BeatStep.HALTED: "Pause",
+    BeatStep.PAUSED: "Failures",
+    BeatStep.HOURS: "Hours",
+    BeatStep.FOLDER: "Folder",
+    BeatStep.HIDDEN: "Visibility",
+    BeatStep.ROUTE: "Recipient",
+    BeatStep.BUDGET: "Budget",
+    BeatStep.BUSY: "Other beat",
+    BeatStep.TRACKED: "Git",
+    BeatStep.EMPTY: "Tasks",
+    BeatStep.DUE: "Due",
+    BeatStep.PROBES: "Commands",
+    BeatStep.PRESCREEN: "Pre-screen",
+    BeatStep.RUN: "Full run",
+    BeatStep.ACK: "Answer",
+    BeatStep.DEDUPE: "Repeats",
+    BeatStep.DELIVERY: "Delivery",
 }
 """The steps as people read them, in order."""
 
@@ -116,5 +116,5 @@ def _detail(beat: Envelope, step: BeatStep) -> str:
 
 def _place(delivered: Delivered | None) -> str:
     if delivered is None or delivered.mode == "none":
-        return "to the log only"
+        return "only to the log"
     return f"to {delivered.channel} {delivered.to}".rstrip()

@@ -271,6 +271,6 @@ def check_session_id(session_id: str) -> str:
     """
     if not SESSION_ID.fullmatch(session_id):
         raise InputError(
-            f"{session_id[:60]!r} is no session id; one looks like shop-api (small letters, digits, - or _)"
+            f"{session_id[:60]!r} is not a session id; one looks like shop-api (small letters, digits, - or _)"
         )
     return session_id

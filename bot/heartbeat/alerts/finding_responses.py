@@ -32,7 +32,7 @@ class FindingResponses:
         findings = self._store.load(session_id).findings.values()
         found = next((each for each in findings if finding_digest(each.key) == digest), None)
         if found is None:
-            raise InputError("This alert is not on file any more; nothing happened.")
+            raise InputError("This alert is no longer stored; nothing was changed.")
         return found
 
     def owner_acted(self, session_id: str, owner: str) -> None:
@@ -47,7 +47,7 @@ class FindingResponses:
 
         def change(now: OpenFinding) -> OpenFinding:
             if now.acknowledged_by:
-                raise Conflict(f"<@{now.acknowledged_by}> acknowledged this already.")
+                raise Conflict(f"<@{now.acknowledged_by}> has already acknowledged this.")
             return now.evolve(acknowledged_by=by)
 
         return self._change(session_id, digest, change)
@@ -69,7 +69,7 @@ class FindingResponses:
 
         def claim(now: OpenFinding) -> OpenFinding:
             if now.investigated_by:
-                raise Conflict(f"<@{now.investigated_by}> had this looked into already.")
+                raise Conflict(f"<@{now.investigated_by}> has already started an investigation of this.")
             return now.evolve(investigated_by=by)
 
         claimed = self._change(session_id, digest, claim)
@@ -99,4 +99,4 @@ def _ending(finding: OpenFinding | None) -> str:
         return "it is not on file any more"
     if finding.removed is not None:
         return removal_words(finding.removed)
-    return f"<@{finding.fixed_by}> said it is fixed" if finding.fixed_by else "a later beat found it gone"
+    return f"<@{finding.fixed_by}> said it is fixed" if finding.fixed_by else "a later beat no longer found it"

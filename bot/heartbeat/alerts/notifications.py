@@ -48,8 +48,10 @@ def split_for_digest(ringing: Sequence[OpenFinding]) -> tuple[list[OpenFinding],
 def digest_text(session_id: str, listed: Sequence[OpenFinding]) -> str:
     """Return the list as Markdown: how many are left, a line for each, and where the rest can be read."""
     left = sum(each.is_open for each in listed)
-    count = f"{len(listed)} findings" if left == len(listed) else f"{left} of {len(listed)} findings left"
-    said = "More at once than ring one by one; said again like any other, and ticked off here once gone."
+    count = f"{len(listed)} findings" if left == len(listed) else f"{left} of {len(listed)} findings still open"
+    said = (
+        "Too many at once to send one by one. The list is repeated like any alert; what is resolved is ticked off here."
+    )
     ordered = sorted(listed, key=lambda each: each.severity.rank)
     lines = [f"- {_sign(each)} {headline_of(each.text)}" for each in ordered[:LISTED]]
     if rest := len(listed[LISTED:]):

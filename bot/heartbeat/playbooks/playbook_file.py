@@ -44,13 +44,13 @@ def read_plain(path: Path) -> str | None:
     """Return the text, or None if there is no such file; bytes that are no UTF-8 survive `replace_plain`.
 
     Raises:
-        StoreError: it is no plain file, is larger than 1 MiB, or cannot be read.
+        StoreError: it is not a plain file, is larger than 1 MiB, or cannot be read.
     """
     try:
         descriptor = os.open(path, _READ_ONLY)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise StoreError(f"{path} is no plain file")
+                raise StoreError(f"{path} is not a plain file")
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return None
@@ -69,7 +69,7 @@ def replace_plain(path: Path, before: str, after: str) -> bool:
     The new file takes the name itself, so that a link put there meanwhile is replaced and not followed.
 
     Raises:
-        StoreError: it is no plain file any more, or the disk refuses.
+        StoreError: it is not a plain file any more, or the disk refuses.
     """
     temporary: Path | None = None
     try:
@@ -137,7 +137,7 @@ class PlaybookFile:
                 after = edit(before)
                 if after == before or replace_plain(self.path, before.render(), after.render()):
                     return after
-        raise StoreError(f"{self.path} is being edited; the change was dropped")
+        raise StoreError(f"{self.path} is being edited; the change was not made")
 
     def _create(self) -> None:
         template = "master.md" if self._is_master else "worker.md"

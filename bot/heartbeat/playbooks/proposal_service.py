@@ -69,7 +69,7 @@ class ProposalService:
 
         def chosen(now: Proposal) -> Proposal:
             if now.standing is not ProposalStatus.OPEN or session_id not in now.choices:
-                raise InputError("This cannot be chosen any more; nothing happened.")
+                raise InputError("This can no longer be chosen; nothing was changed.")
             return self._proposing.bound(now, session_id)
 
         self._show(self._store.change(given, chosen))
@@ -195,7 +195,7 @@ class ProposalService:
     def _told(self, given: str) -> str:
         now = self._store.find(given)
         if now is None or now.settled_at is None:
-            return "Accepted. Disk or chat did not take all of it yet; it is tried again every minute."
+            return "Accepted. Writing it to disk or to the chat failed; triage tries again every minute."
         if now.standing is ProposalStatus.FAILED:
             return f"It could not be done: {now.problem}"
         return f"Done, but {now.problem}" if now.problem else ""

@@ -129,7 +129,7 @@ class TaskCommands:
         lost = (*(() if comes_back else (one.task.text,)), *one.task.details)
         return TaskAnswer(
             text=f"Removed from the {one.tier} tasks of {session_id}: {one_line_text(one.task.text)}."
-            + (" What `add` cannot bring back is shown here." if lost else ""),
+            + (" `add` cannot restore the lines shown here." if lost else ""),
             undo=("tiers", session_id, "add", one.tier, one.task.text) if comes_back else (),
             tasks=self._seen(session_id, playbook, by),
             kept="\n".join(map(one_line_text, lost)),

@@ -124,7 +124,7 @@ def _due_in(seen: TaskList, tier: Tier) -> str:
 
 
 def _no_beat(seen: TaskList) -> str:
-    return "no beat in sight" if seen.session.beat.enabled else "but the session is off"
+    return "no beat is scheduled" if seen.session.beat.enabled else "but the session is off"
 
 
 def parse_tier(word: str, session_id: str) -> Tier:
@@ -133,7 +133,7 @@ def parse_tier(word: str, session_id: str) -> Tier:
         return Tier(word.lower())
     near = near_ones(word, Tier, most=1)
     hint = f"did you mean {near[0]}?" if near else "there are quick, hourly and daily"
-    said = f"{word[:40]!r} is no tier" if word else f"Name a tier: /triage tiers {session_id} …"
+    said = f"{word[:40]!r} is not a tier" if word else f"Name a tier: /triage tiers {session_id} …"
     raise InputError(f"{said}; {hint}")
 
 
@@ -146,5 +146,5 @@ def parse_number(word: str, session_id: str) -> int:
     bare = word.removeprefix("#").removesuffix(".")
     if bare.isascii() and bare.isdigit() and len(bare) <= 6:
         return int(bare)
-    said = f"{word[:40]!r} is no task's number" if word else "Which task? Name its number"
+    said = f"{word[:40]!r} is not a task's number" if word else "Which task? Name its number"
     raise InputError(f"{said}; to see them: /triage tiers {session_id}")

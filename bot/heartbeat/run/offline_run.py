@@ -22,7 +22,7 @@ from bot.heartbeat.run.probes import ProbeResult
 from bot.heartbeat.run.receipts import FAILING, failure_text, is_own, listed, says_no, titled
 
 STALE_AFTER: Final = timedelta(days=7)
-NO_MODEL: Final = "No model looked: code compared what the commands of HEARTBEAT.md print."
+NO_MODEL: Final = "No model was used: code compared the output of the commands in HEARTBEAT.md."
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TRUNKS: Final = ("/HEAD", "/main", "/master", " main", " master", "\tmain", "\tmaster", "\torigin")
@@ -67,7 +67,7 @@ def _receipt(task: PlaybookEntry, view: BeatView, broken: list[ProbeResult]) -> 
     if task.id in view.exchange.receipts:
         return view.exchange.receipts[task.id]
     if not results:
-        return Receipt(task=task.id, status="skipped", evidence="only a model could tell; there is no API key")
+        return Receipt(task=task.id, status="skipped", evidence="this needs a model; there is no API key")
     seen = [found for result in results if result not in broken and (found := _read(result, view)) is not None]
     if not seen:
         works = view.probes.covers(task) and all(result not in broken for result in results)
@@ -162,7 +162,7 @@ def _other(result: ProbeResult, view: BeatView) -> ProbeChange | None:
         return ProbeChange(FAILING, failure_text(result))
     if not _is_news(result, view):
         return None
-    said = f"`{result.command}` prints something else than before\n{listed(result.output.splitlines())}"
+    said = f"`{result.command}` prints something different now\n{listed(result.output.splitlines())}"
     return ProbeChange(result.digest[:8], said)
 
 

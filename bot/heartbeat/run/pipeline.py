@@ -80,10 +80,10 @@ def _unsaid(view: BeatView) -> tuple[BeatStep, str]:
     """Return why nobody was told of what was found."""
     beat = view.session.beat
     if beat.deliver.mode == "none":
-        return BeatStep.DELIVERY, "to the log only"
+        return BeatStep.DELIVERY, "only to the log"
     if not beat.visibility.show_alerts:
         return BeatStep.DELIVERY, "alerts are switched off"
-    return BeatStep.DEDUPE, "nothing that was not said already"
+    return BeatStep.DEDUPE, "already sent; sent again after dedupe_window"
 
 
 def _joined(*said: str) -> str:
@@ -248,7 +248,7 @@ def _with_remark(ending: BeatEnd, sent: DeliveryResult, said: str) -> BeatEnd:
     ending = replace(ending, beside_ok=said)
     if not sent.silent or ending.result is BeatResult.FAILED:
         return ending
-    return replace(ending, detail=_joined("1 remark beside OK", ending.detail), sent=replace(sent, preview=said))
+    return replace(ending, detail=_joined("1 remark with OK", ending.detail), sent=replace(sent, preview=said))
 
 
 def _late_words(begun: BeatStart) -> tuple[str, ...]:
@@ -256,7 +256,7 @@ def _late_words(begun: BeatStart) -> tuple[str, ...]:
     if begun.late < LATE:
         return ()
     seen_at = utc_text(begun.started_at)
-    return (f"Said {duration(begun.late)} late: seen at {seen_at}, then the bot was interrupted.",)
+    return (f"Sent {duration(begun.late)} late: found at {seen_at}, then the bot was interrupted.",)
 
 
 def _outcome(view: BeatView, findings: Iterable[Finding], checked: Collection[str], **said: Any) -> BeatOutcome:

@@ -256,7 +256,7 @@ def _undone(view: BeatView, report: BeatReport) -> Iterator[Finding]:
         return
     lines = "\n".join(f"- {message.from_}: {one_line(message.text, 300)}" for message in given)
     count = f"{len(given)} assignment{'s' * (len(given) > 1)}"
-    text = f"{count} not looked into, for no model is configured\n{lines}"
+    text = f"{count} not handled: no model is configured\n{lines}"
     key = finding_key(view.session.id, ASSIGNMENTS, text)
     yield Finding(key=key, task=ASSIGNMENTS, text=text, severity=severity_of(view, text, None))
 

@@ -150,7 +150,7 @@ class Admission:
         if not beat.enabled:
             yield Refusal(step=BeatStep.DISABLED, detail=f"to switch it on: /triage heartbeat on {session.id}")
         if halted := self._halted():
-            yield Refusal(step=BeatStep.HALTED, detail=f"{halted}; to go on: /triage resume")
+            yield Refusal(step=BeatStep.HALTED, detail=f"{halted}; to resume: /triage resume")
         paused = state.failures.paused_until
         if wake is not Wake.ON_DEMAND and paused is not None and is_snoozed(paused, now, LONGEST_PAUSE):
             failed = f"{state.failures.count} failures in a row ({state.failures.key})"
@@ -163,9 +163,9 @@ class Admission:
             yield Refusal(step=BeatStep.FOLDER, detail=detail)
         shown = beat.visibility
         if not (shown.show_ok or shown.show_alerts or shown.use_indicator):
-            yield Refusal(step=BeatStep.HIDDEN, detail="visibility switches everything off")
+            yield Refusal(step=BeatStep.HIDDEN, detail="visibility has every kind of message switched off")
         if self._route(session, state) is None:
-            yield Refusal(step=BeatStep.ROUTE, detail="the session has no owner who can be reached")
+            yield Refusal(step=BeatStep.ROUTE, detail="the session's owner cannot be reached")
         spent = spent_today(state, now)
         if beat.daily_budget_usd is not None and spent >= beat.daily_budget_usd:
             yield Refusal(step=BeatStep.BUDGET, detail=f"{spent:.2f} of {beat.daily_budget_usd:.2f} USD today")
@@ -174,7 +174,7 @@ class Admission:
         if not beat.allow_tracked_playbook and playbook_of(session).is_tracked():
             yield Refusal(step=BeatStep.TRACKED, detail=TRACKED)
         if wake is Wake.INTERVAL and is_effectively_empty(session) and not has_findings(state):
-            detail = f"{session.playbook_path.name} holds no task; add one under Quick Tasks"
+            detail = f"{session.playbook_path.name} has no tasks; add one under Quick Tasks"
             yield Refusal(step=BeatStep.EMPTY, detail=detail)
 
 

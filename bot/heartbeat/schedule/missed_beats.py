@@ -54,7 +54,7 @@ def missed_beat_text(session_id: str, missed: tuple[datetime, ...]) -> str:
     """Return what the owner is told."""
     times = " and ".join(map(utc_text, missed))
     return (
-        f"{session_id} missed its beats of {times}: nothing ran and nothing refused them. "
+        f"{session_id} missed its beats of {times}: they neither ran nor were refused. "
         f"See /triage heartbeat why {session_id} and triage status."
     )
 

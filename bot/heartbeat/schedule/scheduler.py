@@ -91,7 +91,7 @@ class Scheduler:
         with self._lock:
             refusal = self._do_what_is_due(session, frozenset({wake}), now)
         if refusal is None:
-            return f"A beat of {session_id} is queued. What came of it: /triage heartbeat why {session_id}"
+            return f"A beat of {session_id} is queued. Result: /triage heartbeat why {session_id}"
         if refusal.step is BeatStep.BUSY:
             return (
                 f"A beat of {session_id} waits or runs already; this one follows it. /triage heartbeat why {session_id}"

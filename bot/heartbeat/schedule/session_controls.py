@@ -47,7 +47,7 @@ class SessionControls:
             return f"{session.id} is on. To beat now: /triage heartbeat run {session.id}"
         stopped = " The beat under way is being stopped." if self._cancel(session.id) else ""
         return (
-            f"{session.id} is off; no wake starts a beat.{stopped} To switch it on: /triage heartbeat on {session.id}"
+            f"{session.id} is off; nothing starts a beat.{stopped} To switch it on: /triage heartbeat on {session.id}"
         )
 
     def pace(self, session_id: str, interval: str, by: ChangedBy) -> str:

@@ -18,7 +18,7 @@ SIGNS: Final = {StepMark.PASSED: "✓", StepMark.NOT_ASKED: "–", StepMark.ENDE
 """What stands before a step; the last one is where the beat ended."""
 
 ENDED: Final = {
-    BeatResult.SENT: "told its owner",
+    BeatResult.SENT: "alert sent",
     BeatResult.OK_TOKEN: "all well",
     BeatResult.OK_EMPTY: "nothing new",
     BeatResult.SKIPPED: "skipped",
@@ -98,12 +98,12 @@ def _given(beat: Envelope, chars: int) -> list[str]:
 
 
 def beside_ok_today(log: BeatLog, session_id: str, now: datetime, zone: str, *, may_read: bool) -> list[str]:
-    """Return what a session's beats said beside OK since midnight in a zone, as `beside_ok_lines` does."""
+    """Return what a session's beats said with OK since midnight in a zone, as `beside_ok_lines` does."""
     return beside_ok_lines(log.since(session_id, midnight_in(zone, now)), now, zone, may_read=may_read)
 
 
 def beside_ok_lines(beats: Sequence[Envelope], now: datetime, zone: str, *, may_read: bool) -> list[str]:
-    """Return what beats said beside OK since midnight in a zone, newest first, under a line that counts them.
+    """Return what beats said with OK since midnight in a zone, newest first, under a line that counts them.
 
     Who may not read what was found gets the count alone. `beats` are those of one session, newest first.
     """
@@ -111,7 +111,7 @@ def beside_ok_lines(beats: Sequence[Envelope], now: datetime, zone: str, *, may_
     said = [beat for beat in beats if beat.beside_ok and beat.ts >= midnight]
     if not said:
         return []
-    count = f"{len(said)} remark{'s' * (len(said) != 1)} beside OK since midnight ({zone})"
+    count = f"{len(said)} remark{'s' * (len(said) != 1)} with OK since midnight ({zone})"
     if not may_read:
         return [count]
     lines = [f"{beat.ts.astimezone(midnight.tzinfo):%H:%M}  “{_flat(beat.beside_ok)}”" for beat in said[:REMARKS_SHOWN]]
@@ -153,7 +153,8 @@ def span_ms(duration_ms: int) -> str:
 
 
 def _line(step: StepLine) -> str:
-    return f"{SIGNS[step.mark]} {step.name:<11}{_flat(step.detail)}".rstrip()
+    said = step.detail or ("ok" if step.mark is StepMark.PASSED else str(step.mark))
+    return f"{SIGNS[step.mark]} {f'{step.name}:':<12}{_flat(said)}"
 
 
 def _flat(text: str) -> str:

@@ -85,7 +85,7 @@ def _checked(text: str, session_id: str) -> str:
     lines, hidden = strip_hidden(text)
     if hidden:
         raise InputError(
-            f"The text holds {hidden} invisible character{'s' * (hidden != 1)}, so nothing was assigned; "
+            f"The text contains {hidden} invisible character{'s' * (hidden != 1)}, so nothing was assigned; "
             f"type it by hand instead of pasting it: /triage heartbeat assign {session_id} <text>"
         )
     if not has_visible(lines):

@@ -122,7 +122,7 @@ def test_a_list_of_findings_fits_a_message_and_notifies_nobody() -> None:
     assert all(len(block["text"]["text"]) <= SECTION_CHARS for block in blocks if block["type"] == "section")
     assert len(blocks) <= 5
     drawn = repr(blocks)
-    assert "59 of 60 findings left" in drawn
+    assert "59 of 60 findings still open" in drawn
     assert "… and 30 more" in drawn
     assert "✅" in drawn
     assert "<!channel>" not in drawn

@@ -75,7 +75,7 @@ def test_the_second_click_learns_of_the_first(tmp_path: Path) -> None:
     office, click = dismissed(tmp_path)
     ref = office.lessons.remember(click, "one", by=BEN)
     for _ in range(2):
-        with pytest.raises(Conflict, match="remembered as memory/"):
+        with pytest.raises(Conflict, match="saved this as memory/"):
             office.lessons.remember(click, "two", by=ANN)
         office.shelf.retire(ref)
     [path] = kept(office)
@@ -102,14 +102,14 @@ def test_a_click_is_bound_to_the_ending_it_was_offered_for(tmp_path: Path) -> No
         replace(click, draft_hash="0" * 16),
         replace(click, thread_id="T1.C1.9.9"),
     ):
-        with pytest.raises(InputError, match="not on file"):
+        with pytest.raises(InputError, match="no longer stored"):
             office.lessons.remember(other, None, by=BEN)
     office.clock.advance(60)
     office.says("and now?", mention=True)
     office.decisions.dismiss(office.click(), by=BEN, reason=None)
     with pytest.raises(InputError, match="asked again"):
         office.lessons.remember(click, None, by=BEN)
-    with pytest.raises(InputError, match="nothing to remember"):
+    with pytest.raises(InputError, match="nothing to save"):
         office.lessons.remember(office.click(), None, by=BEN)
     assert kept(office) == []
 

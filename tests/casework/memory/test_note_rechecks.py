@@ -100,7 +100,7 @@ def test_the_second_click_learns_of_the_first(room: Room, second: RecheckOutcome
 
 def test_a_card_nobody_made_is_refused(room: Room) -> None:
     """A forged id."""
-    with pytest.raises(InputError, match="not on file"):
+    with pytest.raises(InputError, match="no longer stored"):
         room.rechecks.decide("0" * 16, RecheckOutcome.RETIRED, by=BEN)
 
 

@@ -71,7 +71,7 @@ def test_what_was_said_beside_ok_is_gathered(tmp_path: Path) -> None:
     brief = build_brief(FileStore(tmp_path), SINCE, NOW)
     assert brief.remarks == (("shop", "fine, but two PRs wait"), ("docs", "a link moved"))
     assert brief_line(brief, "Brief") == (
-        "Brief, the last 12 h: no draft waits, 2 remarks beside OK. 2 beats, no model call, $0.00."
+        "Brief, the last 12 h: no draft waits, 2 remarks with OK. 2 beats, no model call, $0.00."
     )
 
 

@@ -53,7 +53,7 @@ def test_a_dead_and_a_deaf_bot_are_told_apart(tmp_path: Path) -> None:
     assert not process_check(FileStore(tmp_path), NOW).ok
     SingleDocument(FileDocuments(tmp_path), PRESENCE).write(seen(pid=gone()).model_dump(mode="json"))
     assert "triage run" in process_check(FileStore(tmp_path), NOW).fix
-    assert "does not run" in connection_check(FileStore(tmp_path), NOW).says
+    assert "is not running" in connection_check(FileStore(tmp_path), NOW).says
     deaf = seen(connected_since=None, down_since=NOW - timedelta(minutes=3))
     SingleDocument(FileDocuments(tmp_path), PRESENCE).write(deaf.model_dump(mode="json"))
     assert process_check(FileStore(tmp_path), NOW).ok
@@ -77,11 +77,11 @@ def test_messages_that_are_not_sorted_are_noticed(tmp_path: Path) -> None:
     NdjsonJournal(tmp_path / "events.ndjson").append(record)
     assert journal_check(FileStore(tmp_path), NOW + timedelta(seconds=30)).ok
     late = journal_check(FileStore(tmp_path), NOW + timedelta(minutes=2))
-    assert (late.ok, late.says) == (False, "last message written 2 min ago, and it was not sorted")
+    assert (late.ok, late.says) == (False, "last message written 2 min ago, and it was not classified")
     classified = NdjsonJournal(tmp_path / "events-classified.ndjson")
     classified.append({**record, "classified_at": NOW.isoformat()})
     assert journal_check(FileStore(tmp_path), NOW + timedelta(minutes=2)) == HealthCheck(
-        ok=True, says="last message written 2 min ago, last sorted 2 min ago"
+        ok=True, says="last message written 2 min ago, last classified 2 min ago"
     )
 
 
@@ -140,7 +140,7 @@ def test_a_home_on_which_no_bot_has_run_is_ready_for_one(tmp_path: Path) -> None
         "config": HealthCheck(ok=True, says="fine"),
         **{name: CHECKS[name](patient(tmp_path)) for name in (BOT, "connection")},
     }
-    assert render(found).endswith("all is well, but the bot does not run: see above")
+    assert render(found).endswith("all is well, but the bot is not running: see above")
 
 
 def _well(_: DoctorContext) -> HealthCheck:

@@ -54,19 +54,23 @@ def test_a_refused_beat_ends_at_its_step_with_its_reason(step: BeatStep) -> None
 @pytest.mark.parametrize(
     ("given", "name", "detail"),
     [
-        ({"result": "ok-empty", "tier": "quick", "why": "probes: nothing changed"}, "probes", "nothing changed"),
-        ({"result": "ok-empty", "tier": "quick", "prescreen": "none", "why": "pre-screen: calm"}, "pre-screen", "calm"),
-        ({"result": "ok-token", "tier": "hourly", "tool_calls": 2}, "ack", "said that all is well"),
-        ({"result": "ok-empty", "tier": "hourly", "tool_calls": 2}, "ack", "had nothing to say"),
-        ({"result": "ok-token", "why": "dedupe: nothing that was not said already"}, "dedupe", "nothing that was not"),
-        ({"result": "failed", "error": "refused: 401", "tier": "daily"}, "probes", "failed: refused: 401"),
-        ({"result": "failed", "error": "cut off", "usage": BeatUsage(input_tokens=9)}, "run", "failed: cut off"),
-        ({"result": "failed", "error": "no disk"}, "due", "failed: no disk"),
-        ({"result": "skipped", "why": "cancelled", "prescreen": "escalate"}, "pre-screen", "cancelled"),
-        ({"result": "skipped", "why": "in other words"}, "due", "in other words"),
-        ({"result": "skipped"}, "due", "skipped"),
-        ({"result": "sent", "delivered": Delivered(mode="last", channel="slack", to="D0")}, "delivered", "to slack D0"),
-        ({"result": "sent"}, "delivered", "to the log only"),
+        ({"result": "ok-empty", "tier": "quick", "why": "probes: nothing changed"}, "Commands", "nothing changed"),
+        ({"result": "ok-empty", "tier": "quick", "prescreen": "none", "why": "pre-screen: calm"}, "Pre-screen", "calm"),
+        ({"result": "ok-token", "tier": "hourly", "tool_calls": 2}, "Answer", "said that all is well"),
+        ({"result": "ok-empty", "tier": "hourly", "tool_calls": 2}, "Answer", "had nothing to say"),
+        (
+            {"result": "ok-token", "why": "dedupe: already sent; sent again after dedupe_window"},
+            "Repeats",
+            "already sent",
+        ),
+        ({"result": "failed", "error": "refused: 401", "tier": "daily"}, "Commands", "failed: refused: 401"),
+        ({"result": "failed", "error": "cut off", "usage": BeatUsage(input_tokens=9)}, "Full run", "failed: cut off"),
+        ({"result": "failed", "error": "no disk"}, "Due", "failed: no disk"),
+        ({"result": "skipped", "why": "cancelled", "prescreen": "escalate"}, "Pre-screen", "cancelled"),
+        ({"result": "skipped", "why": "in other words"}, "Due", "in other words"),
+        ({"result": "skipped"}, "Due", "skipped"),
+        ({"result": "sent", "delivered": Delivered(mode="last", channel="slack", to="D0")}, "Delivery", "to slack D0"),
+        ({"result": "sent"}, "Delivery", "only to the log"),
     ],
 )
 def test_a_beat_that_ran_ends_where_it_ended(given: dict[str, Any], name: str, detail: str) -> None:
@@ -80,7 +84,7 @@ def test_words_that_look_like_a_step_decide_nothing() -> None:
     """A model's reason is shown and read as what it is."""
     said = stopped(BeatResult.OK_EMPTY, BeatStep.PRESCREEN, "the pre-screen failed: no", prescreen=Action.NONE)
     steps = {step.name: step for step in steps_of_beat(Envelope.read(said.model_dump(mode="json")))}
-    assert steps["pre-screen"].detail == "the pre-screen failed: no"
+    assert steps["Pre-screen"].detail == "the pre-screen failed: no"
     assert Envelope.read(said.model_dump(mode="json")) == said
     assert said.screen_error == ""
 
@@ -100,9 +104,9 @@ def test_a_line_of_an_older_version_is_read_by_its_words(step: BeatStep) -> None
 def test_what_a_wake_is_not_asked_says_so(wake: Wake) -> None:
     """A manual wake is not kept by the hours."""
     lines = {line.name: line for line in steps_of_beat(beat(BeatResult.OK_TOKEN, reason=wake))}
-    assert lines["hours"].mark is StepMark.NOT_ASKED
-    assert lines["hours"].detail == f"the wake is {wake}"
-    assert lines["route"].mark is StepMark.PASSED
+    assert lines["Hours"].mark is StepMark.NOT_ASKED
+    assert lines["Hours"].detail == f"the wake is {wake}"
+    assert lines["Recipient"].mark is StepMark.PASSED
 
 
 def test_the_lines_are_short_and_aligned() -> None:
@@ -120,13 +124,13 @@ def test_the_lines_are_short_and_aligned() -> None:
         indicator=Indicator.ALERT,
     )
     assert path_lines(envelope, may_read=True)[11:] == [
-        "✓ due        hourly tasks",
-        "✓ probes",
-        "✓ pre-screen escalate",
-        "✓ run        1 tool call, $0.0123",
-        "✓ ack",
-        "✓ dedupe",
-        "■ delivered  to slack D0ANN",
+        "✓ Due:        hourly tasks",
+        "✓ Commands:   ok",
+        "✓ Pre-screen: escalate",
+        "✓ Full run:   1 tool call, $0.0123",
+        "✓ Answer:     ok",
+        "✓ Repeats:    ok",
+        "■ Delivery:   to slack D0ANN",
         "  said: CI is red on main",
     ]
     assert "CI is red" not in "\n".join(path_lines(envelope, may_read=False))
@@ -141,7 +145,7 @@ def test_nothing_a_terminal_would_obey_gets_through() -> None:
     shown = "\n".join([*path_lines(envelope, may_read=True), beat_line(envelope, may_read=True)])
     assert "\x1b" not in shown
     assert "\u202e" not in shown
-    assert "■ run        failed: [2Jgone next" in shown
+    assert "■ Full run:   failed: [2Jgone next" in shown
 
 
 def test_the_latest_beats_are_found_behind_any_number_of_others() -> None:

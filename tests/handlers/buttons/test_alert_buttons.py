@@ -213,13 +213,13 @@ def test_a_finding_that_is_not_on_file_is_said_to_be_so(edge: Edge, name: str) -
     """It was pruned long ago."""
     other = ids.encode_finding("shop", finding_digest("shop/ci/other"))
     edge.press(name, f"1 h!{other}" if name == ids.SNOOZE else other)
-    assert edge.last_word == "This alert is not on file any more; nothing happened."
+    assert edge.last_word == "This alert is no longer stored; nothing was changed."
 
 
 @pytest.mark.parametrize("name", [ids.ACKNOWLEDGE, ids.FIXED, ids.SNOOZE])
 @pytest.mark.parametrize(
     ("ended", "says"),
-    [({"fixed_by": BEN}, "<@U2> said it is fixed"), ({"resolved_at": AT}, "a later beat found it gone")],
+    [({"fixed_by": BEN}, "<@U2> said it is fixed"), ({"resolved_at": AT}, "a later beat no longer found it")],
 )
 def test_who_comes_late_is_told_how_it_closed_and_sees_it(
     edge: Edge, name: str, ended: dict[str, Any], says: str
@@ -239,7 +239,7 @@ def test_of_two_who_acknowledge_the_second_is_told_of_the_first(edge: Edge) -> N
     edge.press(ids.ACKNOWLEDGE, by=BEN)
     edge.press(ids.ACKNOWLEDGE)
     assert edge.finding.acknowledged_by == BEN
-    assert edge.last_word == "<@U2> acknowledged this already."
+    assert edge.last_word == "<@U2> has already acknowledged this."
 
 
 @pytest.mark.parametrize(("words", "hours"), [("1 h", 1), ("4 h", 4), ("24 h", 24)])

@@ -134,7 +134,7 @@ def test_an_acknowledged_finding_is_not_said_again_even_after_the_window(desk: D
     desk.findings.acknowledge("shop", finding_digest(RED.key), by="U0ANA")
     desk.later(hours=30)
     assert desk.beat(RED).silent
-    with pytest.raises(Conflict, match="<@U0ANA> acknowledged"):
+    with pytest.raises(Conflict, match="<@U0ANA> has already acknowledged"):
         desk.findings.acknowledge("shop", finding_digest(RED.key), by="U0BEN")
 
 
@@ -179,7 +179,7 @@ def test_a_finding_is_looked_into_once_and_again_only_if_that_could_not_be_asked
     with pytest.raises(ProviderError):
         click("U0ANA")
     assert click("U0BEN") == "Asked."
-    with pytest.raises(Conflict, match="<@U0BEN> had this looked into already"):
+    with pytest.raises(Conflict, match="<@U0BEN> has already started an investigation"):
         click("U0ANA")
     assert asked == ["in vain", "Main is red."]
 
@@ -188,9 +188,9 @@ def test_a_button_of_an_alert_that_is_closed_says_how_it_closed(desk: Desk) -> N
     """Nothing is changed then."""
     desk.beat(RED)
     desk.beat()
-    with pytest.raises(Conflict, match="a later beat found it gone"):
+    with pytest.raises(Conflict, match="a later beat no longer found it"):
         desk.findings.acknowledge("shop", finding_digest(RED.key), by="U0ANA")
-    with pytest.raises(InputError, match="not on file"):
+    with pytest.raises(InputError, match="no longer stored"):
         desk.findings.fix("shop", "0" * 16, by="U0ANA")
 
 
@@ -385,7 +385,7 @@ class TestMany:
         desk.beat(*many(7))
         [(posted, alert)] = [(posted, alert) for posted, alert in desk.slack.updated if alert.listed]
         assert posted.reference == "ts1"
-        assert "3 of 6 findings left" in alert.text
+        assert "3 of 6 findings still open" in alert.text
         gone = [each.key for each in alert.listed if each.resolved_at == desk.clock.now()]
         assert gone == ["shop/ci/n7", "shop/ci/n8", "shop/ci/n9"]
         desk.later(hours=1)

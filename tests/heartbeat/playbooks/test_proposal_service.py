@@ -226,7 +226,7 @@ def test_what_could_not_be_finished_is_finished_later_once(world: World, step: s
     """Chat down, post refused, or nobody can tell whether it took: the next process goes on from what is on disk."""
     world.hear("watch the CDN hourly in shop")
     world.chat.breaks[step] = Unconfirmed("?") if step == "said" else Unavailable("down")
-    assert "tried again every minute" in world.proposals.accept(ID, "shop", "U2")
+    assert "tries again every minute" in world.proposals.accept(ID, "shop", "U2")
     assert world.shop.read_text().count("Watch the CDN") == 1
     world.chat.breaks.clear()
     world.restarted()

@@ -75,7 +75,7 @@ def test_a_finding_is_sent_whatever_the_message_says(tmp_path: Path) -> None:
     assert (again.result, again.silent, again.why) == (
         BeatResult.SKIPPED,
         True,
-        "dedupe: nothing that was not said already",
+        "dedupe: already sent; sent again after dedupe_window",
     )
     assert len(room.surface.sent) == 1
 
@@ -268,7 +268,7 @@ def test_one_of_two_alerts_that_cannot_be_sent_is_on_record_and_sent_by_the_next
 @pytest.mark.parametrize(
     ("setting", "why"),
     [
-        ({"deliver": {"mode": "none"}}, "delivery: to the log only"),
+        ({"deliver": {"mode": "none"}}, "delivery: only to the log"),
         ({"visibility": {"show_alerts": False}}, "delivery: alerts are switched off"),
     ],
 )
@@ -449,7 +449,7 @@ def test_a_remark_beside_the_token_stays_on_record(tmp_path: Path) -> None:
     assert (line.result, line.silent) == (BeatResult.OK_TOKEN, True)
     assert line.preview == line.beside_ok == "Two PRs wait."
     assert line.why is not None
-    assert line.why.startswith("1 remark beside OK")
+    assert line.why.startswith("1 remark with OK")
     assert room.surface.sent == []
 
 
@@ -491,7 +491,7 @@ def test_a_finding_of_before_a_crash_rings_late_with_its_true_time(tmp_path: Pat
     [(_, alert)] = room.surface.sent
     assert alert.finding is not None
     assert alert.finding.first_at == AT
-    assert alert.notes[0] == "Said 3 h late: seen at 2026-11-21 09:30 UTC, then the bot was interrupted."
+    assert alert.notes[0] == "Sent 3 h late: found at 2026-11-21 09:30 UTC, then the bot was interrupted."
     assert len(room.full.views) == 1
 
 
@@ -511,6 +511,6 @@ def test_that_all_was_well_hours_ago_is_told_to_nobody(tmp_path: Path) -> None:
     room = broken_off(tmp_path, report("HEARTBEAT_OK"), visibility={"show_ok": True})
     line = room.beat()
     assert line.silent
-    assert "Said 3 h late" in str(line.model_dump())
+    assert "Sent 3 h late" in str(line.model_dump())
     room.clock.advance(3_600)
     assert not room.beat().silent

@@ -117,7 +117,7 @@ def test_what_only_a_model_could_tell_is_skipped_and_says_so(tmp_path: Path) -> 
     view = a_view(tmp_path, text="## Quick\n- [ ] Do the dashboards look healthy?\n")
     receipts = OfflineFullRun().run(view).receipts
     assert [receipt.status for receipt in receipts] == ["skipped"]
-    assert "only a model" in receipts[0].evidence
+    assert "needs a model" in receipts[0].evidence
 
 
 def test_commands_that_do_not_work_make_one_finding_together(tmp_path: Path) -> None:
