@@ -1,8 +1,9 @@
 """Which sentences of a draft state a fact of the code and have no citation beside them. Pure and linear.
 
-A statement names an identifier, a number with its unit, or a default. It has a citation beside it if it, or the bare
-reference behind it, names a place; or if what it states stands in a quotation: all its numbers and one of its names. A
-number counts in other units too (`30_000` for 30 s).
+A statement names an identifier, a number with its unit, a bound or a value ("at most 9", "the port is 80"), or a
+default. It has a citation beside it if it, or the bare reference behind it, names a place; or if what it states stands
+in a quotation: all its numbers and one of its names. A number counts in other units (`30_000` for 30 s) and in words.
+The numbers of advice ("set `x` to 3") state nothing of the code.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from bot.domain.citations.named_places import MAX_CHARS, places_in
+from bot.domain.citations.number_words import counts_in_digits, numbers_in_words
 from bot.domain.search.tokens import text_stems
 
 MAX_SAID: Final = 60
@@ -33,6 +35,23 @@ _UNITS: Final = (
     r"|veze|fois|kali|percobaan)[ens]{0,2}(?!\w)|秒|分|時間|小时|小時|日間|天|回|次)"
 )
 _NUMBER: Final = re.compile(rf"(?<![\w.,:/#-])(\d{{1,12}}(?:[.,_]\d{{1,9}}){{0,3}})\s{{0,2}}{_UNITS}", re.IGNORECASE)
+_VALUE: Final = r"(\d{1,12}(?:[.,_]\d{1,9}){0,3})(?![\w%]|[.:/-]\w)"
+_BOUND: Final = re.compile(
+    r"\b(?:at most|at least|up to|no more than|maximum of|limit of|limited to|capped at|set to|defaults? (?:to|of))"
+    rf"\s{{1,2}}{_VALUE}"
+    r"|(?:`|\b(?:limit|timeout|size|port|maximum|minimum|count|interval|ttl|threshold|depth|capacity|value|default))"
+    rf"\s{{1,2}}(?:is|are|equals)\s{{1,2}}(?:now\s|always\s)?`?{_VALUE}",
+    re.IGNORECASE,
+)
+_ASSIGNED: Final = re.compile(rf"\w\s{{0,2}}[=]\s{{0,2}}{_VALUE}")
+_PROPOSED: Final = re.compile(
+    r"\b(?:you|your|set|sets|setting|pass|passing|use|using|change|example|e\.g|say)\b", re.IGNORECASE
+)
+_ADVICE: Final = re.compile(
+    r"[-•\s]{0,8}(?:(?:so|then|please|or|otherwise|instead|just),?\s)?"
+    r"(?:set|pass|use|raise|lower|increase|decrease|try|call|wrap|add|change|give|run)\s(?!to\b|by\b|in\b|at\b)",
+    re.IGNORECASE,
+)
 _PLAIN_NUMBER: Final = re.compile(r"(?<![A-Za-z\d.])\d{1,12}(?:[_,]\d{3}){0,3}(?:\.\d{1,9})?")
 _PRODUCT: Final = re.compile(r"\d[\d_]{0,12}(?:\s{0,2}\*\s{0,2}\d[\d_]{0,12}){1,4}")
 _DEFAULT: Final = re.compile(
@@ -84,8 +103,14 @@ def _facts(sentence: str) -> _Facts:
     names = {word for span in spans if " " not in span.strip() or "=" in span for word in _WORD.findall(span)}
     rest = _SPAN.sub(" ", sentence)
     names |= set(_BARE_NAME.findall(rest))
-    numbers = tuple(found[1] for found in _NUMBER.finditer(sentence.replace("`", "")))
-    return _Facts(frozenset(names), numbers, bool(_DEFAULT.search(rest)))
+    return _Facts(frozenset(names), () if _ADVICE.match(sentence) else _numbers(sentence), bool(_DEFAULT.search(rest)))
+
+
+def _numbers(sentence: str) -> tuple[str, ...]:
+    said = counts_in_digits(sentence)
+    found = [*_NUMBER.finditer(said.replace("`", "")), *_BOUND.finditer(said)]
+    found += [] if _PROPOSED.search(said) else _ASSIGNED.finditer(said)
+    return tuple(number for each in found for number in each.groups() if number)
 
 
 class _Known:
@@ -96,7 +121,8 @@ class _Known:
         self._names = set(_WORD.findall(text)) | {word for ref in refs for word in re.split(r"[^\w]", ref) if word}
         self._stems = text_stems(text)
         numbers = {_value(found[0]) for found in islice(_PLAIN_NUMBER.finditer(text), MAX_NUMBERS)}
-        self._numbers = numbers | {_product(found[0]) for found in _PRODUCT.finditer(text)}
+        products = {_product(found[0]) for found in _PRODUCT.finditer(text)}
+        self._numbers = {*numbers, *products, *map(float, numbers_in_words(text))}
 
     def backs(self, facts: _Facts, sentence: str) -> bool:
         """Whether all numbers of a sentence and one of its names stand there; of a default, one of its words."""

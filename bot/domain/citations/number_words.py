@@ -1,4 +1,4 @@
-"""Numbers of lines that a text writes as words: "line eighty-eight", "the twelfth line", 第八十八行. Pure, linear."""
+"""Numbers that a text writes as words: "line eighty-eight", "the twelfth line", 第八十八行, "nine times". Pure."""
 
 from __future__ import annotations
 
@@ -51,6 +51,35 @@ def with_digits(text: str) -> str:
     text = _COUNT.sub(lambda found: found[1] + str(_number(found[2])), text)
     text = _NTH.sub(lambda found: f"{_number(found[1])}th", text)
     return _CJK_LINE.sub(lambda found: (found[1] or "") + str(_cjk_number(found[2] or found[4])), text)
+
+
+_ANY: Final = re.compile(rf"(?<![\w-]){_NUMBER}(?![\w-])", re.IGNORECASE)
+_MEANT: Final = re.compile(
+    r"\b(?:the|these|those|both|all|your|our|their|first|last|next|other|of|in|command|product)\s{1,2}$", re.IGNORECASE
+)
+
+
+def counts_in_digits(text: str) -> str:
+    """Return an English text with counted numbers in digits; "one" stays, and so do "the two" that were named before.
+
+    >>> counts_in_digits("It tries five times in the two threads, for ninety-nine seconds; one is enough.")
+    'It tries 5 times in the two threads, for 99 seconds; one is enough.'
+    """
+
+    def digits(found: re.Match[str]) -> str:
+        is_count = _number(found[0]) > 1 and not _MEANT.search(text[max(0, found.start() - 12) : found.start()])
+        return str(_number(found[0])) if is_count else found[0]
+
+    return _ANY.sub(digits, text)
+
+
+def numbers_in_words(text: str) -> set[int]:
+    """Return the numbers that an English text writes as words; "a hundred" is 100.
+
+    >>> sorted(numbers_in_words("the three retries, ninety-nine"))
+    [3, 99]
+    """
+    return {_number(found[0]) for found in _ANY.finditer(text)}
 
 
 def _line(found: re.Match[str]) -> str:
