@@ -24,7 +24,17 @@ from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.passages import MemoryHit
 from bot.domain.threads import ThreadState
 from bot.errors import Conflict, ProviderError, StoreError
-from bot.ports import ArchivedDocument, Channel, ChatMessage, Clock, DamagedDocument, Document, Person, any_job
+from bot.ports import (
+    ArchivedDocument,
+    Channel,
+    ChatMessage,
+    Clock,
+    DamagedDocument,
+    Document,
+    PageRing,
+    Person,
+    any_job,
+)
 from bot.ports.collections import Collection, CollectionSpec, Model, SingleDocument
 from bot.ports.storage import DAMAGED
 from bot.ports.threads import Threads
@@ -484,14 +494,18 @@ class RecordingPages:
     def __init__(self, faults: Faults | None = None) -> None:
         self.said: list[tuple[str, str]] = []
         self.waited: list[timedelta] = []
+        self.together: list[int] = []
+        """How many pages each message rings for."""
         self.refuses: dict[str, ProviderError] = {}
         """By whom it would reach: why the chat refuses."""
         self.meanwhile: Callable[[], object] | None = None
         """Happens once, while something is on its way: a click, say."""
         self._faults = faults or Faults()
 
-    def ring(self, state: ThreadState, *, number: int, waited: timedelta) -> None:
-        self._say("ops", f"ring {number} of {state.question}", waited)
+    def ring(self, rings: Sequence[PageRing]) -> None:
+        self.together.append(len(rings))
+        for state, number, waited in rings:
+            self._say("ops", f"ring {number} of {state.question}", waited)
 
     def escalate(self, state: ThreadState, to: str, *, waited: timedelta) -> None:
         self._say(to, f"escalation of {state.question}", waited)

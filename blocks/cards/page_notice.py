@@ -18,15 +18,18 @@ from bot.domain.citations.links import sibling_message_link
 from bot.domain.severity import WORDS, Severity
 from bot.domain.text.humanize import duration, ordinal
 from bot.domain.threads import ThreadState
+from bot.ports import PageRing
 
 QUESTION_CHARS = 600
 NOTIFICATION_CHARS = 300
+LISTED_CHARS = 150
+LISTED_AT_MOST = 20
+"""Pages in one message: with their links they stay below what Slack takes."""
 
 
 def notice_text(state: ThreadState, waited: timedelta) -> str:
     """Return the notice's one line for notifications and screen readers."""
-    asked = " ".join(escape_text(without_marks(state.question)).split())
-    return truncate(f"{WORDS[Severity.PAGE]}: {_waited(waited)}: {asked}", NOTIFICATION_CHARS)
+    return truncate(f"{WORDS[Severity.PAGE]}: {_waited(waited)}: {_one_line(state)}", NOTIFICATION_CHARS)
 
 
 def ring_blocks(state: ThreadState, pages: Sequence[str], *, number: int, waited: timedelta) -> list[Block]:
@@ -35,6 +38,26 @@ def ring_blocks(state: ThreadState, pages: Sequence[str], *, number: int, waited
     said = f"{page_lead(pages)} *rings for the {ordinal(number + before)} time*: {_waited(waited)}."
     how = "It rings no more once an approver clicks on its card or writes in its thread."
     return _notice(state, said, how, mark=ids.page_block_id(state, number))
+
+
+def rings_text(rings: Sequence[PageRing]) -> str:
+    """Return one line for the notification of several rings."""
+    asked = "; ".join(_one_line(each.state) for each in rings)
+    return truncate(f"{WORDS[Severity.PAGE]}: nobody has acknowledged {len(rings)} pages: {asked}", NOTIFICATION_CHARS)
+
+
+def rings_blocks(rings: Sequence[PageRing], pages: Sequence[str]) -> list[Block]:
+    """Return one message for several rings, at most LISTED_AT_MOST; each page bears its own mark."""
+    lead = f"{page_lead(pages)} *{len(rings)} pages ring again*: nobody has acknowledged them."
+    how = "One rings no more once an approver clicks on its card or writes in its thread."
+    return [section(lead), *(_listed(each) for each in rings), context(how)]
+
+
+def _listed(ring: PageRing) -> Block:
+    state = ring.state
+    said = " · ".join([_who(state), f"{duration(ring.waited)} ago", *_links(state)])
+    asked = quote_block(truncate(_one_line(state), LISTED_CHARS) or "(no text)")
+    return section(f"{asked}\n{said}", block_id=ids.page_block_id(state, ring.number))
 
 
 def escalation_blocks(state: ThreadState, *, waited: timedelta) -> list[Block]:
@@ -46,12 +69,19 @@ def escalation_blocks(state: ThreadState, *, waited: timedelta) -> list[Block]:
 
 def _notice(state: ThreadState, said: str, how: str, *, mark: str) -> list[Block]:
     asked = truncate(escape_text(without_marks(state.question)), QUESTION_CHARS) or "(no text)"
-    who = f"<@{state.original_sender_id}> asked in <#{state.chat_id}>"
     return [
-        section(f"{said}\n{' · '.join([who, *_links(state)])}", block_id=mark),
+        section(f"{said}\n{' · '.join([_who(state), *_links(state)])}", block_id=mark),
         section(quote_block(asked)),
         context(how),
     ]
+
+
+def _one_line(state: ThreadState) -> str:
+    return " ".join(escape_text(without_marks(state.question)).split())
+
+
+def _who(state: ThreadState) -> str:
+    return f"<@{state.original_sender_id}> asked in <#{state.chat_id}>"
 
 
 def _links(state: ThreadState) -> list[str]:

@@ -16,11 +16,9 @@ from bot.domain.paging import is_escalation_due, is_ring_due
 from bot.domain.severity import Severity
 from bot.domain.threads import ThreadState
 from bot.errors import ProviderError, TriageError, Unavailable
-from bot.ports import PageChat
+from bot.ports import PageChat, PageRing
 
 log = logging.getLogger(__name__)
-
-_Step = Callable[[ThreadState, datetime], None]
 
 
 class QuestionPages:
@@ -43,9 +41,9 @@ class QuestionPages:
     def tick(self) -> None:
         """Ring and escalate what is due; what fails is logged and due again at the next tick."""
         now = self._desk.clock.now()
-        for state in self._desk.open_threads():
-            for step in (self._ring, self._escalate):  # an ops channel that takes no ring is a reason to escalate
-                self._take(step, state.thread_id, now)
+        self._ring(now)
+        for state in self._desk.open_threads():  # an ops channel that takes no ring is a reason to escalate
+            self._try_to_escalate(state.thread_id, now)
 
     def hear(self, event: Event, thread_id: str) -> None:
         """Take what an approver, or who was told next, writes in the thread of a page as their acknowledgement.
@@ -61,29 +59,35 @@ class QuestionPages:
         if self._is_approver(by, event.team_id) or was_told(self._desk, state, by):
             acknowledge(self._desk, thread_id, by=by)
 
-    def _take(self, step: _Step, thread_id: str, now: datetime) -> None:
-        """Take one step for a page as it stands by now: somebody may have clicked while the last one was on its way."""
+    def _ring(self, now: datetime) -> None:
+        """Ring for all that are due, in one message."""
+        due = [state for state in self._desk.open_threads() if is_waiting(state) and self._is_ring_due(state, now)]
+        rings = [PageRing(state, state.paging.rings + 1, _waited(state, now)) for state in due]
+        if not rings:
+            return
+        try:
+            self._desk.privacy.require()  # it quotes the questions
+            self._chat.ring(rings)
+            for state, number, _ in rings:
+                self._note(state, rung_at=now, rings=number)
+                log.info("a question rang again", extra={"action": "question_rang", "thread_id": state.thread_id})
+        except TriageError:
+            log.warning("questions did not ring again", extra={"action": "question_ring_failed"}, exc_info=True)
+
+    def _is_ring_due(self, state: ThreadState, now: datetime) -> bool:
+        paging, again = state.paging, self._desk.settings.pages.again_after
+        said_at = paging.rung_at or (None if paging.since else state.started_at)  # a new card rings, an edited one not
+        return is_ring_due(now, said_at=said_at, rings=paging.rings, again_after=again)
+
+    def _try_to_escalate(self, thread_id: str, now: datetime) -> None:
+        """Escalate a page as it stands by now: somebody may have clicked while the rings were on their way."""
         try:
             state = self._desk.store.get(thread_id)
             if state is not None and is_waiting(state):
-                step(state, now)
+                self._escalate(state, now)
         except TriageError:
-            log.warning(
-                "a question did not ring again",
-                extra={"action": "question_ring_failed", "thread_id": thread_id},
-                exc_info=True,
-            )
-
-    def _ring(self, state: ThreadState, now: datetime) -> None:
-        paging, again = state.paging, self._desk.settings.pages.again_after
-        said_at = paging.rung_at or (None if paging.since else state.started_at)  # a new card rings, an edited one not
-        if not is_ring_due(now, said_at=said_at, rings=paging.rings, again_after=again):
-            return
-        self._desk.privacy.require()  # it quotes the question
-        number = paging.rings + 1
-        self._chat.ring(state, number=number, waited=_waited(state, now))
-        self._note(state, rung_at=now, rings=number)
-        log.info("a question rang again", extra={"action": "question_rang", "thread_id": state.thread_id})
+            extra = {"action": "question_ring_failed", "thread_id": thread_id}
+            log.warning("a question was not escalated", extra=extra, exc_info=True)
 
     def _escalate(self, state: ThreadState, now: datetime) -> None:
         """Tell `then`, once; where it cannot be told the ops channel hears why, once in a run."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.memory.rechecks import Recheck
@@ -209,14 +209,22 @@ class ProposalChat(Protocol):
         ...
 
 
+class PageRing(NamedTuple):
+    """One ring of a question that pages; `number` counts from 1, `waited` is how long nobody has acknowledged it."""
+
+    state: ThreadState
+    number: int
+    waited: timedelta
+
+
 class PageChat(Protocol):
     """Where a question that pages is said again. What stands there already is found and not posted twice.
 
     Each method raises ProviderError if the chat refused it or nobody can tell: whoever calls it again posts no second.
     """
 
-    def ring(self, state: ThreadState, *, number: int, waited: timedelta) -> None:
-        """Ring in the ops channel; `number` counts from 1, `waited` is how long nobody has acknowledged it."""
+    def ring(self, rings: Sequence[PageRing]) -> None:
+        """Ring in the ops channel; several pages that are due together in one message."""
         ...
 
     def escalate(self, state: ThreadState, to: str, *, waited: timedelta) -> None:

@@ -13,8 +13,16 @@ from slack_sdk import WebClient
 from slack_sdk.models.blocks import Block
 
 from blocks import ids
-from blocks.cards.page_notice import escalation_blocks, notice_text, ring_blocks
+from blocks.cards.page_notice import (
+    LISTED_AT_MOST,
+    escalation_blocks,
+    notice_text,
+    ring_blocks,
+    rings_blocks,
+    rings_text,
+)
 from bot.domain.threads import ThreadState
+from bot.ports import PageRing
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import CARD
 from handlers.transport.recipients import Members, open_place, send_to_each
@@ -29,10 +37,20 @@ class PagePosts:
         self._client, self._poster = client, poster
         self._ops_channel, self._pages, self._members = ops_channel, pages, members
 
-    def ring(self, state: ThreadState, *, number: int, waited: timedelta) -> None:
+    def ring(self, rings: Sequence[PageRing]) -> None:
         """Ring in the ops channel; raises ProviderError if Slack refused it or nobody can tell."""
-        blocks = ring_blocks(state, self._pages, number=number, waited=waited)
-        self._post(self._ops_channel, state, ids.page_block_id(state, number), notice_text(state, waited), blocks)
+        due = [each for each in rings if not self._stands(self._ops_channel, each.state, _mark(each))]
+        for start in range(0, len(due), LISTED_AT_MOST):
+            self._ring_together(due[start : start + LISTED_AT_MOST])
+
+    def _ring_together(self, rings: Sequence[PageRing]) -> None:
+        state, number, waited = rings[0]
+        if len(rings) == 1:
+            text, blocks = notice_text(state, waited), ring_blocks(state, self._pages, number=number, waited=waited)
+        else:
+            text, blocks = rings_text(rings), rings_blocks(rings, self._pages)
+        marks = tuple(map(_mark, rings))
+        self._poster.post(self._ops_channel, text, blocks, what="ring again", rank=CARD, mark=marks)
 
     def escalate(self, state: ThreadState, to: str, *, waited: timedelta) -> None:
         """Tell who comes next; of a group it was told if one of its members was. Raises ProviderError."""
@@ -43,10 +61,18 @@ class PagePosts:
         )
 
     def _post(self, channel: str, state: ThreadState, mark: str, text: str, blocks: Sequence[Block]) -> None:
-        """Post a notice unless it stands in the channel since the question was asked."""
+        """Post a notice unless it stands in the channel."""
+        if not self._stands(channel, state, mark):
+            self._poster.post(channel, text, blocks, what="ring again", rank=CARD, mark=mark)
+
+    def _stands(self, channel: str, state: ThreadState, mark: str) -> bool:
+        """Whether a notice stands in a channel since the question was asked; raises ProviderError."""
         since = max(float(state.original_message_id), float(state.opened_by_message_id or 0))
         found = self._poster.find(
             channel, mark, what="look for a page", recorded_at=state.started_at, since=since, by_others=True
         )
-        if found is None:
-            self._poster.post(channel, text, blocks, what="ring again", rank=CARD, mark=mark)
+        return found is not None
+
+
+def _mark(ring: PageRing) -> str:
+    return ids.page_block_id(ring.state, ring.number)

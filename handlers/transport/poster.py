@@ -73,11 +73,13 @@ class Poster:
         *,
         what: str,
         rank: int,
-        mark: str | None = None,
+        mark: str | tuple[str, ...] | None = None,
         whole: bool = False,
         **more: Any,
     ) -> dict[str, Any]:
         """Post a message and return Slack's answer; `what` completes "Slack could not …".
+
+        `mark`: the ids of the blocks by which it is found again.
 
         `whole`: blocks that Slack does not take are not shortened, but an error.
 
@@ -88,7 +90,7 @@ class Poster:
 
         def send(shown: Sequence[Block] | None) -> dict[str, Any]:
             with (
-                self._noted(channel, mark),
+                self._noted(channel, (mark,) if isinstance(mark, str) else mark or ()),
                 rate_limited(self._pacer, channel, what, rank=rank, patience_s=PATIENCE_S),
                 translate_slack_errors(what, posting=True),
             ):
@@ -219,14 +221,11 @@ class Poster:
                     yield str(message["ts"])
 
     @contextmanager
-    def _noted(self, channel: str, mark: str | None) -> Iterator[None]:
+    def _noted(self, channel: str, marks: tuple[str, ...]) -> Iterator[None]:
         """Remember what is being posted where, unless Slack says that it was not."""
-        if mark is None:
-            yield
-            return
         with self._lock:
-            self._sent[channel, mark] = self._clock.now()
-            if len(self._sent) > REMEMBERED:
+            self._sent.update(dict.fromkeys(((channel, mark) for mark in marks), self._clock.now()))
+            while len(self._sent) > REMEMBERED:
                 del self._sent[next(iter(self._sent))]
         try:
             yield
@@ -234,7 +233,8 @@ class Poster:
             raise
         except ProviderError:
             with self._lock:
-                self._sent.pop((channel, mark), None)
+                for mark in marks:
+                    self._sent.pop((channel, mark), None)
             raise
 
 

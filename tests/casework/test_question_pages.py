@@ -195,6 +195,17 @@ def test_a_later_message_in_the_thread_makes_it_a_page(tmp_path: Path, sender: s
     assert after(office, 8) == []
 
 
+def test_pages_that_are_due_together_ring_in_one_message(tmp_path: Path) -> None:
+    """Ten messages would be ten phone calls; each page keeps its own count."""
+    office = Office(tmp_path, pages={"again_after": "10m"})
+    for number in range(10):
+        office.arrive(an_event(f"{DOWN} part {number}", f"17951652{number:02}.000100"))
+    office.work()
+    assert len(after(office, 10)) == 10
+    assert office.page_chat.together == [10]
+    assert {state.paging.rings for state in office.desk.open_threads()} == {1}
+
+
 def test_a_ring_that_failed_is_made_at_the_next_tick(office: Office) -> None:
     """Only what the chat confirmed is remembered."""
     office.page_chat.refuses["ops"] = Unavailable("Slack is away")

@@ -35,7 +35,9 @@ def test_facts_beside_nothing_are_all_marked() -> None:
     ]
 
 
-@pytest.mark.parametrize("piece", ["a.", "9 ", "9 s. ", "`a` ", "a_", "9*", "```\n", "default ", "9,", "a.py:3 ", "five ", "set ", "x=9 "])
+@pytest.mark.parametrize(
+    "piece", ["a.", "9 ", "9 s. ", "`a` ", "a_", "9*", "```\n", "default ", "9,", "a.py:3 ", "five ", "set ", "x=9 "]
+)
 def test_hostile_texts_take_no_time(piece: str) -> None:
     """However long the draft or the quotation is."""
     text = piece * (200_000 // len(piece))

@@ -12,6 +12,7 @@ from slack_sdk import WebClient
 from blocks import ids
 from bot.domain.severity import Severity
 from bot.errors import ProviderError, Unavailable, Unconfirmed
+from bot.ports import PageRing
 from handlers.cards.page_posts import PagePosts
 from tests.builders import NOW, QUESTION_TS, a_thread
 from tests.fakes import FakeClock
@@ -52,12 +53,27 @@ def standing(ring: int | None) -> Answer:
 
 def test_a_ring_is_a_message_of_its_own_in_the_ops_channel(slack: SlackStub, posts: PagePosts) -> None:
     """It mentions who is paged; the second one is another message."""
-    posts.ring(PAGE, number=1, waited=WAITED)
-    posts.ring(PAGE, number=2, waited=2 * WAITED)
+    posts.ring([PageRing(PAGE, 1, WAITED)])
+    posts.ring([PageRing(PAGE, 2, 2 * WAITED)])
     first, second = slack.of("chat.postMessage")
     assert (first["channel"], "thread_ts" in first) == ("C0OPS", False)
     assert "<@U0ANA>" in str(first["blocks"])
     assert ids.page_block_id(PAGE, 2) in str(second["blocks"])
+
+
+def test_pages_that_are_due_together_ring_in_one_message(slack: SlackStub, posts: PagePosts) -> None:
+    """It mentions once who is paged; what stands in the channel already is left out, and each has its mark."""
+    others = [
+        PAGE.evolve(original_message_id=f"{float(QUESTION_TS) + n:.6f}", question=f"part {n} is down") for n in (1, 2)
+    ]
+    slack.will("conversations.history", standing(1))
+    posts.ring([PageRing(state, 1, WAITED) for state in (PAGE, *others)])
+    [post] = slack.of("chat.postMessage")
+    said = str(post["blocks"])
+    assert said.count("<@U0ANA>") == 1
+    assert [ids.page_block_id(state, 1) in said for state in (PAGE, *others)] == [False, True, True]
+    assert "2 pages ring again" in said
+    assert "part 2 is down" in said
 
 
 @pytest.mark.parametrize("ring", [1, None])
@@ -67,7 +83,7 @@ def test_what_a_crash_left_is_found_and_not_posted_again(slack: SlackStub, posts
     if ring is None:
         posts.escalate(PAGE, "U0BOSS", waited=WAITED)
     else:
-        posts.ring(PAGE, number=ring, waited=WAITED)
+        posts.ring([PageRing(PAGE, ring, WAITED)])
     assert slack.of("chat.postMessage") == []
 
 
@@ -77,12 +93,12 @@ def test_a_post_nobody_can_tell_of_is_looked_for_before_the_next(
     """It may come for a while; then it is posted again."""
     slack.will("chat.postMessage", HangUp)
     with pytest.raises(Unconfirmed):
-        posts.ring(PAGE, number=1, waited=WAITED)
+        posts.ring([PageRing(PAGE, 1, WAITED)])
     with pytest.raises(Unavailable):
-        posts.ring(PAGE, number=1, waited=WAITED)
+        posts.ring([PageRing(PAGE, 1, WAITED)])
     slack.will("chat.postMessage", Answer({"ts": "1795166200.000100"}))
     clock.advance(60)
-    posts.ring(PAGE, number=1, waited=WAITED)
+    posts.ring([PageRing(PAGE, 1, WAITED)])
     assert len(slack.of("chat.postMessage")) >= 2
 
 
