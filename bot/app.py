@@ -96,7 +96,7 @@ class App:
             on_back=self._disk_is_back,
         )
         self._old_runs = RunRetention(
-            environment.home, settings.keep_runs_for, self.ground.clock, self.ground.desk.open_threads
+            environment.home, settings.keep_runs_for, self.ground.clock, self.ground.desk.store.open_threads
         )
         self.indexed = self.ground.code.index.refresh(on_progress)
         if not self.indexed.files:
@@ -134,7 +134,7 @@ class App:
         self.edge.watcher.stop(timeout_s=WATCHER_STOP_S)
         self._workers.stop()
         self._listeners.shutdown(wait=True)
-        self.ground.desk.catch_up(at_once=True)
+        self.ground.desk.cards.catch_up(at_once=True)
         self.casework.staff.close()
         self._lock.release()
 
@@ -142,11 +142,11 @@ class App:
         """Say what is done every so often."""
         ground, casework, beats, heartbeats = self.ground, self.casework, self.beats, self.heartbeats
         every = self._ticker.every
-        every(CATCH_UP_EVERY_S, ground.desk.catch_up)
+        every(CATCH_UP_EVERY_S, ground.desk.cards.catch_up)
         every(CATCH_UP_EVERY_S, self._settle_late)
         every(POLL_S, casework.questions.escalation_watch.poll)
         every(FLUSH_EVERY_S, ground.ops.flush)
-        every(TIDY_EVERY_S, ground.desk.tidy)
+        every(TIDY_EVERY_S, ground.desk.cards.tidy)
         every(TIDY_EVERY_S, ground.approvers.refresh)
         every(TIDY_EVERY_S, casework.upkeep.waiting.tick)
         every(TIDY_EVERY_S, casework.upkeep.pages.tick)

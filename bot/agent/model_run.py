@@ -1,16 +1,18 @@
 """What a model run is given and what comes out of it; bot/agent/loop.py carries one out.
 
 One run is one conversation with fresh context: a stable prefix (system, tools), one user message of delimited data,
-tool turns, and a final answer that must be an object of the asked type.
+tool turns, and a final answer that must be an object of the asked type. How far it is is shown at most once in 3 s, off
+the run's own thread; when the run ends nothing old is shown any more.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from pydantic import BaseModel
 
@@ -112,3 +114,48 @@ class Runner(Protocol):
     def run(self, request: RunRequest) -> RunResult:
         """Return the answer; raises RunFailed (RunTimedOut, SpendLimitReached) with the usage so far."""
         ...
+
+
+EVERY_S: Final = 3.0
+THINKING_CHARS: Final = 120
+
+Show = Callable[[str], None]
+
+
+@contextmanager
+def report_progress(show: Show, *, every_s: float = EVERY_S) -> Iterator[OnProgress]:
+    """Yield what a run reports to; `show` gets one line of plain text, and must not raise."""
+    latest: list[RunProgress] = []
+    over = threading.Event()
+
+    def keep_showing() -> None:
+        last = None
+        while not over.wait(every_s):
+            now = latest[-1] if latest else None
+            if now is not None and now != last:
+                show(progress_line(now))
+                last = now
+
+    def report(progress: RunProgress) -> None:
+        latest[:] = [progress]
+
+    thread = threading.Thread(target=keep_showing, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield report
+    finally:
+        over.set()
+        thread.join()
+
+
+def progress_line(progress: RunProgress) -> str:
+    """Return one line on how far a run is, the latest words of its thinking last.
+
+    >>> progress_line(RunProgress(tool_calls=1, thinking="the limit\\nis set in"))
+    '1 tool call · thinking: the limit is set in'
+    """
+    calls = f"{progress.tool_calls} tool call{'s' * (progress.tool_calls != 1)}"
+    thinking = " ".join(progress.thinking.split())
+    if len(thinking) > THINKING_CHARS:
+        thinking = "…" + thinking[-THINKING_CHARS + 1 :]
+    return f"{calls} · thinking: {thinking}" if thinking else calls

@@ -1,16 +1,8 @@
-"""Whose turn it is to show a thread's card: one at a time, and later what could not be shown now.
+"""The cards of threads: shown one at a time, later what could not be shown now, and never in a channel all can read.
 
-Many changes of a card in a short time become few updates: what is noted here is only *that* a card is behind, and
-whoever shows it reads the state as it is by then.
-
-No new card and no draft in a channel that all can read: asked of the chat before, and believed for a minute.
-
-Whether a *draft* may be posted is asked anew at every approval (bot/casework/freshness.py).
-
-Shows on the card how far a run is: at most once in 3 s, off the run's own thread, so that no run waits for a chat.
-
-A run reports as often as it likes; only the latest counts. When the run ends the last update has been sent, or was
-never begun, so nothing old is shown after what comes next.
+Many changes of a card in a short time become few updates: what is noted is only *that* a card is behind, and whoever
+shows it reads the state as it is by then. Whether the ops channel is private is asked of the chat before a new card or
+draft, and believed for a minute; at an approval it is asked anew (bot/casework/freshness.py).
 """
 
 from __future__ import annotations
@@ -19,19 +11,23 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
-from bot.agent.model_run import OnProgress, RunProgress
-from bot.errors import ProviderError, Unavailable
+from bot.agent.model_run import OnProgress, report_progress
+from bot.domain.threads import ThreadState
+from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.ports import Clock, Messenger, Workspace
+from bot.ports.threads import Threads
 
 RETRY_S: Final = 5.0
 LONGEST_S: Final = 60.0
+FINISH_WAIT_S: Final = 5.0
 
 
-class CardUpdates:
+class CardTurns:
     """The cards being shown, and those that are behind and since when they may be tried."""
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -126,46 +122,141 @@ class OpsChannelGuard:
                 self._messenger.tell_ops(PUBLIC)
 
 
-EVERY_S: Final = 3.0
-THINKING_CHARS: Final = 120
+class CardUpdates:
+    """Shows threads on their cards; what the chat does not take now is shown later, by `catch_up`."""
 
-Show = Callable[[str], None]
+    def __init__(
+        self, store: Threads, messenger: Messenger, workspace: Workspace, clock: Clock, *, ops_channel: str
+    ) -> None:
+        self._store, self._messenger = store, messenger
+        self.turns, self.guard = CardTurns(), OpsChannelGuard(ops_channel, workspace, messenger, clock)
 
+    def show_later(self, thread_id: str) -> None:
+        """Have the card shown by the next `catch_up`, whatever it shows now."""
+        self.turns.postpone(thread_id, 0)
 
-@contextmanager
-def report_progress(show: Show, *, every_s: float = EVERY_S) -> Iterator[OnProgress]:
-    """Yield what a run reports to; `show` gets one line of plain text, and must not raise."""
-    latest: list[RunProgress] = []
-    over = threading.Event()
+    def show_card(self, thread_id: str) -> bool:
+        """Bring the card in line with the state; False if the chat does not take it now, and `catch_up` will.
 
-    def keep_showing() -> None:
-        last = None
-        while not over.wait(every_s):
-            now = latest[-1] if latest else None
-            if now is not None and now != last:
-                show(progress_line(now))
-                last = now
+        Raises:
+            ProviderError: there is no card yet and none could be posted, or the chat refuses this one for good.
+        """
+        with self.turns.exclusive(thread_id) as mine:
+            if not mine:
+                self.show_later(thread_id)
+                return False
+            try:
+                self._bring_in_line(thread_id)
+            except Unavailable as error:
+                self._put_off(thread_id, error)
+                return False
+        return True
 
-    def report(progress: RunProgress) -> None:
-        latest[:] = [progress]
+    def _bring_in_line(self, thread_id: str) -> None:
+        """Show the state as it is now; remembers where the card stands."""
+        self.turns.forget(thread_id)
+        state = self._store.get(thread_id)
+        if state is None:
+            return
+        if state.card_ts is None or (state.is_open and state.draft_pending):
+            self.guard.require()
+        if state.card_ts is None:
+            state = self._with_its_card(state)
+        channel, ts = self._messenger.show_card(state)
+        if (state.card_channel, state.card_ts) != (channel, ts):
+            self._store.amend(thread_id, lambda now: now.evolve(card_channel=channel, card_ts=ts))
 
-    thread = threading.Thread(target=keep_showing, name="progress", daemon=True)
-    thread.start()
-    try:
-        yield report
-    finally:
-        over.set()
-        thread.join()
+    def _with_its_card(self, state: ThreadState) -> ThreadState:
+        """Return the thread with the card that was posted for it and is not on file, if there is one."""
+        closed = self._store.last_closed(state.thread_id)
+        place = self._messenger.find_card(state, after=closed.card_ts if closed else None)
+        if place is None:
+            return state
+        return (
+            self._store.amend(state.thread_id, lambda now: now.evolve(card_channel=place[0], card_ts=place[1])) or state
+        )
 
+    def _put_off(self, thread_id: str, error: Unavailable) -> None:
+        """Leave an update to `catch_up`: no thread's work waits for one. A first card is no update, and waited for."""
+        state = self._store.get(thread_id)
+        if state is not None and state.card_ts is None:
+            raise error
+        log.info("card shown later: %s", error, extra={"action": "card_later", "thread_id": thread_id})
+        self.turns.postpone(thread_id, error.retry_after_s)
 
-def progress_line(progress: RunProgress) -> str:
-    """Return one line on how far a run is, the latest words of its thinking last.
+    def progress_of(self, thread_id: str) -> AbstractContextManager[OnProgress]:
+        """Return a context that yields what a run of the thread reports to; its card shows the latest."""
+        return report_progress(partial(self.show_progress, thread_id))
 
-    >>> progress_line(RunProgress(tool_calls=1, thinking="the limit\\nis set in"))
-    '1 tool call · thinking: the limit is set in'
-    """
-    calls = f"{progress.tool_calls} tool call{'s' * (progress.tool_calls != 1)}"
-    thinking = " ".join(progress.thinking.split())
-    if len(thinking) > THINKING_CHARS:
-        thinking = "…" + thinking[-THINKING_CHARS + 1 :]
-    return f"{calls} · thinking: {thinking}" if thinking else calls
+    def show_progress(self, thread_id: str, line: str) -> None:
+        """Show how far the run of a thread is; a chat that cannot be reached is no reason to stop it."""
+        with self.turns.exclusive(thread_id) as mine:
+            state = self._store.get(thread_id) if mine else None
+            if state is None or not state.is_open or state.card_ts is None:
+                return
+            try:
+                self._messenger.show_card(state, progress=line)
+                self._show_newer(state)
+            except TriageError:
+                log.warning("progress not shown", extra={"action": "progress_unshown", "thread_id": thread_id})
+
+    def _show_newer(self, shown: ThreadState) -> None:
+        """Show the thread again if somebody changed it while its progress was being shown."""
+        now = self._store.get(shown.thread_id) or self._store.last_closed(shown.thread_id)
+        if now is not None and now.version != shown.version:
+            self._messenger.show_card(now)
+
+    def finish(self, thread_id: str) -> None:
+        """Show the last state of a closed thread's card and move the thread to the archive, in this order.
+
+        Raises:
+            ProviderError: the card could not be updated; the thread stays where it is.
+        """
+        with self.turns.exclusive(thread_id, wait_s=FINISH_WAIT_S) as mine:
+            if not mine:
+                raise Unavailable("The card is being updated; trying again will do.", retry_after_s=1)
+            self._bring_in_line(thread_id)
+            self._store.archive(thread_id)
+
+    def try_to_finish(self, thread_id: str) -> bool:
+        """Finish a closed thread, or leave it to `catch_up` and `tidy` where chat or disk cannot do it now."""
+        try:
+            self.finish(thread_id)
+        except (ProviderError, StoreError) as error:
+            log.warning(
+                "thread not finished yet", extra={"action": "finish_later", "thread_id": thread_id}, exc_info=True
+            )
+            if isinstance(error, Unavailable):
+                self.turns.postpone(thread_id, error.retry_after_s)
+            return False
+        return True
+
+    def catch_up(self, *, at_once: bool = False) -> None:
+        """Show the cards that are behind, until the chat refuses one; `at_once`: before their time, at the end."""
+        while (thread_id := self.turns.next(at_once=at_once)) is not None and self._caught_up(thread_id):
+            pass
+
+    def _caught_up(self, thread_id: str) -> bool:
+        state = self._store.get(thread_id)
+        if state is not None and not state.is_open:
+            return self.try_to_finish(thread_id)
+        try:
+            return self.show_card(thread_id)
+        except Unavailable as error:
+            self.turns.postpone(thread_id, error.retry_after_s)
+        except ProviderError:
+            log.warning("card not shown", extra={"action": "card_refused", "thread_id": thread_id}, exc_info=True)
+        return False
+
+    def show_all_again(self) -> None:
+        """Let every open card be shown anew: what the last run put off, it may have taken to its grave."""
+        for state in self._store.open_threads():
+            if state.card_ts is not None:
+                self.show_later(state.thread_id)
+
+    def tidy(self) -> None:
+        """Finish the closed threads whose cards could not be updated when they closed, until the chat refuses one."""
+        for state in self._store.threads():
+            if not state.is_open:
+                self.show_later(state.thread_id)
+        self.catch_up()

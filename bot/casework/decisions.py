@@ -65,8 +65,8 @@ class Decisions:
             return "This reply was already in the thread, so nothing was posted again. The card shows it."
         doubts = self._doubts(state, messages)
         if len(doubts) > click.seen:
-            self._desk.amend(state.thread_id, lambda now: now.with_doubts(doubts))
-            self._desk.show(state.thread_id)
+            self._desk.store.amend(state.thread_id, lambda now: now.with_doubts(doubts))
+            self._desk.cards.show_card(state.thread_id)
             count = len(doubts) - click.seen
             return f"Not posted yet: {count} thing{'s' * (count > 1)} changed since this draft. The card lists what."
         try:
@@ -92,7 +92,7 @@ class Decisions:
 
     def refresh_card(self, click: DraftClick) -> str:
         """Show an edited draft on the card."""
-        self._desk.show(click.thread_id)
+        self._desk.cards.show_card(click.thread_id)
         return "Saved. The card shows your version."
 
     def dismiss(self, click: DraftClick, *, by: str, reason: str | None) -> str:
@@ -102,7 +102,7 @@ class Decisions:
         at = self._desk.clock.now()
         closed = state.close(Resolution.DISMISSED, at=at, why=f"dismissed by <@{by}>", dismiss_reason=reason)
         self._put(closed)
-        self._desk.try_to_finish(state.thread_id)
+        self._desk.cards.try_to_finish(state.thread_id)
         return "Dismissed. Nothing was posted."
 
     def reinvestigate(self, click: DraftClick, *, by: str) -> str:
@@ -118,14 +118,14 @@ class Decisions:
         with self._saving:  # the file comes before the state, so a second click would make a second one
             state = self._bound(click)
             saved = self._put(state.evolve(triage_file_path=save_note(self._desk, state, by=by)))
-        self._desk.show(state.thread_id)
+        self._desk.cards.show_card(state.thread_id)
         return f"Saved as {saved.triage_file_path}."
 
     def escalate(self, click: DraftClick, *, by: str) -> str:
         """Send the question to a long investigation outside the bot."""
         state = self._put(self._escalations.by_hand(self._bound(click), by))
         self._queue(state.thread_id)
-        self._desk.show(state.thread_id)
+        self._desk.cards.show_card(state.thread_id)
         return "A long investigation starts. The card says how to watch it, and shows its draft when it is done."
 
     def add_context(self, click: DraftClick, text: str, *, by: str) -> str:
@@ -143,13 +143,13 @@ class Decisions:
                 return reopen(noted, at=note.at, why=f"<@{by}> added context")
             return noted.in_doubt((*noted.doubts, Doubt(code=DoubtCode.CONTEXT, by=by)))
 
-        state = self._desk.amend(click.thread_id, record)
+        state = self._desk.store.amend(click.thread_id, record)
         if state is None:
             self._refuse_old(click)
             raise Conflict(self._who_decided(click.thread_id))
         if state.status is ThreadStatus.INVESTIGATING:
             self._queue(click.thread_id)
-        self._desk.show(click.thread_id)
+        self._desk.cards.show_card(click.thread_id)
         return "Noted. The investigator will use it."
 
     def _bound(self, click: DraftClick, *, running: bool = False) -> ThreadState:
@@ -160,7 +160,7 @@ class Decisions:
         state = self._desk.store.get(click.thread_id)
         if state is None or not state.is_open or state.post_intent:
             if state is not None and not state.is_open:
-                self._desk.try_to_finish(state.thread_id)
+                self._desk.cards.try_to_finish(state.thread_id)
             raise Conflict(self._who_decided(click.thread_id))
         if (state.draft_version, state.draft_hash or "") != (click.version, click.draft_hash):
             self._out_of_date(click)
@@ -175,7 +175,7 @@ class Decisions:
             self._out_of_date(click)
 
     def _out_of_date(self, click: DraftClick) -> NoReturn:
-        self._desk.show(click.thread_id)
+        self._desk.cards.show_card(click.thread_id)
         raise Conflict(
             "This card was out of date, so nothing happened. It has been refreshed: read it and click again."
         )
@@ -212,7 +212,7 @@ class Decisions:
         at = self._desk.clock.now()
         self._put(reopen(state, at=at, why=why))
         self._queue(state.thread_id)
-        self._desk.show(state.thread_id)
+        self._desk.cards.show_card(state.thread_id)
 
     def _queue(self, thread_id: str) -> None:
         self._desk.jobs.put(ContinueThread(thread_id=thread_id))

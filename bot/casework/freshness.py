@@ -34,7 +34,7 @@ def find_changes(
         messages = desk.workspace.thread(state.chat_id, state.thread_ts)
     if not any(message.message_id == state.thread_ts for message in messages):
         return [Doubt(code=DoubtCode.MESSAGE_GONE)]
-    if not desk.privacy.is_private_now():
+    if not desk.cards.guard.is_private_now():
         return [Doubt(code=DoubtCode.OPS_CHANNEL_PUBLIC)]
     if desk.workspace.channel(state.chat_id).is_archived:
         return [Doubt(code=DoubtCode.CHANNEL_ARCHIVED)]

@@ -89,7 +89,7 @@ class Mentions:
         if event.chat_id != self.desk.settings.ops_channel or event.thread_id is None:
             return None
         place = (event.chat_id, event.thread_id)
-        return next((one for one in self.desk.open_threads() if (one.card_channel, one.card_ts) == place), None)
+        return next((one for one in self.desk.store.open_threads() if (one.card_channel, one.card_ts) == place), None)
 
     def _is_under_way(self, event: Event, kind: InstructionKind) -> bool:
         """Whether it is a word in a thread that is being worked on: the orchestrator knows what that asks for."""

@@ -92,14 +92,14 @@ class Orchestrator:
         self._pages.hear(event, state.thread_id)
         if state.status is ThreadStatus.PENDING_USER:
             return
-        if _settles(state, message) and self._desk.amend(state.thread_id, partial(_noted, event=event)):
-            self._desk.turns.postpone(state.thread_id, 0)
+        if _settles(state, message) and self._desk.store.amend(state.thread_id, partial(_noted, event=event)):
+            self._desk.cards.show_later(state.thread_id)
 
     def _open_thread(self, thread_id: str) -> ThreadState | None:
         """Return the thread if it is open; one that is closed is finished and makes room for the next."""
         state = self._desk.store.get(thread_id)
         if state is not None and not state.is_open:
-            self._desk.finish(thread_id)
+            self._desk.cards.finish(thread_id)
             return None
         return state
 
@@ -168,10 +168,10 @@ class Orchestrator:
         """Carry the thread as far as it goes without a human; harmless when there is nothing to do."""
         state = self._desk.store.get(thread_id)
         if state is not None and state.is_open and state.card_ts is None:
-            self._desk.show(thread_id)  # nothing is looked into unseen
+            self._desk.cards.show_card(thread_id)  # nothing is looked into unseen
         if not self._waits(thread_id):
             self._rounds.run(thread_id)
-        self._desk.show(thread_id)
+        self._desk.cards.show_card(thread_id)
 
     def _waits(self, thread_id: str) -> bool:
         """Whether the thread's work may not begin now; then a job for it waits in the queue."""
@@ -205,7 +205,7 @@ class Orchestrator:
                 return _noted(now, event)
             return noted.with_doubts([wrote_in_thread(event.sender.id, event.create_time)])
 
-        self._desk.amend(state.thread_id, record)
+        self._desk.store.amend(state.thread_id, record)
         self._work_on(state.thread_id)
 
     def note_edit(self, edit: MessageEdited) -> None:
@@ -219,7 +219,7 @@ class Orchestrator:
             changed = self._raised(now, event.content).evolve(question=event.content, last_event_at=at)
             return changed.with_doubts([question_edited(event.content)])
 
-        self._desk.amend(state.thread_id, edited)
+        self._desk.store.amend(state.thread_id, edited)
         self._work_on(state.thread_id)
 
     def note_deletion(self, deletion: MessageDeleted) -> None:
@@ -228,10 +228,10 @@ class Orchestrator:
         if state is None:
             return
         if event.message_id == state.original_message_id:
-            self._desk.amend(state.thread_id, self._withdrawn)
-            self._desk.finish(state.thread_id)
+            self._desk.store.amend(state.thread_id, self._withdrawn)
+            self._desk.cards.finish(state.thread_id)
             return
-        self._desk.amend(
+        self._desk.store.amend(
             state.thread_id,
             lambda now: now.evolve(followups=tuple(f for f in now.followups if f.message_id != event.message_id)),
         )

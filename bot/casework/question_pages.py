@@ -42,7 +42,7 @@ class QuestionPages:
         """Ring and escalate what is due; what fails is logged and due again at the next tick."""
         now = self._desk.clock.now()
         self._ring(now)
-        for state in self._desk.open_threads():  # an ops channel that takes no ring is a reason to escalate
+        for state in self._desk.store.open_threads():  # an ops channel that takes no ring is a reason to escalate
             self._try_to_escalate(state.thread_id, now)
 
     def hear(self, event: Event, thread_id: str) -> None:
@@ -61,12 +61,14 @@ class QuestionPages:
 
     def _ring(self, now: datetime) -> None:
         """Ring for all that are due, in one message."""
-        due = [state for state in self._desk.open_threads() if is_waiting(state) and self._is_ring_due(state, now)]
+        due = [
+            state for state in self._desk.store.open_threads() if is_waiting(state) and self._is_ring_due(state, now)
+        ]
         rings = [PageRing(state, state.paging.rings + 1, _waited(state, now)) for state in due]
         if not rings:
             return
         try:
-            self._desk.privacy.require()  # it quotes the questions
+            self._desk.cards.guard.require()  # it quotes the questions
             self._chat.ring(rings)
             for state, number, _ in rings:
                 self._note(state, rung_at=now, rings=number)
@@ -120,7 +122,7 @@ class QuestionPages:
 
     def _note(self, state: ThreadState, **changes: object) -> None:
         """Write down what was said, also where somebody acknowledged meanwhile."""
-        self._desk.amend(
+        self._desk.store.amend(
             state.thread_id, lambda now: now.evolve(paging=now.paging.evolve(**changes)) if now.is_open else None
         )
 
@@ -138,8 +140,8 @@ def acknowledge(desk: ThreadService, thread_id: str, *, by: str) -> None:
             return None
         return now.evolve(paging=now.paging.evolve(acknowledged_at=at, acknowledged_by=by))
 
-    if desk.amend(thread_id, note) is not None:
-        desk.turns.postpone(thread_id, 0)
+    if desk.store.amend(thread_id, note) is not None:
+        desk.cards.show_later(thread_id)
 
 
 def is_waiting(state: ThreadState) -> bool:

@@ -45,7 +45,7 @@ class DraftReminders:
             StoreError: a state or the journal cannot be written.
         """
         now = self._desk.clock.now()
-        waiting = [state for state in self._desk.open_threads() if state.status is ThreadStatus.PENDING_USER]
+        waiting = [state for state in self._desk.store.open_threads() if state.status is ThreadStatus.PENDING_USER]
         for state in waiting:
             if self._is_over(state, now):
                 self._expire(state, now)
@@ -74,16 +74,16 @@ class DraftReminders:
             unchanged = state.version == seen.version
             return state.close(Resolution.EXPIRED, at=now, why=why) if unchanged else None
 
-        if self._desk.amend(seen.thread_id, close) is not None:
+        if self._desk.store.amend(seen.thread_id, close) is not None:
             log.info("a card expired", extra={"action": "expired", "thread_id": seen.thread_id})
-            self._desk.try_to_finish(seen.thread_id)
+            self._desk.cards.try_to_finish(seen.thread_id)
 
     def _remind(self, due: Sequence[ThreadState], now: datetime) -> None:
         """Name all that is due in one message; where the chat refuses it, the next tick tries again."""
         if not due:
             return
         try:
-            self._desk.privacy.require()  # a reminder quotes questions
+            self._desk.cards.guard.require()  # a reminder quotes questions
             self._remind_of([thread_line(state) for state in due], now)
         except Unconfirmed:
             log.info("a reminder may have been said", extra={"action": "reminder_unconfirmed"})

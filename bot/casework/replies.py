@@ -69,7 +69,7 @@ class Replies:
             return now.evolve(post_intent=intent, approved_by=by, user_approved_at=at)
 
         with self._alone(state.thread_id):
-            claimed = self._desk.amend(state.thread_id, claim)
+            claimed = self._desk.store.amend(state.thread_id, claim)
             if claimed is None:
                 raise Conflict("Somebody else decided first.")
             return self._finish(claimed, posted=None)
@@ -146,7 +146,7 @@ class Replies:
                 self._under_way.discard(thread_id)
 
     def _adopt(self, state: ThreadState, reply: ChatMessage) -> ThreadState:
-        now = self._desk.amend(state.thread_id, lambda now: _with_posted(now, reply) if now.is_open else None)
+        now = self._desk.store.amend(state.thread_id, lambda now: _with_posted(now, reply) if now.is_open else None)
         if now is None:
             raise Conflict("The thread was closed meanwhile.")
         return self._finish(now, posted=reply.message_id)
@@ -187,18 +187,18 @@ class Replies:
             stale_reasons=doubted.stale_reasons,
         )
         self._unsettled.discard(state.thread_id)
-        self._desk.turns.postpone(state.thread_id, 0)
+        self._desk.cards.show_later(state.thread_id)
         raise GivenBack(
             f"Not posted: {why}. The draft waits on its card again: read it, then post, edit or dismiss it."
         )
 
     def _withdraw(self, state: ThreadState) -> None:
         at = self._desk.clock.now()
-        self._desk.amend(
+        self._desk.store.amend(
             state.thread_id, lambda now: now.close(Resolution.WITHDRAWN, at=at, why="the question was deleted")
         )
         self._unsettled.discard(state.thread_id)
-        self._desk.finish(state.thread_id)
+        self._desk.cards.finish(state.thread_id)
 
     def _finish(self, state: ThreadState, *, posted: str | None) -> ThreadState:
         if posted is None:
@@ -213,7 +213,7 @@ class Replies:
             self._desk.replies.append(reply_record(state, at=self._desk.clock.now()))
         closed = self._close(state)
         self._unsettled.discard(state.thread_id)
-        self._desk.try_to_finish(state.thread_id)
+        self._desk.cards.try_to_finish(state.thread_id)
         return closed
 
     def _send(self, state: ThreadState) -> str:
@@ -257,7 +257,7 @@ class Replies:
 
     def _close(self, state: ThreadState) -> ThreadState:
         edited = state.has_edited_draft
-        closed = self._desk.amend(
+        closed = self._desk.store.amend(
             state.thread_id,
             lambda now: now.close(
                 Resolution.EDITED if edited else Resolution.APPROVED,
@@ -270,7 +270,7 @@ class Replies:
         return closed
 
     def _must_amend(self, state: ThreadState, **changes: Any) -> ThreadState:
-        amended = self._desk.amend(state.thread_id, lambda now: now.evolve(**changes))
+        amended = self._desk.store.amend(state.thread_id, lambda now: now.evolve(**changes))
         if amended is None:
             raise Conflict("The thread was closed meanwhile.")
         return amended

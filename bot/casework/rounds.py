@@ -61,7 +61,7 @@ class Rounds:
         """Take steps until the thread waits for a human or a long run, or is closed."""
         while (state := self._desk.store.get(thread_id)) is not None and state.status in self._steps:
             self._steps[state.status](state)
-            self._desk.show(thread_id)
+            self._desk.cards.show_card(thread_id)
         if state is not None and state.status is ThreadStatus.ESCALATED:
             self._escalations.launch(thread_id)
 
@@ -80,7 +80,7 @@ class Rounds:
         assignment, read = build_assignment(self._desk, state, number, thread)
         try:
             with (
-                self._desk.progress_of(state.thread_id) as report,
+                self._desk.cards.progress_of(state.thread_id) as report,
                 self._runs.recording(run_id, f"round {number}") as run,
             ):
                 found = self._investigator.investigate(assignment, run_id=run_id, on_progress=report)
@@ -125,7 +125,10 @@ class Rounds:
         run_id = self._run_id(state, f"v{state.investigator_round}")
         others = summaries(self._desk, state)
         try:
-            with self._desk.progress_of(state.thread_id) as report, self._runs.recording(run_id, "validation") as run:
+            with (
+                self._desk.cards.progress_of(state.thread_id) as report,
+                self._runs.recording(run_id, "validation") as run,
+            ):
                 validation = self._validator.validate(state, run_id=run_id, summaries=others, on_progress=report)
                 run.trace = validation.as_trace()
         except RunStopped as stopped:
@@ -198,7 +201,7 @@ class Rounds:
         while (now := self._desk.store.get(before.thread_id)) is not None:
             if (now.status, now.rounds) != (before.status, before.rounds):
                 return None
-            if (saved := self._desk.put_if_newest(change(now))) is not None:
+            if (saved := self._desk.store.put_if_newest(change(now))) is not None:
                 return saved
         return None
 

@@ -16,7 +16,7 @@ from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.card_updates import progress_line
+from bot.agent.model_run import progress_line
 from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.investigate.assignment import Assignment, Investigation

@@ -110,7 +110,7 @@ def build_casework(on: SharedServices) -> CaseworkServices:
             store=on.storage,
             approvers=on.approvers,
             pausing=on.pausing,
-            show_cards=on.desk.show_all_again,
+            show_cards=on.desk.cards.show_all_again,
             show_week=upkeep.briefs.show_week,
             ask=on.ask(),
             clock=on.clock,

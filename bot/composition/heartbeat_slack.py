@@ -111,7 +111,12 @@ def _proposals(on: SharedServices, beats: Heartbeats) -> ProposalService:
     )
     stored = Collection(on.storage.documents, PROPOSALS, on_damage=partial(tell_of_damage, on))
     return ProposalService(
-        proposing, stored, cards, on.clock, require_private=on.desk.privacy.require, removals=beats.sessions.removals
+        proposing,
+        stored,
+        cards,
+        on.clock,
+        require_private=on.desk.cards.guard.require,
+        removals=beats.sessions.removals,
     )
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from bot.domain.threads import ThreadState, check_thread_id
-from bot.errors import InputError
+from bot.errors import Conflict, InputError
 from bot.ports.collections import THREADS, Collection
 from bot.ports.storage import ArchivedDocument, DamagedDocument, Documents
 
 log = logging.getLogger(__name__)
+
+Change = Callable[[ThreadState], ThreadState | None]
 
 
 class Threads:
@@ -43,9 +45,35 @@ class Threads:
         _log_step(before, stored)
         return stored
 
+    def amend(self, thread_id: str, change: Change) -> ThreadState | None:
+        """Apply `change` to the thread as it is now, again if somebody else was faster.
+
+        `change` gets the current state and returns the next one, or None to leave it alone (then, and when the thread
+        is gone, the result is None). It may run more than once and must have no effects of its own.
+        """
+        while (state := self.get(thread_id)) is not None:
+            changed = change(state)
+            if changed is None:
+                return None
+            if (saved := self.put_if_newest(changed)) is not None:
+                return saved
+        return None
+
+    def put_if_newest(self, state: ThreadState) -> ThreadState | None:
+        """Store a state that was made of the newest one; None if somebody else was faster."""
+        try:
+            return self.put(state)
+        except Conflict:
+            log.info("thread changed meanwhile", extra={"action": "amend_again", "thread_id": state.thread_id})
+            return None
+
     def threads(self) -> list[ThreadState]:
         """Return every thread that is not archived, oldest first."""
         return self._open.all()
+
+    def open_threads(self) -> list[ThreadState]:
+        """Return the threads that are not closed, oldest first."""
+        return [state for state in self.threads() if state.is_open]
 
     def last_closed(self, thread_id: str) -> ThreadState | None:
         """Return how the thread last ended, or None if it never did; raises InputError for what is no id."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from blocks.cards.draft_card import click_of
-from bot.casework.card_updates import LONGEST_S, RETRY_S, CardUpdates
+from bot.casework.card_updates import LONGEST_S, RETRY_S, CardTurns
 from bot.domain.threads import Resolution, ThreadStatus
 from bot.errors import ProviderError, Unavailable
 from tests.builders import THREAD_ID
@@ -27,7 +27,7 @@ class TestTurns:
 
     def test_one_card_is_shown_by_one_at_a_time(self) -> None:
         """Whoever comes meanwhile is told so; other cards are not concerned."""
-        turns = CardUpdates()
+        turns = CardTurns()
         with turns.exclusive("a") as first, turns.exclusive("a") as second, turns.exclusive("b") as other:
             assert (first, second, other) == (True, False, True)
         with turns.exclusive("a") as again:
@@ -35,7 +35,7 @@ class TestTurns:
 
     def test_a_turn_is_given_back_whatever_happens(self) -> None:
         """An error in it included."""
-        turns = CardUpdates()
+        turns = CardTurns()
         with pytest.raises(ProviderError), turns.exclusive("a"):
             raise ProviderError("refused")
         with turns.exclusive("a") as mine:
@@ -43,7 +43,7 @@ class TestTurns:
 
     def test_who_is_willing_to_wait_gets_the_turn_when_it_is_free(self) -> None:
         """And not before."""
-        turns, inside, free = CardUpdates(), threading.Event(), threading.Event()
+        turns, inside, free = CardTurns(), threading.Event(), threading.Event()
 
         def show() -> None:
             with turns.exclusive("a"):
@@ -63,7 +63,7 @@ class TestTurns:
     def test_a_card_is_behind_once_however_often_it_changed(self) -> None:
         """Only that it is behind is noted, and the last word on when to try."""
         now = [100.0]
-        turns = CardUpdates(lambda: now[0])
+        turns = CardTurns(lambda: now[0])
         for _ in range(50):
             turns.postpone("a", 2)
         turns.postpone("b")
@@ -76,7 +76,7 @@ class TestTurns:
     def test_no_card_waits_longer_than_a_minute(self) -> None:
         """Whatever Slack asks; and at the end none waits."""
         now = [100.0]
-        turns = CardUpdates(lambda: now[0])
+        turns = CardTurns(lambda: now[0])
         turns.postpone("a", 86_400)
         now[0] += LONGEST_S
         assert turns.next() == "a"
@@ -103,7 +103,7 @@ class TestDesk:
         assert office.shown.status is ThreadStatus.INVESTIGATING
         refuse_updates(office, None)
         office.messenger.show_card = first_card  # type: ignore[method-assign]
-        office.desk.catch_up(at_once=True)
+        office.desk.cards.catch_up(at_once=True)
         assert office.shown == office.state
         assert len(office.messenger.cards[0].shown) == 2
 
@@ -119,17 +119,17 @@ class TestDesk:
         office = Office(tmp_path).asked()
         refuse_updates(office, ProviderError("Slack could not update the card: invalid_blocks"))
         with pytest.raises(ProviderError, match="invalid_blocks"):
-            office.desk.show(THREAD_ID)
-        assert office.desk.turns.next(at_once=True) is None
+            office.desk.cards.show_card(THREAD_ID)
+        assert office.desk.cards.turns.next(at_once=True) is None
 
     def test_what_changes_while_the_card_is_being_shown_is_shown_after_it(self, tmp_path: Path) -> None:
         """The one who comes second neither waits nor is forgotten."""
         office = Office(tmp_path).asked()
-        with office.desk.turns.exclusive(THREAD_ID):
+        with office.desk.cards.turns.exclusive(THREAD_ID):
             edited = office.decisions.edit(office.click(), "By hand.")
             assert office.decisions.refresh_card(edited).startswith("Saved")
             assert office.shown.draft_pending != "By hand."
-        office.desk.catch_up()
+        office.desk.cards.catch_up()
         assert office.shown.draft_pending == "By hand."
 
     def test_an_approval_during_a_rate_limit_posts_once_and_closes(self, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ class TestDesk:
         assert len(office.messenger.posts) == 1
         assert office.state.status is ThreadStatus.CLOSED
         refuse_updates(office, None)
-        office.desk.catch_up(at_once=True)
+        office.desk.cards.catch_up(at_once=True)
         assert office.ended.resolution is Resolution.APPROVED
         assert office.shown.resolution is Resolution.APPROVED
         assert len(office.messenger.posts) == 1
@@ -154,8 +154,8 @@ class TestDesk:
             edited = office.decisions.edit(click_of(office.state), f"Version {number}.")
             office.decisions.refresh_card(edited)
         refuse_updates(office, None)
-        office.desk.show(THREAD_ID)
-        office.desk.catch_up(at_once=True)
+        office.desk.cards.show_card(THREAD_ID)
+        office.desk.cards.catch_up(at_once=True)
         assert len(office.messenger.cards[0].shown) == count + 1
         assert office.shown.draft_pending == "Version 19."
 
@@ -170,9 +170,9 @@ class TestDesk:
 
         office.messenger.show_card = refuse  # type: ignore[method-assign]
         office.store.put(office.state.evolve(thread_id="T1.C1.9.9", version=0))
-        office.desk.turns.postpone(THREAD_ID, 0)
-        office.desk.turns.postpone("T1.C1.9.9", 0)
-        office.desk.catch_up()
+        office.desk.cards.show_later(THREAD_ID)
+        office.desk.cards.show_later("T1.C1.9.9")
+        office.desk.cards.catch_up()
         assert asked == ["update"]
 
     def test_a_start_shows_every_open_card_again(self, tmp_path: Path) -> None:
@@ -180,8 +180,8 @@ class TestDesk:
         office = Office(tmp_path).asked()
         count = len(office.messenger.cards[0].shown)
         office.restart()
-        office.desk.show_all_again()
-        office.desk.catch_up()
+        office.desk.cards.show_all_again()
+        office.desk.cards.catch_up()
         assert len(office.messenger.cards[0].shown) == count + 1
         assert len(office.messenger.cards) == 1
 
@@ -199,7 +199,7 @@ class TestDesk:
 
         office.messenger.show_card = slow  # type: ignore[method-assign]
         click = office.click()
-        progress = threading.Thread(target=office.desk.show_progress, args=(THREAD_ID, "x"), daemon=True)
+        progress = threading.Thread(target=office.desk.cards.show_progress, args=(THREAD_ID, "x"), daemon=True)
         progress.start()
         assert inside.wait(WAIT_S)
         dismissing = threading.Thread(target=office.decisions.dismiss, args=(click,), kwargs={"by": BEN, "reason": ""})

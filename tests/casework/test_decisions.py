@@ -155,7 +155,7 @@ class TestDoubts:
         """The card that showed the first edit did not show the second."""
         state = office.state
         once = office.store.put(state.evolve(stale_reasons=("the question was edited",)))
-        office.desk.show(THREAD_ID)
+        office.desk.cards.show_card(THREAD_ID)
         seen_one = office.click()
         office.store.put(once.evolve(stale_reasons=("the question was edited", "the question was edited")))
         assert office.decisions.approve(seen_one, by=BEN).startswith("Not posted yet")
@@ -479,7 +479,7 @@ def test_a_posted_reply_counts_although_its_card_cannot_be_updated(tmp_path: Pat
     with pytest.raises(Conflict, match="Already closed"):
         office.decisions.approve(click, by=BEN)
     office.messenger.card_refused = None
-    office.desk.tidy()
+    office.desk.cards.tidy()
     assert office.messenger.cards[0].shown[-1].status is ThreadStatus.CLOSED
     assert office.store.threads() == []
     assert len(office.messenger.posts) == 1
@@ -495,14 +495,14 @@ class TestTidying:
             office.arrive(an_event("How often do we retry?", f"1795165{number}00.000100"))
         office.work()
         office.messenger.card_refused = Unavailable("Slack is away")
-        for state in office.desk.open_threads():
+        for state in office.desk.store.open_threads():
             closed = state.close(Resolution.DISMISSED, at=office.clock.now(), why="by hand")
             office.store.put(closed)
         tried = office.messenger.refusals
-        office.desk.tidy()
+        office.desk.cards.tidy()
         assert office.messenger.refusals == tried + 1
         office.messenger.card_refused = None
-        office.desk.tidy()
+        office.desk.cards.tidy()
         assert office.store.threads() == []
 
     def test_a_disk_that_refuses_the_archive_takes_nothing_back(self, office: Office) -> None:
@@ -510,5 +510,5 @@ class TestTidying:
         office.store.memory.archive_full = True
         assert office.decisions.approve(office.click(), by=BEN) == "Posted."
         office.store.memory.archive_full = False
-        office.desk.tidy()
+        office.desk.cards.tidy()
         assert office.ended.approved_by == BEN

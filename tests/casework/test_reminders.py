@@ -195,7 +195,7 @@ def test_a_card_that_cannot_be_updated_is_closed_all_the_same(wait: Wait) -> Non
     wait.office.messenger.card_refused = Unavailable("down")
     wait.after(3 * DAY_S)
     wait.office.messenger.card_refused = None
-    wait.office.desk.tidy()
+    wait.office.desk.cards.tidy()
     assert wait.office.ended.resolution is Resolution.EXPIRED
     assert wait.office.shown.status is ThreadStatus.CLOSED
 

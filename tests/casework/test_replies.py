@@ -259,7 +259,7 @@ class TestLate:
         assert "Not posted: <@U3> wrote in the thread" in line
         assert (office.messenger.posts, office.state.post_intent, office.state.approved_by) == ([], None, None)
         assert "was not posted" in office.state.stale_reasons[-1]
-        office.desk.catch_up(at_once=True)
+        office.desk.cards.catch_up(at_once=True)
         assert office.decisions.dismiss(office.click(), by=BEN, reason=None).startswith("Dismissed")
 
     def test_a_reply_of_a_human_that_was_heard_meanwhile_counts_too(self, office: Office) -> None:
@@ -288,7 +288,7 @@ class TestLate:
         [line] = self.settle(office, after_s=360)
         assert "approved more than 5 minutes ago" in line
         assert office.messenger.posts == []
-        office.desk.catch_up(at_once=True)
+        office.desk.cards.catch_up(at_once=True)
         approve(office)
         posted_once(office)
 

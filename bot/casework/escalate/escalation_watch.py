@@ -47,7 +47,7 @@ class EscalationWatch:
 
     def _settle(self) -> None:
         alive, held = self._runs.terminal.sessions(), self._held()
-        escalated = [state for state in self._desk.open_threads() if state.status is ThreadStatus.ESCALATED]
+        escalated = [state for state in self._desk.store.open_threads() if state.status is ThreadStatus.ESCALATED]
         for session in sorted(alive - {session_name(state.thread_id) for state in escalated}):
             log.info("ended a session nobody waits for", extra={"action": "session_ended", "session": session})
             self._safely(session, lambda session=session: self._runs.terminal.end(session))  # type: ignore[misc]
@@ -87,7 +87,7 @@ class EscalationWatch:
         words = self._last_words(folder)
         if words and not words.startswith(ASKED) and self._shown.get(state.thread_id) != words:
             self._shown[state.thread_id] = words
-            self._desk.show_progress(state.thread_id, words)
+            self._desk.cards.show_progress(state.thread_id, words)
 
     def _last_words(self, folder: EscalationFolder) -> str:
         return one_line(redact(folder.last_line(), self._secrets), LAST_WORDS_CHARS)
@@ -99,7 +99,9 @@ class EscalationWatch:
         elif not ret.draft_reply.strip():
             self._failed(state, folder, "the long investigation found no answer", investigator_return=ret)
         else:
-            self._desk.amend(state.thread_id, lambda now: self._returned(now, ret) if _is_same(now, state) else None)
+            self._desk.store.amend(
+                state.thread_id, lambda now: self._returned(now, ret) if _is_same(now, state) else None
+            )
             self._release(state.thread_id)
             self._queue(state.thread_id)
 

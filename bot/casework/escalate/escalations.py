@@ -123,7 +123,7 @@ class Escalations:
             argv = [*self._runs.argv, str(folder.path)]
             name = self._runs.terminal.start(session, argv, log=folder.transcript, env=self._runs.environment)
         known = {"escalation_tmux_session": name, "escalation_transcript_path": str(folder.transcript)}
-        self._desk.amend(
+        self._desk.store.amend(
             state.thread_id,
             lambda now: now.evolve(**known, orchestrator_tokens=(now.orchestrator_tokens or 0) + read),
         )
@@ -168,7 +168,7 @@ def _notes(state: ThreadState) -> str | None:
 def abandon(desk: ThreadService, state: ThreadState, why: str, **known: Any) -> None:
     """Hand an escalated thread to the human with the reason, unless it moved on meanwhile."""
     at = desk.clock.now()
-    desk.amend(
+    desk.store.amend(
         state.thread_id,
         lambda now: (
             now.transition(ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **known)
@@ -176,4 +176,4 @@ def abandon(desk: ThreadService, state: ThreadState, why: str, **known: Any) -> 
             else None
         ),
     )
-    desk.show(state.thread_id)
+    desk.cards.show_card(state.thread_id)

@@ -16,8 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Final
 
-from bot.agent.model_run import RunProgress
-from bot.casework.card_updates import progress_line
+from bot.agent.model_run import RunProgress, progress_line
 from bot.casework.escalate.escalation_folder import ASKED, EscalationFolder, EscalationRequest
 from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.run_records import RunRecorder

@@ -133,7 +133,7 @@ def build_assignment(
 
 def summaries(desk: ThreadService, state: ThreadState) -> tuple[str, ...]:
     """Return one line on each other open thread."""
-    return tuple(_summary(other) for other in desk.open_threads() if other.thread_id != state.thread_id)
+    return tuple(_summary(other) for other in desk.store.open_threads() if other.thread_id != state.thread_id)
 
 
 def count_tokens(read: Sequence[str]) -> int:

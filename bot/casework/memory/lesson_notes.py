@@ -135,7 +135,7 @@ class LessonNotes:
     def _show(self, thread_id: str) -> None:
         state = self._desk.store.last_closed(thread_id)
         if state is not None and state.card_ts is not None:
-            self._desk.privacy.require()
+            self._desk.cards.guard.require()
             self._desk.messenger.show_card(state)
 
     def _note(self, *, add: str = "", drop: str = "") -> None:

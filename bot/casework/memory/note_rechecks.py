@@ -212,7 +212,7 @@ class NoteRechecks:
         """Bring the card in line; what nobody was told of needs none once there is nothing to decide."""
         place = (one.card_channel, one.card_ts)
         if one.card_ts is None and one.outcome is RecheckOutcome.OPEN:
-            self._desk.privacy.require()
+            self._desk.cards.guard.require()
         if one.card_ts is not None or one.outcome is RecheckOutcome.OPEN:
             place = self._chat.show(one)
         shown = one.outcome

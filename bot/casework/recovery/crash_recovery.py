@@ -77,7 +77,7 @@ class CrashRecovery:
 
     def _settle(self, state: ThreadState) -> None:
         if not state.is_open:
-            self._desk.finish(state.thread_id)
+            self._desk.cards.finish(state.thread_id)
             return
         if state.card_ts is not None:
             self._unlooked.add(state.thread_id)
@@ -107,7 +107,7 @@ class CrashRecovery:
             if adopted:
                 lines.append(f"{thread_id}: its reply was already in the thread; it was logged and the card closed")
             else:
-                self._desk.turns.postpone(thread_id, 0)
+                self._desk.cards.show_later(thread_id)
         return lines
 
     def _adopted(self, thread_id: str) -> bool:

@@ -46,7 +46,7 @@ class GivingUp:
             return self._handed_over(job.key, why)
         except ProviderError:
             log.warning("card not shown", extra={"action": "card_later", "thread_id": job.key}, exc_info=True)
-            self._desk.turns.postpone(job.key, 0)
+            self._desk.cards.show_later(job.key)
             return True
 
     def _handed_over(self, thread_id: str, why: str) -> bool:
@@ -63,9 +63,9 @@ class GivingUp:
                     return None
                 return now.transition(ThreadStatus.PENDING_USER, at=at, why=words, reason=PendingReason.FAILED)
 
-            self._desk.amend(thread_id, handed)
+            self._desk.store.amend(thread_id, handed)
             self._say(f"Thread {thread_id} {words}. Its card offers to investigate it again.")
         elif state.is_open:
             self._say(f"A later job for thread {thread_id} failed: {why}. Its card is unchanged.")
-        self._desk.show(thread_id)
+        self._desk.cards.show_card(thread_id)
         return True

@@ -107,7 +107,7 @@ class BriefSchedule:
         since = last if last is not None and now - longest < last < now else now - WINDOW
         try:
             brief = build_brief(self._store, since, now)
-            self._desk.privacy.require()  # a brief quotes questions
+            self._desk.cards.guard.require()  # a brief quotes questions
             days = {each: f"{slot:%Y-%m-%d}" for each, slot in due.items()}
             self._slate.write({**before, **days, "said_at": now.isoformat()})
             self._say_it(brief, self._title(name, due[name], now))

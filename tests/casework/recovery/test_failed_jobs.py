@@ -80,7 +80,7 @@ def test_a_job_that_failed_three_times_leaves_a_card(office: Office, giving_up: 
         a_job(ContinueThread(thread_id=THREAD_ID)).model_copy(update={"failures": ("unexpected KeyError",)})
     )
     office.messenger.card_refused = None
-    office.desk.catch_up(at_once=True)
+    office.desk.cards.catch_up(at_once=True)
     assert "unexpected KeyError" in office.shown.status_history[-1].why
 
 
