@@ -1,4 +1,4 @@
-"""Documents as values: what every feature keeps, by collection, checked when read and written only if unchanged.
+"""Everything durable by name: collections, journals, leases; and documents as values, written only if unchanged.
 
 A document holds a `schema_version`; one without it is of version 1. What cannot be read is set aside and reported, and
 reads as if it were not there.
@@ -77,32 +77,52 @@ SUGGESTIONS: Final = CollectionSpec(
     id_in=lambda one: one.id,
     order=lambda one: (one.at, one.id),
 )
-EVENTS: Final = "events"
-CLASSIFIED: Final = "events-classified"
-REPLIES: Final = "replies"
-HEARTBEATS: Final = "heartbeats"
-SPEND: Final = "spend"
-REMINDERS: Final = "reminders"
-JUDGEMENTS: Final = "judgements"
-
-HOME: Final = "home"
-"""The lease of the one bot on a data directory."""
-DECISIONS: Final = "decisions"
-"""The lease of whoever appends to decisions.md."""
-
 WAKES: Final = "wakes"
-BRIEFS: Final = "briefs"
-GAPS: Final = "gaps"
-LESSON_BACKLOG: Final = "lesson_backlog"
+"""Beats that another process asked for: the id says all, `<session>.<wake>` (bot/heartbeat/schedule/wake_box.py)."""
+
+# Collections of one document each (SingleDocument), as what writes them defines it.
 PAUSE: Final = "pause"
+"""Who paused all work, and since when (bot/casework/pause.py)."""
 PRESENCE: Final = "presence"
+"""Whether the process lives and hears Slack (bot/intake/presence.py)."""
+GAPS: Final = "gaps"
+"""Since when something may be missing in which chat (bot/intake/backfill/gaps.py)."""
+BRIEFS: Final = "briefs"
+"""Which brief was said last, and when (bot/casework/reports/brief_schedule.py)."""
+LESSON_BACKLOG: Final = "lesson_backlog"
+"""Cards to show anew after a lesson was kept (bot/casework/memory/lesson_notes.py)."""
 RECHECKS: Final = "rechecks"
-REMOVED_CHECKS: Final = "removed_checks"
+"""Notes that people are asked about, and HEAD when they were looked through (bot/casework/memory/note_rechecks.py)."""
 TASK_LISTS: Final = "task_lists"
+"""Which list of tasks each person saw last (bot/heartbeat/playbooks/task_commands.py)."""
+REMOVED_CHECKS: Final = "removed_checks"
+"""Who took which check out of a playbook last (bot/heartbeat/playbooks/)."""
+
+# Journals.
+EVENTS: Final = "events"
+"""Every message that counts, before it is acknowledged."""
+CLASSIFIED: Final = "events-classified"
+"""The same with the rules' findings."""
+REPLIES: Final = "replies"
+"""What was posted, by whom approved, on what evidence."""
+HEARTBEATS: Final = "heartbeats"
+"""Each beat, and each due slot that was refused."""
+SPEND: Final = "spend"
+"""What model runs cost."""
+REMINDERS: Final = "reminders"
+"""Which cards were named as waiting."""
+JUDGEMENTS: Final = "judgements"
+"""What people said of messages the rules left alone."""
+
+# Leases.
+HOME: Final = "home"
+"""Of the one bot on a data directory."""
+DECISIONS: Final = "decisions"
+"""Of whoever appends to decisions.md."""
 
 
 def inbox_of(session_id: str) -> str:
-    """Return the name of the journal of messages to a session."""
+    """Return the name of the journal of messages to a session, which beats read (session_memory.py)."""
     return f"inbox/{session_id}"
 
 
