@@ -129,7 +129,7 @@ class MemoryDocuments:
         self.aside: dict[str, tuple[str, str]] = {}
         self.full = False
         self.unreadable: set[str] = set()
-        """The ids of documents that the disk does not hand out: their folder is somebody else's."""
+        """The ids of documents, and the collections, that the disk does not hand out."""
         self.archive_full = False
         self.meanwhile: Callable[[], object] | None = None
         self._faults = faults or Faults()
@@ -142,6 +142,8 @@ class MemoryDocuments:
             return self._read(collection, doc_id) if (collection, doc_id) in self.texts else None
 
     def list(self, collection: str) -> Sequence[Document]:
+        if collection in self.unreadable:
+            raise StoreError(f"cannot read {collection}: Permission denied; fix its owner")
         with self._lock:
             return [self._read(collection, doc_id) for name, doc_id in sorted(self.texts) if name == collection]
 

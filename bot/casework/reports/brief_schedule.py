@@ -63,7 +63,10 @@ class BriefSchedule:
         """Say what is due; raises StoreError when the disk refuses to remember it, and then nothing is said."""
         now, said = self._desk.clock.now(), self._slate.read()
         slots = {name: slot for name, at in self._times.items() if (slot := self._slot(at, now)) is not None}
-        unsaid = {name: slot for name, slot in slots.items() if said.get(name) != f"{slot:%Y-%m-%d}"}
+        today = f"{now.astimezone(self._zone):%Y-%m-%d}"  # a day in the future is a wrong clock's, and covers nothing
+        unsaid = {
+            name: slot for name, slot in slots.items() if not f"{slot:%Y-%m-%d}" <= str(said.get(name, "")) <= today
+        }
         due = {name: slot for name, slot in unsaid.items() if self._late_by(slot, now) < STILL_WORTH_SAYING}
         if due:
             self._say(due, now)

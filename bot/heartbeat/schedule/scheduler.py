@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -17,7 +18,7 @@ from bot.domain.heartbeats.beats import BeatStep, Wake, strongest
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.intervals import due_slot, next_slot, slot_of
 from bot.domain.jobs import RunBeat
-from bot.errors import TriageError
+from bot.errors import StoreError, TriageError
 from bot.heartbeat.schedule.admission import Admission, Refusal
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
@@ -65,7 +66,7 @@ class Scheduler:
         if self._ticked_at is not None and now < self._ticked_at:
             self._next.clear()  # the clock was set back: every slot is looked up anew
         self._ticked_at = now
-        sessions, left = self._sessions.all(), self._wake_box.left()
+        sessions, left = self._sessions.all(), self._left_wakes()
         looks = 0
         for number in range(self._first, self._first + len(sessions)):
             session = sessions[number % len(sessions)]
@@ -79,6 +80,14 @@ class Scheduler:
         for name in left.keys() - {session.id for session in sessions}:
             self._wake_box.forget(name, left[name])
         self._silence.tell_owners(now)
+
+    def _left_wakes(self) -> Mapping[str, frozenset[Wake]]:
+        """Return the wakes that others left; none where they cannot be read, which holds up no interval's beat."""
+        try:
+            return self._wake_box.left()
+        except StoreError:
+            log.exception("wakes of other processes cannot be read", extra={"action": "wakes_unread"})
+            return {}
 
     def wake(self, session_id: str, wake: Wake) -> str:
         """Ask for a beat now; return one sentence on what becomes of it, for whoever asked.

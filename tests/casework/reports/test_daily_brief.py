@@ -273,3 +273,22 @@ def test_bad_times_are_refused_at_load(bad: dict[str, object]) -> None:
     """As hours are elsewhere."""
     with pytest.raises(ValueError, match=next(iter(bad))):
         BriefSettings.model_validate(bad)
+
+
+@pytest.mark.parametrize("hours", [1, 3, 7])
+def test_a_clock_that_is_set_back_on_the_same_day_says_no_brief_twice(tmp_path: Path, hours: int) -> None:
+    """The slot of the day before is the latest one then, and makes the day's own not unsaid."""
+    days = Days(tmp_path)
+    assert days.tick(minutes=2) == 1
+    assert days.tick(hours=-hours) == 1
+    assert days.tick(hours=hours) == 1
+    assert days.tick(days=1) == 2
+
+
+def test_a_brief_said_under_a_clock_that_was_ahead_covers_no_day_to_come(tmp_path: Path) -> None:
+    """Set right again, the clock finds the next brief due in its time."""
+    days = Days(tmp_path)
+    days.tick(days=40, minutes=2)
+    days.tick(days=-40)
+    said = len(days.said)
+    assert days.tick(days=1) == said + 1

@@ -27,7 +27,7 @@ from bot.errors import InputError, Unavailable
 from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK
 from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.ports.collections import SESSIONS
+from bot.ports.collections import SESSIONS, WAKES
 from tests.builders import some_work
 from tests.fakes import Crash, Faults, MemoryJobQueue, MemoryJournal, MemoryStore
 from tests.heartbeat.clockwork import START, Clockwork, beat_of
@@ -54,6 +54,14 @@ def test_the_first_start_fires_nothing(tmp_path: Path) -> None:
     assert Counter(job.key for job in jobs) == Counter(list(works.settings))
     per_minute = Counter(job.epoch_ms for job in jobs)
     assert max(per_minute.values()) <= 8
+
+
+def test_wakes_that_cannot_be_read_hold_up_no_beat(works: Clockwork) -> None:
+    """Their folder belongs to somebody else, say; the intervals go on, and with it mended the wakes do, too."""
+    works.storage.documents.unreadable = {WAKES}
+    works.box.drop("shop", Wake.AUTOMATION)
+    jobs = list(works.run_for(HALF_HOUR))
+    assert [job.key for job in jobs] == ["shop"]
 
 
 def test_beats_keep_their_phase_across_restarts(works: Clockwork) -> None:
