@@ -187,9 +187,9 @@ def _rechecks(on: SharedServices) -> NoteRechecks:
 def _briefs(on: SharedServices, bulletin: OpsChannelPosts) -> BriefSchedule:
     wanted = on.settings.brief
     zone = _zone(on, wanted.timezone)
-    slate = on.single(BRIEFS)
+    stored = on.single(BRIEFS)
     hours = _working_hours(on)
-    return BriefSchedule(on.desk, on.storage, wanted, slate, bulletin, say=bulletin.say, zone=zone, hours=hours)
+    return BriefSchedule(on.desk, on.storage, wanted, stored, bulletin, say=bulletin.say, zone=zone, hours=hours)
 
 
 def _waiting(on: SharedServices, bulletin: OpsChannelPosts) -> DraftReminders:

@@ -198,7 +198,7 @@ def _over_socket(on: SharedServices, bolt: App, app_token: str, backfill: Backfi
         bolt,
         app_token,
         WebClient(token=app_token, base_url=on.environment.slack_api_url),
-        slate=on.single(PRESENCE),
+        stored=on.single(PRESENCE),
         clock=on.clock,
         on_session=backfill.open,
         on_others=lambda count: on.ops.note(others_line(count)),
@@ -212,7 +212,7 @@ def _over_http(on: SharedServices, bolt: App, signing_secret: str, backfill: Bac
         Signatures(signing_secret, on.clock),
         host=on.settings.slack.http.host,
         port=on.settings.slack.http.port,
-        slate=on.single(PRESENCE),
+        stored=on.single(PRESENCE),
         clock=on.clock,
         on_session=backfill.open,
     )

@@ -132,14 +132,14 @@ class HttpConnection:
         *,
         host: str,
         port: int,
-        slate: SingleDocument,
+        stored: SingleDocument,
         clock: Clock,
         on_session: Callable[[datetime | None], None],
     ) -> None:
-        self._slate, self._clock, self._on_session = slate, clock, on_session
+        self._stored, self._clock, self._on_session = stored, clock, on_session
         self._lock = threading.Lock()
         self._is_closed = False
-        self._before, now = last_connected(slate), clock.now()
+        self._before, now = last_connected(stored), clock.now()
         self._now = Presence(**this_process(), at=now, started_at=now, down_since=now)
         self._server = HttpServer(app, signatures, self, host=host, port=port)
         self.address = self._server.address
@@ -189,6 +189,6 @@ class HttpConnection:
     def _write(self, **changes: Any) -> None:
         self._now = self._now.model_copy(update={**changes, "at": self._clock.now()})
         try:
-            self._slate.write(self._now.model_dump(mode="json"))
+            self._stored.write(self._now.model_dump(mode="json"))
         except StoreError:
             log.exception("the connection's state could not be written", extra={"action": "presence_lost"})

@@ -97,17 +97,17 @@ class SlackConnection:
         app_token: str,
         web_client: WebClient,
         *,
-        slate: SingleDocument,
+        stored: SingleDocument,
         clock: Clock,
         on_session: Callable[[datetime | None], None],
         on_others: Callable[[int], None] = lambda _: None,
         connections: int = 1,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._app, self._slate, self._clock, self._on_session = app, slate, clock, on_session
+        self._app, self._stored, self._clock, self._on_session = app, stored, clock, on_session
         self._on_others, self._hellos = on_others, list[datetime]()
         self._once, self._lock = Deduplicator(), threading.Lock()
-        self._before = last_connected(slate)
+        self._before = last_connected(stored)
         self._sessions, self._greeted, self._complained = 0, 0, False
         self._refused_since: datetime | None = None
         self._day_reconnects: tuple[str, int] = ("", 0)
@@ -246,7 +246,7 @@ class SlackConnection:
         self._written_at = now
         self._now = self._now.model_copy(update={"at": now})
         try:
-            self._slate.write(self._now.model_dump(mode="json"))
+            self._stored.write(self._now.model_dump(mode="json"))
         except StoreError:
             log.exception("the connection's state could not be written", extra={"action": "presence_lost"})
 
@@ -277,9 +277,9 @@ def others_line(count: int) -> str:
     )
 
 
-def last_connected(slate: SingleDocument) -> datetime | None:
+def last_connected(stored: SingleDocument) -> datetime | None:
     """Return when the process before this one last heard Slack; None if there was none."""
-    document = slate.read()
+    document = stored.read()
     for key in ("down_since", "stopped_at", "at"):
         try:
             return datetime.fromisoformat(document[key])

@@ -121,7 +121,7 @@ class Office:
         self.messenger = RecordingMessenger(faults=self.faults)
         self.workspace = FakeWorkspace()
         self.memory = FixedMemoryIndex()
-        self.shelf, self.lesson_slate = NoteFiles(folder / "memory"), MemorySingle()
+        self.shelf, self.lessons_stored = NoteFiles(folder / "memory"), MemorySingle()
         self.log = MemoryJournal(faults=self.faults, name="replies")
         self.investigator = ScriptedInvestigator(*(script or (a_return(),)), faults=self.faults)
         self.validator = ScriptedValidator(*verdicts)
@@ -177,7 +177,7 @@ class Office:
             pages=self.pages,
         )
         self.rebuilding = ThreadRebuild(self.desk, self.orchestrator, self.events, RULES, bot_user_id="U0BOT")
-        self.lessons = LessonNotes(self.desk, self.shelf, self.lesson_slate)
+        self.lessons = LessonNotes(self.desk, self.shelf, self.lessons_stored)
         self.decisions = Decisions(self.desk, self.replies, self._still_stands, self.escalations)
         self.table = JobTable(
             (

@@ -44,17 +44,17 @@ class Cards:
         return list(self.shown.values())[-1][-1]
 
 
-class Slate(MemorySingle):
-    """A slate at which a test may die."""
+class DyingDocument(MemorySingle):
+    """A document at whose writes a test may die."""
 
     def __init__(self, faults: Faults) -> None:
         super().__init__()
         self._faults = faults
 
     def write(self, document):  # type: ignore[no-untyped-def]
-        self._faults.point("slate: before")
+        self._faults.point("stored: before")
         super().write(document)
-        self._faults.point("slate: after")
+        self._faults.point("stored: after")
 
 
 class Room:
@@ -66,7 +66,7 @@ class Room:
         self.code = make_repo(folder / "code", {"app/retry.py": FIVE})
         self.office = Office(folder)
         self.memory, self.shelf = folder / "memory", self.office.shelf
-        self.cards, self.slate = Cards(self.faults), Slate(self.faults)
+        self.cards, self.stored = Cards(self.faults), DyingDocument(self.faults)
         self.cite = NoteCitation(path="app/retry.py", lines="3", commit=GitRepo(self.code).head(), quote="LIMIT = 5")
         facts = {"kind": "note", "saved_by": "U2", "saved_at": "2026-11-20T09:00:00+00:00"}
         self.shelf.create("retries", note_text(WORDS, {**facts, "cites": [self.cite.model_dump()]}))
@@ -76,7 +76,7 @@ class Room:
         """Be a process that has just begun."""
         repo = GitRepo(self.code)
         self.rechecks = NoteRechecks(
-            self.office.desk, self.shelf, repo, CitationStaleness(repo), self.slate, self.cards
+            self.office.desk, self.shelf, repo, CitationStaleness(repo), self.stored, self.cards
         )
 
     def commit(self, text: str | None) -> str:

@@ -54,7 +54,7 @@ class Edge:
         works.workspace.groups["C0OPS"] = frozenset({APPROVER})
         self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=works.workspace)
         self.approvers.refresh()
-        self.slate = MemorySingle()
+        self.stored = MemorySingle()
         self.opened: list[dict[str, Any]] = []
         self.told: list[str] = []
         self.acks: list[dict[str, Any]] = []
@@ -69,7 +69,7 @@ class Edge:
             owners=OWNERS,
             sessions=works.sessions,
             desk=TaskCommands(
-                works.sessions, works.store, works.zones, works.clock, self.slate, Removals(MemorySingle())
+                works.sessions, works.store, works.zones, works.clock, self.stored, Removals(MemorySingle())
             ),
             approvers=self.approvers,
             open_view=self._open,
@@ -398,7 +398,7 @@ def test_what_is_due_binds_no_number(edge: Edge) -> None:
 
 def test_a_full_disk_costs_the_numbers_and_not_the_list(edge: Edge) -> None:
     """What was changed is said to be changed."""
-    edge.slate.full = True
+    edge.stored.full = True
     assert "1. Tree" in edge.types("shop")
     assert "Added to the daily tasks" in edge.types("shop add daily Certificates")
     assert "You have not seen this list yet" in edge.types("shop remove 1")

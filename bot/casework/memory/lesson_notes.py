@@ -55,8 +55,8 @@ def lesson_offers(shelf: NoteStore, *, switched_on: bool) -> Callable[[ThreadSta
 class LessonNotes:
     """What is offered on the card of a closed thread; raises InputError with a text for the one who clicked."""
 
-    def __init__(self, desk: ThreadService, shelf: NoteStore, slate: SingleDocument) -> None:
-        self._desk, self._shelf, self._slate = desk, shelf, slate
+    def __init__(self, desk: ThreadService, shelf: NoteStore, stored: SingleDocument) -> None:
+        self._desk, self._shelf, self._stored = desk, shelf, stored
         self._lock = threading.Lock()
 
     def proposed(self, click: DraftClick) -> tuple[ThreadState, Lesson]:
@@ -121,7 +121,7 @@ class LessonNotes:
     def tick(self) -> None:
         """Bring the cards in line of which a lesson was remembered; what the chat refuses is tried again."""
         with self._lock:
-            behind = list(self._slate.read().get(_BEHIND) or [])
+            behind = list(self._stored.read().get(_BEHIND) or [])
         for thread_id in behind:
             try:
                 self._show(str(thread_id))
@@ -141,7 +141,7 @@ class LessonNotes:
     def _note(self, *, add: str = "", drop: str = "") -> None:
         """Have a card shown at the next tick, or no more."""
         with self._lock:
-            known = list(self._slate.read().get(_BEHIND) or [])
+            known = list(self._stored.read().get(_BEHIND) or [])
             changed = [one for one in known if one not in (add, drop)] + ([add] if add else [])
             if changed != known:
-                self._slate.write({_BEHIND: changed})
+                self._stored.write({_BEHIND: changed})

@@ -97,11 +97,11 @@ class NoteRechecks:
         shelf: NoteStore,
         repo: GitRepo,
         standing: CitationStaleness,
-        slate: SingleDocument,
+        stored: SingleDocument,
         chat: RecheckChat,
     ) -> None:
         self._desk, self._shelf, self._repo, self._standing = desk, shelf, repo, standing
-        self._slate, self._chat = slate, chat
+        self._stored, self._chat = stored, chat
         self._look = RecheckPreview(repo, desk.clock, desk.known_secrets)
         self._file = threading.RLock()
         self._settling = threading.Lock()
@@ -152,7 +152,7 @@ class NoteRechecks:
     def _sweep(self) -> None:
         head = self._repo.head()
         with self._file:
-            if self._slate.read().get("head") == head:
+            if self._stored.read().get("head") == head:
                 return
             notes = {note.ref: note for note in self._shelf.all()}
             known = {one.id: self._as_now(one, notes) for one in self._known().values()}
@@ -205,7 +205,7 @@ class NoteRechecks:
     def _look_again(self, one: Recheck) -> None:
         """Have the notes looked through anew where HEAD has moved since the card: the lines may be others again."""
         with self._file:
-            if self._slate.read().get("head") != one.head:
+            if self._stored.read().get("head") != one.head:
                 self._write(self._known(), "")
 
     def _show(self, one: Recheck) -> None:
@@ -224,12 +224,12 @@ class NoteRechecks:
             if given not in known:
                 raise InputError("This note's card is no longer stored; nothing was changed.")
             known[given] = change(known[given])
-            self._write(known, str(self._slate.read().get("head") or ""))
+            self._write(known, str(self._stored.read().get("head") or ""))
             return known[given]
 
     def _known(self) -> Known:
         with self._file:
-            found = self._slate.read().get("rechecks")
+            found = self._stored.read().get("rechecks")
         known = {}
         for one in found if isinstance(found, list) else ():
             try:
@@ -244,7 +244,7 @@ class NoteRechecks:
         settled = [one for one in known.values() if one.is_shown and one.outcome is not RecheckOutcome.OPEN]
         forgotten = {one.id for one in sorted(settled, key=lambda one: one.at)[:-MAX_SETTLED]}
         kept = [one.model_dump(mode="json") for one in known.values() if one.id not in forgotten]
-        self._slate.write({"head": head, "rechecks": kept})
+        self._stored.write({"head": head, "rechecks": kept})
 
 
 def _on_the_card_of(before: Recheck | None, opened: Recheck) -> Recheck:

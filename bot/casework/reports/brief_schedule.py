@@ -46,14 +46,14 @@ class BriefSchedule:
         desk: ThreadService,
         store: Store,
         settings: BriefSettings,
-        slate: SingleDocument,
+        stored: SingleDocument,
         pictures: WeekPictures,
         *,
         say: Say,
         zone: str,
         hours: ActiveHours | None = None,
     ) -> None:
-        self._desk, self._store, self._slate, self._zone = desk, store, slate, ZoneInfo(zone)
+        self._desk, self._store, self._stored, self._zone = desk, store, stored, ZoneInfo(zone)
         self._pictures, self._wants_picture, self._hours = pictures, settings.picture, hours
         self._say_it = say
         times = {"morning": settings.morning, "evening": settings.evening}
@@ -61,7 +61,7 @@ class BriefSchedule:
 
     def tick(self) -> None:
         """Say what is due; raises StoreError when the disk refuses to remember it, and then nothing is said."""
-        now, said = self._desk.clock.now(), self._slate.read()
+        now, said = self._desk.clock.now(), self._stored.read()
         slots = {name: slot for name, at in self._times.items() if (slot := self._slot(at, now)) is not None}
         today = f"{now.astimezone(self._zone):%Y-%m-%d}"  # a day in the future is a wrong clock's, and covers nothing
         unsaid = {
@@ -72,7 +72,7 @@ class BriefSchedule:
             self._say(due, now)
         elif dropped := {name: f"{slot:%Y-%m-%d}" for name, slot in unsaid.items() if name in said}:
             log.warning("too late for the brief, not said: %s", dropped, extra={"action": "brief_dropped"})
-            self._slate.write({**said, **dropped})
+            self._stored.write({**said, **dropped})
 
     def show_week(self) -> None:
         """Post the picture of the last seven days; it holds counts only.
@@ -105,19 +105,19 @@ class BriefSchedule:
 
     def _say(self, due: Mapping[str, datetime], now: datetime) -> None:
         """Say the latest of what is due; it covers the others."""
-        before, name = self._slate.read(), max(due, key=lambda each: due[each])
+        before, name = self._stored.read(), max(due, key=lambda each: due[each])
         last, longest = time_of(before.get("said_at")), A_DAY if self._hours is None else HELD_BACK
         since = last if last is not None and now - longest < last < now else now - WINDOW
         try:
             brief = build_brief(self._store, since, now)
             self._desk.cards.guard.require()  # a brief quotes questions
             days = {each: f"{slot:%Y-%m-%d}" for each, slot in due.items()}
-            self._slate.write({**before, **days, "said_at": now.isoformat()})
+            self._stored.write({**before, **days, "said_at": now.isoformat()})
             self._say_it(brief, self._title(name, due[name], now))
         except Unconfirmed:
             log.info("a brief may have been said", extra={"action": "brief_unconfirmed"})
         except ProviderError:
-            self._slate.write(before)
+            self._stored.write(before)
             log.warning("no brief could be said", extra={"action": "brief_waits"}, exc_info=True)
         else:
             self._illustrate()

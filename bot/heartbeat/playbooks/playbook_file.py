@@ -170,8 +170,8 @@ class PlaybookFile:
 class Removals:
     """The last removals of all sessions, in one document."""
 
-    def __init__(self, slate: SingleDocument) -> None:
-        self._slate, self._lock = slate, threading.Lock()
+    def __init__(self, stored: SingleDocument) -> None:
+        self._stored, self._lock = stored, threading.Lock()
 
     def note_removals(self, session_id: str, before: Playbook, after: Playbook, *, by: str, at: datetime) -> None:
         """Remember who edited checks away; a disk that refuses costs the name, not the edit."""
@@ -182,15 +182,15 @@ class Removals:
         new = {f"{session_id}/{identity}": entry for identity in sorted(gone)}
         try:
             with self._lock:
-                known = {key: value for key, value in self._slate.read().items() if key not in new}
-                self._slate.write(dict([*known.items(), *new.items()][-KEPT:]))
+                known = {key: value for key, value in self._stored.read().items() if key not in new}
+                self._stored.write(dict([*known.items(), *new.items()][-KEPT:]))
         except StoreError:
             log.warning("who removed a check is not remembered", extra={"action": "removal_forgotten"}, exc_info=True)
 
     def load(self, session_id: str) -> dict[str, Removal]:
         """Return the removals of one session by the identity of the check; none where they cannot be read."""
         try:
-            entries = self._slate.read()
+            entries = self._stored.read()
         except StoreError:
             return {}
         mine = {key.partition("/")[2]: entry for key, entry in entries.items() if key.startswith(f"{session_id}/")}

@@ -32,9 +32,9 @@ class Gap:
 class Gaps:
     """The holes of all chats; any thread may open one."""
 
-    def __init__(self, slate: SingleDocument) -> None:
-        self._slate = slate
-        document = slate.read()
+    def __init__(self, stored: SingleDocument) -> None:
+        self._stored = stored
+        document = stored.read()
         self._since = _times(document.get("gaps"))
         self._watching = _times(document.get("watching_since"))
         self._lock = threading.Lock()
@@ -77,7 +77,7 @@ class Gaps:
 
     def _save(self, since: dict[str, datetime], watching: dict[str, datetime]) -> None:
         if (since, watching) != (self._since, self._watching):
-            self._slate.write({"watching_since": _texts(watching), "gaps": _texts(since)})
+            self._stored.write({"watching_since": _texts(watching), "gaps": _texts(since)})
         self._since, self._watching = since, watching
 
 

@@ -148,10 +148,10 @@ def test_a_card_that_is_refused_for_good_holds_up_no_other(tmp_path: Path) -> No
     """The chat is there, and takes the rest."""
     office, click = dismissed(tmp_path)
     office.lessons.remember(click, None, by=BEN)
-    office.lesson_slate.write({"cards_behind": [THREAD_ID, "T1.C1.1.1"]})
+    office.lessons_stored.write({"cards_behind": [THREAD_ID, "T1.C1.1.1"]})
     office.messenger.card_refused = ProviderError("Slack could not update the card: invalid_blocks")
     office.lessons.tick()
-    assert office.lesson_slate.read() == {"cards_behind": [THREAD_ID]}
+    assert office.lessons_stored.read() == {"cards_behind": [THREAD_ID]}
 
 
 def test_a_full_disk_is_told_to_whoever_asked(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ class Days:
     """An office with a brief at half past eight in Berlin, which can be restarted."""
 
     def __init__(self, folder: Path) -> None:
-        self.office, self.slate, self.pictures = Office(folder), MemorySingle(), RecordingPictures()
+        self.office, self.stored, self.pictures = Office(folder), MemorySingle(), RecordingPictures()
         self.settings: dict[str, object] = {"morning": "08:30"}
         self.office.clock.at = AT_830 - timedelta(minutes=1)
         self.hours: ActiveHours | None = None
@@ -99,7 +99,7 @@ class Days:
         desk, store = self.office.desk, FileStore(self.office.folder)
         zone = "Europe/Berlin"
         self.briefs = BriefSchedule(
-            desk, store, settings, self.slate, self.pictures, say=self.say, zone=zone, hours=self.hours
+            desk, store, settings, self.stored, self.pictures, say=self.say, zone=zone, hours=self.hours
         )
 
     def say(self, brief: DailyBrief, title: str) -> None:
@@ -252,11 +252,11 @@ def test_what_slack_refused_is_said_at_the_next_look(days: Days) -> None:
 
 def test_a_full_disk_keeps_the_brief_back(days: Days) -> None:
     """What could not be remembered would be said again and again."""
-    days.slate.full = True
+    days.stored.full = True
     with pytest.raises(StoreError):
         days.tick(minutes=1)
     assert days.said == []
-    days.slate.full = False
+    days.stored.full = False
     assert days.tick() == 1
 
 

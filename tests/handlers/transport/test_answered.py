@@ -69,7 +69,7 @@ def edge() -> Edge:
 def test_over_a_socket(edge: Edge) -> None:
     """The answer is a message of the same socket."""
     line = SlackConnection(
-        edge.app, "xapp-1", WebClient(), slate=MemorySingle(), clock=FakeClock(), on_session=lambda _: None
+        edge.app, "xapp-1", WebClient(), stored=MemorySingle(), clock=FakeClock(), on_session=lambda _: None
     )
     client = SimpleNamespace(send_socket_mode_response=lambda _: edge.answered(), logger=logging.getLogger("slack"))
     request = SocketModeRequest(type="interactive", envelope_id="1", payload=edge.body)

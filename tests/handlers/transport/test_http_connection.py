@@ -26,8 +26,8 @@ from tests.payloads import payload
 class Ear:
     """A connection on a free port with recorders around it; its own clock stands, signatures have the real one."""
 
-    def __init__(self, slack_url: str, slate: MemorySingle | None = None) -> None:
-        self.clock, self.slate, self.watcher = FakeClock(), slate or MemorySingle(), RecordedWatcher()
+    def __init__(self, slack_url: str, stored: MemorySingle | None = None) -> None:
+        self.clock, self.stored, self.watcher = FakeClock(), stored or MemorySingle(), RecordedWatcher()
         self.missed: list[datetime | None] = []
         self.full = False
         listeners = Listeners(
@@ -47,7 +47,7 @@ class Ear:
             Signatures(SECRET, SystemClock()),
             host="127.0.0.1",
             port=0,
-            slate=self.slate,
+            stored=self.stored,
             clock=self.clock,
             on_session=self._note,
         )
@@ -63,7 +63,7 @@ class Ear:
 
     @property
     def written(self) -> Presence:
-        return Presence.model_validate(self.slate.read())
+        return Presence.model_validate(self.stored.read())
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_what_was_missed_before_the_start_is_noted_before_anything_is_heard(slac
     assert first.missed == [first.clock.now()]
     first.clock.advance(3600)
     first.connection.close()
-    second = Ear(slack.url, first.slate)
+    second = Ear(slack.url, first.stored)
     second.connection.open()
     assert second.missed == [first.clock.now()]
     second.connection.close()

@@ -23,7 +23,7 @@ from tests.handlers.slack_stub import SlackStub, refusal
 
 
 class Counting(MemorySingle):
-    """A slate that counts how often it was written."""
+    """A document that counts how often it was written."""
 
     written = 0
 
@@ -35,8 +35,8 @@ class Counting(MemorySingle):
 class Ear:
     """A connection to a stub that refuses every address, and its clock."""
 
-    def __init__(self, url: str, slate: Counting) -> None:
-        self.clock, self.slate = FakeClock(), slate
+    def __init__(self, url: str, stored: Counting) -> None:
+        self.clock, self.stored = FakeClock(), stored
         self.away: list[datetime | None] = []
         self.monotonic = 0.0
         self.full = False
@@ -46,7 +46,7 @@ class Ear:
             App(client=WebClient(base_url=url), authorize=lambda: nobody, before_authorize=self._answer),
             "xapp-1",
             WebClient(token="xapp-1", base_url=url),
-            slate=slate,
+            stored=stored,
             clock=self.clock,
             on_session=self._missed,
             on_others=self.others.append,
@@ -82,7 +82,7 @@ class Ear:
         """Let time pass, look after the connection, and return what `triage status` says."""
         self.clock.advance(seconds)
         self.connection.check()
-        return describe_presence(Presence.model_validate(self.slate.document), self.clock.now())
+        return describe_presence(Presence.model_validate(self.stored.document), self.clock.now())
 
 
 @pytest.fixture
@@ -109,29 +109,29 @@ def test_the_file_is_written_every_ten_seconds_and_at_each_change(ear: Ear) -> N
     """Not with every look."""
     ear.connection.open()
     ear.after(10)
-    before = ear.slate.written
+    before = ear.stored.written
     for _ in range(9):
         ear.after(1)
-    assert ear.slate.written == before
+    assert ear.stored.written == before
     ear.after(1)
-    assert ear.slate.written == before + 1
+    assert ear.stored.written == before + 1
 
 
 def test_a_stop_is_told(ear: Ear) -> None:
     """At once, not when the file has grown old."""
     ear.connection.open()
     ear.connection.close()
-    assert Presence.model_validate(ear.slate.document).stopped_at == NOW
+    assert Presence.model_validate(ear.stored.document).stopped_at == NOW
     assert ear.after(5) == "triage is not running (last seen 5 s ago)"
 
 
 def test_a_full_disk_costs_the_file_and_not_the_ear(ear: Ear) -> None:
     """The next look writes it."""
     ear.connection.open()
-    ear.slate.full = True
+    ear.stored.full = True
     ear.clock.advance(60)
     ear.connection.check()
-    ear.slate.full = False
+    ear.stored.full = False
     assert ear.after(60).startswith("no connection for 2 min")
 
 
@@ -187,7 +187,7 @@ def test_connections_of_another_process_are_told_once(ear: Ear) -> None:
     ear.hello(3)
     assert ear.others == [2]
     assert ear.after(0)
-    assert Presence.model_validate(ear.slate.document).other_connections > 0
+    assert Presence.model_validate(ear.stored.document).other_connections > 0
 
 
 def test_a_session_made_anew_may_be_counted_beside_the_one_that_was_lost(ear: Ear) -> None:

@@ -69,7 +69,7 @@ class Desk(Post):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.history, self.slate = FakeHistory(), MemorySingle()
+        self.history, self.stored = FakeHistory(), MemorySingle()
         self.told: list[str] = []
         self.waited: list[float] = []
         self.stops = False
@@ -83,7 +83,7 @@ class Desk(Post):
             self.history,
             team_id="T1",
             store=self.store,
-            gaps=Gaps(self.slate),
+            gaps=Gaps(self.stored),
             clock=self.clock,
             say=self.told.append,
             set_clock=lambda: self.set_clock(),
@@ -114,7 +114,7 @@ class Desk(Post):
 
     def gaps(self) -> Mapping[str, str]:
         """Return the holes on disk."""
-        found: Mapping[str, str] = self.slate.document.get("gaps", {})
+        found: Mapping[str, str] = self.stored.document.get("gaps", {})
         return found
 
 
@@ -248,7 +248,7 @@ def test_a_hole_that_opens_while_another_is_read_is_not_closed_with_it(desk: Des
 
 def test_a_hole_that_cannot_be_written_down_is_an_error(desk: Desk) -> None:
     """Whoever listens must not go on then."""
-    desk.slate.full = True
+    desk.stored.full = True
     with pytest.raises(StoreError):
         desk.backfill.open(None)
 
@@ -475,20 +475,20 @@ def test_the_overlap_catches_what_slack_delivered_out_of_order(desk: Desk) -> No
 
 def test_a_channel_watched_from_now_on_has_no_history() -> None:
     """Added to the settings, or watched once and long ago: it begins now."""
-    slate = MemorySingle()
-    gaps = Gaps(slate)
+    stored = MemorySingle()
+    gaps = Gaps(stored)
     gaps.open([("C1", None)], watched=["C1"], at=NOW)
     assert all(gaps.close(gap) for gap in gaps.pending())
     later = NOW + timedelta(days=30)
-    again = Gaps(slate)
+    again = Gaps(stored)
     again.open([("C2", None)], watched=["C2"], at=later)
-    third = Gaps(slate)
+    third = Gaps(stored)
     third.open([("C1", NOW)], watched=["C1", "C2"], at=later)
     assert {gap.chat_id: gap.since for gap in third.pending()} == {"C1": later, "C2": later}
 
 
 def test_a_damaged_document_costs_at_most_its_own_lines() -> None:
     """Times that are none are left out."""
-    slate = MemorySingle({"gaps": {"C1": "soon", "C2": NOW.isoformat(), "C3": 5}, "watching_since": []})
-    [gap] = Gaps(slate).pending()
+    stored = MemorySingle({"gaps": {"C1": "soon", "C2": NOW.isoformat(), "C3": 5}, "watching_since": []})
+    [gap] = Gaps(stored).pending()
     assert (gap.chat_id, gap.since) == ("C2", NOW)
