@@ -174,11 +174,12 @@ def is_waiting(finding: OpenFinding, session: Session, now: datetime) -> bool:
 
 
 def is_due(finding: OpenFinding, session: Session, now: datetime) -> bool:
-    """Whether a page that waits is to ring now; one that was never said is the next beat's to say.
+    """Whether a page that waits is to ring now.
 
-    After the last ring it is said again after `dedupe_window`, like any other finding.
+    One that could not be said when it was found is said after as long: the next beat may be hours away. After the last
+    ring it is said again after `dedupe_window`, like any other finding.
     """
-    said_at = finding.rung_at or finding.sent_at
-    if said_at is None:
+    again, said_at = session.beat.again_after, finding.rung_at or finding.sent_at
+    if said_at is None and again is not None and now - finding.first_at < again:  # its beat may be saying it
         return False
-    return is_ring_due(now, said_at=said_at, rings=finding.rings, again_after=session.beat.again_after)
+    return is_ring_due(now, said_at=said_at, rings=finding.rings, again_after=again)

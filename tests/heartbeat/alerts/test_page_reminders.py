@@ -12,7 +12,7 @@ from bot.domain.heartbeats.beats import Finding, Wake
 from bot.domain.paging import MAX_RINGS
 from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
-from bot.errors import ProviderError
+from bot.errors import ProviderError, Unavailable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.notifications import BeatOutcome
 from bot.heartbeat.alerts.page_reminders import Rings
@@ -118,6 +118,17 @@ def test_a_ring_that_failed_is_made_at_the_next_tick(night: Night) -> None:
     assert night.after(1) == ["U0ANN"]
 
 
+def test_a_page_that_could_not_be_said_when_it_was_found_is_said_without_another_beat(night: Night) -> None:
+    """Slack was away for a moment, and the next beat may be hours away; that one says nothing twice."""
+    night.slack.refuses = Unavailable("Slack is away")
+    night.beat(DOWN, RED)
+    night.slack.refuses = None
+    assert night.after(9) == []
+    assert night.after(1) == ["U0ANN"]
+    night.beat(DOWN)
+    assert [alert.text for _, alert in night.slack.sent] == [DOWN.text]
+
+
 def test_a_beat_that_sees_it_still_does_not_ring_beside_the_rings(night: Night) -> None:
     """A ring counts as said."""
     night.beat(DOWN)
@@ -168,9 +179,8 @@ def test_a_page_nobody_acknowledged_is_escalated_once(tmp_path: Path, then: str)
 def test_who_is_told_next_is_told_though_the_owner_cannot_be_reached(tmp_path: Path) -> None:
     """A page that reached nobody is the one that matters most."""
     night = Night(tmp_path, then="U0BOSS")
-    night.slack.refuses = ProviderError("Slack is away")
+    night.slack.unreachable = {"U0ANN"}
     night.beat(DOWN)
-    night.slack.refuses = None
     assert night.after(25) == ["U0BOSS"]
 
 
