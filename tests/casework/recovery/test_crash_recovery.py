@@ -70,4 +70,4 @@ def test_a_claim_without_a_draft_is_a_problem_and_not_the_end(tmp_path: Path) ->
     intent = PostIntent(at=NOW, draft_hash="0" * 16)
     office.store.put(in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, post_intent=intent))
     [problem] = office.restart()
-    assert "Nothing is left to settle" in problem
+    assert "Nothing is left to do" in problem

@@ -69,7 +69,7 @@ def test_nobody_gives_up_on_a_thread_that_has_its_draft(office: Office, giving_u
         a_job(ContinueThread(thread_id=THREAD_ID)).model_copy(update={"failures": ("no such user",)})
     )
     assert office.state == before
-    assert said == [f"A later job for thread {THREAD_ID} could not be done: no such user. Its card stands as it was."]
+    assert said == [f"A later job for thread {THREAD_ID} failed: no such user. Its card is unchanged."]
 
 
 def test_a_job_that_failed_three_times_leaves_a_card(office: Office, giving_up: GivingUp) -> None:

@@ -87,7 +87,7 @@ def test_a_reply_that_stands_but_was_not_logged_is_not_repeated(office: Office) 
     office.workspace.say("C1", QUESTION_TS, ChatMessage(message_id="1795165300.000100", sender_id="U0BOT", text="5"))
     lose(office)
     assert office.store.memory.texts == {}
-    assert "stands in its thread already" in office.messenger.told[-1]
+    assert "is already in its thread" in office.messenger.told[-1]
 
 
 def test_a_reply_to_an_earlier_question_of_the_thread_is_no_obstacle(office: Office) -> None:
@@ -136,7 +136,7 @@ def test_the_event_that_waits_in_the_queue_opens_the_thread_on_its_card(tmp_path
 def test_a_name_that_is_no_thread_is_reported_and_left(office: Office) -> None:
     """`notes.json` in state/ is nobody's record; a later start says nothing more of it."""
     line = office.rebuilding.plan(DamagedDocument(doc_id="../notes", name="x.corrupt", at=NOW, is_new=True))
-    assert "names no thread" in (line or "")
+    assert "is not a thread" in (line or "")
     assert office.rebuilding.plan(DamagedDocument(doc_id="../notes", name="x.corrupt", at=NOW, is_new=False)) is None
     assert office.jobs.waiting == {}
 
