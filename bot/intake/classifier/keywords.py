@@ -16,11 +16,9 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import yaml
-
+from bot.domain.tables import read_table
 from bot.errors import ConfigError
 
 _HINT_CHARS: Final = 12  # longer selects better and compiles slower
@@ -139,9 +137,6 @@ def _alternatives(trie: dict[str, Any]) -> str:
 LANGUAGES: Final = ("en", "es", "pt", "de", "fr", "id", "ja", "zh")
 SECTIONS: Final = ("greeting", "ack", "thanks", "smalltalk", "question", "alarm", "except", "settled", "unsettled")
 
-_WORDS: Final = Path(__file__).parent / "words"
-_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
 
 @cache
 def words(language: str) -> Mapping[str, tuple[str, ...]]:
@@ -152,8 +147,8 @@ def words(language: str) -> Mapping[str, tuple[str, ...]]:
     """
     if language not in LANGUAGES:
         raise ConfigError(f"classifier.languages: {language!r} is not shipped; choose from {', '.join(LANGUAGES)}")
-    lists = yaml.load((_WORDS / f"{language}.yml").read_text("utf-8"), Loader=_LOADER)  # noqa: S506 - a safe loader
-    return {section: tuple(lists.get(section, ())) for section in SECTIONS}
+    lists = read_table(__file__, f"words/{language}.yml", dict[str, tuple[str, ...]])
+    return {section: lists.get(section, ()) for section in SECTIONS}
 
 
 def shipped(languages: Iterable[str], section: str) -> tuple[str, ...]:

@@ -1,0 +1,66 @@
+"""Tables of data that stand as YAML beside the module that reads them: loaded by the C parser, checked by their type.
+
+`{NAME}` in a pattern of a table stands for the part of that name, of capital letters and underscores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, TypeVar
+
+import yaml
+from pydantic import BeforeValidator, ConfigDict, TypeAdapter
+
+from bot.errors import ConfigError
+
+_Shape = TypeVar("_Shape")
+_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NO_OTHER_KEYS: Final = ConfigDict(extra="forbid")
+_PART: Final = re.compile(r"\{([A-Z_]+)\}")
+
+
+def _split(words: object) -> object:
+    return words.split() if isinstance(words, str) else words
+
+
+def _joined(pattern: object) -> object:
+    if isinstance(pattern, list) and all(isinstance(each, str) for each in pattern):
+        return "|".join(pattern)
+    return pattern
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
+"""Words, written with blanks between."""
+WordSet = Annotated[frozenset[str], BeforeValidator(_split)]
+Alternatives = Annotated[str, BeforeValidator(_joined)]
+"""A pattern, written as one text or as a list of alternatives."""
+
+
+def read_table(module: str, name: str, shape: type[_Shape]) -> _Shape:
+    """Return the table in the file `name` beside a module.
+
+    Args:
+        module: The module's `__file__`.
+        name: Such as "secret_forms.yml".
+        shape: The type of the whole file; a key that it does not know is an error.
+
+    Raises:
+        ConfigError: the file cannot be read, is no YAML, or is not of that type; the message names it.
+    """
+    path = Path(module).parent / name
+    try:
+        table = yaml.load(path.read_text("utf-8"), Loader=_LOADER)  # noqa: S506 - a safe loader
+        return TypeAdapter(shape, config=_NO_OTHER_KEYS).validate_python(table)
+    except (OSError, ValueError, yaml.YAMLError) as error:  # pydantic raises a ValueError
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def fill(pattern: str, parts: Mapping[str, str]) -> str:
+    r"""Return a pattern with the parts it names put in; a part may name others.
+
+    >>> fill(r"{KEY}-\d{3}", {"KEY": "key_{HEX}", "HEX": "[0-9a-f]"})
+    'key_[0-9a-f]-\\d{3}'
+    """
+    return _PART.sub(lambda name: fill(parts[name[1]], parts), pattern)
