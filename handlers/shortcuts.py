@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
 
-NOT_YOURS: Final = "Only members of this workspace may do that, guests may not."
+NOT_YOURS: Final = "Guests cannot do that; only members of this workspace can."
 INVITE: Final = (
     "Triage cannot read that channel, so it could not answer there. Invite it (/invite @triage), then try again; or "
     "ask from here: /triage investigate <question>"
@@ -43,8 +43,8 @@ _SAYS: Final = {
     ForcedEnqueue.QUEUED: (
         "Triage looks into it: a draft waits in the ops channel soon, and a human decides what is posted."
     ),
-    ForcedEnqueue.UNDER_WAY: "Triage is at it already: its thread has a card in the ops channel.",
-    ForcedEnqueue.CLOSED: "That message was dealt with already. To ask again, mention triage in its thread.",
+    ForcedEnqueue.UNDER_WAY: "Triage is already working on it: its thread has a card in the ops channel.",
+    ForcedEnqueue.CLOSED: "That message was already handled. To ask again, mention triage in its thread.",
     ForcedEnqueue.NOTHING: "There is nothing to look into: triage wrote that itself, or nobody did.",
 }
 

@@ -22,7 +22,7 @@ from blocks.text.times import local_time
 from bot.domain.heartbeats.alerts import Alert, finding_digest, headline_of, removal_words
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.severity import SIGNS, WORDS
-from bot.domain.text.humanize import ordinal
+from bot.domain.text.humanize import duration, ordinal
 from bot.heartbeat.alerts.finding_responses import SNOOZES
 
 TEXT_CHARS: Final = 2_600
@@ -56,7 +56,10 @@ def alert_blocks(alert: Alert) -> list[Block]:
 def retired_blocks(alert: Alert) -> list[Block]:
     """Return what is left of the card of a finding that was said again on a new one."""
     name = escape(plain(alert.session_name, 60))
-    return [context(f"*{escape(plain(alert.headline, 250))}* · {name}"), context("Still so; said again below.")]
+    return [
+        context(f"*{escape(plain(alert.headline, 250))}* · {name}"),
+        context("Still failing; see the new alert below."),
+    ]
 
 
 def alert_text(alert: Alert) -> str:
@@ -155,7 +158,11 @@ def _over(finding: OpenFinding | None) -> str:
     """Return the word for what is over: the text below still says it as it was found."""
     if finding is None or finding.is_open:
         return ""
-    return " · closed" if finding.removed else " · no longer so" if finding.resolved_at else " · fixed"
+    if finding.removed:
+        return " · closed"
+    return (
+        f" · resolved after {duration(finding.resolved_at - finding.first_at)}" if finding.resolved_at else " · fixed"
+    )
 
 
 def _standing(alert: Alert) -> str:

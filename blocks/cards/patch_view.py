@@ -37,7 +37,7 @@ def patch_blocks(patch: ProposedPatch | None, known_secrets: Collection[str] = (
     return [
         section(f"{head}{chr(10) + 'why: ' + why if why else ''}"),
         *_diff(lines),
-        context(f"{note}a proposal, applied nowhere: `triage why` on the bot's machine shows it too"),
+        context(f"{note}a proposal, not applied: `triage why` on the bot's machine shows it too"),
     ]
 
 

@@ -107,7 +107,7 @@ def _ending(recheck: Recheck) -> str:
     if recheck.outcome is RecheckOutcome.KEPT:
         return f":white_check_mark: *Still true*, says {who}; it cites the lines as they are at `{recheck.head[:7]}`"
     if recheck.outcome is RecheckOutcome.RETIRED:
-        return f":file_cabinet: *Retired* by {who}; it is searched no more"
+        return f":file_cabinet: *Retired* by {who}; it is no longer searched"
     if recheck.outcome is RecheckOutcome.GONE:
         return ":heavy_minus_sign: The note was removed; there is nothing to decide"
     return ":heavy_minus_sign: The lines stand again, or the note cites others by now; there is nothing to decide"

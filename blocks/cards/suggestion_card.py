@@ -57,7 +57,7 @@ def suggestion_blocks(suggestion: Suggestion) -> list[Block]:
 
 def suggestion_text(suggestion: Suggestion) -> str:
     """Return the one line for notifications; a quarantined line is not repeated there."""
-    said = "a line that needs a human's look" if suggestion.quarantine else plain(suggestion.task, 150)
+    said = "a line that a human must read first" if suggestion.quarantine else plain(suggestion.task, 150)
     return truncate(escape(f"{_title(suggestion)} for {suggestion.to}: {said}"), 300)
 
 

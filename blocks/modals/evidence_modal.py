@@ -40,7 +40,7 @@ _MEANINGS: Final = {
 
 def loading_modal() -> View:
     """Return the dialogue while permission is asked and git is read: it shows nothing of the draft."""
-    return notice("Evidence", [context("Looking the citations up …")])
+    return notice("Evidence", [context("Looking up the citations …")])
 
 
 def unavailable_modal(text: str) -> View:
@@ -80,7 +80,7 @@ def _all(thread_id: str, citations: Sequence[ShownCitation], link_to: LinkTo, le
     for citation in citations:
         parts += [DividerBlock(), *_citation(citation, link_to(citation.ref))]
     more = f"{left_out} more are not shown here. " if left_out else ""
-    hint = f"`triage verify {escape(thread_id)} --lines` on the bot's machine looks all up again and shows them whole"
+    hint = f"`triage verify {escape(thread_id)} --lines` on the bot's machine checks them all again, in full"
     return [*parts, DividerBlock(), context(more + hint)]
 
 

@@ -226,5 +226,5 @@ def _numbers(day: DayCounts, seen: Overview) -> str:
 
 def _health(seen: Overview) -> str:
     damage = f"\n:warning: {len(seen.unreadable)} records cannot be read: `triage status`" if seen.unreadable else ""
-    given_up = f":warning: {seen.failed} given up" if seen.failed else "none given up"
+    given_up = f":warning: {seen.failed} failed" if seen.failed else "0 failed"
     return f"{escape(seen.connection)}\n{escape(seen.last_event)} · {seen.queued} queued · {given_up}{damage}"

@@ -90,7 +90,7 @@ MAX_SESSIONS: Final = 20
 def status_blocks(overview: Overview, *, may_see_drafts: bool) -> list[Block]:
     """Return the answer to `/triage status`; who may not approve sees counts and no questions."""
     counts = f"*{overview.waiting}* waiting for a decision · *{overview.running}* being investigated"
-    given_up = f":warning: {overview.failed} given up" if overview.failed else "none given up"
+    given_up = f":warning: {overview.failed} failed" if overview.failed else "0 failed"
     replies = f"{overview.posted_today} repl{'y' if overview.posted_today == 1 else 'ies'}"
     queue = f"{overview.queued} queued · {given_up} · {replies} posted today"
     parts: list[Block] = [section(counts), context(queue)]

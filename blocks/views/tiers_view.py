@@ -114,7 +114,7 @@ def _shown(typed: str) -> list[Block]:
 def _both(editing: Editing) -> list[Block]:
     now = truncate(fence(editing.text or "(no task)"), SECTION_CHARS)
     told = ":warning: Somebody changed these tasks while you wrote; nothing was saved. They read now:"
-    return [section(told), section(now), context("Below is what you wrote. Save puts it in the place of the above.")]
+    return [section(told), section(now), context("Below is what you wrote. Save replaces the text above with it.")]
 
 
 def _tier(seen: TaskList, tier: Tier) -> str:

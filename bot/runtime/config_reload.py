@@ -32,11 +32,11 @@ class ConfigReload:
             settings = load()
         except ConfigError as error:
             problems = "\n".join(f"- {problem}" for problem in error.problems)
-            self._say(f"triage.yml was not taken over; everything stays as it was. To be put right:\n{problems}")
+            self._say(f"triage.yml was not loaded; the old settings stay in use. Fix this:\n{problems}")
             return
         self._sessions.replace(settings.sessions)
         self._learn()
-        rest = "" if self._same_otherwise(settings) else " What else changed applies after a restart."
+        rest = "" if self._same_otherwise(settings) else " Other changes apply after a restart."
         self._say(f"triage.yml was read again; sessions: {', '.join(settings.sessions) or 'none'}.{rest}")
 
     def _same_otherwise(self, settings: Settings) -> bool:

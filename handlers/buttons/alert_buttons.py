@@ -112,7 +112,7 @@ class AlertButtons:
     def _snooze(self, click: Click, one: FindingClick) -> str:
         """Silence the finding for a while."""
         self._change(click, one, lambda: self._desk.findings.snooze(one.session.id, one.digest, one.snooze))
-        return f"Snoozed for {one.snooze}; the beats go on."
+        return f"Snoozed for {one.snooze}. Checks keep running."
 
     def _investigate(self, click: Click, one: FindingClick) -> str:
         """Open a thread in the ops channel and have the finding looked into like any question."""

@@ -97,7 +97,7 @@ class CaseworkCommands:
         self._require(typed)
         question = typed.line.words_after(1)
         if is_only_emoji(question) or not any(map(str.isalnum, question)):
-            raise InputError("What shall be investigated? Type /triage investigate How often do we retry a webhook?")
+            raise InputError("What should be investigated? Type /triage investigate How often do we retry a webhook?")
         if len(question) > MAX_QUESTION_CHARS:
             raise InputError(
                 f"The question has {len(question):,} characters; shorten it to {MAX_QUESTION_CHARS:,}, or "

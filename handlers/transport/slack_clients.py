@@ -38,7 +38,7 @@ _ADVICE = {
     "invalid_auth": "check the tokens in .env",
     "not_authed": "check the tokens in .env",
     "token_revoked": "the token was revoked; copy the new one into .env",
-    "not_allowed_token_type": "the tokens in .env stand in each other's place",
+    "not_allowed_token_type": "the two tokens in .env are swapped",
     "account_inactive": "the app was removed from the workspace; install it again",
 }
 

@@ -108,7 +108,7 @@ def test_a_message_that_was_heard_is_not_journaled_again(edge: Edge) -> None:
 def test_an_open_thread_is_not_opened_again(edge: Edge) -> None:
     """The one who clicked hears that it has a card."""
     edge.store.put(in_status(ThreadStatus.INVESTIGATING, thread_id=THREAD, chat_id="C0HELP", original_message_id=TS))
-    assert "at it already" in edge.choose()
+    assert "already working on it" in edge.choose()
     assert edge.queued() == []
 
 
@@ -116,7 +116,7 @@ def test_what_was_decided_stays_decided(edge: Edge) -> None:
     """A dismissed question comes back by a mention in its thread, with its words, and not by a click."""
     state = edge.store.put(in_status(ThreadStatus.CLOSED, thread_id=THREAD, chat_id="C0HELP", original_message_id=TS))
     edge.store.archive(state.thread_id)
-    assert "dealt with already" in edge.choose()
+    assert "already handled" in edge.choose()
     assert edge.queued() == []
 
 
@@ -124,13 +124,13 @@ def test_what_was_decided_stays_decided(edge: Edge) -> None:
 def test_guests_and_strangers_may_not(edge: Edge, flaw: str) -> None:
     """Nothing is journaled, nothing queued."""
     edge.workspace.people["U2"] = Person(user_id="U2", name="ben", **{flaw: True})
-    assert "guests may not" in edge.choose()
+    assert "Guests cannot do that" in edge.choose()
     assert edge.queued() == list(edge.events.records()) == []
 
 
 def test_another_workspace_is_another_workspace(edge: Edge) -> None:
     """The same id in a team that shares a channel with us is somebody else."""
-    assert "guests may not" in edge.choose(user={"id": "U2", "team_id": "T2"})
+    assert "Guests cannot do that" in edge.choose(user={"id": "U2", "team_id": "T2"})
     assert edge.queued() == []
 
 

@@ -57,7 +57,7 @@ def test_what_else_changed_waits_for_a_restart(bench: Bench) -> None:
     """And that is said."""
     bench.write("shop: {cwd: shop, heartbeat: {every: 5m}}", "team_language: de")
     assert bench.again() == ["shop"]
-    assert bench.said[0].endswith("What else changed applies after a restart.")
+    assert bench.said[0].endswith("Other changes apply after a restart.")
 
 
 def test_a_session_without_its_folder_is_taken_over_with_the_others(bench: Bench) -> None:
@@ -74,7 +74,7 @@ def test_a_bad_file_changes_nothing_and_every_problem_is_told(bench: Bench, brok
     assert bench.again() == ["shop"]
     assert bench.sessions.get("shop") == before
     [said] = bench.said
-    assert said.startswith("triage.yml was not taken over; everything stays as it was.")
+    assert said.startswith("triage.yml was not loaded; the old settings stay in use.")
     if "ownr" in broken:
         assert "sessions.api.ownr: unknown key; did you mean owner?" in said
 

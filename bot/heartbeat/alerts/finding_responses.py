@@ -53,7 +53,7 @@ class FindingResponses:
         return self._change(session_id, digest, change)
 
     def snooze(self, session_id: str, digest: str, words: str) -> OpenFinding:
-        """Say nothing about it for a while; the beats go on."""
+        """Say nothing about it for a while. Checks keep running."""
         if words not in SNOOZES:
             raise InputError(f"A finding can be snoozed for {', '.join(SNOOZES)}; nothing happened.")
         until = self._clock.now() + SNOOZES[words]

@@ -76,7 +76,7 @@ def test_the_buttons_carry_the_recheck_and_go_with_the_decision() -> None:
     assert ids.decode_recheck(recheck().id) == recheck().id
     endings = {
         RecheckOutcome.KEPT: "*Still true*, says <@U3>; it cites the lines as they are at `bbbbbbb`",
-        RecheckOutcome.RETIRED: "*Retired* by <@U3>; it is searched no more",
+        RecheckOutcome.RETIRED: "*Retired* by <@U3>; it is no longer searched",
         RecheckOutcome.MOOT: "The lines stand again",
         RecheckOutcome.GONE: "The note was removed",
     }

@@ -51,7 +51,7 @@ def an_overview(*questions: str, **changes: Any) -> Overview:
 def test_counts_and_the_last_message_are_for_everybody() -> None:
     """Five numbers and when the bot last saw something."""
     seen = shown(status_blocks(an_overview("why?"), may_see_drafts=False))
-    for words in ("*2* waiting", "*1* being investigated", "3 queued", "4 given up", "5 replies", "4 min ago"):
+    for words in ("*2* waiting", "*1* being investigated", "3 queued", "4 failed", "5 replies", "4 min ago"):
         assert words in seen
 
 

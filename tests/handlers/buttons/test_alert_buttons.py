@@ -247,7 +247,7 @@ def test_a_snooze_lasts_as_long_as_was_chosen(edge: Edge, words: str, hours: int
     """From the click on."""
     edge.press(ids.SNOOZE, f"{words}!{VALUE}")
     assert edge.finding.snoozed_until == edge.clock.now() + timedelta(hours=hours)
-    assert edge.last_word == f"Snoozed for {words}; the beats go on."
+    assert edge.last_word == f"Snoozed for {words}. Checks keep running."
 
 
 @pytest.mark.parametrize("words", ["2 h", "999999 h", "", "<!channel>"])

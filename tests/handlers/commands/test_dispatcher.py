@@ -250,7 +250,7 @@ def test_a_question_is_asked_after_the_answer_and_a_refusal_is_told(casework: Ca
 
 def test_a_question_needs_words_and_an_end(casework: Casework) -> None:
     """And while paused the asker hears that it waits."""
-    assert "What shall be investigated" in casework.type("investigate")
+    assert "What should be investigated" in casework.type("investigate")
     assert "shorten" in casework.type(f"investigate {'x' * 4_001}")
     casework.type("pause")
     assert "waits until somebody types /triage resume" in casework.type("investigate why?")
@@ -332,7 +332,7 @@ def test_a_late_answer_that_slack_refuses_is_on_the_log(caplog: pytest.LogCaptur
 @pytest.mark.parametrize("question", [":tada:", "🎉 🎉", "???", "`", "“”"])
 def test_a_question_without_a_word_is_none(casework: Casework, question: str) -> None:
     """Nothing is asked, and an example is given."""
-    assert "What shall be investigated" in casework.type(f"investigate {question}")
+    assert "What should be investigated" in casework.type(f"investigate {question}")
     assert casework.asked == []
 
 
