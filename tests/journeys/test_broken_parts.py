@@ -36,7 +36,7 @@ def test_files_in_the_place_of_folders_and_a_session_without_a_way_stop_nobody_e
         whole.becomes("bad")
         office.beat(whole, result="sent")
         for _ in range(2):
-            office.beats.faults.tick()
+            office.beats.faults.check_sessions()
         office.alert("TELEGRAM_BOT_TOKEN is not set")
         told = [alert for alert in office.alerts() if "broken does not beat" in shown_text(alert)]
         assert len(told) == 1
