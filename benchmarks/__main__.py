@@ -13,6 +13,7 @@ BENCHMARKS = (
     "first_index",
     "startup",
     "offline_answers",
+    "definition_answers",
     "model_loop",
     "orchestrator_tokens",
     "heartbeat_week",

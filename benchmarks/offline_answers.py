@@ -83,10 +83,15 @@ def fetch(package: str, version: str, folder: Path) -> Path:
         subprocess.run([*pip, "--dest", str(folder), f"{package}=={version}"], check=True)
         with tarfile.open(next(folder.glob(f"{package}-{version}.tar.gz"))) as archive:
             archive.extractall(folder, filter="data")
-        commit = ["-c", "user.name=benchmark", "-c", "user.email=benchmark@example.com", "commit", "-qm", version]
-        for args in (["init", "--quiet"], ["add", "--all", "--force"], commit):
-            subprocess.run(["git", "-C", str(checkout), *args], check=True)
+        commit_all(checkout, version)
     return checkout
+
+
+def commit_all(folder: Path, message: str) -> None:
+    """Make a repository of a folder, with one commit."""
+    commit = ["-c", "user.name=benchmark", "-c", "user.email=benchmark@example.com", "commit", "-qm", message]
+    for args in (["init", "--quiet"], ["add", "--all", "--force"], commit):
+        subprocess.run(["git", "-C", str(folder), *args], check=True)
 
 
 def measure(package: str, role: str, checkout: Path, asked: Sequence[dict[str, Any]], nothing: Sequence[str]) -> Score:

@@ -1,70 +1,81 @@
 """Questions that fit a codebase nobody told us about: its most used definitions, asked about by name.
 
-Reads committed source files only, a bounded number of them.
+Reads committed source files only, a bounded number of them. A question is asked only if the first quote of the offline
+answer holds what it is about.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterator
+from itertools import islice
+from operator import itemgetter
 
 from bot.agent.git.git_repo import GitRepo, TreeEntry, split_lines
+from bot.casework.investigate.assignment import Assignment
+from bot.casework.investigate.offline_investigator import OfflineInvestigator
+from bot.domain.returns import EvidenceRef
+from bot.domain.search.definitions import DefinitionKind, definitions_in
+from bot.domain.search.file_kinds import FileKind, file_kind
+from bot.domain.search.tokens import is_identifier
+from bot.domain.threads import QuestionType
 from bot.ports import PassageIndex
 
 CANDIDATES = 3
+MAX_TRIED = 9
 MAX_FILES = 400
 MAX_DOCUMENTS = 20
 MAX_BYTES = 200_000
-_SOURCE = frozenset(
-    (
-        ".py",
-        ".go",
-        ".rs",
-        ".js",
-        ".ts",
-        ".tsx",
-        ".java",
-        ".rb",
-        ".kt",
-        ".c",
-        ".h",
-        ".cpp",
-        ".cs",
-        ".php",
-        ".swift",
-        ".sh",
-    )
-)
-_DEFINITION = re.compile(
-    r"^\s*(?:export\s+|pub\s+|public\s+|async\s+)*(class|struct|interface|trait|def|func|function|fn)\s+([A-Za-z_]\w{5,})"
-)
 _HEADING = re.compile(r"#{1,3} +(\S.{3,60}?)\s*#*$")
 _WORD = re.compile(r"[A-Za-z_]\w{5,}")
-_TYPES = frozenset({"class", "struct", "interface", "trait"})
-_SKIPPED = frozenset({"tests", "test", "testing", "vendor", "node_modules", "examples", "docs"})
+MIN_CHARS = 6
 
 
 def questions_for(repo: GitRepo, index: PassageIndex) -> list[str]:
     """Return questions the codebase can answer: about its types, its functions, and what its documents are headed.
 
-    Empty only for a codebase in which nothing is named.
+    Empty for a codebase in which nothing is named, or nothing that the offline answer quotes first.
     """
     types, functions = _definitions(repo)
-    asked = [f"what does `{name}` do?" for name in types[:CANDIDATES]]
-    asked += [f"where is `{name}` defined and what does it return?" for name in functions[:CANDIDATES]]
-    asked += [f"what do we say about {heading}?" for heading in _headings(repo)[:CANDIDATES]]
-    return [question for question in _in_turns(asked) if index.search(question, limit=1)]
+    offline = OfflineInvestigator(repo, index)
+    asked = [
+        *_answered(offline, "what does `{}` do?", types, _defines),
+        *_answered(offline, "where is `{}` defined and what does it return?", functions, _defines),
+        *_answered(offline, "what do we say about {}?", _headings(repo), _holds),
+    ]
+    return [question for _, question in sorted(asked, key=itemgetter(0))]
 
 
-def _in_turns(asked: list[str]) -> list[str]:
-    """Return the questions with the best of each kind first."""
-    return sorted(asked, key=lambda question: (asked.index(question) % CANDIDATES, asked.index(question)))
+def _answered(
+    offline: OfflineInvestigator, form: str, names: list[str], answers: Callable[[EvidenceRef, str], bool]
+) -> Iterator[tuple[int, str]]:
+    """Yield the first CANDIDATES questions of a form whose first quote answers, each with its place among them."""
+    tried = (
+        question
+        for question, name in ((form.format(name), name) for name in names[:MAX_TRIED])
+        if (ref := _first_quote(offline, question)) and answers(ref, name)
+    )
+    return enumerate(islice(tried, CANDIDATES))
+
+
+def _first_quote(offline: OfflineInvestigator, question: str) -> EvidenceRef | None:
+    assignment = Assignment(question=question, question_type=QuestionType.OTHER, rubric="", round=1)
+    return next(iter(offline.investigate(assignment, run_id="demo").ret.evidence_refs), None)
+
+
+def _defines(ref: EvidenceRef, name: str) -> bool:
+    path = ref.ref.rpartition(":")[0]
+    return any(one.name == name for one in definitions_in(path, ref.quote.split("\n")))
+
+
+def _holds(ref: EvidenceRef, heading: str) -> bool:
+    return heading in ref.quote
 
 
 def _headings(repo: GitRepo) -> list[str]:
     """Return the headings of the documents at HEAD, the shallowest documents first."""
-    documents = [e for e in repo.tree(repo.head()) if e.path.endswith((".md", ".rst", ".txt")) and e.size <= MAX_BYTES]
+    documents = [e for e in repo.tree(repo.head()) if file_kind(e.path) is FileKind.DOCS and e.size <= MAX_BYTES]
     documents.sort(key=lambda entry: (entry.path.count("/"), entry.path))
     found = []
     for _, content in repo.blobs(entry.blob for entry in documents[:MAX_DOCUMENTS]):
@@ -73,29 +84,28 @@ def _headings(repo: GitRepo) -> list[str]:
 
 
 def _definitions(repo: GitRepo) -> tuple[list[str], list[str]]:
-    """Return the names of types and of functions defined at HEAD, the most mentioned first."""
+    """Return the names of types and of functions that stand by themselves at HEAD, the most mentioned first.
+
+    Before all those that are written like code: `number` is a word as well.
+    """
     mentions: Counter[str] = Counter()
     types: dict[str, None] = {}
     functions: dict[str, None] = {}
-    for _, content in repo.blobs(entry.blob for entry in _source_files(repo)):
-        for line in split_lines(content):
+    sources = {entry.blob: entry.path for entry in repo.tree(repo.head()) if _is_source(entry)}
+    for blob, content in repo.blobs(list(sources)[:MAX_FILES]):
+        lines = split_lines(content)
+        for line in lines:
             mentions.update(set(_WORD.findall(line)))
-            if found := _DEFINITION.match(line):
-                (types if found[1] in _TYPES else functions)[found[2]] = None
+        for one in definitions_in(sources[blob], lines):
+            if not one.scope and one.kind is not DefinitionKind.VALUE:
+                (types if one.kind is DefinitionKind.TYPE else functions)[one.name] = None
     return _by_use(types, mentions), _by_use(functions, mentions)
 
 
-def _source_files(repo: GitRepo) -> list[TreeEntry]:
-    files = [entry for entry in repo.tree(repo.head()) if _is_source(entry)]
-    return files[:MAX_FILES]
-
-
 def _is_source(entry: TreeEntry) -> bool:
-    path = PurePosixPath(entry.path)
-    in_the_way = any(part in _SKIPPED or part.startswith(("test_", ".")) for part in path.parts)
-    return path.suffix in _SOURCE and entry.size <= MAX_BYTES and not in_the_way
+    return file_kind(entry.path) is FileKind.SOURCE and entry.size <= MAX_BYTES
 
 
 def _by_use(names: dict[str, None], mentions: Counter[str]) -> list[str]:
-    public = [name for name in names if not name.startswith("_")]
-    return sorted(public, key=lambda name: -mentions[name])
+    public = [name for name in names if not name.startswith("_") and len(name) >= MIN_CHARS]
+    return sorted(public, key=lambda name: (not is_identifier(name), -mentions[name]))

@@ -71,7 +71,7 @@ def _asked(names: QuestionNames, question: str, index: PassageIndex) -> Asked:
     places = _places(names.files, index)
     named = [one for one in names.names if not any(place.endswith(f".{one.name}") for place in places)]
     found = _chosen(named, names, question, index)
-    members = _members(names, found, index)
+    members = _members(names, found, places, index)
     chosen = members or found
     consumed = [one.name.lower() for one in members]
     if not chosen and not places:
@@ -91,9 +91,12 @@ def _chosen(named: Iterable[Named], names: QuestionNames, question: str, index: 
     return list(dict.fromkeys(one for one in best if one))[:MAX_SUBJECTS]
 
 
-def _members(names: QuestionNames, holders: Sequence[Definition], index: PassageIndex) -> list[Definition]:
-    """Return what the question's other words call inside of a definition: "the send method of `Client`"."""
+def _members(
+    names: QuestionNames, holders: Sequence[Definition], places: Sequence[str], index: PassageIndex
+) -> list[Definition]:
+    """Return what the question's other words call inside of a definition or a file: "the send method of `Client`"."""
     scopes = {(one.path, ".".join(filter(None, (one.scope, one.name)))) for one in holders}
+    scopes |= {(place, "") for place in places} if not holders else set()
     words = names.words[:MAX_WORDS] if scopes else ()
     found = (one for word in words for one in index.definitions(word) if (one.path, one.scope) in scopes)
     return list(dict.fromkeys(found))[:MAX_SUBJECTS]

@@ -12,6 +12,8 @@ from bot.domain.search.question_names import Named
 from bot.domain.search.tokens import text_stems
 
 _DECLARES_ONLY: Final = re.compile(r"\.d\.[cm]?ts$|\.pyi$|\.hh?$|\.hpp$")
+_TYPESCRIPT: Final = re.compile(r"(?<!\.d)\.[cm]?tsx?$")
+_JAVASCRIPT: Final = re.compile(r"\.[cm]?jsx?$")
 _BUILT: Final = re.compile(r"(?:^|/)(?:dist|build|out|target|cjs|esm|umd|lib/(?:cjs|esm))/|\.cjs$")
 
 
@@ -31,17 +33,20 @@ def best_definition(
         fitting = list(found)
     if not named.is_code and "_" not in named.name:
         fitting = [one for one in fitting if one.kind is not DefinitionKind.VALUE or one.name == named.name]
-    return min(fitting, key=lambda one: _rank(named, one, question, stems), default=None)
+    sources = frozenset(name for one in fitting if (name := _TYPESCRIPT.sub("", one.path)) != one.path)
+    return min(fitting, key=lambda one: _rank(named, one, question, stems, sources), default=None)
 
 
-def _rank(named: Named, one: Definition, question: str, stems: frozenset[str]) -> tuple[object, ...]:
+def _rank(
+    named: Named, one: Definition, question: str, stems: frozenset[str], sources: frozenset[str]
+) -> tuple[object, ...]:
     is_same = one.name == named.name
     return (
         named.is_code and not is_same,
         -_qualified(named, one),
         -path_weight(one.path, question),
         _DECLARES_ONLY.search(one.path) is not None,
-        _BUILT.search(one.path) is not None,
+        _is_built(one.path, sources),
         one.kind is DefinitionKind.VALUE,
         -len(stems & text_stems(f"{one.path} {one.scope}")),
         one.scope.count(".") + bool(one.scope),
@@ -50,6 +55,13 @@ def _rank(named: Named, one: Definition, question: str, stems: frozenset[str]) -
         one.path,
         one.line,
     )
+
+
+def _is_built(path: str, sources: frozenset[str]) -> bool:
+    """Whether a file was made by a compiler: by its folder, or JavaScript beside TypeScript of the same name."""
+    name = _JAVASCRIPT.sub("", path).rpartition("/")[2]
+    has_source = _JAVASCRIPT.search(path) is not None and any(one.rpartition("/")[2] == name for one in sources)
+    return has_source or _BUILT.search(path) is not None
 
 
 def _qualified(named: Named, one: Definition) -> int:

@@ -47,8 +47,12 @@ _DEFINITION_WORDS: Final = frozenset(
     """.split()  # noqa: SIM905 - a word list is read as words
 )
 _VALUE_WORDS: Final = frozenset({"set", "default", "defaults", "value", "values", "configured", "equal", "contain"})
+_FIRST: Final = re.compile(
+    r"(?:Show|Explain|Describe|Tell|Find|Locate|Open|Print|Point|Quote|Wo|Was|Wie|Zeige?|Où|Que|Quoi)\b"
+)
+"""Words a sentence begins with."""
 _ASKS_WHAT: Final = re.compile(
-    r"\b(?:what(?:'s|’s| is| are| does| do)|explain|describe|show me|how (?:does|do))\b", re.I
+    r"\b(?:what(?:'s|’s| is| are| does| do)|where(?:'s|’s| is| are)|explain|describe|show me|how (?:does|do))\b", re.I
 )
 
 
@@ -106,13 +110,15 @@ def names_in(question: str) -> QuestionNames:
     coded = [token for token in tokens if _is_code(token)]
     rest = _without(plain, coded)
     written = [*spans, *coded]
+    names = tuple(dict.fromkeys(name for one in written if (name := _named(one))))[:MAX_NAMES]
+    words = dict.fromkeys(word.lower() for word in _words(rest) if _tells(word, is_only_name=not names))
     pathlike = [token for token in tokens if "/" in token and token not in coded]
     return QuestionNames(
-        names=tuple(dict.fromkeys(name for one in written if (name := _named(one))))[:MAX_NAMES],
+        names=names,
         files=tuple(dict.fromkeys(found[0] for one in (*written, *pathlike) if (found := _FILE.match(one.strip()))))[
             :MAX_NAMES
         ],
-        words=tuple(dict.fromkeys(word for word in _words(rest) if word not in _DEFINITION_WORDS)),
+        words=tuple(words),
         is_explicit=_EXPLICIT.search(rest) is not None,
         is_about_use=_ABOUT_USE.search(rest) is not None,
         asks_what=_ASKS_WHAT.search(rest) is not None,
@@ -141,7 +147,13 @@ def _without(text: str, coded: Sequence[str]) -> str:
 
 
 def _words(text: str) -> Iterator[str]:
-    for token in _WORD.findall(text.lower()):
+    """Yield the words of a text as they are written, those that say nothing about code left out."""
+    for token in _WORD.findall(text):
         word = token.replace("’", "'").partition("'")[0]
-        if len(word) > 1 and word not in STOP_WORDS and not word.isdigit():
+        if len(word) > 1 and word.lower() not in STOP_WORDS and not word.isdigit():
             yield word
+
+
+def _tells(word: str, *, is_only_name: bool) -> bool:
+    """Whether a word may tell what is meant: `argument` does not, the class `Argument` does."""
+    return word.lower() not in _DEFINITION_WORDS or (is_only_name and word[0].isupper() and not _FIRST.match(word))

@@ -21,6 +21,9 @@ ANSWERS = {
     "what does AsyncClient.send do?": ["src/client.py:7"],
     "where is the send method of AsyncClient?": ["src/client.py:7"],
     "what is the retry policy?": ["src/policy.py:4"],
+    "what is retry_limit in policy.py?": ["src/policy.py:1"],
+    "what does Client do?": ["src/client.py:1"],
+    "where is the client class?": ["src/client.py:1"],
     "what is RETRY_LIMIT set to?": ["src/policy.py:1"],
     "where are `Client` and `retry_policy` defined?": ["src/client.py:1", "src/policy.py:4"],
 }

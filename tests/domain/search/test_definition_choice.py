@@ -22,6 +22,7 @@ CASES = {
     "a module named before it": ("requests.get", "", ["x/sessions.py:Session.get", "requests/api.py:get"], 1),
     "the same capitals": ("client", "", ["a.py:Client", "b/b.py:client"], 1),
     "source rather than what was built of it": ("api", "", ["dist/a.js:api", "src/core/a.ts:api"], 1),
+    "TypeScript rather than JavaScript of its name": ("api", "", ["a.js:api", "src/core/a.ts:api"], 1),
     "code rather than a declaration": ("api", "", ["a.d.ts:api", "lib/a.js:api"], 1),
     "what other words fit": ("send", "of the async client", ["a.py:Client.send", "b.py:AsyncClient.send"], 1),
     "the outermost": ("run", "", ["a.py:main.run", "b.py:run"], 1),
