@@ -3,7 +3,7 @@
 A remark is trouble if it names loss, failure, inability, danger or a request that is not negated, or if it negates
 health: "3 errors", "cannot log in", "not healthy", against "0 errors", "nothing failed", "no longer failing". A verb
 that is denied is trouble unless it is known to be harmless, because a needless message costs a glance and a swallowed
-one an outage. The words are in alarm_lexicon.py, Chinese and Japanese in alarm_words_cjk.py.
+one an outage. The words are in alarm_words.yml, Chinese and Japanese in alarm_words_cjk.py.
 """
 
 from __future__ import annotations
@@ -11,26 +11,110 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import Final
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Annotated, Final, NamedTuple
 
-from bot.domain.text import alarm_lexicon as lexicon
+from pydantic import BeforeValidator
+
+from bot.domain.tables import Alternatives, Parts, Words, WordSet, fill, read_table
 from bot.domain.text.alarm_words_cjk import tells_of_trouble as cjk_tells_of_trouble
 
 
-def _set(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
-class _Words:
+@dataclass(frozen=True)
+class _WordForms:
     """The words of a list; one that ends in `*` stands for all that begin so, `forms` are patterns of more."""
 
-    def __init__(self, listed: str, forms: Sequence[str] = ()) -> None:
-        self._exact = _set(listed)
-        stems = [re.escape(word[:-1]) + r"\w*" for word in self._exact if word.endswith("*")]
-        self._forms = re.compile("|".join([*sorted(stems), *forms]) or "(?!)")
+    words: WordSet = frozenset()
+    forms: tuple[str, ...] = ()
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        stems = [re.escape(word[:-1]) + r"\w*" for word in self.words if word.endswith("*")]
+        return re.compile("|".join([*sorted(stems), *self.forms]) or "(?!)")
 
     def __contains__(self, word: str) -> bool:
-        return word in self._exact or self._forms.fullmatch(word) is not None
+        return word in self.words or self._pattern.fullmatch(word) is not None
+
+
+_Listed = Annotated[
+    _WordForms, BeforeValidator(lambda listed: {"words": listed} if isinstance(listed, str) else listed)
+]
+
+
+class _Phrase(NamedTuple):
+    means: str
+    said: Alternatives
+
+
+class _Lists(NamedTuple):
+    trouble: _Listed
+    demand: _Listed
+    able: _Listed
+    supply: _Listed
+    silencing: WordSet
+    denying: WordSet
+    neutral: _Listed
+    found: _Listed
+    moot: _Listed
+    auxiliary: WordSet
+    unsettled: WordSet
+    calm: WordSet
+    measure: WordSet
+    not_all: WordSet
+    breaks: WordSet
+    links: WordSet
+    open_links: WordSet
+    resources: Words
+    pruned: WordSet
+    deleted: WordSet
+    since: WordSet
+    better_low: WordSet
+    moves: WordSet
+    zeros: WordSet
+    spanish: WordSet
+    portuguese: WordSet
+    english: WordSet
+    to: WordSet
+    relative: WordSet
+    may_stop: _Listed
+    credential: Alternatives
+    is_shown: Alternatives
+    parts: Parts
+    phrases: tuple[_Phrase, ...]
+
+
+class _Lexicon(_Lists):
+    """The lists of alarm_words.yml, and the patterns made of them."""
+
+    @cached_property
+    def full(self) -> re.Pattern[str]:
+        return re.compile(
+            rf"\b(?:{'|'.join(self.resources)})\b[^.;!?\n%]{{0,60}}?\b(?:9[0-9]|100)(?:[.,][0-9]{{1,3}})? ?%"
+            r"(?! (?:free|frei|libre|libres|livre|livres|disponible|disponibles|kosong|available))"
+        )
+
+    @cached_property
+    def secret(self) -> re.Pattern[str]:
+        return re.compile(rf"\b(?:{self.credential})\b")
+
+    @cached_property
+    def shown(self) -> re.Pattern[str]:
+        return re.compile(rf"\b(?:{self.is_shown})\b")
+
+    @cached_property
+    def replaced(self) -> tuple[tuple[re.Pattern[str], str], ...]:
+        said = ((fill(phrase.said, self.parts), phrase.means) for phrase in self.phrases)
+        return tuple((re.compile(rf"(?<!\w)(?:{words})(?!\w)"), means) for words, means in said)
+
+    @cached_property
+    def any_phrase(self) -> re.Pattern[str]:
+        return re.compile(rf"(?<!\w)(?:{'|'.join(fill(phrase.said, self.parts) for phrase in self.phrases)})(?!\w)")
+
+
+@cache
+def _lexicon() -> _Lexicon:
+    return read_table(__file__, "alarm_words.yml", _Lexicon)
 
 
 _SIGNS: Final = re.compile("[🚨🔴🔥❌❗‼⚠🆘⛔💥☠💀🧨📉🛑⁉❓❔🟥]")
@@ -39,31 +123,8 @@ _ADDRESS: Final = re.compile(r"\b(?:https?|ssh|git)://\S{1,2000}")
 _CLAUSE_END: Final = re.compile(r"[;!?…\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029()\[\]|]|\.(?=\s|$)|\s[-–—]+\s|[–—]")
 _TOKEN: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+(?:'[^\W\d_]+)?|[,:]")
 _MARKS: Final = re.compile("[\u0300-\u036f]")
-_FULL: Final = re.compile(
-    rf"\b(?:{'|'.join(lexicon.RESOURCES.split())})\b[^.;!?\n%]{{0,60}}?\b(?:9[0-9]|100)(?:[.,][0-9]{{1,3}})? ?%"
-    r"(?! (?:free|frei|libre|libres|livre|livres|disponible|disponibles|kosong|available))"
-)
-_BETTER_LOW: Final = _set(
-    "latency lag usage load duration time cost size backlog latenz last kosten latencia uso carga latence latensi"
-)
-_MOVES: Final = _set(
-    "drop dropped dropping down sinking sank fell gesunken gefallen cayeron cayo cairam caiu caido tombe tombes tombee"
-    " tombees turun"
-)
-_ZEROS: Final = _set(
-    "none zero cero nol null nil keine keiner kein ninguno ninguna ningun nenhum nenhuma aucun aucune rien nihil"
-    " tidakada nothing nada"
-)
-_SPANISH: Final = _set(
-    "el la los las una se esta estan hay es son fue fueron ha han del y en con para por su al que ya mas desde"
-)
-_PORTUGUESE: Final = _set("o os um uma ao da do das dos na nas em nao e foi foram com sem para esta estao ha voce")
-_ENGLISH: Final = _set("the of is are was were to in on and for with at by has have been from this that")
 _NO: Final = re.compile(r"\b(?:no|none|kein\w{0,2}|sin|sem|aucune?|tidak|ningun\w?|nenhum\w?|not|nicht)\b")
-_TO: Final = _set("to auf a para ke menjadi")
-_RELATIVE: Final = _set("that which das die der was que qui yang")
-_PARTING: Final = _set(", :")
-_AUXILIARY: Final = _set(lexicon.AUXILIARY)
+_PARTING: Final = frozenset(",:")
 _SINCE: Final = "since"
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SPANISH_END: Final = re.compile(r"\b[^\W\d_]{2,20}(?:os|aron|ieron|ado|ada|cion|dad)\b")
@@ -71,30 +132,6 @@ _CLAUSE_WORDS: Final = 60
 """A clause that is longer is read in parts."""
 _REACH: Final = 6
 """Words a negation reaches over."""
-
-
-_TROUBLE: Final = _Words(lexicon.TROUBLE, lexicon.FORMS)
-_SECRET, _SHOWN = re.compile(lexicon.CREDENTIAL), re.compile(lexicon.IS_SHOWN)
-_DEMAND: Final = _Words(lexicon.DEMAND)
-_ABLE: Final = _Words(lexicon.ABLE)
-_SUPPLY: Final = _Words(lexicon.SUPPLY)
-_NEUTRAL: Final = _Words(lexicon.NEUTRAL)
-_FOUND: Final = _Words(lexicon.FOUND)
-_MAY_STOP: Final = _Words("", [lexicon.MAY_STOP])
-_MOOT: Final = _Words(lexicon.MOOT)
-_LINKS, _OPEN_LINKS = _set(lexicon.LINKS), _set(lexicon.OPEN_LINKS)
-_DELETED, _SINCE_WORDS = _set(lexicon.DELETED), _set(lexicon.SINCE)
-_SILENCING: Final = _set(lexicon.SILENCING)
-_DENYING: Final = _set(lexicon.DENYING)
-_UNSETTLED: Final = _set(lexicon.UNSETTLED)
-_CALM: Final = _set(lexicon.CALM)
-_MEASURE: Final = _set(lexicon.MEASURE)
-_PRUNED: Final = _set(lexicon.PRUNED)
-_NOT_ALL: Final = _set(lexicon.NOT_ALL)
-_BREAKS: Final = _set(lexicon.BREAKS)
-_PHRASES: Final = tuple((re.compile(rf"(?<!\w)(?:{said})(?!\w)"), meant) for said, meant in lexicon.PHRASES.items())
-
-_ANY_PHRASE: Final = re.compile(rf"(?<!\w)(?:{'|'.join(lexicon.PHRASES)})(?!\w)")
 
 
 def has_alarm_word(text: str) -> bool:
@@ -109,7 +146,7 @@ def has_alarm_word(text: str) -> bool:
     if (
         _SIGNS.search(said)
         or _QUESTION.search(said)
-        or _FULL.search(said)
+        or _lexicon().full.search(said)
         or cjk_tells_of_trouble(said)
         or _shows_a_secret(said)
     ):
@@ -130,12 +167,12 @@ def _clauses(said: str) -> Iterator[list[str]]:
     """Yield the words of each clause; commas and colons stay in it, a "but" begins the next."""
     no = _meaning_of_no(said)
     for part in _CLAUSE_END.split(said):
-        for phrase, meant in _PHRASES if _ANY_PHRASE.search(part) else ():
+        for phrase, meant in _lexicon().replaced if _lexicon().any_phrase.search(part) else ():
             part = phrase.sub(meant, part)
         clause: list[str] = []
         for word in _split(part, no):
-            if word in _BREAKS:
-                since = [_SINCE] if word in _SINCE_WORDS else []
+            if word in _lexicon().breaks:
+                since = [_SINCE] if word in _lexicon().since else []
                 yield [*clause, *since]
                 clause = since
             elif len(clause) >= _CLAUSE_WORDS:
@@ -147,8 +184,9 @@ def _clauses(said: str) -> Iterator[list[str]]:
 
 
 def _shows_a_secret(said: str) -> bool:
+    secret, shown = _lexicon().secret, _lexicon().shown
     parts = _CLAUSE_END.split(said)
-    return any(_SECRET.search(part) and _SHOWN.search(part) and not _NO.search(part) for part in parts)
+    return any(secret.search(part) and shown.search(part) and not _NO.search(part) for part in parts)
 
 
 def _split(part: str, no: str) -> Iterator[str]:
@@ -164,7 +202,9 @@ def _split(part: str, no: str) -> Iterator[str]:
 def _meaning_of_no(said: str) -> str:
     """Return what "no" is here: English for no thing, Spanish for not, Portuguese for "in the"."""
     words = set(_TOKEN.findall(said))
-    spanish, portuguese, english = (len(words & of) for of in (_SPANISH, _PORTUGUESE, _ENGLISH))
+    spanish, portuguese, english = (
+        len(words & of) for of in (_lexicon().spanish, _lexicon().portuguese, _lexicon().english)
+    )
     if portuguese > max(spanish, english):
         return "na"
     is_spanish = spanish > english or (not english and _SPANISH_END.search(said) is not None)
@@ -175,10 +215,11 @@ class _Clause:
     """One clause as words, and what stands at which place."""
 
     def __init__(self, words: Sequence[str]) -> None:
+        self._of = _lexicon()
         self._since = _SINCE in (*words[:1], *words[-1:])
         self._words = words = [word for word in words if word != _SINCE]
         self._negations = [at for at in range(len(words)) if self._is_negation(at)]
-        self._troubles = [at for at, word in enumerate(words) if word in _TROUBLE and not self._is_red(at)]
+        self._troubles = [at for at, word in enumerate(words) if word in self._of.trouble and not self._is_red(at)]
 
     @property
     def tells_of_trouble(self) -> bool:
@@ -195,10 +236,10 @@ class _Clause:
 
     def _is_negation(self, at: int) -> bool:
         word = self._words[at]
-        return word in _SILENCING or word in _DENYING or _is_zero(word)
+        return word in self._of.silencing or word in self._of.denying or _is_zero(word)
 
     def _is_demand(self, at: int) -> bool:
-        return self._words[at] in _DEMAND
+        return self._words[at] in self._of.demand
 
     def _stands(self, at: int) -> bool:
         """Whether a word of trouble is neither negated nor counted as none nor taken back."""
@@ -217,7 +258,7 @@ class _Clause:
     def _reaches(self, start: int, at: int) -> bool:
         """Whether the negation at `start` covers the word at `at`."""
         between = self._words[start + 1 : at]
-        if ":" in between or (between and between[0] in _NOT_ALL):
+        if ":" in between or (between and between[0] in self._of.not_all):
             return False
         if between and between[0] in ("idea", "one", "why", "reason", "ob"):
             return False
@@ -225,59 +266,61 @@ class _Clause:
             return False
         if "," in between and not self._is_list(start, at):
             return False
-        linked = [place for place, word in enumerate(between) if word in _LINKS]
-        return not linked or between[linked[-1]] in _OPEN_LINKS or linked[-1] == len(between) - 1
+        linked = [place for place, word in enumerate(between) if word in self._of.links]
+        return not linked or between[linked[-1]] in self._of.open_links or linked[-1] == len(between) - 1
 
     def _is_list(self, start: int, at: int) -> bool:
         """Whether commas between a negation and a word are those of a list: "no errors, failures or warnings"."""
         previous = max(place for place in range(start, at) if self._words[place] == ",")
-        if self._words[previous + 1] in _RELATIVE:
+        if self._words[previous + 1] in self._of.relative:
             return True
         if self._words[start + 1] == ",":
             return False
         after = self._words[at + 1 : at + 3]
-        ends = not after or any(word == "," or word in _LINKS for word in after)
-        return ends and all(word in _LINKS or word in _TROUBLE for word in self._words[previous + 1 : at])
+        ends = not after or any(word == "," or word in self._of.links for word in after)
+        return ends and all(
+            word in self._of.links or word in self._of.trouble for word in self._words[previous + 1 : at]
+        )
 
     def _is_counted_none(self, at: int) -> bool:
         """Whether the count that follows is none: "errors: 0", "failures dropped from 3 to 0"."""
-        if self._words[at] in _MOVES and not any(
-            place < at and self._words[place] not in _MOVES for place in self._troubles
+        if self._words[at] in self._of.moves and not any(
+            place < at and self._words[place] not in self._of.moves for place in self._troubles
         ):
-            return bool(_BETTER_LOW.intersection(self._words[:at]))
+            return bool(self._of.better_low.intersection(self._words[:at]))
         after = self._upto_comma(at)
-        counts = [word for word in after if _is_number(word) or word in _ZEROS]
-        if not counts or (at and _is_count(self._words[at - 1]) and not _TO.intersection(after)):
+        counts = [word for word in after if _is_number(word) or word in self._of.zeros]
+        if not counts or (at and _is_count(self._words[at - 1]) and not self._of.to.intersection(after)):
             return False
-        return _is_zero(counts[-1]) or (counts[-1] in _ZEROS and after[-1] == counts[-1])
+        return _is_zero(counts[-1]) or (counts[-1] in self._of.zeros and after[-1] == counts[-1])
 
     def _was_not_found(self, at: int) -> bool:
         """Whether the trouble is said not to have been found: "errors were not found"."""
         return any(
-            any(word in _FOUND for word in self._words[place + 1 : place + 4])
+            any(word in self._of.found for word in self._words[place + 1 : place + 4])
             for place in self._negations
-            if at < place <= at + _REACH and self._words[place] in _DENYING
+            if at < place <= at + _REACH and self._words[place] in self._of.denying
         )
 
     def _is_calm_measure(self, at: int) -> bool:
         """Whether it is the name of a measure that is well: "error rate normal"."""
         after = self._upto_comma(at)
         near = [self._words[at], *after[:2], *self._words[max(0, at - 3) : at]]
-        calm = [place for place, word in enumerate(self._words) if word in _CALM and place > at]
-        return any(word in _MEASURE for word in near) and any(not self._is_negated(place) for place in calm)
+        calm = [place for place, word in enumerate(self._words) if word in self._of.calm and place > at]
+        return any(word in self._of.measure for word in near) and any(not self._is_negated(place) for place in calm)
 
     def _is_pruning(self, at: int) -> bool:
         near = self._words[max(0, at - 3) : at + 4]
-        return self._words[at] in _DELETED and any(word in _PRUNED for word in near)
+        return self._words[at] in self._of.deleted and any(word in self._of.pruned for word in near)
 
     def _is_moot(self, at: int) -> bool:
         """Whether the clause takes the trouble back: "the outage is resolved", "the failing test passes again"."""
         words = self._words
-        over = [place for place, word in enumerate(words) if place != at and word in _MOOT]
+        over = [place for place, word in enumerate(words) if place != at and word in self._of.moot]
         over = [place for place in over if place not in self._troubles or at < place]
         again = [place for place, word in enumerate(words) if word in ("again", "wieder")]
-        back = [place for place in again if any(word in _ABLE for word in words[max(0, place - 2) : place + 3])]
-        unsettled = [place for place, word in enumerate(words) if word in _UNSETTLED and place not in back]
+        back = [place for place in again if any(word in self._of.able for word in words[max(0, place - 2) : place + 3])]
+        unsettled = [place for place, word in enumerate(words) if word in self._of.unsettled and place not in back]
         settled = [place for place in [*over, *back] if not self._is_negated(place) and self._is_about(place, at)]
         return bool(settled) and not unsettled and not any(self._is_demand(place) for place in range(len(words)))
 
@@ -291,26 +334,30 @@ class _Clause:
         begins = max((place + 1 for place in range(settled) if self._words[place] in _PARTING), default=0)
         if settled > at:
             before = self._words[begins:settled]
-            return begins <= at or all(word in _AUXILIARY for word in before) or bool(_LINKS.intersection(before))
+            return (
+                begins <= at
+                or all(word in self._of.auxiliary for word in before)
+                or bool(self._of.links.intersection(before))
+            )
         if any(begins <= place < settled for place in self._troubles):
-            return not _LINKS.intersection(between) and not _PARTING.intersection(between)
+            return not self._of.links.intersection(between) and not _PARTING.intersection(between)
         is_list = (between[:1] == [":"] and self._words[at + 1 : at + 2] != [":"]) or bool(
-            _LINKS.intersection(self._words[settled : at + 2])
+            self._of.links.intersection(self._words[settled : at + 2])
         )
-        return not _PARTING.intersection(between) or (is_list and not _RELATIVE.intersection(between))
+        return not _PARTING.intersection(between) or (is_list and not self._of.relative.intersection(between))
 
     def _denies_health(self, at: int) -> bool:
         """Whether a negation is trouble by what it negates: "not healthy", "no backup", "they cannot sign"."""
         following = self._upto_comma(at)[:_REACH]
-        if any(word in _FOUND for word in following) and any(place < at for place in self._troubles):
+        if any(word in self._of.found for word in following) and any(place < at for place in self._troubles):
             return False
-        bad = min(_first(following, _TROUBLE), _first(following, _DEMAND))
-        able, supply, neutral = (_first(following, of) for of in (_ABLE, _SUPPLY, _NEUTRAL))
-        if self._words[at] not in _DENYING:
+        bad = min(_first(following, self._of.trouble), _first(following, self._of.demand))
+        able, supply, neutral = (_first(following, of) for of in (self._of.able, self._of.supply, self._of.neutral))
+        if self._words[at] not in self._of.denying:
             if self._since and bad == neutral == _REACH:
-                return not any(word in _MAY_STOP for word in self._words)
+                return not any(word in self._of.may_stop for word in self._words)
             return min(able, supply if bad == _REACH else _REACH) < min(bad, neutral)
-        if following and following[0] in _NOT_ALL:
+        if following and following[0] in self._of.not_all:
             return True
         if able < min(bad, neutral):
             return True
@@ -321,16 +368,16 @@ class _Clause:
         if self._words[at] not in ("nicht", "pas", "not", "ne", "n"):
             return _REACH
         before = self._words[max(0, at - _REACH) : at]
-        if any(word in _TROUBLE or word in _DEMAND for word in before):
-            return 0 if self._words[at] in ("nicht", "pas") and not any(w in _ABLE for w in before) else _REACH
-        return 0 if any(word in _NEUTRAL for word in before) else _REACH
+        if any(word in self._of.trouble or word in self._of.demand for word in before):
+            return 0 if self._words[at] in ("nicht", "pas") and not any(w in self._of.able for w in before) else _REACH
+        return 0 if any(word in self._of.neutral for word in before) else _REACH
 
     def _upto_comma(self, at: int) -> Sequence[str]:
         after = self._words[at + 1 :]
         return after[: after.index(",")] if "," in after else after
 
 
-def _first(words: Sequence[str], wanted: _Words) -> int:
+def _first(words: Sequence[str], wanted: _WordForms) -> int:
     return next((place for place, word in enumerate(words) if word in wanted), _REACH)
 
 
