@@ -155,7 +155,7 @@ class SqlitePassageIndex:
 
     def _store_batch(self, batch: Sequence[TreeEntry], begin: Begin | None, commit: str | None) -> int:
         """Store a batch in one transaction, what comes before the first one in it; returns how many blobs were read."""
-        wanted = [entry for entry in batch if is_readable(entry)]
+        wanted = dict.fromkeys(entry for entry in batch if is_readable(entry))
         blobs = self._repo.readable_blobs(list(dict.fromkeys(entry.blob for entry in wanted)))
         contents = {blob: None if self._is_secret(content) else content for blob, content in blobs.items()}
         files = [read_file(entry, contents.get(entry.blob) if entry in wanted else None) for entry in batch]

@@ -13,11 +13,13 @@ from typing import Final, NamedTuple
 from bot.domain.search.tokens import STOP_WORDS, is_identifier, without_markup
 
 MAX_NAMES: Final = 8
+MAX_TOKENS: Final = 64
+MAX_TOKEN_CHARS: Final = 200
 MAX_BARE_WORDS: Final = 4
 MIN_SHARE: Final = 0.6
 
-_SPAN: Final = re.compile(r"`+([^`\n]{1,200})`+")
-_TOKEN: Final = re.compile(r"[\w$#@./-]*[\w$](?:::[\w$]+)*(?:\(\))?")
+_SPAN: Final = re.compile(r"(?<!`)`{1,3}([^`\n]{1,200})`{1,3}")
+_TOKEN: Final = re.compile(r"(?<![\w$#@./-])[\w$#@./-]*[\w$](?:::[\w$]+)*(?:\(\))?")
 _PARTS: Final = re.compile(r"::|->|[.#]")
 _BEHIND_NAME: Final = re.compile(r"[\s(\[<=,;]|(?<!:):(?!:)")
 _NAME: Final = re.compile(r"[^\W\d][\w$]*[?!]?|\$\w+")
@@ -106,8 +108,8 @@ def names_in(question: str) -> QuestionNames:
     text = without_markup(question)
     spans = _SPAN.findall(text)
     plain = _SPAN.sub(" ", text)
-    tokens = [token.strip("./-@") for token in _TOKEN.findall(plain)]
-    coded = [token for token in tokens if _is_code(token)]
+    tokens = [token.strip("./-@") for token in _TOKEN.findall(plain) if len(token) <= MAX_TOKEN_CHARS]
+    coded = list(dict.fromkeys(token for token in tokens if _is_code(token)))[:MAX_TOKENS]
     rest = _without(plain, coded)
     written = [*spans, *coded]
     names = tuple(dict.fromkeys(name for one in written if (name := _named(one))))[:MAX_NAMES]
@@ -141,7 +143,7 @@ def _named(written: str) -> Named | None:
 
 
 def _without(text: str, coded: Sequence[str]) -> str:
-    for one in sorted(set(coded), key=len, reverse=True):
+    for one in sorted(coded, key=len, reverse=True):
         text = text.replace(one, " ")
     return text
 

@@ -135,7 +135,8 @@ HELP = 0.5
 _MARKUP = re.compile(r"<[@!#][^>]*>|https?://[^\s|>]+|:[a-z0-9_+-]+:(?!:)", re.I)
 _WORD = re.compile(r"\w+(?:\.\w+)*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
-_CAMEL = re.compile(r"\b\w*[a-z][A-Z]\w*|\b[A-Z]{2,}[a-z]\w*")
+_SIMPLE_WORD = re.compile(r"\w+")
+_CAMEL = re.compile(r"[a-z][A-Z]|^[A-Z]{2,}[a-z]")
 _IDEOGRAPHS = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]+")  # not hiragana: mostly grammar
 
 
@@ -231,7 +232,7 @@ def split_identifier(token: str) -> list[str]:
 
 def extra_words(text: str) -> str:
     """Return what a text holds besides its plain words: the parts of camel-case names, pairs of ideographs."""
-    names = sorted(set(_CAMEL.findall(text)))
+    names = sorted(word for word in set(_SIMPLE_WORD.findall(text)) if not word.islower() and _CAMEL.search(word))
     parts = [part for name in names for part in split_identifier(name)]
     return " ".join([*parts, *pairs(text)])
 

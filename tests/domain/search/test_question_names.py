@@ -1,7 +1,10 @@
 """Names in a question, and whether it asks for what one of them is."""
 
+import time
+
 import pytest
 
+from bot.domain.search.history_questions import asks_for_history
 from bot.domain.search.question_names import names_in
 
 DEFINITIONS = {
@@ -67,7 +70,15 @@ def test_files_are_named_with_their_lines_and_folders() -> None:
     assert names_in("what is in `app.py`?").files == ("app.py",)
 
 
-@pytest.mark.parametrize("question", ["", "`", "``` ```", "😀", "`" * 9_000, "a." * 9_000, "::" * 9_000, "x()" * 9_000])
-def test_any_text_is_read(question: str) -> None:
-    """Nothing is too odd, and no more than eight names come of it."""
-    assert len(names_in(question).names) <= 8
+@pytest.mark.parametrize(
+    "part",
+    ["", "`", "` ", "😀", "a.", "::", "x()", "-", "/", "a/", "who ", "what has been ", "_a{} ", "`a{}` ", "a_{}."],
+)
+def test_any_text_is_read_in_no_time(part: str) -> None:
+    """Nothing is too odd or too long, and no more than eight names come of it."""
+    question = "".join(part.format(number) for number in range(40_000 // max(1, len(part))))
+    begin = time.process_time()
+    found = names_in(question)
+    asks_for_history(question)
+    assert time.process_time() - begin < 2
+    assert len(found.names) <= 8
