@@ -86,7 +86,7 @@ def _headings(repo: GitRepo) -> list[str]:
 def _definitions(repo: GitRepo) -> tuple[list[str], list[str]]:
     """Return the names of types and of functions that stand by themselves at HEAD, the most mentioned first.
 
-    Before all those that are written like code: `number` is a word as well.
+    Of the functions those that are written like code come before the others: `number` is a word as well.
     """
     mentions: Counter[str] = Counter()
     types: dict[str, None] = {}
@@ -99,7 +99,8 @@ def _definitions(repo: GitRepo) -> tuple[list[str], list[str]]:
         for one in definitions_in(sources[blob], lines):
             if not one.scope and one.kind is not DefinitionKind.VALUE:
                 (types if one.kind is DefinitionKind.TYPE else functions)[one.name] = None
-    return _by_use(types, mentions), _by_use(functions, mentions)
+    used = _by_use(functions, mentions)
+    return _by_use(types, mentions), sorted(used, key=is_identifier, reverse=True)
 
 
 def _is_source(entry: TreeEntry) -> bool:
@@ -108,4 +109,4 @@ def _is_source(entry: TreeEntry) -> bool:
 
 def _by_use(names: dict[str, None], mentions: Counter[str]) -> list[str]:
     public = [name for name in names if not name.startswith("_") and len(name) >= MIN_CHARS]
-    return sorted(public, key=lambda name: (not is_identifier(name), -mentions[name]))
+    return sorted(public, key=lambda name: -mentions[name])
