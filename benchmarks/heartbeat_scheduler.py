@@ -30,8 +30,7 @@ from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, Scheduler
 from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES, Collection
 from tests.heartbeat.builders import alert_router
 from tests.heartbeat.surface import FakeSurface

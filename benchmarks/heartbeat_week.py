@@ -37,8 +37,7 @@ from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,

@@ -1,6 +1,6 @@
 """The composition root: settings become a bot that starts and stops; imported by the entry points only.
 
-How each part is put together stands in bot/wiring/; here is what runs when, and in which order it ends.
+How each part is put together stands in bot/composition/; here is what runs when, and in which order it ends.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any
 from slack_bolt import Respond
 from slack_sdk import WebClient
 
-from blocks.text.times import with_local_times
+from blocks.text.escaping import with_local_times
 from bot.errors import ProviderError, Unavailable
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import LINE

@@ -1,11 +1,8 @@
-"""One line in the ops channel before there is a bot, for what keeps it from starting.
+"""What the ops channel is told unasked: which cards wait, the brief, the week's picture, what keeps the bot from
+starting.
 
-What the ops channel is told unasked: which cards wait, the brief, and the picture of the week (port Pictures).
-
-A question that begins with a button or a command: asked in the ops channel, then worked like any other.
-
-The message is posted first, so that the thread it is answered in exists; what a crash leaves behind is a message
-without a card, which the asker sees.
+Also a question that begins with a button or a command: it is posted there first, so that the thread it is answered in
+exists, then worked like any other. What a crash leaves behind is a message without a card, which the asker sees.
 """
 
 from __future__ import annotations
@@ -14,8 +11,8 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
+from blocks.text.escaping import with_local_times
 from blocks.text.outgoing_text import escape
-from blocks.text.times import with_local_times
 from blocks.views.brief_view import brief_blocks, reminder_blocks, reminder_line
 from bot.casework.reports.daily_brief import DailyBrief, brief_line
 from bot.casework.reports.status_overview import ThreadLine

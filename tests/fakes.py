@@ -35,9 +35,8 @@ from bot.ports import (
     Person,
     any_job,
 )
-from bot.ports.collections import Collection, CollectionSpec, Model, SingleDocument
+from bot.ports.collections import Collection, CollectionSpec, Model, SingleDocument, Threads
 from bot.ports.storage import DAMAGED
-from bot.ports.threads import Threads
 
 MAX_ATTEMPTS = 3
 

@@ -16,9 +16,9 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.modals.dialogue import notice
+from blocks.text.escaping import local_time
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, fence, plain, section, split, to_mrkdwn, truncate
-from blocks.text.times import local_time
 from bot.domain.heartbeats.alerts import Alert, finding_digest, headline_of, removal_words
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.severity import SIGNS, WORDS

@@ -51,8 +51,8 @@ from blocks.text.outgoing_text import (
     verbatim,
 )
 from blocks.text.splitting import LINK_CHARS, MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of
+from bot.casework.checks.claim_checks import unsourced_statements
 from bot.casework.checks.draft_checks import ref_marks
-from bot.casework.checks.statement_checks import unsourced_statements
 from bot.casework.decisions import DraftClick
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
 from bot.domain.citations.links import sibling_message_link

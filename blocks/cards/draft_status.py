@@ -11,9 +11,9 @@ import re
 
 from slack_sdk.models.blocks import Block
 
+from blocks.text.escaping import local_time
 from blocks.text.outgoing_text import context, escape, plain, quote_block, section, truncate
 from blocks.text.splitting import ROOMY_SECTION_CHARS
-from blocks.text.times import local_time
 from bot.casework.checks.draft_checks import ref_marks
 from bot.domain.questions.approval_basis import Basis, basis_of, is_paid, passed_words, quotes_that_match
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict

@@ -15,8 +15,8 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.modals.dialogue import form
+from blocks.text.escaping import local_time
 from blocks.text.outgoing_text import escape, truncate
-from blocks.text.times import local_time
 from bot.casework.decisions import DraftClick
 from bot.casework.memory.lesson_notes import LessonMark
 from bot.domain.memory.lessons import MAX_WORDS_CHARS, Lesson, decided_by

@@ -15,10 +15,10 @@ from slack_sdk.models.blocks import (
 )
 
 from blocks import ids
+from blocks.text.escaping import local_time
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, escape_text, fence, plain, quote_block, section, truncate
 from blocks.text.splitting import OPTION_CHARS
-from blocks.text.times import local_time
 from bot.domain.playbooks.playbook_requests import RequestVerb
 from bot.domain.playbooks.proposals import Proposal, ProposalStatus
 

@@ -21,9 +21,9 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.modals.dialogue import form
+from blocks.text.escaping import local_time
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, fence, plain, quote_block, section, truncate
-from blocks.text.times import local_time
 from bot.domain.sharing.suggestion_wording import NO_SUGGESTIONS, describe_suggestion, order, suggestion_line
 from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus
 

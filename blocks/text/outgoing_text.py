@@ -15,7 +15,7 @@ from typing import Final
 
 from slack_sdk.models.blocks import ContextBlock, MarkdownTextObject, SectionBlock
 
-from blocks.text.escaping import FENCE, disarm_mentions, escape, escape_controls, fence, prefix_lines
+from blocks.text.escaping import FENCE, disarm_mentions, escape, escape_controls, fence, prefix_lines, with_local_times
 from blocks.text.mrkdwn import to_mrkdwn
 from blocks.text.splitting import (
     BUTTON_CHARS,
@@ -28,7 +28,6 @@ from blocks.text.splitting import (
     split,
     truncate,
 )
-from blocks.text.times import with_local_times
 
 __all__ = [
     "BUTTON_CHARS",

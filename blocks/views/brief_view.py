@@ -1,8 +1,6 @@
-"""The drafts that wait for a decision, a line each with the way to its card; questions are for approvers' eyes.
+"""The brief, the end-of-day report, `/triage open` and reminders: what waits, what happened, what it cost. Pure.
 
-The brief and the end-of-day report: what waits, with the way to each card, what happened, what it cost.
-
-Pure. Who may not approve gets counts, and neither questions nor findings nor remarks.
+Who may not approve gets counts: no questions, findings or remarks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What somebody was told about their last click, on top of their App Home. Pure.
-
-App Home: drafts with their buttons, sessions, the day in numbers, health. Pure.
+"""App Home: the answer to the last click, drafts with their buttons, sessions, the day in numbers, health. Pure.
 
 Nobody decides on what they have not read: a draft has buttons only where it is shown whole, as its card shows it. What
 Slack has no room for (100 blocks, 250 kB) is a line with a link to its card.
@@ -26,6 +24,7 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.cards.draft_card import draft_fits
+from blocks.text.escaping import local_time
 from blocks.text.outgoing_text import (
     SECTION_CHARS,
     context,
@@ -37,7 +36,6 @@ from blocks.text.outgoing_text import (
     truncate,
 )
 from blocks.text.splitting import VIEW_BLOCKS, VIEW_BYTES, size_of
-from blocks.text.times import local_time
 from blocks.views.brief_view import card_link, draft_lines
 from blocks.views.heartbeat_view import row_text
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine

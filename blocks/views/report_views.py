@@ -1,8 +1,6 @@
-"""Who may approve, and where that is written; for one pair of eyes, so nobody named here is notified.
+"""What `/triage status`, `/triage metrics` and `/triage approve-list` show. Pure.
 
-What `/triage metrics` shows: one screen, what misses its target first, what cannot be told yet last, small.
-
-What `/triage status` and `triage status` say, as plain lines; the command wraps them for its screen.
+Metrics fit one screen: what misses its target first, what cannot be told yet last. Nobody named in a list is notified.
 """
 
 from __future__ import annotations

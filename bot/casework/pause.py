@@ -1,12 +1,7 @@
-"""Somebody has stopped all work that costs money, for as long as they say. Pure.
+"""Pause and resume: while paused, messages are heard and get their cards, and nothing that costs money begins.
 
-The pause as anybody reads it, beside a running bot too.
-
-A document that is there and cannot be read is a pause by somebody: spending goes on only where nobody objected.
-
-Pause and resume: while paused messages are heard and get their cards, and nothing that costs money begins.
-
-Writes one document, removed when work goes on; the queue keeps what waits, so resuming has nothing to find again.
+Writes one document, removed when work goes on; the queue keeps what waits, so resuming has nothing to find again. A
+document that is there and cannot be read counts as a pause: spending goes on only where nobody objected.
 """
 
 from __future__ import annotations

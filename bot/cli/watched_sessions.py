@@ -9,8 +9,7 @@ from bot.adapters.process.system_clock import SystemClock, local_zone
 from bot.adapters.storage.files.file_store import FileStore
 from bot.cli.data_directory import environment_at, settings_at
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES, Collection
 
 

@@ -1,7 +1,4 @@
-"""Where long runs happen and with what: tmux or plain processes, this Python, the variables they may see.
-
-Casework, put together: who investigates, what a click does, what works off the queue, and what a start settles.
-"""
+"""Builds casework: who investigates, where long runs happen, what a click does, what a start settles."""
 
 from __future__ import annotations
 

@@ -42,8 +42,7 @@ from bot.heartbeat.schedule.session_faults import SessionFaults
 from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.sharing_tools import SharingTools

@@ -20,11 +20,10 @@ from bot.agent.prompts import prompt
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
 from bot.agent.tools.code_tools import code_tools, reading_tools
-from bot.casework.investigate.assignment import Investigator
+from bot.casework.investigate.assignment import GapNamingInvestigator, Investigator
 from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor, ValidatorAnswer
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.run_records import RunRecorder
-from bot.casework.investigate.search_gaps import GapNamingInvestigator
 from bot.casework.validate.model_validator import ModelValidator
 from bot.casework.validate.validation import CodeValidator, Validator
 from bot.composition.model_access import ModelAccess, open_model_access, stall_limit_s, thread_allowance, uses_models

@@ -1,14 +1,6 @@
-"""The part of triage.yml about the morning brief and the end-of-day report: when each is said in the ops channel.
-
-Values only; bot/config/settings.py reads them. Both are off until a time is given.
-
-Settings of how long a card may wait and what becomes of proposed notes.
-
-The part of triage.yml about long investigations: when one starts, who carries it out, for how long at most.
+"""The parts of triage.yml about casework: briefs, how long cards wait, proposed notes, long investigations, pages.
 
 Values only; bot/config/settings.py reads them.
-
-When a question that pages rings again, and who is told next.
 """
 
 from __future__ import annotations

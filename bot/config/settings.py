@@ -1,8 +1,6 @@
 """The only reader of triage.yml.
 
 Everything wrong is found at once and refused, each problem naming its key and what would be right.
-
-The `slack` block of triage.yml: how Slack reaches the bot, and how fast the bot speaks.
 """
 
 from __future__ import annotations

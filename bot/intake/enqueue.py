@@ -1,10 +1,7 @@
-"""Decides which job a message becomes, by its words alone: a question, a follow-up, an instruction, an order. Pure.
+"""Decides which job a message becomes, by its words alone: a question, a follow-up, an instruction, an order.
 
-Queues anew what a job that could not be read may have held: the questions of the journal nobody knows of.
-
-Reads events-classified.ndjson from the time in the name of the damaged file on. A question counts as known where a job
-for its thread waits or its thread's record, open or closed, names it; queued twice it would be answered once all the
-same, because casework knows each message.
+Also queues anew what a job file that could not be read may have held: the questions of the journal, from the time in
+the file's name on, that no waiting job and no thread's record names. Queued twice, one is answered once all the same.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ from bot.domain.threads import thread_key
 from bot.intake.classifier.classification import classify, says_settled
 from bot.intake.classifier.rules import Rules
 from bot.ports import JobQueue, Journal
-from bot.ports.threads import Threads
+from bot.ports.collections import Threads
 
 _SHOWS: Final = frozenset({MessageType.IMAGE, MessageType.FILE})
 """Whoever sends a picture with an "ok" may answer with the picture."""

@@ -25,9 +25,9 @@ from blocks.cards.draft_card import (
     reply_messages,
     reply_text,
 )
+from blocks.text.escaping import with_local_times
 from blocks.text.message_size import REFUSED_CONTENT
 from blocks.text.outgoing_text import escape
-from blocks.text.times import with_local_times
 from bot.casework.memory.lesson_notes import NO_LESSON, LessonMark
 from bot.domain.threads import ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed

@@ -23,8 +23,7 @@ from bot.heartbeat.schedule.session_overview import rows
 from bot.heartbeat.schedule.session_wording import beside_ok_today
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
 from bot.heartbeat.sessions.session_inbox import Assigning
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock
 from handlers.commands.typed_command import TypedCommand, reject_extra_words
 

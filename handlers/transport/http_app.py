@@ -1,11 +1,7 @@
-"""Says whether Slack sent a request, from its bytes alone; what it did not send is neither parsed, kept nor logged.
+"""HTTP mode as a WSGI application: Slack's requests, checked by their signature before anything of a body is read.
 
 A signature counts once: the same signed request again is a replay, and refused as long as its timestamp would pass.
 Source: https://docs.slack.dev/authentication/verifying-requests-from-slack
-
-HTTP mode's door: who may come in, as a WSGI application.
-
-Nothing of a body is parsed, journaled or logged before its signature was checked.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Keeps what the bot says within Slack's rates, so that a refusal (429) stays the exception.
 
-Posts are paced per channel, updates of cards for the whole workspace. Nobody waits longer than their patience: what
-would take longer is refused at once, with how long it would have taken.
-Source: https://docs.slack.dev/apis/web-api/rate-limits (posts about 1/s a channel, chat.update Tier 3: 50/min; bursts).
+The rate of posts is `slack.posts_per_second`, for each channel; card updates share one rate for the whole workspace.
+One process serves one workspace. Nobody waits longer than their patience: what would take longer is refused at once,
+with how long it would have taken.
+Source: https://docs.slack.dev/apis/web-api/rate-limits (posts about 1/s a channel, chat.update Tier 3: 50/min;
+bursts).
 """
 
 from __future__ import annotations

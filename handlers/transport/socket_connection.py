@@ -1,16 +1,9 @@
-"""Socket Mode envelopes on their way to Bolt: what is not shaped like Slack's is acknowledged and goes no further.
+"""Socket Mode: one or two connections to one Bolt app, and the truth about them in slack/connection.json.
 
-Bolt reads ids out of a body before any middleware runs and fails on the wrong type of one; unacknowledged, the same
-body would only come again.
-
-A click, a command or a submitted view that arrives on two connections is carried out once.
-
-Slack gives each envelope to one connection; other servers, and a reconnect, may give it to both. Messages are not
-counted here: the watcher knows them, and one that could not be stored has to come again.
-
-The bot's ear: one or two Socket Mode connections to one Bolt app, and the truth about them in slack/connection.json.
-
-Everything that arrives on a new session waits until `on_session` has noted that something may have been missed.
+Everything that arrives on a new session waits until `on_session` has noted that something may have been missed. A
+payload that is not shaped like Slack's is acknowledged and goes no further: Bolt fails on it before any middleware
+runs, and unacknowledged it would come again. A click, a command or a submitted view that arrives on two connections is
+carried out once; messages are not counted here, for the watcher knows them.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Indicator, Wake
 from bot.heartbeat.schedule.beat_log import BeatLog
-from bot.heartbeat.sessions.session_memory import SessionMemory
+from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.ports.collections import HOME
 
 CONFIG = """

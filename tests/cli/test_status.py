@@ -17,9 +17,9 @@ from bot.adapters.storage.files.file_store import FileStore
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.domain.severity import Severity
 from bot.domain.threads import ThreadStatus
-from bot.heartbeat.sessions.session_memory import SessionMemory
+from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.intake.presence import Presence, this_process
-from bot.ports.threads import Threads
+from bot.ports.collections import Threads
 from tests.builders import THREAD_ID, in_status
 
 CONNECTION = "slack/connection.json"

@@ -13,9 +13,9 @@ from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
+from bot.casework.investigate.assignment import GapNamingInvestigator
 from bot.casework.investigate.model_investigator import ModelInvestigator
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
-from bot.casework.investigate.search_gaps import GapNamingInvestigator
 from bot.casework.validate.model_validator import ModelValidator
 from bot.casework.validate.validation import CodeValidator
 from bot.composition.investigators import CaseworkModels, InvestigationInputs, build_investigators

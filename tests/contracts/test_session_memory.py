@@ -20,7 +20,7 @@ from bot.domain.heartbeats.session_state import (
     SessionState,
 )
 from bot.errors import InputError, StoreError
-from bot.heartbeat.sessions.session_memory import SessionMemory
+from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.fakes import MemoryStore
 
 Open = Callable[[], SessionMemory]

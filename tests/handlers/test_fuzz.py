@@ -38,13 +38,11 @@ from bot.heartbeat.playbooks.proposal_matching import ProposalMatcher
 from bot.heartbeat.playbooks.proposal_service import ProposalService
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
-from bot.ports.collections import OVERRIDES, PROPOSALS, SUGGESTIONS
-from bot.ports.threads import Threads
+from bot.ports.collections import OVERRIDES, PROPOSALS, SUGGESTIONS, Threads
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue

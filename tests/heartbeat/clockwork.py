@@ -20,8 +20,7 @@ from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,

@@ -11,8 +11,7 @@ from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import InboxMessage
 from bot.domain.sharing.suggestions import DecidedBy
 from bot.heartbeat.sessions.session_inbox import SessionInbox
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions

@@ -21,7 +21,7 @@ from bot.adapters.storage.files.file_store import FileStore
 from bot.domain.playbook import parse
 from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
-from bot.heartbeat.sessions.session_memory import SessionMemory
+from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.ports.collections import SUGGESTIONS, Collection
 from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, shown_text

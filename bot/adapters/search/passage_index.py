@@ -16,8 +16,7 @@ from typing import TypeVar
 
 from bot.adapters.search import passage_store as rows
 from bot.adapters.search.passage_store import Damaged, PassageStore, is_readable, read_file
-from bot.agent.git.git_repo import GitRepo, TreeEntry
-from bot.agent.git.lfs import is_pointer
+from bot.agent.git.git_repo import GitRepo, TreeEntry, is_pointer
 from bot.domain.search.definitions import Definition
 from bot.domain.search.file_kinds import may_hold_text
 from bot.domain.search.index_gaps import IndexGaps

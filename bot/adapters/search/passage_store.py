@@ -24,8 +24,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 
-from bot.agent.git.git_repo import TreeEntry, split_lines
-from bot.agent.git.lfs import is_pointer
+from bot.agent.git.git_repo import TreeEntry, is_pointer, split_lines
 from bot.agent.tools.tool_output import redact_lines
 from bot.domain.credentials.secret_forms import VERSION as CREDENTIAL_FORMS
 from bot.domain.search.chunks import Chunk, split_into_chunks

@@ -1,11 +1,14 @@
-"""Reading a git checkout: blobs, trees and commits, nothing else.
+"""Reading a git checkout: blobs, trees and commits, and what Git LFS keeps for them.
 
 Every call is an argv (never a shell), in a scrubbed environment, with hooks, file-system monitors, external diff
-drivers and prompts off. Only committed content is read: what lies in the work tree is not evidence.
+drivers and prompts off. Only committed content is read: what lies in the work tree is not evidence. A file of Git LFS
+is read below .git/lfs, and only if it has the digest that the commit's pointer names; no program of LFS is run.
+Source: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -17,7 +20,6 @@ from pathlib import Path
 from typing import Final
 
 from bot.agent.git.git_process import GitProcess
-from bot.agent.git.lfs import fetched, is_pointer
 from bot.domain.text.file_text import file_lines
 from bot.errors import ConfigError, ProviderError
 
@@ -248,3 +250,29 @@ def _refusal(process: GitProcess, path: Path) -> ConfigError:
             "and give that folder"
         )
     return ConfigError(f"codebase: {path} is no git checkout; clone one there, or run `git init` and commit")
+
+
+MAX_POINTER_BYTES: Final = 1_024
+MAX_BYTES: Final = 2_000_000
+"""A longer file is not read: it stays the pointer."""
+_POINTER: Final = re.compile(rb"version https://git-lfs\.github\.com/spec/[^\n]{1,20}\n")
+_DIGEST: Final = re.compile(rb"^oid sha256:([0-9a-f]{64})$", re.M)
+_SIZE: Final = re.compile(rb"^size (\d{1,15})$", re.M)
+
+
+def is_pointer(content: bytes) -> bool:
+    """Whether a file holds no content of its own, but says where Git LFS keeps it."""
+    return len(content) < MAX_POINTER_BYTES and _POINTER.match(content) is not None
+
+
+def fetched(pointer: bytes, store: Path) -> bytes | None:
+    """Return the file that a pointer stands for from `store`, `.git/lfs/objects`; None where it is not there."""
+    digest, size = _DIGEST.search(pointer), _SIZE.search(pointer)
+    if digest is None or size is None or int(size[1]) > MAX_BYTES:
+        return None
+    name = digest[1].decode()
+    try:
+        content = (store / name[:2] / name[2:4] / name).read_bytes()
+    except OSError:
+        return None
+    return content if hashlib.sha256(content).hexdigest() == name else None

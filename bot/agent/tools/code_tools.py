@@ -1,11 +1,7 @@
-"""Wraps a tool's answer so that every call stands in the ledger, answered or not.
-
-What is recorded is the canonical JSON of the arguments: a citation cannot be conjured up by searching for its text.
-
-What a model may do with the codebase: read, list, search and look back; never write, never run.
+"""What a model may do with the codebase: read, list, search and look back; never write, never run.
 
 A toolset is bound to one ledger and to the commit that was HEAD when it was made, so that what was read is what quotes
-are checked against. It serves one run, in one thread.
+are checked against; every call stands in the ledger, answered or not. It serves one run, in one thread.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""The shape of an investigator's return: its caps and what may not be empty. Pure.
-
-The reasons tell the writer what to do, since they are what a second round is given.
-
-Every check of a draft that code can make, before any model is asked: SPEC §4.3.
+"""Every check of a draft that code can make, before any model is asked: SPEC §4.3.
 
 Reads the repository at the cited commits, the run's ledger and memory/. A check that cannot be made has `ok` None and
-does no harm, but a draft needs at least one citation that is proved (`grounded`).
+does no harm, but a draft needs at least one citation that is proved (`grounded`). The reasons tell the writer what to
+do, since they are what a second round is given.
 """
 
 from __future__ import annotations
@@ -20,8 +17,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.tools.snapshot import is_withheld
 from bot.casework.checks.citation_checks import CitationResult, CitationSources, Proof, check_citation
-from bot.casework.checks.place_checks import Proved, modules_named, places_check
-from bot.casework.checks.statement_checks import STATEMENTS, statements_check
+from bot.casework.checks.claim_checks import STATEMENTS, Proved, modules_named, places_check, statements_check
 from bot.casework.checks.style_checks import style_checks
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.questions.draft_tone import sentences, word_count

@@ -1,12 +1,8 @@
-"""The variables a long run may see: what its model needs, and nothing of the chat's.
-
-Slack's tokens are not among them, whatever the operator's environment holds: a run reads the codebase and a model's
-words, and has no business in the chat. Pure.
-
-The long run itself, in a process of its own: one request in, return.json and `.done` out.
+"""A long run, in a process of its own: one request in, return.json and `.done` out.
 
 Prints what it does, for whoever watches; the last line says how it ended. `.done` comes last whatever happens, so that
-nobody waits for a run that is over.
+nobody waits for a run that is over. It gets the variables its model needs and none of Slack's tokens: it has no
+business in the chat.
 """
 
 from __future__ import annotations

@@ -1,17 +1,16 @@
 """What an investigator is given, what it hands back, and the one thing it does.
 
-What an investigator is told: the question and all that was said about it, put together for one round.
-
-Reads the thread's state, the chat, memory and one line on each other open thread, and never the codebase. What that
-reading amounts to is counted as orchestrator tokens (UTF-8 bytes / 4).
+An assignment is put together for one round from the thread's state, the chat, memory and one line on each other open
+thread, never from the codebase; its size is counted as orchestrator tokens (UTF-8 bytes / 4). What comes back names
+the files that the search could not look into, so that "nothing found" is not taken for "nowhere".
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple, Protocol
 
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
@@ -19,8 +18,8 @@ from bot.casework.thread_service import ThreadService
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.passages import MemoryHit
 from bot.domain.threads import QuestionType, ThreadState
-from bot.errors import ProviderError
-from bot.ports import ChatMessage, is_stranger
+from bot.errors import ProviderError, TriageError
+from bot.ports import ChatMessage, PassageIndex, is_stranger
 
 
 class ThreadMessage(NamedTuple):
@@ -193,3 +192,28 @@ def _summary(state: ThreadState) -> str:
 
 def _line(hit: MemoryHit) -> str:
     return f"{hit.ref} {hit.title} {hit.excerpt}"
+
+
+NO_INDEX: Final = "nobody can tell which files, for the search index cannot be used"
+
+
+@dataclass(frozen=True, slots=True)
+class GapNamingInvestigator:
+    """Port Investigator: what `investigator` found, with the gaps of `index` in its return."""
+
+    investigator: Investigator
+    index: PassageIndex
+
+    def investigate(
+        self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
+    ) -> Investigation:
+        """Return the draft; raises what the investigator raises."""
+        found = self.investigator.investigate(assignment, run_id=run_id, on_progress=on_progress)
+        return replace(found, ret=found.ret.model_copy(update={"not_searched": self._gaps() or None}))
+
+    def _gaps(self) -> str:
+        try:
+            return self.index.refresh().gaps.words()
+        except TriageError:
+            log.warning("the index's gaps are not known", extra={"action": "gaps_unknown"}, exc_info=True)
+            return NO_INDEX

@@ -1,11 +1,9 @@
-"""The offline investigator's words: what it says of the lines it found, and what it asks when it found none.
-
-Pure. It names and quotes passages and claims no more; every line quoted is verbatim.
-
-The investigator that needs no model: it looks names up, asks git who changed them, searches, and quotes what it found.
+"""The investigator that needs no model: it looks names up, asks git who changed them, searches, and quotes what it
+found.
 
 Reads the index, memory hits, commits and the cited lines at their commit; writes nothing. Every line it quotes is read
-from git in this run and stands in the ledger; with nothing relevant there is no draft.
+from git in this run and stands in the ledger; with nothing relevant there is no draft. It claims no more than it
+quotes.
 """
 
 from __future__ import annotations

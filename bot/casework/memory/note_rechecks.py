@@ -1,11 +1,8 @@
-"""What a person is shown of a note whose lines changed: what it says, what stood there, what stands there now.
+"""Asks people about notes whose cited lines changed: once for each note, and nobody's note is decided for them.
 
-Reads blobs of two commits, writes nothing.
-
-Asks people about notes whose cited lines changed: once for each note, and nobody's note is decided for them.
-
-The notes are looked through once for each HEAD. Each step is saved before the next begins and can be repeated: a
-decision is on file before the note is touched, and the card follows the file.
+A card shows what the note says, what stood there and what stands there now. The notes are looked through once for each
+HEAD. Each step is saved before the next begins and can be repeated: a decision is on file before the note is touched,
+and the card follows the file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What the rounds of threads came to: first verdicts, bounces and whether they helped, citations found false. Pure.
+"""The criteria that allow no exception, AC-03, AC-04, AC-07, AC-08 and AC-09 of SPEC §8, from what is on record. Pure.
 
-The criteria that allow no exception: AC-03, AC-04, AC-07, AC-08, AC-09 of SPEC §8, from what is on record. Pure.
-
-What the record cannot show (a kill at any moment) is proved by the journeys under tests/; here is what really happened.
+Also what rounds came to: first verdicts, bounces and whether they helped, citations found false. What the record
+cannot show (a kill at any moment) is proved by the journeys under tests/.
 """
 
 from __future__ import annotations

@@ -14,8 +14,7 @@ from typing import Final
 from bot.adapters.process.tmux import choose_terminal
 from bot.adapters.storage.files.atomic_write import is_no_folder, list_files
 from bot.adapters.storage.files.retention import disk_used, size
-from bot.agent.git.git_repo import GitRepo
-from bot.agent.git.lfs import MAX_POINTER_BYTES, is_pointer
+from bot.agent.git.git_repo import MAX_POINTER_BYTES, GitRepo, is_pointer
 from bot.casework.reports.health_checks import HealthCheck, well, wrong
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, UnreadSettings
 from bot.composition.shared_services import REPLACEABLE_FOLDERS

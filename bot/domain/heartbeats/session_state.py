@@ -16,7 +16,7 @@ from pydantic import AwareDatetime, BeforeValidator, PlainSerializer
 
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.heartbeats.beats import Delivered, RunCheckpoint, Wake
-from bot.domain.heartbeats.finding_keys import DuplicateCheck
+from bot.domain.heartbeats.repeated_alerts import DuplicateCheck
 from bot.domain.heartbeats.task_history import TaskHistory
 from bot.domain.intervals import format_interval, parse_interval
 from bot.domain.severity import Severity

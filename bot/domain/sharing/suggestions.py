@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final, NamedTuple, Self
 from pydantic import AwareDatetime, BaseModel, StringConstraints
 
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE
-from bot.domain.heartbeats.finding_keys import normalised
+from bot.domain.heartbeats.repeated_alerts import normalised
 from bot.domain.search.tokens import STOP_WORDS, stem
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError

@@ -16,8 +16,7 @@ from bot.errors import ProviderError, StoreError, Unavailable
 from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult, as_seen, ended, preview_of
 from bot.heartbeat.alerts.notifier import Notifier
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import Session
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 from bot.ports import Clock, Surface
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from bot.domain.heartbeats.alerts import finding_digest, removal_words
 from bot.domain.heartbeats.beats import Delivered
 from bot.domain.heartbeats.session_state import OpenFinding, SessionState
 from bot.errors import Conflict, InputError, TriageError
-from bot.heartbeat.sessions.session_memory import SessionMemory
+from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.ports import Clock
 
 SNOOZES: Final = {"1 h": timedelta(hours=1), "4 h": timedelta(hours=4), "24 h": timedelta(hours=24)}

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from bot.domain.heartbeats.alerts import Alert, headline_of
 from bot.domain.heartbeats.beats import Delivered, Finding, Wake
-from bot.domain.heartbeats.finding_keys import FLAGS
+from bot.domain.heartbeats.repeated_alerts import FLAGS
 from bot.domain.heartbeats.session_state import KEPT_OPENINGS, OpenFinding, Removal, SessionState
 from bot.domain.severity import SIGNS, highest
 from bot.domain.tiers import Tier

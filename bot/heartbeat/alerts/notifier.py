@@ -26,8 +26,7 @@ from bot.heartbeat.alerts.notifications import (
     redact_route,
     split_for_digest,
 )
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import Session
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 from bot.ports import Surface
 
 log = logging.getLogger(__name__)

@@ -20,8 +20,7 @@ from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import LONGEST_SNOOZE
 from bot.heartbeat.alerts.notifications import destination, finding_alert
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, Surface, Workspace
 
 log = logging.getLogger(__name__)

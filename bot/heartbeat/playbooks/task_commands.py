@@ -29,8 +29,7 @@ from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
 from bot.heartbeat.playbooks.task_list import TaskList, one_line_text, task_list
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import PLAYBOOK, SessionRegistry
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, SessionMemory, SessionRegistry
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
 

@@ -20,8 +20,7 @@ from bot.errors import InputError
 from bot.heartbeat.run.inputs import stamps_of
 from bot.heartbeat.schedule.session_overview import next_beat
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import Session
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 
 HEADINGS = {Tier.QUICK: "Quick, at every beat", Tier.HOURLY: "Hourly", Tier.DAILY: "Daily"}
 

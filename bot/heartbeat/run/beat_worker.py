@@ -27,8 +27,7 @@ from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
 from bot.heartbeat.run.pipeline import BeatPipeline, broken_off
 from bot.heartbeat.schedule.admission import is_alert_due, mark_alerted, pause_notice
 from bot.heartbeat.schedule.scheduler import Scheduler
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session, SessionRegistry
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.ports import Clock
 

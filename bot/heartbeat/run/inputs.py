@@ -18,7 +18,7 @@ from typing import Final
 
 from bot.domain.heartbeats.beats import Finding
 from bot.domain.heartbeats.checks import FLAGS_COMMAND, Argv, adopted, commands_in
-from bot.domain.heartbeats.finding_keys import ASSIGNMENTS, FLAGS, MESSAGE
+from bot.domain.heartbeats.repeated_alerts import ASSIGNMENTS, FLAGS, MESSAGE
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.heartbeats.task_history import TierMove, suggested_moves
 from bot.domain.jobs import Job, JobKind
@@ -30,8 +30,7 @@ from bot.heartbeat.run.beat_record import BeatStart
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.probes import ProbeResult, Probes
 from bot.heartbeat.run.receipts import again, is_unreported, open_flags, standing
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.ports import Clock
 

@@ -16,7 +16,7 @@ from typing import Any
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped
 from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, BeatStep, Finding, RunCheckpoint, Wake
 from bot.domain.heartbeats.checks import identity_of
-from bot.domain.heartbeats.finding_keys import FLAGS
+from bot.domain.heartbeats.repeated_alerts import FLAGS
 from bot.domain.heartbeats.session_state import MessageKind, SessionState
 from bot.domain.playbook import Playbook
 from bot.domain.returns import Usage
@@ -32,8 +32,7 @@ from bot.heartbeat.run.beat_view import BeatView, FullRun
 from bot.heartbeat.run.inputs import CommandPool, InputCollector, is_same_playbook, is_unchanged, still_standing
 from bot.heartbeat.run.prescreen_step import PrescreenStep, Screened
 from bot.heartbeat.run.receipts import boxes_of, failures, judge_report, needs_full_look, notes, standing
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import Session
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 
 log = logging.getLogger(__name__)
 

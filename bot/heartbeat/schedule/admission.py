@@ -20,8 +20,7 @@ from bot.domain.text.humanize import utc_text
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session, SessionMemory
 from bot.ports import Clock
 
 PAUSE_AFTER: Final = 5

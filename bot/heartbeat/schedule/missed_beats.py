@@ -15,8 +15,7 @@ from bot.domain.text.humanize import utc_text
 from bot.errors import TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import Session
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 
 ENOUGH: Final = 2
 LONGEST_BEAT: Final = timedelta(minutes=20)

@@ -24,8 +24,7 @@ from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.missed_beats import MissedBeatAlerts
 from bot.heartbeat.schedule.wake_box import WakeBox
 from bot.heartbeat.sessions.session_inbox import wakes_its_reader
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, JobQueue
 
 log = logging.getLogger(__name__)

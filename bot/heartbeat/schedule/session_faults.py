@@ -15,8 +15,7 @@ from bot.errors import StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.schedule.admission import TRACKED
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock
 
 log = logging.getLogger(__name__)

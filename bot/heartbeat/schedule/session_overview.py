@@ -17,8 +17,7 @@ from bot.domain.text.humanize import utc_text
 from bot.errors import StoreError
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 
 LOOK_AHEAD: Final = 1_000
 

@@ -13,8 +13,7 @@ from bot.domain.heartbeats.session_state import ChangedBy, InboxMessage, Message
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import check_whole, has_visible, one_line, strip_hidden
 from bot.errors import InputError
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 
 MAX_CHARS: Final = 2_000
 SHOWN_CHARS: Final = 200

@@ -22,8 +22,7 @@ from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.playbooks.template_seeding import can_work, checkout_at
 from bot.heartbeat.sessions.session_inbox import SessionInbox
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.suggestion_candidates import Candidate, SessionPlaybook, candidates
 from bot.ports import Clock
 from bot.ports.collections import Collection

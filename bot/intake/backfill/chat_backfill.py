@@ -1,9 +1,8 @@
-"""The one line about an absence. Pure.
+"""Reads back what was said while the bot was away and gives it to the watcher, as if it had just been delivered.
 
-Reads what was said while the bot was away and gives it to the watcher, as if it had just been delivered.
-
-Opens a hole (bot/intake/backfill/gaps.py) before anything is heard on a new connection, fills it on a thread of its
-own, and tries again, ever more slowly, until it is filled. Live messages go on meanwhile; what comes twice counts once.
+Opens a gap (bot/intake/backfill/gaps.py) before anything is heard on a new connection, fills it on a thread of its
+own, and tries again, ever more slowly, until it is filled. Live messages go on meanwhile; what comes twice counts
+once. The ops channel gets one line about each absence.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from bot.intake.backfill.gaps import Gap, Gaps
 from bot.intake.backfill.missed_messages import MissedMessages, Wait
 from bot.intake.watcher import Watcher
 from bot.ports import ChatHistory, Clock
-from bot.ports.threads import Threads
+from bot.ports.collections import Threads
 
 NOT_WORTH_A_LINE = timedelta(minutes=1)
 

@@ -9,8 +9,8 @@ import pytest
 
 from blocks import ids
 from blocks.cards.alert_card import alert_blocks, alert_text, mark_of, playbook_modal, resolved_text
+from blocks.text.escaping import local_time
 from blocks.text.splitting import SECTION_CHARS
-from blocks.text.times import local_time
 from bot.domain.heartbeats.alerts import Alert, finding_digest
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import OpenFinding

@@ -12,7 +12,7 @@ from bot.casework.reports.open_findings import count_findings, read_open_finding
 from bot.casework.reports.status_overview import overview
 from bot.domain.heartbeats.session_state import OpenFinding, Removal
 from bot.domain.severity import Severity
-from bot.heartbeat.sessions.session_memory import SessionMemory
+from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.builders import NOW
 
 DAY = timedelta(days=1)

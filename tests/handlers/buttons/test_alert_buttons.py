@@ -17,8 +17,7 @@ from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.domain.heartbeats.session_state import OpenFinding
 from bot.errors import InputError, ProviderError, Unconfirmed
 from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from handlers.buttons.alert_buttons import NOT_YOURS, AlertActions, AlertButtons
 from handlers.buttons.decision_handler import say_beside

@@ -18,7 +18,7 @@ from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult, is_private_route
-from bot.heartbeat.sessions.session_memory import SessionMemory
+from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.fakes import FakeClock, MemoryStore
 from tests.heartbeat.builders import AT, a_session, alert_router
 from tests.heartbeat.surface import FakeSurface

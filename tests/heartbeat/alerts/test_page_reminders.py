@@ -16,8 +16,7 @@ from bot.errors import ProviderError, Unavailable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.notifications import BeatOutcome
 from bot.heartbeat.alerts.page_reminders import Rings
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
 from tests.heartbeat.builders import AT, alert_router

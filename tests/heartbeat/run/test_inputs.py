@@ -19,7 +19,7 @@ from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.inputs import FLAGS_COMMAND, is_unchanged, stamps_of, still_standing
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.run.receipts import FLAGS, MESSAGE
-from bot.heartbeat.sessions.session_memory import SessionMemory
+from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.fakes import MemoryStore
 from tests.gitrepo import make_repo
 from tests.heartbeat.builders import AT, a_session, a_view, input_collector

@@ -13,8 +13,7 @@ from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake
 from bot.domain.heartbeats.session_state import Failures, SessionState, SpentToday
 from bot.heartbeat.schedule.admission import Admission, Refusal, spent_today
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import resolve_session
+from bot.heartbeat.sessions.session_registry import SessionMemory, resolve_session
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore
 from tests.gitrepo import git, make_repo
 from tests.heartbeat.clockwork import DM, START, TASK, session_settings

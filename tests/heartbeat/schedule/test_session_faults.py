@@ -11,8 +11,7 @@ from bot.errors import Unavailable
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.session_faults import SessionFaults
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
 from tests.heartbeat.builders import alert_router

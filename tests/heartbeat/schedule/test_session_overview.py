@@ -7,8 +7,7 @@ from pathlib import Path
 from bot.heartbeat.schedule.beat_log import BeatLog
 from bot.heartbeat.schedule.session_overview import rows
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, FakeWorkspace, MemoryJournal, MemoryStore, in_memory
 from tests.heartbeat.clockwork import session_settings

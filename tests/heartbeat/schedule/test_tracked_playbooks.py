@@ -9,8 +9,7 @@ import pytest
 
 from bot.errors import Unavailable
 from bot.heartbeat.schedule.session_faults import SessionFaults
-from bot.heartbeat.sessions.session_memory import SessionMemory
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, MemoryStore, in_memory
 from tests.gitrepo import git, make_repo

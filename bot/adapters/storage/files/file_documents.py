@@ -16,8 +16,7 @@ from typing import Any, Final
 from bot.adapters.storage.files.atomic_write import create_folder, make_folder, set_aside
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.json_files import EmptyFiles, JsonFiles, OneJsonFile, file_stamp
-from bot.adapters.storage.files.thread_archive import FileArchive
-from bot.adapters.storage.files.tinydb_documents import TinyFiles
+from bot.adapters.storage.files.tinydb_documents import FileArchive, TinyFiles
 from bot.errors import Conflict
 from bot.ports.storage import ArchivedDocument, DamagedDocument, Document
 

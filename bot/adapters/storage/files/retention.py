@@ -1,9 +1,8 @@
-"""How much disk a data directory uses, counted for a second or two at most.
+"""Removes old records of runs, so that years of work fit a disk: whole folders of runs/ and escalations/.
 
-Old records of runs are removed, so that years of work fit a disk: whole folders of runs/ and escalations/.
-
-What belongs to an open thread stays however old, and journals, closed threads and memory are nobody's business here. A
-folder is renamed before it is emptied, so a crash leaves none that looks whole. Links are left alone, and not followed.
+What belongs to an open thread stays however old; journals, closed threads and memory are not touched. A folder is
+renamed before it is emptied, so a crash leaves none that looks whole. Links are not followed. Also counts the disk
+space a data directory uses.
 """
 
 from __future__ import annotations

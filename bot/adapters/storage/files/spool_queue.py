@@ -1,8 +1,10 @@
 """Waiting work as files: queue/ waits, queue/running/ is claimed, queue/failed/ is given up.
 
-A claim is a rename, so a job is in exactly one folder whatever happens; what a crash left in running/ goes back to its
-place at the next start. That counts as a death and not as an attempt: a job that the process died of again and again
-runs alone, and then no more. One process owns the spool (see bot/adapters/storage/files/file_leases.py).
+A claim is a rename, so a job is in exactly one folder whatever happens. What a crash left in running/ goes back to its
+place at the next start; that counts as a death and not as an attempt, and a job that the process died of again and
+again runs alone, and then no more. One process owns the spool (see bot/adapters/storage/files/file_leases.py).
+A file holds the class of the work by name. Before November 2026 it held `{"event": …, "opens": …}`, `{"investigate":
+…}`, `{"rebuild": …}` or `{"beat": …}`; such jobs are read, too.
 """
 
 from __future__ import annotations
@@ -10,9 +12,9 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from bot.adapters.storage.files.atomic_write import (
     list_files,
@@ -22,8 +24,22 @@ from bot.adapters.storage.files.atomic_write import (
     replace_json,
     set_aside,
 )
-from bot.adapters.storage.files.job_codec import decode_job, encode_job
-from bot.domain.jobs import Job, JobKind, Work, queue_order
+from bot.domain.events import Event, MessageType
+from bot.domain.heartbeats.beats import Wake
+from bot.domain.jobs import (
+    WORK_CLASSES,
+    ContinueThread,
+    FollowUpArrived,
+    Job,
+    JobKind,
+    MessageDeleted,
+    MessageEdited,
+    RebuildThread,
+    RunBeat,
+    UnsortedQuestion,
+    Work,
+    queue_order,
+)
 from bot.errors import StoreError, refusal
 from bot.ports import Clock, any_job
 
@@ -201,3 +217,47 @@ def _returned(job: Job, why: str, *, count: bool) -> Job:
     if not count:
         return job.model_copy(update={"attempts": job.attempts - 1})
     return job.model_copy(update={"failures": (*job.failures, why[:500])})
+
+
+_NAMES: Final = {work: name for name, work in WORK_CLASSES.items()}
+
+
+def encode_job(job: Job) -> dict[str, Any]:
+    """Return what is written to disk for a job."""
+    payload = {"class": _NAMES[type(job.work)], **job.work.model_dump(mode="json")}
+    return {**job.model_dump(mode="json", exclude={"work"}), "payload": payload}
+
+
+def decode_job(document: Any) -> Job:
+    """Return the job that a file holds, whichever version wrote it; raises ValueError for anything else."""
+    fields = dict(document) if isinstance(document, Mapping) else {}
+    work = _decode_work(fields.pop("payload", None))
+    return Job.model_validate({**fields, "work": work})
+
+
+def _decode_work(payload: Any) -> Work:
+    match payload:
+        case {"class": name, **fields} if name in WORK_CLASSES:
+            return WORK_CLASSES[name].model_validate(fields)
+        case {"event": event}:
+            return _decode_old_message(Event.model_validate(event), payload)
+        case {"investigate": thread_id}:
+            return ContinueThread(thread_id=thread_id)
+        case {"rebuild": thread_id, "file": file}:
+            return RebuildThread(thread_id=thread_id, file=file, is_new=payload.get("is_new", True))
+        case {"beat": session_id}:
+            slot = payload.get("slot")
+            wake = payload.get("wake") or (Wake.INTERVAL if slot else Wake.ON_DEMAND)
+            return RunBeat(session_id=session_id, slot=slot, wake=wake)
+    raise ValueError("no work of any version")
+
+
+def _decode_old_message(event: Event, payload: Mapping[str, Any]) -> Work:
+    if event.msg_type is MessageType.EDIT:
+        return MessageEdited(event=event)
+    if event.msg_type is MessageType.DELETE:
+        return MessageDeleted(event=event)
+    is_ack, settles = payload.get("is_ack", False), payload.get("settles", False)
+    if not payload.get("opens", True):
+        return FollowUpArrived(event=event, is_ack=is_ack, settles=settles)
+    return UnsortedQuestion(event=event, is_ack=is_ack, settles=settles, is_alarm=payload.get("is_alarm", False))

@@ -8,8 +8,7 @@ import pytest
 
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.casework.investigate.search_gaps import NO_INDEX, GapNamingInvestigator
+from bot.casework.investigate.assignment import NO_INDEX, Assignment, GapNamingInvestigator, Investigation
 from bot.domain.questions.rubrics import question_type_of
 from bot.domain.returns import Usage
 from tests.builders import a_return

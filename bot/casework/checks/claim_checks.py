@@ -1,21 +1,24 @@
-"""Whether every place a draft names lies inside a citation that is proved.
+"""Whether the places and the facts that a draft states are covered by its citations. Pure.
 
-Pure: it reads the draft and what became of its citations. A file that is only named is covered by a citation of it, by
-a quote that names it, and by a cited commit that changed it; lines only by citations of those lines; a commit by a
-citation of it or at it.
+Places: a file that is only named is covered by a citation of it, by a quote that names it, and by a cited commit that
+changed it; lines only by citations of those lines; a commit by a citation of it or at it. Facts (SPEC §4.3): a
+statement without a citation beside it is marked on the card and told to the validator; it keeps a draft from
+confidence `high`, and from nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from bot.casework.checks.citation_checks import CitationResult
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
 from bot.domain.citations.dotted_names import ModuleTree, dotted_names_in, is_quoted
+from bot.domain.citations.fact_statements import statements_without_source
 from bot.domain.citations.named_places import NamedPlace, places_in, without_commands
 from bot.domain.questions.draft_tone import without_quotes
-from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.text.sanitize import one_line
 
 NAMED_AT_MOST = 5
 _NOTES = frozenset({EvidenceKind.MEMORY, EvidenceKind.TRIAGE_FILE})
@@ -113,3 +116,32 @@ def _is_same(path: str, named: str) -> bool:
 
 def _words(quote: str) -> list[str]:
     return "".join(char if char.isalnum() or char in "._-/" else " " for char in quote).split()
+
+
+STATEMENTS: Final = "draft.statements"
+STATED_AT_MOST: Final = 3
+STATEMENT_CHARS: Final = 90
+
+
+def statements_check(ret: InvestigatorReturn, marks: Sequence[bool | None]) -> CitationResult:
+    """Return which statements have no citation beside them; a citation that is refuted counts as none."""
+    refs = [ref for ref, mark in zip(ret.evidence_refs, marks, strict=True) if mark is not False]
+    bare = statements_without_source(ret.draft_reply, [ref.quote for ref in refs], [ref.ref for ref in refs])
+    if not bare:
+        return CitationResult(True, "every statement of fact has a citation beside it")
+    said = "; ".join(f"“{one_line(sentence, STATEMENT_CHARS)}”" for sentence in bare[:STATED_AT_MOST])
+    more = f" and {len(bare) - STATED_AT_MOST} more" if len(bare) > STATED_AT_MOST else ""
+    if ret.confidence != "high":
+        return CitationResult(None, f"stated without a citation beside it: {said}{more}")
+    return CitationResult(
+        False, f"high confidence, but stated without a citation beside it: {said}{more}; cite it, or say medium"
+    )
+
+
+def unsourced_statements(checks: Sequence[Check]) -> str | None:
+    """Return what is to be said of such statements where they fail no check; None where there are none.
+
+    >>> unsourced_statements([Check(name="draft.statements", ok=None, reason="stated without …")])
+    'stated without …'
+    """
+    return next((check.reason for check in checks if check.name == STATEMENTS and check.ok is None), None)
