@@ -91,10 +91,11 @@ _RUST: Final = (
 _BRACES: Final = (
     rf"{_I}{_MODIFIERS}*(?P<type>class|interface|@interface|enum(?:[ \t]++(?:class|struct))?|record|struct|union|trait"
     rf"|object|protocol|extension|namespace|module|actor|mixin|typealias)[ \t]++"
-    rf"(?:[A-Z_]{{3,40}}[ \t]++)?{_NAME}(?=[^\n;]*$)",
+    rf"(?:[A-Z_]{{3,40}}[ \t]++)?{_NAME}(?=[^\n;{{]*(?:\{{|$))",
     rf"{_I}{_MODIFIERS}*(?:fun|func|def|function)[ \t]++(?:<[^>\n]*>[ \t]*+)?(?:&[ \t]*+)?(?:(?P<scope>\w+)\.)?"
     rf"{_NAME}[ \t]*+(?=[(<\[=:{{])",
     rf"{_I}{_MODIFIERS}+(?:[\w<>\[\],.?&*:]+[ \t]++){{0,6}}{_NAME}[ \t]*+(?=\()",
+    rf"^(?P<indent>[ \t]++)(?P<method>)(?:[\w<>\[\],.?&*:]+[ \t]++){{1,4}}{_NAME}[ \t]*+(?=\([^\n;]*\{{[ \t]*+$)",
     rf"{_I}{_MODIFIERS}*(?P<value>const|val|let|var)[ \t]++(?:\w+[ \t]++)?{_NAME}[ \t]*+(?=[:=])",
     rf"{_I}(?:(?:public|private|protected|static|final)[ \t]++)+(?:[\w<>\[\],.?]+[ \t]++){{1,2}}{_NAME}"
     r"[ \t]*+(?P<value>=)",

@@ -81,6 +81,10 @@ public final class Client implements Closeable {
     public static <T> List<T> send(Request request) throws IOException {
         return deliver(request);
     }
+    void plain(int a) throws IOException {
+        if (a > 1) {
+        throw new Lost(a) {
+    }
 }
 """
 CASES = {
@@ -95,7 +99,31 @@ CASES = {
     ),
     "a.go": (GO, "Version:2 ErrLost:3 MaxRetries:5 Engine:8 HandlerFunc:11 New:12 Engine.Run:13 Map:14"),
     "a.rs": (RUST, "Client:1 Client.send:3 retry:5 LIMIT:6"),
-    "A.java": (JAVA, "Client:1 Client.LIMIT:2 Client.send:3"),
+    "A.java": (JAVA, "Client:1 Client.LIMIT:2 Client.send:3 Client.plain:6"),
+    "a.kt": (
+        "data class Client(val a: Int) {\n    suspend fun send(a: Request): Int {\nfun String.shout() = uppercase()\n",
+        "Client:1 Client.send:2 String.shout:3",
+    ),
+    "a.dart": ("class Client {\n  Future<int> send(Request a) async {\n", "Client:1 Client.send:2"),
+    "a.swift": (
+        "public struct Client {\n  static let limit = 5\n  func send() {\n",
+        "Client:1 Client.limit:2 Client.send:3",
+    ),
+    "a.php": (
+        "final class Client\n{\n    const LIMIT = 5;\n    public static function send(Request $a): int\n",
+        "Client:1 Client.LIMIT:3 Client.send:4",
+    ),
+    "a.cs": (
+        "public class Client : Base\n{\n    public async Task<int> SendAsync(Request a)\n    {\n        await B(a);\n",
+        "Client:1 Client.SendAsync:3",
+    ),
+    "a.scala": (
+        "object Main {\n  case class Point(x: Int)\n  def send(a: Int): Int = {\n",
+        "Main:1 Main.Point:2 Main.send:3",
+    ),
+    "a.ex": ("defmodule App.Client do\n  def send(a) do\n", "Client:1 Client.send:2"),
+    "a.lua": ("local function send(a)\nfunction M.close(a)\n", "send:1 M.close:2"),
+    "a.h": ("class Gone;\nstruct node { int a; };\nclass EXPORT_API Client : public Base {\n", "node:2 Client:3"),
     "a.c": (
         "#define LIMIT 5\ntypedef struct node node_t;\nstatic int send(int a)\n{\n    return other(a);\n}\n",
         "LIMIT:1 node_t:2 send:3",
