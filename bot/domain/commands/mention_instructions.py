@@ -7,16 +7,17 @@ docs/decisions.
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from bot.domain.commands.command_line import CommandLine, read_line
 from bot.domain.commands.command_specs import MANUAL, command_names, commands
-from bot.domain.commands.instruction_words import means_decision, means_look
+from bot.domain.tables import Words, read_table
 from bot.domain.text.did_you_mean import spelled_alike
 from bot.domain.text.sanitize import strip_hidden
 
@@ -48,6 +49,16 @@ class Instruction:
     command: str = ""
 
 
+class _Language(NamedTuple):
+    looks: Words
+    little: Words
+    decides: tuple[str, ...]
+    has_blanks: bool = True
+
+
+_LANGUAGES: Final = read_table(__file__, "instruction_words.yml", dict[str, _Language])
+_DECIDES: Final = frozenset(itertools.chain.from_iterable(lists.decides for lists in _LANGUAGES.values()))
+_MARKS: Final = re.compile(r"[¡¿?!.,;:…。、]+")
 _COURTESY: Final = re.compile(
     r"^(?:(?:hey|hi|hello|ok|okay|and|so|please|pls|plz|kindly|also|just|yo|dear|sorry|ping|cc|fyi"
     r"|good (?:morning|afternoon|evening))\b(?:[\s,;!.-]|:(?!\w))*)+",
@@ -112,10 +123,10 @@ def read_instruction(text: str, bot_user_id: str, sessions: Collection[str] = ()
     if command := _command(bare, sessions):
         return Instruction(kind=InstructionKind.COMMAND, command=command)
     asked = _ASKING_END.sub("", bare)
-    if _DECISION.fullmatch(asked) or means_decision(asked):
+    if _DECISION.fullmatch(asked) or _means_decision(asked):
         return Instruction(kind=InstructionKind.DECISION)
     return Instruction(
-        kind=InstructionKind.LOOK if _LOOK.fullmatch(asked) or means_look(asked) else InstructionKind.QUESTION
+        kind=InstructionKind.LOOK if _LOOK.fullmatch(asked) or _means_look(asked) else InstructionKind.QUESTION
     )
 
 
@@ -152,3 +163,33 @@ def _has_the_form(line: CommandLine, sessions: Collection[str]) -> bool:
         return False
     more = len(line.words) - 2
     return more <= (MAX_COMMAND_WORDS - 2 if entry.extra_words is None else entry.extra_words) or second == "reject"
+
+
+def _means_look(said: str) -> bool:
+    """Whether a message asks, in one of the languages here, to look at what stands above it, and says nothing else.
+
+    >>> _means_look("schau dir das bitte mal an"), _means_look("¿puedes mirar esto?"), _means_look("これを見てください")
+    (True, True, True)
+    >>> _means_look("schau dir die Retries an"), _means_look("warum geht das nicht?")
+    (False, False)
+    """
+    words = _plain(said).split()
+    return any(_is_only(lists, words if lists.has_blanks else ["".join(words)]) for lists in _LANGUAGES.values())
+
+
+def _means_decision(said: str) -> bool:
+    """Whether a message is "approve it" or "reject it" in one of the languages here, and says nothing else."""
+    return _plain(said) in _DECIDES
+
+
+def _plain(said: str) -> str:
+    return " ".join(_MARKS.sub(" ", unicodedata.normalize("NFKC", said).casefold()).split())
+
+
+def _is_only(lists: _Language, words: Sequence[str]) -> bool:
+    """Whether every word is listed, or without blanks is made of listed pieces, and one asks to look."""
+    looks, little = lists.looks, lists.little
+    if lists.has_blanks:
+        return not set(words).isdisjoint(looks) and set(words) <= {*looks, *little}
+    pieces = "|".join(sorted({*looks, *little}, key=len, reverse=True))
+    return any(look in words[0] for look in looks) and bool(re.fullmatch(f"(?>(?:{pieces})+)", words[0]))
