@@ -1,52 +1,35 @@
 """How a draft sounds: sure of itself, doubtful, or like a machine.
 
-Pure; the words of the eight languages the bot answers in. Only the draft's own sentences are judged: code and
-quotations are somebody else's words.
+The words of the eight languages the bot answers in stand in draft_tone.yml. Only the draft's own sentences are judged:
+code and quotations are somebody else's words.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
+
+from bot.domain.tables import Alternatives, read_table
 
 CODE: Final = "‹code›"
 """Stands for a piece of inline code in `own_sentences`."""
 _MIN_REPEATED_CHARS: Final = 12
 
-_CERTAIN: Final = (
-    "definitely|certainly|guaranteed|undoubtedly|without (?:a )?doubt|beyond doubt|100 ?% (?:sure|certain)|for sure"
-    "|absolutely (?:sure|certain)|definitivamente|sin duda|con certeza|garantizad[oa]|com certeza|sem d[uú]vida"
-    "|garantid[oa]|definitiv|zweifellos|garantiert|mit sicherheit|auf jeden fall|certainement|sans aucun doute"
-    "|assur[eé]ment|à coup s[uû]r|pasti|dijamin|tanpa ragu"
-)
-_CERTAIN_UNSPACED: Final = "間違いなく|絶対に|肯定是|绝对|毫无疑问|百分之百"
-_DOUBTFUL: Final = (
-    "might|maybe|perhaps|possibly|probably|presumably|not (?:entirely |completely |quite )?(?:sure|certain)|unsure"
-    "|i (?:think|believe|guess|suspect|assume)|it seems|seems to|appears to|unclear|quiz[aá]s?|tal vez|probablemente"
-    "|posiblemente|no estoy segur[oa]|creo que|talvez|provavelmente|possivelmente|não tenho certeza|acho que|parece que"
-    "|vielleicht|wahrscheinlich|möglicherweise|vermutlich|nicht sicher|ich glaube|anscheinend|peut-être|probablement"
-    "|sans doute|pas s[uû]re?|je (?:crois|pense)|il semble|apparemment|mungkin|barangkali|sepertinya|tidak yakin"
-)
-_DOUBTFUL_UNSPACED: Final = (
-    "かもしれ|たぶん|多分|おそらく|恐らく|と思います|だと思う|也许|或许|大概|不确定|我觉得|似乎|可能是"
-)
-_NEGATED: Final = r"(?<!not )(?<!n't )(?<!never )(?<!no )(?<!nicht )(?<!no está )(?<!pas )"
-_SMELLS: Final = (
-    r"i(?:'d| would) be (?:happy|glad|delighted) to|(?:happy|glad) to (?:help|assist)|(?:great|good|excellent) question"
-    r"|as an ai\b|as a (?:large )?language model|i(?:'m| am) (?:just |only )?an? (?:ai|assistant|bot|language model)"
-    r"|hope (?:this|that|it) helps|let me know if you (?:have|need|want|would)|feel free to|(?:do not|don't) hesitate"
-    r"|please note that|it(?:'s| is) (?:important|worth) (?:to note|noting|to remember)|i (?:cannot|can't) guarantee"
-    r"|for informational purposes|consult (?:a|an|your|with) \w+|your mileage may vary|i apologi[sz]e"
-    r"|thank(?:s| you) for (?:asking|reaching out|your (?:question|patience))|i understand your|rest assured|delve into"
-    r"|^(?:certainly|of course|sure|absolutely)(?:[!,]|$)|espero que (?:esto )?(?:te )?(?:ajude|ayude)|buena pregunta"
-    r"|boa pergunta|gute frage|ich hoffe,? das hilft|bonne question|j'espère que cela|pertanyaan (?:yang )?bagus"
-    r"|semoga (?:ini )?membantu|良い質問|いい質問|お役に立て|好问题|希望(?:这|对你|能)"
-)
 
-_SURE: Final = re.compile(rf"{_NEGATED}(?<!\w)(?:{_CERTAIN})(?!\w)|{_CERTAIN_UNSPACED}", re.IGNORECASE)
-_UNSURE: Final = re.compile(rf"(?<!\w)(?:{_DOUBTFUL})(?!\w)|{_DOUBTFUL_UNSPACED}", re.IGNORECASE)
-_SMELL: Final = re.compile(rf"(?<!\w)(?:{_SMELLS})", re.IGNORECASE | re.MULTILINE)
+class _Lists(NamedTuple):
+    certain: Alternatives
+    certain_unspaced: Alternatives
+    doubtful: Alternatives
+    doubtful_unspaced: Alternatives
+    smells: Alternatives
+
+
+_LISTS: Final = read_table(__file__, "draft_tone.yml", _Lists)
+_NEGATED: Final = r"(?<!not )(?<!n't )(?<!never )(?<!no )(?<!nicht )(?<!no está )(?<!pas )"
+_SURE: Final = re.compile(rf"{_NEGATED}(?<!\w)(?:{_LISTS.certain})(?!\w)|{_LISTS.certain_unspaced}", re.IGNORECASE)
+_UNSURE: Final = re.compile(rf"(?<!\w)(?:{_LISTS.doubtful})(?!\w)|{_LISTS.doubtful_unspaced}", re.IGNORECASE)
+_SMELL: Final = re.compile(rf"(?<!\w)(?:{_LISTS.smells})", re.IGNORECASE | re.MULTILINE)
 _SENTENCE_END: Final = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?]+(?=\s|$)|[。！？]+|\n+")
 _BLOCK: Final = re.compile(r"^(```|~~~).*?(?:^\1[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
 _QUOTED_LINE: Final = re.compile(r"^ {0,3}>.*$", re.MULTILINE)

@@ -1,7 +1,7 @@
 """Which questions take long, what a long run's session is called, and how one watches it. Pure.
 
-The estimate is a rule of thumb that errs towards short: a run that turns out too short asks for more by itself.
-English only; a question in another language starts short.
+The estimate (escalation_rules.yml) is a rule of thumb that errs towards short: a run that turns out too short asks for
+more by itself. English only; a question in another language starts short.
 """
 
 from __future__ import annotations
@@ -9,46 +9,24 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+from bot.domain.tables import Parts, fill, read_table
 from bot.domain.threads import QuestionType
 
 SESSION_PREFIX: Final = "investigator-"
 _READ_CHARS: Final = 4_000
 _LONG_WORDS: Final = 120
 
-_MINUTES: Final = {
-    QuestionType.STATUS_CHECK: 1,
-    QuestionType.DATA_LOOKUP: 2,
-    QuestionType.API_CONTRACT: 2,
-    QuestionType.TECHNICAL_QA: 3,
-    QuestionType.OTHER: 2,
-}
-_THINGS: Final = (
-    r"(?:(?:single|other) )?(?:places?|spots?|callers?|call sites?|usages?|uses|references?|endpoints?|services?"
-    r"|modules?|files?|quer(?:y|ies)|code ?paths?|consumers?|dependenc(?:y|ies)|handlers?|jobs?)"
-)
-_WIDE: Final = tuple(
-    (minutes, re.compile(pattern, re.IGNORECASE))
-    for minutes, pattern in (
-        # an audit log is a thing, an audit is work
-        (8, r"\baudit(?:ing)?\b(?!\s*(?:logs?|trails?|events?|tables?|records?|entr|messages?|fields?|id))"),
-        (8, r"\broot[- ]cause\b|\bpost[- ]?mortem\b|\bbisect\b"),
-        (8, rf"\b(?:every|each and every|all(?: of)?(?: the| our)?) {_THINGS}\b"),
-        (8, r"\btrac(?:e|ing)\b.{0,60}\b(?:through|across|end[- ]to[- ]end|all)\b"),
-        (
-            7,
-            r"\b(?:across|throughout|in) (?:the |our )?(?:whole|entire|complete) (?:code ?base|repo\w*|system|stack)\b",
-        ),
-        (
-            7,
-            r"\b(?:exhaustive|comprehensive|full|complete) (?:list|inventory|review|analysis|overview|investigation)\b",
-        ),
-        (8, r"\b(?:security|threat|performance|architecture) (?:review|model|analysis|assessment)\b"),
-        (6, r"\b(?:intermittent(?:ly)?|flak[ye]|memory leak|race condition|deadlocks?|heisenbug)\b"),
-        (5, r"\b(?:deep[- ]dive|dig (?:into|deep)|thorough(?:ly)?|in depth|step by step|investigate)\b"),
-    )
-)
+
+class _Lists(NamedTuple):
+    minutes: dict[QuestionType, int]
+    parts: Parts
+    wide: tuple[tuple[int, str], ...]
+
+
+_LISTS: Final = read_table(__file__, "escalation_rules.yml", _Lists)
+_WIDE: Final = [(minutes, re.compile(fill(rule, _LISTS.parts), re.IGNORECASE)) for minutes, rule in _LISTS.wide]
 _NUMBERED: Final = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+\S", re.MULTILINE)
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
 _PART_MINUTES: Final = 2
@@ -67,7 +45,7 @@ def expected_minutes(question: str, kind: QuestionType) -> int:
     scope = sum(minutes for minutes, pattern in _WIDE if pattern.search(asked))
     parts = max(len(re.findall(r"[?？]", asked)), len(_NUMBERED.findall(asked)), 1)
     length = 3 if len(asked.split()) > _LONG_WORDS else 0
-    return _MINUTES[kind] + scope + length + _PART_MINUTES * min(parts - 1, _MAX_PARTS)
+    return _LISTS.minutes[kind] + scope + length + _PART_MINUTES * min(parts - 1, _MAX_PARTS)
 
 
 def session_name(thread_id: str) -> str:
