@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Final, NamedTuple
 
 from bot.domain.citations.yaml_scalars import long_scalars
 from bot.domain.search.file_kinds import FileKind, file_kind, is_prose
+from bot.domain.tables import Parts, Words, fill, read_table
 
 
 class Span(NamedTuple):
@@ -62,66 +63,21 @@ class _Index:
 class _Syntax(NamedTuple):
     """How a kind of file comments: marks to the line's end, pairs, and patterns of strings."""
 
+    endings: Words = ()
     lines: tuple[str, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
     strings: tuple[str, ...] = ()
+    operators: bool = True
 
 
-_DOUBLE: Final = r'"(?:[^"\\\n]|\\.)*"?'
-_SINGLE: Final = r"(?:(?<!\w)|(?<=\b[rRbBuUfF])|(?<=\b[rRbBuUfF]{2}))'(?:[^'\\\n]|\\.)*'?"
-_BOTH: Final = (_DOUBLE, _SINGLE)
-_TRIPLE: Final = (('"""', '"""'), ("'''", "'''"))
-_STARS: Final = ("/*", "*/")
-_TAGS: Final = ("<!--", "-->")
-_HASH: Final = r"(?<![^\s;(){}\[\],])#"  # `$#` and `x#y` are no comments
-_SLASHES: Final = r"(?<!:)//"  # nor is the middle of an address
+class _Lists(NamedTuple):
+    parts: Parts
+    syntaxes: dict[str, _Syntax]
 
-_PYTHON: Final = _Syntax(("#",), _TRIPLE, _BOTH)
-_SHELL: Final = _Syntax((_HASH,), (), _BOTH)
-# a value of a setting, up to a comment behind it
-_VALUE: Final = r"(?:(?<=[:=] )|(?<=[^\s:=]=))[^\s\"'#|>&](?:[^\s]|[ \t]{1,8}(?=[^\s#;]))*"
-_SETTINGS: Final = _Syntax((_HASH,), (), (*_BOTH, _VALUE))
-_TOML: Final = _SETTINGS._replace(pairs=_TRIPLE)
-_SECTIONS: Final = _Syntax((_HASH, r"(?m:^[ \t]*[;!])"), (), (_VALUE,))
-_C: Final = _Syntax((_SLASHES,), (_STARS,), _BOTH)
-_C_DOUBLE: Final = _Syntax((_SLASHES,), (_STARS,), (_DOUBLE,))  # an apostrophe is also something else
-_SCRIPT: Final = _Syntax((_SLASHES,), (_STARS,), (*_BOTH, r"`(?:[^`\\\n]|\\.)*`?"))
-_MIXED: Final = _Syntax((_SLASHES, _HASH), (_STARS,), _BOTH)
-_SQL: Final = _Syntax(("--",), (_STARS,), _BOTH)
-_DASHES: Final = _Syntax(("--",), (("--[[", "]]"), ("{-", "-}")), (_DOUBLE,))
-_LISP: Final = _Syntax((";",), (("#|", "|#"),), (_DOUBLE,))
-_PERCENT: Final = _Syntax((r"(?<!\\)%",), (), ())
-_MARKUP: Final = _Syntax((), (_TAGS, ("{#", "#}"), ("{{!--", "--}}"), ("<%#", "%>"), _STARS), ())
-_COMPONENT: Final = _Syntax((_SLASHES,), (_TAGS, _STARS), (_DOUBLE,))
-_RUBY: Final = _Syntax((_HASH,), (("=begin", "=end"), ("=pod", "=cut")), _BOTH)
-_DOLLAR: Final = _Syntax((_HASH,), (("<#", "#>"),), _BOTH)
-_ANY: Final = _Syntax(
-    (r"(?m:^[ \t]*(?:#|//|--|;|%|'|!|\*|REM\b|rem\b|dnl\b))", r"(?<=\s)(?:#|//|--)\s"), (_STARS, _TAGS), _BOTH
-)
 
-_NAMES: Final = {
-    _PYTHON: "py pyi pyx pxd py3 pyw bzl star",
-    _SHELL: "sh bash zsh fish ksh mk make cmake r jl ex exs cr nim tcl awk graphql gql conf env bashrc"
-    " gitignore dockerignore dockerfile makefile jenkinsfile procfile",
-    _SETTINGS: "yml yaml",
-    _TOML: "toml",
-    _SECTIONS: "ini cfg properties desktop service editorconfig",
-    _C: "c h cc cpp cxx hh hpp hxx java cs kt kts dart groovy gradle scala swift m mm proto sol glsl v sv"
-    " scss less sass",
-    _C_DOUBLE: "rs go zig fs fsx ml mli",
-    _SCRIPT: "js jsx mjs cjs ts tsx mts cts json5 jsonc json",
-    _MIXED: "php tf hcl tfvars nix rego",
-    _SQL: "sql ddl dml psql",
-    _DASHES: "lua hs elm adb ads vhd vhdl",
-    _LISP: "lisp el clj cljs cljc edn scm rkt asm s",
-    _PERCENT: "tex sty bib erl hrl pro",
-    _MARKUP: "html htm xml xhtml svg jinja j2 hbs erb css",
-    _COMPONENT: "vue svelte astro",
-    _RUBY: "rb rake gemspec gemfile rakefile pl pm",
-    _DOLLAR: "ps1 psm1 psd1",
-}
-_SYNTAX: Final = {ending: syntax for syntax, endings in _NAMES.items() for ending in endings.split()}
-_WITHOUT_OPERATORS: Final = frozenset({_SETTINGS, _TOML, _SECTIONS})
+_PARTS, _SYNTAXES = read_table(__file__, "prose_spans.yml", _Lists)
+_SETTINGS, _SHELL, _ANY = (_SYNTAXES[name] for name in ("settings", "shell", "any"))
+_SYNTAX_OF: Final = {ending: syntax for syntax in _SYNTAXES.values() for ending in syntax.endings}
 _TALK: Final = frozenset({FileKind.DOCS, FileKind.LEGAL, FileKind.CHANGELOG})
 
 
@@ -132,13 +88,12 @@ def spans_of(path: str, text: str) -> Spans:
     >>> code.at(0), code.at(10), spans_of("a.md", "x").at(0)
     (None, Span(start=9, end=14, is_prose=True), Span(start=0, end=1, is_prose=True))
     """
-    if is_prose(path) or (file_kind(path) in _TALK and _ending(path) not in _SYNTAX):
+    if is_prose(path) or (file_kind(path) in _TALK and _ending(path) not in _SYNTAX_OF):
         return Spans([*_by_line(text, 0, len(text), is_prose=True)])
-    syntax = _SYNTAX.get(_ending(path), _SHELL if text.startswith("#!") else _ANY)
+    syntax = _SYNTAX_OF.get(_ending(path), _SHELL if text.startswith("#!") else _ANY)
     if syntax is _SETTINGS:
         return _yaml_spans(text)
-    has_operators = syntax is not _ANY and syntax not in _WITHOUT_OPERATORS
-    return Spans([*_scan(syntax, text)], code=[Span(0, len(text), is_prose=False)] if has_operators else ())
+    return Spans([*_scan(syntax, text)], code=[Span(0, len(text), is_prose=False)] if syntax.operators else ())
 
 
 def prose_of(text: str) -> Spans:
@@ -181,13 +136,13 @@ def _scan(syntax: _Syntax, text: str, at: int = 0, until: int | None = None) -> 
         at = max(end, start + 1)
 
 
-@lru_cache(maxsize=len(_NAMES) + 1)
+@cache
 def _openers(syntax: _Syntax) -> re.Pattern[str]:
     """Return the pattern of whatever opens a comment or a string; the longest opener is tried first."""
     groups = {
         "pair": [re.escape(opener) for opener, _ in syntax.pairs],
-        "line": list(syntax.lines),
-        "string": list(syntax.strings),
+        "line": [fill(pattern, _PARTS) for pattern in syntax.lines],
+        "string": [fill(pattern, _PARTS) for pattern in syntax.strings],
     }
     return re.compile("|".join(f"(?P<{name}>{'|'.join(parts)})" for name, parts in groups.items() if parts))
 

@@ -21,6 +21,7 @@ from bot.domain.heartbeats.session_state import OpenFinding, SessionState
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.sharing.suggestions import is_same_task
+from bot.domain.tables import read_table
 from bot.domain.tiers import Tier
 from bot.errors import ConfigError
 
@@ -40,11 +41,6 @@ _SHELL_SIGNS: Final = re.compile(r"[|&;<>$`()*?!~\\\n]")
 _SINGLE_QUOTED: Final = re.compile(r"'[^']*'")
 _HOLE: Final = re.compile(r"\{([^{}]*)\}")
 _EXAMPLE: Final = 'write for example "git log --oneline {branch}" or [git, log, --oneline, "{branch}"]'
-
-
-_DATED: Final = "git for-each-ref --sort=committerdate '--format=%(committerdate:short)%09%(refname:short)'"
-_CHECKED: Final = "number,title,url,headRefName,statusCheckRollup"
-"""What tells a pull request and how its checks stand; code judges the fields, never a title."""
 Argv = tuple[str, ...]
 FLAGS_COMMAND: Final[Argv] = ("triage", "flags")
 """How a playbook names its own urgent flags; code reads them, nothing is run."""
@@ -110,38 +106,7 @@ def _fits(word: str, given: str) -> bool:
     return re.fullmatch(pattern, given) is not None
 
 
-DEFAULT_COMMANDS: Final = tuple(
-    parse_template(text)
-    for text in (
-        "git status --porcelain",
-        "git status --porcelain=v1 --branch",
-        "git status --short --branch",
-        "git stash list",
-        "git diff --stat",
-        "git fetch --prune --quiet origin",
-        "git log --oneline --max-count={number}",
-        "git log --oneline --max-count={number} {branch}",
-        "git log --oneline --max-count={number} HEAD..origin/HEAD",
-        "git log --all --oneline --since={word}",
-        "git log --oneline --since={word} {branch}",
-        "git merge-tree --write-tree --name-only HEAD origin/HEAD",
-        "git merge-tree --write-tree --name-only {branch} {branch}",
-        f"{_DATED} refs/heads",
-        f"{_DATED} refs/remotes/origin",
-        "gh pr status",
-        "gh pr list",
-        f"gh pr list --json {_CHECKED}",
-        f"gh pr list --json {_CHECKED} --limit {{number}}",
-        "gh pr checks {number}",
-        "gh issue list",
-        "glab mr list",
-        "glab mr list --output json",
-        "glab mr list --output json --per-page {number}",
-        "glab ci list --output json",
-        "glab ci list --output json --per-page {number}",
-        "glab issue list",
-    )
-)
+DEFAULT_COMMANDS: Final = tuple(map(parse_template, read_table(__file__, "default_commands.yml", tuple[str, ...])))
 
 
 def commands_in(lines: Sequence[str]) -> list[Argv]:

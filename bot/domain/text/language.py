@@ -8,44 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Final
+from typing import Final, NamedTuple
 
-_SCRIPTS: Final = {
-    "kana": r"[\u3040-\u30ff]",
-    "han": r"[\u3400-\u4dbf\u4e00-\u9fff]",
-    "hangul": r"[\uac00-\ud7af]",
-    "cyrillic": r"[\u0400-\u04ff]",
-    "greek": r"[\u0370-\u03ff]",
-    "hebrew": r"[\u0590-\u05ff]",
-    "arabic": r"[\u0600-\u06ff]",
-    "devanagari": r"[\u0900-\u097f]",
-    "thai": r"[\u0e00-\u0e7f]",
-    "latin": r"[A-Za-z\u00c0-\u024f]",
-}
-_SCRIPTS_OF: Final = {
-    "ja": {"kana", "han"},
-    "zh": {"han"},
-    "ko": {"hangul", "han"},
-    "el": {"greek"},
-    "he": {"hebrew"},
-    "ar": {"arabic"},
-    "fa": {"arabic"},
-    "hi": {"devanagari"},
-    "th": {"thai"},
-    "ru": {"cyrillic"},
-    "uk": {"cyrillic"},
-    "bg": {"cyrillic"},
-    "sr": {"cyrillic", "latin"},
-}
-_SMALL_WORDS: Final = {
-    "en": "the and is are of to in it that this with for not be on as from by which when if then there has have was",
-    "es": "el la los las y es son del que una con para no se por como pero está cuando si hay esta este más lo",
-    "pt": "o os as e é são do da dos das que uma com para não se por como mas está quando há este mais também em",
-    "de": "der die das und ist sind von zu im es dass mit für nicht auf als wenn dann ein eine den dem wird auch bei",
-    "fr": "le la les et est sont de du des que une avec pour ne pas se par comme mais dans quand cette ce plus aussi",
-    "id": "yang dan di ke dari ini itu dengan untuk tidak pada adalah akan oleh atau jika juga ada dalam bisa saat",
-}
-_SETS: Final = {code: frozenset(words.split()) for code, words in _SMALL_WORDS.items()}
+from bot.domain.tables import Pattern, WordSet, read_table
+
+
+class _Lists(NamedTuple):
+    scripts: dict[str, Pattern]
+    scripts_of: dict[str, WordSet]
+    small_words: dict[str, WordSet]
+
+
+_LISTS: Final = read_table(__file__, "language.yml", _Lists)
 _MIN_LETTERS: Final = 12
 _MIN_SMALL_WORDS: Final = 4
 
@@ -59,11 +33,11 @@ def is_in_language(text: str, language: str) -> bool | None:
     False
     """
     code = primary(language)
-    counts = {name: len(re.findall(pattern, text)) for name, pattern in _SCRIPTS.items()}
+    counts = {name: len(script.findall(text)) for name, script in _LISTS.scripts.items()}
     unspaced = counts["kana"] + counts["han"] + counts["hangul"]
     if sum(counts.values()) + 2 * unspaced < _MIN_LETTERS:
         return None
-    expected = _SCRIPTS_OF.get(code, {"latin"})
+    expected = _LISTS.scripts_of.get(code, {"latin"})
     share = sum(counts[name] for name in expected) / sum(counts.values())
     if code == "zh" and counts["kana"] > counts["han"] / 10:
         return False
@@ -88,7 +62,7 @@ def _by_share(share: float) -> bool | None:
 
 def _by_small_words(text: str, code: str) -> bool | None:
     words = Counter(re.findall(r"[a-z\u00df-\u024f]+", text.lower()))
-    hits = {name: sum(words[word] for word in small) for name, small in _SETS.items()}
+    hits = {name: sum(words[word] for word in small) for name, small in _LISTS.small_words.items()}
     best = max(hits.values())
     if code not in hits or best < _MIN_SMALL_WORDS:
         return None
