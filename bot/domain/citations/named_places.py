@@ -13,44 +13,33 @@ from typing import Final, NamedTuple
 
 from bot.domain.citations.number_words import with_digits
 from bot.domain.search.file_kinds import FileKind, file_kind
+from bot.domain.tables import Alternatives, Words, WordSet, read_table
 from bot.domain.text.sanitize import strip_hidden
 
 MAX_CHARS: Final = 20_000
 """So much of a text is looked at; no draft that may be posted is longer."""
 
-_CODE_ENDINGS: Final = (
-    "py pyi pyx ipynb js jsx mjs cjs ts tsx mts go rs rb java kt kts scala swift php cs cpp cxx cc hpp hh c h m mm lua"
-    " pl pm ex exs erl hs clj dart groovy gradle sh bash zsh ps1 bat sql proto graphql tf hcl md mdx rst adoc txt html"
-    " htm css scss less vue svelte json jsonc json5 yml yaml toml ini cfg xml csv tsv j2 jinja erb tex diff patch"
-)
-_OTHER_ENDINGS: Final = "conf config log env text template service lock map snap test spec properties key pem cnf rules"
-ENDINGS: Final = frozenset(_CODE_ENDINGS.split())
-"""By which a bare word is the name of a file."""
-_ENDINGS_BELOW_A_FOLDER: Final = frozenset(_OTHER_ENDINGS.split()) | ENDINGS
-_FILE_NAMES: Final = (
-    "Makefile Dockerfile Jenkinsfile Procfile Gemfile Rakefile Vagrantfile Brewfile Podfile Pipfile Justfile Caddyfile"
-    " Tiltfile CODEOWNERS README CHANGELOG"
-)
-_NAMES_AS_WRITTEN: Final = frozenset(_FILE_NAMES.split())
-_NAMES: Final = frozenset(name.lower() for name in _NAMES_AS_WRITTEN)
-_ANY_OF_THEM: Final = re.compile(
-    r"(?:(?<!\w)(?:an?|any|no|another|each|every|own|eine?[nmrs]?|keine?[nmrs]?|une?|un[oa]|uma?|sebuah|suatu|aucun"
-    r"|ning[uú]n|without|ohne|sans|sin|sem|tanpa)\s{1,2}|一[个個]\s?)[`*\"'“]{0,3}$",
-    re.IGNORECASE,
-)
-_OF_ALL: Final = re.compile(
-    r"[`*\"'”]{0,3}\s(?:syntax|format|instructions?|best\spractices?|linters?)(?!\w)", re.IGNORECASE
-)
-_SINGLE: Final = frozenset("chm")
-_PRODUCTS: Final = re.compile(
-    r"(?:node|next|vue|nuxt|react|express|three|d3|chart|ember|backbone|moment|alpine|solid|discord|deck|p5|pdf|video|nest"
-    r"|socket\.io|require|knockout|handlebars|plotly|bun|deno|date|day|lit)\.js",
-    re.IGNORECASE,
-)
-_ATTRIBUTES: Final = re.compile(
-    r"(?:self|this|request|response|resp|req|res|r|event|message|msg|thread|data|result|body)\.\w+", re.IGNORECASE
-)
 
+class _Lists(NamedTuple):
+    endings: WordSet
+    endings_below_a_folder: WordSet
+    file_names: WordSet
+    any_of_them: str
+    of_all: str
+    products: Alternatives
+    attributes_of: Words
+
+
+_LISTS: Final = read_table(__file__, "named_places.yml", _Lists)
+ENDINGS: Final = _LISTS.endings
+"""By which a bare word is the name of a file."""
+_ENDINGS_BELOW_A_FOLDER: Final = _LISTS.endings_below_a_folder | ENDINGS
+_NAMES: Final = frozenset(name.lower() for name in _LISTS.file_names)
+_ANY_OF_THEM: Final = re.compile(_LISTS.any_of_them, re.IGNORECASE)
+_OF_ALL: Final = re.compile(_LISTS.of_all, re.IGNORECASE)
+_PRODUCTS: Final = re.compile(rf"(?:{_LISTS.products})\.js", re.IGNORECASE)
+_ATTRIBUTES: Final = re.compile(rf"(?:{'|'.join(_LISTS.attributes_of)})\.\w+", re.IGNORECASE)
+_SINGLE: Final = frozenset("chm")
 _TOKEN: Final = re.compile(r"[^\s`'\"“”‘’«»„()\[\]{}<>|,;*!?:#=\\&$]{1,300}")
 _URL: Final = re.compile(r"\b(?:https?|ssh|git|ftp)://[^\s<>`\"')\]]{1,2000}", re.IGNORECASE)
 _URL_LINES: Final = re.compile(
@@ -287,7 +276,7 @@ def _is_meant(name: str, text: str, end: int) -> bool:
     """Whether "Makefile" is the project's own, not one of many: "a Makefile", "Makefile syntax"."""
     start = text.rfind(name, 0, end)
     before = text[max(0, start - _LOOK_BACK) : start]
-    return name in _NAMES_AS_WRITTEN and not _ANY_OF_THEM.search(before) and not _OF_ALL.match(text, start + len(name))
+    return name in _LISTS.file_names and not _ANY_OF_THEM.search(before) and not _OF_ALL.match(text, start + len(name))
 
 
 def _has_stem(name: str) -> bool:

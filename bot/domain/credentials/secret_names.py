@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from bot.domain.credentials.secret_forms import Span
 from bot.domain.credentials.secret_values import JUDGED_CHARS, is_password, is_random
+from bot.domain.tables import Alternatives, Parts, Pattern, WordSet, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 
 _MIN_BITS: Final = 2.7
@@ -41,52 +42,26 @@ class _Value(NamedTuple):
     is_quoted: bool
 
 
-_STEMS: Final = LinearPattern(
-    r"pass(?:word|wd|phrase|code|wort)?|pswd|pwd|\bpw\b|psk|kennwort|contrase[\x{f1}n]a|senha|mot[ _]de[ _]passe"
-    r"|kata[ _]sandi|\x{5bc6}\x{7801}|\x{53e3}\x{4ee4}|\x{30d1}\x{30b9}\x{30ef}\x{30fc}\x{30c9}"
-    r"|\x{43f}\x{430}\x{440}\x{43e}\x{43b}\x{44c}|\bclave\b|requirepass|masterauth|redis(?:cli)?_?auth|securestring"
-    r"|secret|credential|creds|token|bearer|\bskey|_skey|jwt|session[_-]?id|sessid|session|\bsid\b|\bsig\b|signature|key|\bcode\b|auth",
-    ignore_case=True,
-)
-_SHORT: Final = frozenset({"pass", "pwd", "psk", "creds", "jwt", "session"})
-_OF_KEYS: Final = re.compile(
-    r"(?:(?:api|app|application|access|account|admin|auth|client|consumer|deploy|encryption|function|global|hmac|host"
-    r"|ingest|integration|license|master|private|pre[_-]?shared|rest|secret|server|service|shared|signing|ssh|storage"
-    r"|user|webhook|write|primary|secondary)[ _-]?|[A-Z0-9]_|[?&])$",
-    re.I,
-)
-_OF_NO_SECRET: Final = re.compile(r"(?:public|foreign|cache|sort|partition|routing|idempotency|primary_?)[ _-]?$", re.I)
-_SUFFIX: Final = re.compile(
-    r"s?(?:(?:[_-]{0,2}(?i:\d{1,3}|value|plain|text|data|key|base|hash|token|string|id|production|prod|development|dev"
-    r"|staging|test|live|old|new|backup|primary|secondary|current|previous|default|admin|root|user|db|api|main|master)"
-    r"|_[a-z])(?![a-z])){0,4}(?![A-Za-z0-9])"
-)
-_QUOTE: Final = r"(?:\\?['\"`]\]?)?"
-_WORDS_BETWEEN: Final = r"[^\s:=]{1,20}(?:[ \t][^\s:=]{1,20}){0,4}"
-_JOINTS: Final = tuple(
-    (joint, re.compile(pattern))
-    for joint, pattern in (
-        (
-            _Joint.ASSIGNED,
-            rf"{_QUOTE}[ \t]{{0,20}}(?::[ \t]?(?:str|string|String)[ \t]?=|=>|:=|==|=|:(?!:)|\uff1a)[ \t]{{0,20}}",
-        ),
-        (_Joint.CALLED, r"\([ \t]{0,4}(?=['\"])|(?:\\?['\"])?[ \t]{0,4}(?:,|\|\||\?\?|\bor\b)[ \t]{0,4}(?=\\?['\"])"),
-        (_Joint.ELEMENT, r">\s{0,8}|</[A-Za-z:]{1,20}>\s{0,8}<string>"),
-        (_Joint.PAIRED, rf"{_QUOTE},?\s{{1,20}}{_QUOTE}(?i:value|default){_QUOTE}[ \t]{{0,4}}[:=][ \t]{{0,20}}"),
-        (_Joint.PAIRED, rf"{_QUOTE},{_QUOTE}value{_QUOTE}[:=]"),
-        (
-            _Joint.PAIRED,
-            r"['\"][ \t]{0,4}\{\s{1,12}(?:(?:type|sensitive|description)[ \t]{0,4}=[^\n=]{1,80}\n\s{0,12}){0,3}"
-            r"default[ \t]{0,4}=[ \t]{0,4}",
-        ),
-        (
-            _Joint.SAID,
-            r"[ \t]{1,2}(?i:is|was|lautet|ist|es|\u00e9|est|adalah)[ \t]{1,2}|[ ]?(?:\u662f|\u306f)[ ]?"
-            rf"|[ \t]{{1,2}}(?i:for|of|to|f\u00fcr|de|para|pour)[ \t]{_WORDS_BETWEEN}[ \t]?:[ \t]{{1,4}}",
-        ),
-        (_Joint.BESIDE, r"[ \t]{1,4}(?=\S)"),
-    )
-)
+class _Between(NamedTuple):
+    joint: _Joint
+    pattern: Alternatives
+
+
+class _Lists(NamedTuple):
+    stems: Alternatives
+    short: WordSet
+    of_keys: Alternatives
+    of_no_secret: str
+    suffix: Pattern
+    parts: Parts
+    joints: tuple[_Between, ...]
+
+
+_LISTS: Final = read_table(__file__, "secret_names.yml", _Lists)
+_STEMS: Final = LinearPattern(_LISTS.stems, ignore_case=True)
+_OF_KEYS: Final = re.compile(fill(rf"(?:{_LISTS.of_keys})$", _LISTS.parts), re.I)
+_OF_NO_SECRET: Final = re.compile(_LISTS.of_no_secret, re.I)
+_JOINTS: Final = [(joint, re.compile(fill(pattern, _LISTS.parts))) for joint, pattern in _LISTS.joints]
 _OPENING: Final = re.compile(r"[rbfRBF]?(\\?['\"`])")
 _QUOTED_RUN: Final = re.compile(r"[^\s'\"`\\]*+")
 _BARE_RUN: Final = re.compile(r"[^\s'\"`,;(){}\[\]<>\\\u3002\uff0c]*+")
@@ -101,7 +76,7 @@ def named(text: str) -> Iterator[Span]:
     runs = _Runs(text)
     for start, end in _STEMS.spans(text):
         kind = _kind_of(text, start, end)
-        suffix = _SUFFIX.match(text, end) if kind else None
+        suffix = _LISTS.suffix.match(text, end) if kind else None
         if kind and suffix:
             yield from _behind(text, runs, kind, start, suffix.end())
 
@@ -122,7 +97,7 @@ def _kind_of(text: str, start: int, end: int) -> str | None:
     is_inside = before.isalpha() and not (text[start].isupper() and before.islower()) and not before.isupper()
     if stem in {"key", "code", "auth"}:
         return _kind_of_key(text, stem, start, end)
-    if stem in _SHORT and (is_inside or (before.isupper() and not text[start].isupper())):
+    if stem in _LISTS.short and (is_inside or (before.isupper() and not text[start].isupper())):
         return None
     if stem.startswith(("secur", "secret", "cred")):
         return "secret" if not stem.startswith("secur") else "password"

@@ -11,9 +11,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from bot.domain.playbooks.playbook_entries import plain_text
+from bot.domain.tables import Alternatives, Parts, fill, read_table
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 
@@ -43,65 +44,36 @@ _TOKEN: Final = re.compile(r"<([@#!])[^<>\n]*>")
 _LINK: Final = re.compile(r"<((?:https?)://[^<>|\s]+)(?:\|[^<>\n]*)?>")
 _MARKS: Final = re.compile(r"[?？؟]")
 _SPAN: Final = re.compile(r"`[^`\n]*`")
-
-_HOURLY: Final = r"hourly|(?:every|each|once (?:an?|every|per)) hour|once per hour"
-_DAILY: Final = r"daily|(?:every|each|once (?:a|every|per)) day|every morning"
-_QUICK: Final = r"(?:on|at|with|in) (?:every|each) (?:heart)?beat|(?:every|each) (?:heart)?beat|every time"
-_WHEN: Final = rf"(?P<when>{_HOURLY}|{_DAILY}|{_QUICK})"
-_TIER: Final = r"(?P<tier>quick|hourly|daily)"
-_LIST: Final = r"(?:tasks?|checks?|tier|lists?|beats?|heartbeats?|playbook)"
-_FROM: Final = rf"(?: from (?:the )?\w+(?: {_LIST})?)?"
-_FOR_GOOD: Final = (
-    r"(?:from now on|from here on|going forward|from today on|in (?:your|the|its) (?:heartbeats?|playbook))"
-)
-_LOOK: Final = (
-    r"(?P<verb>watch|monitor|check|keep an eye on|keep watching|keep checking|keep track of|look at|look after|verify"
-    r"|track|start (?:watching|checking|monitoring|tracking))"
-)
-_X: Final = r"(?P<task>.+?)"
-_LOOKING: Final = r"(?:checking|watching|monitoring|tracking|looking at|looking after|keeping an eye on|verifying)"
 _PLEASE: Final = re.compile(
     r"^(?:(?:hey|hi|hello|ok|okay|and|also|please|pls|kindly|thanks|thank you)\b[\s,:;!.]*)+", re.IGNORECASE
 )
 _END: Final = re.compile(r"(?:[\s,;.!:]|\b(?:please|pls|thanks|thank you|thx)\b)+$", re.IGNORECASE)
-_RULES: Final = tuple(
-    (verb, re.compile(pattern, re.IGNORECASE))
-    for verb, pattern in (
-        (RequestVerb.MOVE, rf"(?:move|shift|switch) {_X}{_FROM} (?:in)?to (?:the )?{_TIER}(?: {_LIST})?"),
-        (RequestVerb.MOVE, rf"(?:check|watch|do|run|monitor) {_X} (?:only )?{_WHEN} instead(?: of .+)?"),
-        (RequestVerb.REMOVE, rf"(?:stop|quit) {_LOOKING} {_X}(?: (?:{_FOR_GOOD}|any ?more|any longer|{_WHEN}))?"),
-        (RequestVerb.REMOVE, rf"(?:don't|do not) {_LOOK} {_X} (?:any ?more|any longer|{_FOR_GOOD})"),
-        (RequestVerb.REMOVE, rf"(?:remove|drop|delete) {_X} from (?:the |your |its )?(?:{_TIER} )?{_LIST}"),
-        (RequestVerb.ADD, rf"add {_X} to (?:the |your |its )?{_TIER} {_LIST}"),
-        (RequestVerb.ADD, rf"add {_X} to (?:the|your|its) (?:heartbeats?|playbook)(?:,? {_WHEN})?"),
-        (RequestVerb.ADD, rf"{_FOR_GOOD},? {_LOOK} {_X}(?:,? {_WHEN})?"),
-        (RequestVerb.ADD, rf"{_WHEN},? {_LOOK} {_X}(?:,? {_FOR_GOOD})?"),
-        (RequestVerb.ADD, rf"{_LOOK} {_X},? {_WHEN}(?:,? {_FOR_GOOD})?"),
-        (RequestVerb.ADD, rf"{_LOOK} {_X},? {_FOR_GOOD}(?:,? {_WHEN})?"),
-    )
-)  # fmt: skip
-_VAGUE: Final = re.compile(
-    r"(?:it|this|that|these|those|them|me|us|him|her|here|there|everything|anything|all|things|stuff)\b.{0,20}"
-    r"|(?:this|that|the) (?:thread|message|question|channel|card|draft|answer|one)",
-    re.IGNORECASE,
-)
-_ASKS: Final = re.compile(
-    r"^(?:why|what|whats|how|who|when|where|which|whether|if|whose|with|out|back|again)\b", re.IGNORECASE
-)
-_CLAUSE: Final = re.compile(
-    r"\b(?:why|what|how|who|whether|that|which|because|when|where|if|since|but)\b", re.IGNORECASE
-)
-_RUNS: Final = re.compile(
-    r"\b(?:runs?|running|ran|fails?|failing|failed|happens?|happening|happened|sent|scheduled|executed|triggered"
-    r"|breaks?|breaking|broke|crash(?:es|ing|ed)?|restarts?|restarting|restarted|updated?|updates|published|rotated?"
-    r"|generated|built|occurs?|occurring|appears?|is|are|was|were)(?: (?:once|only|also))?$",
-    re.IGNORECASE,
-)
-_OTHER_TIMES: Final = re.compile(
-    r"\b(?:every|each|per) (?:\d+|minute|second|week|month|year|night|evening|other|few|mon|tue|wed|thu|fri|sat|sun)"
-    r"|\b(?:weekly|monthly|yearly|nightly|biweekly)\b",
-    re.IGNORECASE,
-)
+
+
+class _Lists(NamedTuple):
+    parts: Parts
+    rules: tuple[tuple[RequestVerb, str], ...]
+    vague: Alternatives
+    asks: Alternatives
+    clause: Alternatives
+    runs: Alternatives
+    other_times: Alternatives
+
+
+_LISTS: Final = read_table(__file__, "playbook_requests.yml", _Lists)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(fill(pattern, _LISTS.parts), re.IGNORECASE)
+
+
+_RULES: Final = [(verb, _compiled(rule)) for verb, rule in _LISTS.rules]
+_VAGUE: Final = _compiled(_LISTS.vague)
+_ASKS: Final = _compiled(rf"^(?:{_LISTS.asks})\b")
+_CLAUSE: Final = _compiled(rf"\b(?:{_LISTS.clause})\b")
+_RUNS: Final = _compiled(rf"\b(?:{_LISTS.runs})(?: (?:once|only|also))?$")
+_OTHER_TIMES: Final = _compiled(_LISTS.other_times)
+_DAILY, _QUICK = _compiled("{DAILY}"), _compiled("{QUICK}")
 
 
 def parse_playbook_request(text: str, sessions: Mapping[str, str]) -> PlaybookRequest | None:
@@ -182,6 +154,6 @@ def _tier(found: Mapping[str, str | None]) -> Tier:
     if named := found.get("tier"):
         return Tier(named.lower())
     when = found.get("when") or ""
-    if re.fullmatch(_DAILY, when, re.IGNORECASE):
+    if _DAILY.fullmatch(when):
         return Tier.DAILY
-    return Tier.QUICK if re.fullmatch(_QUICK, when, re.IGNORECASE) else Tier.HOURLY
+    return Tier.QUICK if _QUICK.fullmatch(when) else Tier.HOURLY
