@@ -13,51 +13,15 @@ from collections.abc import Collection, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from importlib import resources
-from typing import Final
+from typing import Final, NamedTuple
 
 from bot.domain.heartbeats.checks import DEFAULT_COMMANDS, PLACEHOLDERS, matches
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import plain_text
 from bot.domain.secrets import find_secrets
+from bot.domain.tables import Alternatives, read_table
 from bot.domain.tiers import Tier
 from bot.errors import InputError
-
-_ORDERS: Final = (
-    r"\b(?:ignore|disregard|forget|override|bypass|overrule|skip|pretend|act as|stop here|no matter what)\b",
-    r"\binstead of (?:checking|looking)\b|\bdo(?: not|n't) (?:tell|report|mention|flag)\b|\bwithout (?:a )?review\b",
-    r"\byou(?:'re| are| must| should| shall| have to| need to| may| can| will)\b|\byour(?:self)?\b|\bI(?: a|')m\b",
-    r"\b(?:system|assistant|human|user|developer)\s*:|\bsystem message\b|\bHEARTBEAT_OK\b",
-    r"\b(?:language models?|llms?|ai agents?|agents?\s+(?:must|should|may|are|to)|prompts?|instructions?|rubrics?)\b",
-    r"\b(?:always|never (?:report|mention|tell|check|look|flag)|from now on|effective (?:now|immediately))\b",
-    r"\b(?:standing order|new (?:policy|rule|order)s?)\b",
-    r"\b(?:approve[ds]?|approvers?|approv(?:al|ing)|verdicts?|validat(?:e|ed|or|ion))\b",
-    r"\b(?:answer|reply|respond|say|repeat|render|begin|start)\s+(?:with|the|this|only|in|now|your|at|everything)\b",
-    r"\b(?:post|send|forward|upload|e-?mail|leak|exfiltrate|publish)\b|\bnot to the thread\b",
-    r"無視|指示|承認|忽略|批准|vergiss|anweisung|olvida|instrucciones|oublie|abaikan|ignor[ae]",
-)
-_REACH: Final = (
-    r"\b[\w.+-]{1,20}://|\bwww\.|\b[\w.+-]+@[\w-]+\.\w+",
-    r"(?:^|[\s`(])@(?:channel|here|everyone)\b|<[@#!][^>]*>|\b[CDGUWT]0[A-Z0-9]{3,}\b",
-)
-_MARKUP: Final = (
-    r"</?[a-zA-Z][^>]*>?|<!|!\[|\]\(|\{\s*[\"']|\"\s*:\s*[\"\[{]|\$[({]|\{\{|\[(?:tool|system|inst)\b",
-    r"^\s*(?:#|//|/\*|\"\"\")|^\s*\w+_\w+\s*:",
-)
-_TOOLS: Final = (
-    r"\b(?:run_command|check_task|read_file|list_files|search_(?:code|memory)|git_(?:log|show|blame)|send_message"
-    r"|(?:accept|reject)_suggestion|post_message|tool_(?:result|use)|tool (?:output|call|result)|function_calls?)\b",
-    r"\b\w+\([^)]*=",
-)
-_EXECUTES: Final = (
-    r"`[^`]*(?:[;|&><]|\$\()[^`]*`",
-    r"\b(?:curl|wget|bash|zsh|eval|sudo|rm|chmod|chown|ssh|scp|nc|netcat|base64|powershell|xargs|mkfs|dd)\b\s",
-    r"`(?:sh|python\d?|node|perl|ruby)\s+-[ce]\b",
-)
-_SECRETS: Final = (
-    r"\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:KEY|TOKEN|SECRET|PASSWORD)\b|(?:^|[\s`/])\.env\b|\.git/|/proc/|/etc/|\.ssh\b",
-    r"\benviron(?:ment variables?)?\b|\.\./",
-    r"\b(?:print|quote|show|encode|dump|reveal)\b[^`]*\b(?:secrets?|tokens?|passwords?|keys?|env)\b",
-)
 
 
 class QuarantineCode(StrEnum):
@@ -76,33 +40,19 @@ class QuarantineCode(StrEnum):
     @property
     def words(self) -> str:
         """The reason as people read it."""
-        return _WORDS[self]
+        return _LISTS.words[self]
 
 
-_WORDS: Final = {
-    QuarantineCode.ORDER: "it reads like an instruction to the agent",
-    QuarantineCode.REACH: "it names an address or a person",
-    QuarantineCode.MARKUP: "it holds markup",
-    QuarantineCode.TOOL: "it names a tool",
-    QuarantineCode.EXECUTES: "it names a command that does more than look",
-    QuarantineCode.ASKS_FOR_SECRETS: "it asks for secrets",
-    QuarantineCode.NOT_PLAIN: "it is not one line of plain text",
-    QuarantineCode.HOLDS_SECRET: "it holds a secret",
-    QuarantineCode.NEW_WORDING: "its wording is new here: it is no template line and no allowed command",
-}
-_RULES: Final = (
-    (QuarantineCode.ORDER, _ORDERS),
-    (QuarantineCode.REACH, _REACH),
-    (QuarantineCode.MARKUP, _MARKUP),
-    (QuarantineCode.TOOL, _TOOLS),
-    (QuarantineCode.EXECUTES, _EXECUTES),
-    (QuarantineCode.ASKS_FOR_SECRETS, _SECRETS),
-)
-_COMPILED: Final = tuple((why, re.compile("|".join(rules), re.IGNORECASE)) for why, rules in _RULES[:1]) + tuple(
-    (why, re.compile("|".join(rules), re.MULTILINE)) for why, rules in _RULES[1:]
-)
+class _Lists(NamedTuple):
+    words: dict[QuarantineCode, str]
+    rules: dict[QuarantineCode, Alternatives]
 
 
+_LISTS: Final = read_table(__file__, "quarantine.yml", _Lists)
+_COMPILED: Final = [
+    (why, re.compile(rules, re.IGNORECASE if why is QuarantineCode.ORDER else re.MULTILINE))
+    for why, rules in _LISTS.rules.items()
+]
 _BARE_COMMAND: Final = re.compile(r"`([^`\r\n]{1,300})`")
 _TITLED_COMMAND: Final = re.compile(r"[^`]{1,300}(`[^`\r\n]{1,300}`)")
 _FREE_HOLES: Final = tuple(f"{{{name}}}" for name in PLACEHOLDERS if name not in ("number", "sha"))
