@@ -3,7 +3,7 @@
 A remark is trouble if it names loss, failure, inability, danger or a request that is not negated, or if it negates
 health: "3 errors", "cannot log in", "not healthy", against "0 errors", "nothing failed", "no longer failing". A verb
 that is denied is trouble unless it is known to be harmless, because a needless message costs a glance and a swallowed
-one an outage. The words are in alarm_words.yml, Chinese and Japanese in alarm_words_cjk.py.
+one an outage. The words are in alarm_lexicon.yml, Chinese and Japanese in alarm_words_cjk.py.
 """
 
 from __future__ import annotations
@@ -11,111 +11,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Annotated, Final, NamedTuple
+from typing import Final
 
-from pydantic import BeforeValidator
-
-from bot.domain.tables import Alternatives, Parts, Words, WordSet, fill, read_table
+from bot.domain.text.alarm_lexicon import WordForms, lexicon
 from bot.domain.text.alarm_words_cjk import tells_of_trouble as cjk_tells_of_trouble
-
-
-@dataclass(frozen=True)
-class _WordForms:
-    """The words of a list; one that ends in `*` stands for all that begin so, `forms` are patterns of more."""
-
-    words: WordSet = frozenset()
-    forms: tuple[str, ...] = ()
-
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        stems = [re.escape(word[:-1]) + r"\w*" for word in self.words if word.endswith("*")]
-        return re.compile("|".join([*sorted(stems), *self.forms]) or "(?!)")
-
-    def __contains__(self, word: str) -> bool:
-        return word in self.words or self._pattern.fullmatch(word) is not None
-
-
-_Listed = Annotated[
-    _WordForms, BeforeValidator(lambda listed: {"words": listed} if isinstance(listed, str) else listed)
-]
-
-
-class _Phrase(NamedTuple):
-    means: str
-    said: Alternatives
-
-
-class _Lists(NamedTuple):
-    trouble: _Listed
-    demand: _Listed
-    able: _Listed
-    supply: _Listed
-    silencing: WordSet
-    denying: WordSet
-    neutral: _Listed
-    found: _Listed
-    moot: _Listed
-    auxiliary: WordSet
-    unsettled: WordSet
-    calm: WordSet
-    measure: WordSet
-    not_all: WordSet
-    breaks: WordSet
-    links: WordSet
-    open_links: WordSet
-    resources: Words
-    pruned: WordSet
-    deleted: WordSet
-    since: WordSet
-    better_low: WordSet
-    moves: WordSet
-    zeros: WordSet
-    spanish: WordSet
-    portuguese: WordSet
-    english: WordSet
-    to: WordSet
-    relative: WordSet
-    may_stop: _Listed
-    credential: Alternatives
-    is_shown: Alternatives
-    parts: Parts
-    phrases: tuple[_Phrase, ...]
-
-
-class _Lexicon(_Lists):
-    """The lists of alarm_words.yml, and the patterns made of them."""
-
-    @cached_property
-    def full(self) -> re.Pattern[str]:
-        return re.compile(
-            rf"\b(?:{'|'.join(self.resources)})\b[^.;!?\n%]{{0,60}}?\b(?:9[0-9]|100)(?:[.,][0-9]{{1,3}})? ?%"
-            r"(?! (?:free|frei|libre|libres|livre|livres|disponible|disponibles|kosong|available))"
-        )
-
-    @cached_property
-    def secret(self) -> re.Pattern[str]:
-        return re.compile(rf"\b(?:{self.credential})\b")
-
-    @cached_property
-    def shown(self) -> re.Pattern[str]:
-        return re.compile(rf"\b(?:{self.is_shown})\b")
-
-    @cached_property
-    def replaced(self) -> tuple[tuple[re.Pattern[str], str], ...]:
-        said = ((fill(phrase.said, self.parts), phrase.means) for phrase in self.phrases)
-        return tuple((re.compile(rf"(?<!\w)(?:{words})(?!\w)"), means) for words, means in said)
-
-    @cached_property
-    def any_phrase(self) -> re.Pattern[str]:
-        return re.compile(rf"(?<!\w)(?:{'|'.join(fill(phrase.said, self.parts) for phrase in self.phrases)})(?!\w)")
-
-
-@cache
-def _lexicon() -> _Lexicon:
-    return read_table(__file__, "alarm_words.yml", _Lexicon)
-
 
 _SIGNS: Final = re.compile("[🚨🔴🔥❌❗‼⚠🆘⛔💥☠💀🧨📉🛑⁉❓❔🟥]")
 _QUESTION: Final = re.compile(r"[?？]")
@@ -146,7 +45,7 @@ def has_alarm_word(text: str) -> bool:
     if (
         _SIGNS.search(said)
         or _QUESTION.search(said)
-        or _lexicon().full.search(said)
+        or lexicon().full.search(said)
         or cjk_tells_of_trouble(said)
         or _shows_a_secret(said)
     ):
@@ -167,12 +66,12 @@ def _clauses(said: str) -> Iterator[list[str]]:
     """Yield the words of each clause; commas and colons stay in it, a "but" begins the next."""
     no = _meaning_of_no(said)
     for part in _CLAUSE_END.split(said):
-        for phrase, meant in _lexicon().replaced if _lexicon().any_phrase.search(part) else ():
+        for phrase, meant in lexicon().replaced if lexicon().any_phrase.search(part) else ():
             part = phrase.sub(meant, part)
         clause: list[str] = []
         for word in _split(part, no):
-            if word in _lexicon().breaks:
-                since = [_SINCE] if word in _lexicon().since else []
+            if word in lexicon().breaks:
+                since = [_SINCE] if word in lexicon().since else []
                 yield [*clause, *since]
                 clause = since
             elif len(clause) >= _CLAUSE_WORDS:
@@ -184,7 +83,7 @@ def _clauses(said: str) -> Iterator[list[str]]:
 
 
 def _shows_a_secret(said: str) -> bool:
-    secret, shown = _lexicon().secret, _lexicon().shown
+    secret, shown = lexicon().secret, lexicon().shown
     parts = _CLAUSE_END.split(said)
     return any(secret.search(part) and shown.search(part) and not _NO.search(part) for part in parts)
 
@@ -203,7 +102,7 @@ def _meaning_of_no(said: str) -> str:
     """Return what "no" is here: English for no thing, Spanish for not, Portuguese for "in the"."""
     words = set(_TOKEN.findall(said))
     spanish, portuguese, english = (
-        len(words & of) for of in (_lexicon().spanish, _lexicon().portuguese, _lexicon().english)
+        len(words & of) for of in (lexicon().spanish, lexicon().portuguese, lexicon().english)
     )
     if portuguese > max(spanish, english):
         return "na"
@@ -215,7 +114,7 @@ class _Clause:
     """One clause as words, and what stands at which place."""
 
     def __init__(self, words: Sequence[str]) -> None:
-        self._of = _lexicon()
+        self._of = lexicon()
         self._since = _SINCE in (*words[:1], *words[-1:])
         self._words = words = [word for word in words if word != _SINCE]
         self._negations = [at for at in range(len(words)) if self._is_negation(at)]
@@ -377,7 +276,7 @@ class _Clause:
         return after[: after.index(",")] if "," in after else after
 
 
-def _first(words: Sequence[str], wanted: _WordForms) -> int:
+def _first(words: Sequence[str], wanted: WordForms) -> int:
     return next((place for place, word in enumerate(words) if word in wanted), _REACH)
 
 
