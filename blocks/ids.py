@@ -87,7 +87,7 @@ _VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})")
 
 
 def _foreign() -> InputError:
-    return InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+    return InputError("This button is from another version of triage; nothing was changed.")
 
 
 def card_block_id(thread_id: str) -> str:

@@ -41,11 +41,11 @@ GUESTS: Final = (
 )
 _SAYS: Final = {
     ForcedEnqueue.QUEUED: (
-        "Triage looks into it: a draft waits in the ops channel soon, and a human decides what is posted."
+        "Triage is investigating it: a draft will be in the ops channel soon, and a human decides what is posted."
     ),
     ForcedEnqueue.UNDER_WAY: "Triage is already working on it: its thread has a card in the ops channel.",
     ForcedEnqueue.CLOSED: "That message was already handled. To ask again, mention triage in its thread.",
-    ForcedEnqueue.NOTHING: "There is nothing to look into: triage wrote that itself, or nobody did.",
+    ForcedEnqueue.NOTHING: "Nothing to investigate: this is triage's own message or a system message.",
 }
 
 

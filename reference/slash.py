@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.domain.commands.command_specs import MANUAL, NOTHING, CommandSpec
 from reference.markdown import code, plain, table
 
-HEAD = ["you type", "what it does", "who may", "what it changes", "how to take it back"]
+HEAD = ["you type", "what it does", "who may", "what it changes", "how to undo it"]
 
 
 def slash_part() -> str:

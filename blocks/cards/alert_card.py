@@ -186,7 +186,7 @@ def _standing(alert: Alert) -> str:
         else "",
         since,
         f"last seen {local_time(finding.last_at)}" if finding.last_at != finding.first_at else "",
-        f"<@{finding.acknowledged_by}> has it" if finding.acknowledged_by else "",
+        f"<@{finding.acknowledged_by}> acknowledged it" if finding.acknowledged_by else "",
         f"snoozed until {local_time(finding.snoozed_until)}" if finding.snoozed_until is not None else "",
     ]
     return " · ".join(part for part in parts if part)

@@ -171,7 +171,7 @@ def card_blocks(
     parts: list[Block] = [_question(state, pages), *_shortened_note(refused), *_gloss(state, team_language)]
     parts.append(context(status_line(state, progress=progress and without_marks(progress))))
     if paused and state.is_open:
-        waits = "what has not begun waits for `/triage resume`"
+        waits = "new work starts after `/triage resume`"
         parts.append(context(f":double_vertical_bar: *{escape(paused)}* · {waits}"))
     if state.triage_file_path:
         parts.append(context(f":file_folder: note saved as `{escape(state.triage_file_path)}`"))
@@ -260,7 +260,7 @@ def _draft(state: ThreadState, whole_at: str | None, *, is_short: bool) -> list[
 def _where_whole(state: ThreadState, draft: str, whole_at: str | None) -> str:
     """Return where a draft is to be read of which the card shows the beginning."""
     if not state.is_open:
-        return ":page_facing_up: *This is the beginning only*; the whole reply stands in the asker's thread."
+        return ":page_facing_up: *This is the beginning only*; the whole reply is in the asker's thread."
     count = len(reply_messages(draft))
     size = f"{len(draft):,} characters{f', {count} messages' if count > 1 else ''}"
     if whole_at is None:
@@ -455,7 +455,7 @@ def _overflow(state: ThreadState, offers_notes: bool) -> OverflowMenuElement:
 def _despite_objections() -> ConfirmObject:
     return ConfirmObject(
         title="Post despite the objections?",
-        text=MarkdownTextObject(text="The checks did not pass this draft. Post it as it stands?"),
+        text=MarkdownTextObject(text="The checks did not pass this draft. Post it anyway?"),
         confirm="Post it",
         deny="Back",
     )

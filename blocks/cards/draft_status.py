@@ -161,7 +161,7 @@ def _failure(state: ThreadState) -> list[Block]:
     parts: list[Block] = [section(f"*Why there is no draft*\n{escape(_objection_reason(state))}")]
     if unjudged.strip():
         shown = quote_block(truncate(escape(unjudged), EARLIER_DRAFT_CHARS))
-        parts.append(section(f"*Nobody has judged this draft, so it is not offered:*\n{shown}"))
+        parts.append(section(f"*This draft could not be validated, so it is not offered:*\n{shown}"))
     return parts
 
 

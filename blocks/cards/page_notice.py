@@ -36,7 +36,7 @@ def ring_blocks(state: ThreadState, pages: Sequence[str], *, number: int, waited
     """Return the ring of this number (from 1); `pages` are the users and groups it mentions, or `channel`."""
     before = 1 if state.paging.since is None else 0  # what became a page later rang nobody's phone when it was asked
     said = f"{page_lead(pages)} *rings for the {ordinal(number + before)} time*: {_waited(waited)}."
-    how = "It rings no more once an approver clicks on its card or writes in its thread."
+    how = "Reminders stop when an approver clicks on the card or writes in the thread."
     return _notice(state, said, how, mark=ids.page_block_id(state, number))
 
 
@@ -49,7 +49,7 @@ def rings_text(rings: Sequence[PageRing]) -> str:
 def rings_blocks(rings: Sequence[PageRing], pages: Sequence[str]) -> list[Block]:
     """Return one message for several rings, at most LISTED_AT_MOST; each page bears its own mark."""
     lead = f"{page_lead(pages)} *{len(rings)} pages ring again*: nobody has acknowledged them."
-    how = "One rings no more once an approver clicks on its card or writes in its thread."
+    how = "Reminders of one stop when an approver clicks on its card or writes in its thread."
     return [section(lead), *(_listed(each) for each in rings), context(how)]
 
 
@@ -63,7 +63,7 @@ def _listed(ring: PageRing) -> Block:
 def escalation_blocks(state: ThreadState, *, waited: timedelta) -> list[Block]:
     """Return what is told to a person, a member of a group or a channel outside the ops channel."""
     said = f"{page_lead(())} *escalated*: {_waited(waited)}."
-    how = "Write in its thread to say that you have it; then it rings no more."
+    how = "To take it, write in its thread; reminders then stop."
     return _notice(state, said, how, mark=ids.page_block_id(state, None))
 
 

@@ -98,7 +98,7 @@ def _fitting(lines: Iterator[str]) -> str:
 def _meanwhile(recheck: Recheck) -> str:
     by = f" by <@{recheck.saved_by}>" if _USER.fullmatch(recheck.saved_by or "") else ""
     on = f" on {recheck.saved_at[:10]}" if recheck.saved_at and _DAY.match(recheck.saved_at) else ""
-    until = "Until somebody decides, it is found with a warning, after others, and proves nothing."
+    until = "Until somebody decides, search shows it last, with a warning, and it is not evidence."
     return f"{_named(recheck.ref)} · kept{by}{on}. {until}"
 
 
@@ -109,8 +109,8 @@ def _ending(recheck: Recheck) -> str:
     if recheck.outcome is RecheckOutcome.RETIRED:
         return f":file_cabinet: *Retired* by {who}; it is no longer searched"
     if recheck.outcome is RecheckOutcome.GONE:
-        return ":heavy_minus_sign: The note was removed; there is nothing to decide"
-    return ":heavy_minus_sign: The lines stand again, or the note cites others by now; there is nothing to decide"
+        return ":heavy_minus_sign: The note was removed; nothing to decide"
+    return ":heavy_minus_sign: The lines are back, or the note cites others now; there is nothing to decide"
 
 
 def _buttons(recheck: Recheck) -> ActionsBlock:

@@ -55,7 +55,7 @@ def prefill(draft: str) -> str:
 def _cut_note(chars: int) -> Block:
     words = (
         f"The draft has {chars:,} characters and Slack's editor holds {INPUT_CHARS:,}: the rest was cut here. "
-        "Submitted untouched, the whole draft counts; once you change it, what stands here replaces all of it."
+        "If you submit without changes, the whole draft is used. If you change anything, only this text is used."
     )
     return ContextBlock(elements=[MarkdownTextObject(text=words)])
 

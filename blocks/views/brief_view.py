@@ -34,7 +34,7 @@ def open_blocks(seen: Overview, now: datetime, *, may_see_drafts: bool) -> list[
         return [section("No draft waits. Next: `/triage status`")]
     title = f"*{count}* draft{'s' * (count > 1)} wait{'s' * (count == 1)} for a decision"
     if not may_see_drafts:
-        return [section(f"{title}. Who may approve sees them: `/triage approve-list`")]
+        return [section(f"{title}. Only approvers can see them: `/triage approve-list`")]
     return [
         section(f"{title}, pages first, then the oldest"),
         section(draft_lines(seen.drafts, now)),
@@ -49,7 +49,7 @@ def reminder_line(waiting: Sequence[ThreadLine]) -> str:
 
 def reminder_blocks(waiting: Sequence[ThreadLine], now: datetime, *, expire_after: timedelta | None) -> list[Block]:
     """Return the reminder of cards that nobody touched."""
-    ends = f" What nobody touches for {duration(expire_after)} is closed, unposted." if expire_after else ""
+    ends = f" Cards without activity for {duration(expire_after)} are closed and not posted." if expire_after else ""
     return [
         section(f"*{reminder_line(waiting)}*"),
         section(draft_lines(waiting, now, at_most=MAX_REMINDED)),
@@ -123,7 +123,7 @@ def _drafts(brief: DailyBrief, may_see_drafts: bool) -> str:
         return "No draft waits for a decision"
     title = f"*{counted(count, 'draft')}* wait{'s' * (count == 1)} for a decision"
     if not may_see_drafts:
-        return f"{title}. Who may approve sees them: `/triage approve-list`"
+        return f"{title}. Only approvers can see them: `/triage approve-list`"
     return truncate(f"{title}\n{draft_lines(brief.drafts, brief.now, at_most=MAX_LINES)}", SECTION_CHARS)
 
 
@@ -147,10 +147,10 @@ def _has(found: FindingLine) -> str:
     if found.acknowledged_by:
         return f"<@{found.acknowledged_by}> has it"
     if found.investigated_by:
-        return f"<@{found.investigated_by}> had it looked into"
+        return f"<@{found.investigated_by}> started an investigation"
     if found.snoozed_until:
         return f"snoozed until {utc_text(found.snoozed_until)}"
-    return "nobody has it"
+    return "not acknowledged"
 
 
 def _findings(brief: DailyBrief, may_see_drafts: bool) -> str:

@@ -25,7 +25,7 @@ _ASK: Final = (
 def help_blocks(problem: str = "") -> list[Block]:
     """Return the list of commands, one screen, led by what was wrong (mrkdwn)."""
     lines = [f"{_code(entry.form)}  {escape(entry.does)}" for entry in commands()]
-    more = "`/triage help tiers add` says all about one: examples, who may, how to take it back."
+    more = "`/triage help tiers add` says all about one: examples, who may, how to undo it."
     return [*_problem(problem), section("\n".join(lines)), context(f"{more}\n{_ASK}")]
 
 
@@ -39,7 +39,7 @@ def entry_blocks(entry: CommandSpec, problem: str = "") -> list[Block]:
         f"*Changes* {escape(entry.changes)}",
     ]
     if entry.changes != NOTHING and entry.undo:
-        facts.append(f"*To take it back* {_undo(entry.undo)}")
+        facts.append(f"*To undo it* {_undo(entry.undo)}")
     below = usage_lines(entry.path)
     listed = [section("\n".join(below))] if below else []
     following = f"help {entry.path} {subcommands(entry.path)[0].path.partition(' ')[2]}" if below else first

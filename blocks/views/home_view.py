@@ -148,10 +148,10 @@ def _pause(seen: Overview) -> list[Block]:
 
 def _title(home: HomeData, may_approve: bool) -> list[Block]:
     seen = home.overview
-    order = ", pages, then longest-waiting first" if may_approve and len(seen.drafts) > 1 else ""
+    order = ", pages, then oldest first" if may_approve and len(seen.drafts) > 1 else ""
     said = f"*{len(seen.drafts)}* waiting for a decision{order} · {seen.running} being investigated"
     parts: list[Block] = [HeaderBlock(text="Drafts"), section(said)]
-    return parts if may_approve else [*parts, context("Who may approve sees them: `/triage approve-list`")]
+    return parts if may_approve else [*parts, context("Only approvers can see them: `/triage approve-list`")]
 
 
 def _drafts(home: HomeData, room: _SpaceLeft) -> list[Block]:

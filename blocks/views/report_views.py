@@ -28,7 +28,7 @@ def approver_blocks(roll: ApproverList, *, is_one: bool) -> list[Block]:
     more = f" and {len(people) - MAX_PEOPLE} more" if len(people) > MAX_PEOPLE else ""
     who = f"May approve: {named}{more}" if people else f"*Nobody may approve.* {_why_nobody(roll)}"
     you = "You are one of them." if is_one else "You are not one of them."
-    rest = "Guests, bots and people of other workspaces never are."
+    rest = "Guests, bots and people of other workspaces cannot approve."
     return [section(f"{who}\n{_source(roll)}"), context(f"{you} {rest} Next: `/triage open`")]
 
 

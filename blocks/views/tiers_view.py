@@ -71,7 +71,7 @@ def tier_modal(editing: Editing, *, typed: str | None = None) -> View:
     )
     # A new block id: Slack keeps what stands in a block it knows, and this one has to show what was typed.
     block_id = f"{ids.TIER_TEXT}:{editing.base}"
-    hint = "Boxes are left out; they say how the last beat went. Indented lines belong to the task above them."
+    hint = "Checkboxes are left out; they only record the last beat. Indented lines belong to the task above them."
     return form(
         ids.TIER_VIEW,
         ids.encode_tier(editing.session_id, editing.tier, editing.base),
@@ -90,7 +90,7 @@ def saved_modal(session_id: str, tier: Tier, changes: TierChanges) -> View:
     lines = [*(f"+ {line}" for line in changes.added), *(f"- {line}" for line in changes.removed)]
     said = f"The {tier} tasks of {escape(session_id)} are saved." if lines else "Nothing was changed."
     shown = [section(truncate(fence("\n".join(lines)), SECTION_CHARS))] if lines else []
-    undo = "To undo: open the editor again; the lines with `-` are what stood there." if changes.removed else ""
+    undo = "To undo: open the editor again; the lines with `-` are the old text." if changes.removed else ""
     next_step = [context(undo or f"Next: `/triage tiers {escape(session_id)}`")]
     return notice("Saved", [section(said), *shown, *next_step])
 
@@ -113,7 +113,7 @@ def _shown(typed: str) -> list[Block]:
 
 def _both(editing: Editing) -> list[Block]:
     now = truncate(fence(editing.text or "(no task)"), SECTION_CHARS)
-    told = ":warning: Somebody changed these tasks while you wrote; nothing was saved. They read now:"
+    told = ":warning: Somebody changed these tasks while you wrote; nothing was saved. This is the current text:"
     return [section(told), section(now), context("Below is what you wrote. Save replaces the text above with it.")]
 
 

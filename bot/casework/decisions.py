@@ -225,7 +225,7 @@ class Decisions:
         if state.is_open and state.post_intent:
             return (
                 f"<@{state.approved_by}> approved this draft a moment ago; it is being posted. If Slack does not "
-                "confirm it, triage looks within a minute, then posts it or gives the card back."
+                "confirm it, triage checks within a minute, then posts it or reopens the card."
             )
         if state.is_open:
             return "Somebody changed this thread a moment ago. The card shows the current state."

@@ -254,7 +254,7 @@ def _set_aside(where: Path | str) -> str:
 def _refuse_public_ops_channel(desk: ThreadService) -> None:
     channel = desk.settings.ops_channel
     if not desk.workspace.channel(channel).is_private:
-        raise ConfigError(f"ops_channel: {channel} is not private; drafts would be read by all. Name a private one")
+        raise ConfigError(f"ops_channel: {channel} is not private; everybody could read the drafts. Name a private one")
 
 
 def _identify(client: WebClient, chat_clock: ChatClock) -> Identity:

@@ -122,9 +122,13 @@ def _address_problems(values: Mapping[str, str | None]) -> list[str]:
     """Return what is wrong with the two addresses every command needs."""
     problems = []
     if _expanded(values.get("TRIAGE_HOME") or HOME) is None:
-        problems.append(f"TRIAGE_HOME (or its default, {HOME}) leads nowhere; set it to the data directory's full path")
+        problems.append(
+            f"TRIAGE_HOME (or its default, {HOME}) is not a usable path; set it to the data directory's full path"
+        )
     if not _is_url(values.get("SLACK_API_URL") or SLACK_API_URL):
-        problems.append(f"SLACK_API_URL is no address of a web server; it looks like {SLACK_API_URL}, or leave it out")
+        problems.append(
+            f"SLACK_API_URL is not the address of a web server; it looks like {SLACK_API_URL}, or leave it out"
+        )
     return problems
 
 
@@ -192,7 +196,7 @@ def _wrong_secret(secret: str) -> str | None:
     """Whoever knows or guesses this secret is Slack to us, so a short one is as bad as none."""
     if _SIGNING_SECRET.fullmatch(secret):
         return None
-    wrong = "is no signing secret, which has letters and digits only" if secret else "is not set"
+    wrong = "is not a signing secret, which has letters and digits only" if secret else "is not set"
     return (
         f"SLACK_SIGNING_SECRET {wrong}; copy it from the app's page Basic Information > App Credentials into .env, "
         "or set slack.mode to socket"
@@ -207,5 +211,5 @@ def _token_problem(token: str, prefix: str) -> str | None:
     if token.startswith(f"{prefix}your-"):
         return "is still the example's"
     if not _TOKEN_TAIL.fullmatch(token.removeprefix(prefix)):
-        return "holds more than letters, digits and dashes, a blank or a line end perhaps"
+        return "contains more than letters, digits and dashes, perhaps a blank or a line end"
     return None

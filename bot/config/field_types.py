@@ -93,7 +93,7 @@ def _existing_folder(path: Path, info: ValidationInfo) -> Path:
             return folder
     except OSError as error:
         raise ValueError(f"{str(path)[:200]!r} cannot be looked up; give the path of a git checkout") from error
-    raise ValueError(f"{folder} is no folder; give the path of a git checkout")
+    raise ValueError(f"{folder} is not a folder; give the path of a git checkout")
 
 
 Folder = Annotated[

@@ -44,9 +44,9 @@ _SLACK: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")
 _TELEGRAM: Final = re.compile(r"-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{4,31}")
 _URL: Final = re.compile(r"https?://[^\s/@?#\\]+(?:[/?][^\s@]*)?")
 _PLACES: Final = {
-    "slack": (_SLACK, "no Slack user or channel id; it looks like U0123ANN or C0123OPS"),
-    "telegram": (_TELEGRAM, "no Telegram chat; it is a number such as -1001234567890, or @name"),
-    "webhook": (_URL, "no web address; it looks like https://hooks.example.com/triage, and holds no credentials"),
+    "slack": (_SLACK, "not a Slack user or channel id; it looks like U0123ANN or C0123OPS"),
+    "telegram": (_TELEGRAM, "not a Telegram chat; it is a number such as -1001234567890, or @name"),
+    "webhook": (_URL, "not a web address; it looks like https://hooks.example.com/triage, and holds no credentials"),
 }
 
 
@@ -128,7 +128,7 @@ def _not_for_ever(interval: timedelta) -> timedelta:
 
 def _model(name: str) -> str:
     if not MODEL_ID.fullmatch(name):
-        raise ValueError(f"{name[:60]!r} is no model's id; it looks like {DEFAULT_MODEL}")
+        raise ValueError(f"{name[:60]!r} is not a model's id; it looks like {DEFAULT_MODEL}")
     return name
 
 
@@ -138,7 +138,7 @@ def _model_or_none(name: str) -> str:
 
 def _token(word: str) -> str:
     if not _TOKEN.fullmatch(word):
-        raise ValueError(f"{word[:60]!r} is no single word of letters, digits, - and _; it looks like HEARTBEAT_OK")
+        raise ValueError(f"{word[:60]!r} is not a single word of letters, digits, - and _; it looks like HEARTBEAT_OK")
     return word
 
 

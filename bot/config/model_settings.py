@@ -33,7 +33,7 @@ UsdPerMillionTokens = Annotated[float, Field(ge=0, le=10_000)]
 def _web_address(value: object) -> object:
     good = isinstance(value, str) and value.startswith(("https://", "http://")) and not set(value) & set(" @?#")
     if not good:
-        raise ValueError("is no web address; it looks like https://models.example.com, and holds no credentials")
+        raise ValueError("is not a web address; it looks like https://models.example.com, and holds no credentials")
     return value
 
 

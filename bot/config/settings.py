@@ -86,7 +86,7 @@ def _regular_expression(pattern: str) -> str:
         for form in (pattern, f"(?:{pattern})|(?:{pattern})"):
             re.compile(form)
     except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"{pattern[:60]!r} is no regular expression the rules can use: {error}") from error
+        raise ValueError(f"{pattern[:60]!r} is not a regular expression the rules can use: {error}") from error
     return pattern
 
 

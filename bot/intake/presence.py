@@ -82,7 +82,7 @@ def describe_presence(seen: Presence | None, now: datetime, *, heard_at: datetim
     if state == "dead":
         return f"triage is not running (last seen {time_ago(now, seen.stopped_at or seen.at)})"
     if state == "stuck":
-        return f"triage (process {seen.pid}) has given no sign of life for {duration(now - seen.at)}; restart it"
+        return f"triage (process {seen.pid}) has not responded for {duration(now - seen.at)}; restart it"
     events = [at for at in (seen.last_event_at, heard_at) if at is not None and at >= seen.started_at]
     event = f"last event {time_ago(now, max(events))}" if events else "no event yet"
     if state == "down":

@@ -196,7 +196,7 @@ class Watcher:
             return False
         if self._refused:
             self._refused = False
-            self._on_trouble("Messages can be stored again; those that waited are being worked on.")
+            self._on_trouble("Messages can be stored again; waiting ones are being handled.")
         return True
 
     def _sort(self, event: Event) -> None:

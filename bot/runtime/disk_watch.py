@@ -50,7 +50,7 @@ class DiskWatch:
         self._well_at = now
         if self._refused.is_set():
             self._refused.clear()
-            self._say("The disk takes writes again. What waited is being worked on.")
+            self._say("The disk accepts writes again. Waiting work continues.")
 
     def _note(self, error: StoreError) -> None:
         if self._refused.is_set():
@@ -58,6 +58,6 @@ class DiskWatch:
             return
         self._refused.set()
         self._say(
-            f"The disk takes no more writes: {error}. Questions wait and no reply can be approved until it does; "
-            "nothing that was acknowledged is lost. Work goes on by itself as soon as there is room."
+            f"The disk does not accept writes: {error}. Questions wait and no reply can be approved until it does; "
+            "nothing that was acknowledged is lost. Work then continues by itself."
         )

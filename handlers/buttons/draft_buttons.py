@@ -67,7 +67,7 @@ class ClickReplies:
         return state.question if state else ""
 
 
-GONE = "This thread is not on file any more."
+GONE = "This thread is no longer stored."
 
 
 class EvidenceDialogue:
@@ -106,7 +106,7 @@ class EvidenceDialogue:
             log.info("a dialogue was not filled", extra={"action": "dialogue_unfilled"}, exc_info=True)
 
 
-NOT_YOURS = "Only approvers may do this. Ask somebody in the ops channel, or have yourself added to `approvers`."
+NOT_YOURS = "Only approvers may do this. Ask somebody in the ops channel, or ask to be added to `approvers`."
 
 
 class DraftButtons:
@@ -168,7 +168,7 @@ class DraftButtons:
         listener = self._menu.get(choice)
         if listener is None:
             ack()
-            self._on.say(click, "This entry is from another version of triage; nothing happened.")
+            self._on.say(click, "This entry is from another version of triage; nothing was changed.")
         else:
             listener(ack=ack, body=body, action={"value": value}, client=client)
 
@@ -222,7 +222,7 @@ class DraftButtons:
 def _for_a_person(error: TriageError) -> str:
     if isinstance(error, Unconfirmed):
         return (
-            "Slack did not confirm the post, so it may stand in the thread or not. You need not click again: within a "
-            "minute triage looks there, then posts what is missing, or gives you the card back and says why."
+            "Slack did not confirm the post. Do not click again: within a minute triage checks the thread, then posts "
+            "what is missing or reopens the card and says why."
         )
     return for_a_person(error)

@@ -72,14 +72,14 @@ class CaseworkCommands:
         return brief_blocks(build_brief(self.store, now - WINDOW, now), "Brief", may_see_drafts=self._may(typed))
 
     def pause(self, typed: TypedCommand) -> list[Block]:
-        """Stop what costs money; what runs already ends."""
+        """Stop what costs money; running work finishes."""
         self._require(typed)
         is_new = self.pausing.pause(by=typed.user_id, name=typed.user_name)
         self.show_cards()
-        words = f"Triage is {self.pausing.words()}." if is_new else f"It was already {self.pausing.words()}."
+        words = f"Triage is {self.pausing.words()}." if is_new else f"Triage was already {self.pausing.words()}."
         return message_blocks(
-            f"{words}\nMessages are heard and get their cards; investigations and heartbeats wait, what runs already "
-            "ends.\nTo go on: /triage resume"
+            f"{words}\nNew messages still get cards. New investigations and heartbeats wait; running ones finish.\n"
+            "To resume: /triage resume"
         )
 
     def resume(self, typed: TypedCommand) -> list[Block]:
@@ -90,7 +90,7 @@ class CaseworkCommands:
             return message_blocks("Nothing is paused. Next: /triage status")
         self.show_cards()
         waiting = overview(self.store, self.clock.now()).queued
-        return message_blocks(f"Triage goes on; it was {words}. {waiting} in the queue. Next: /triage status")
+        return message_blocks(f"Triage is running again; it was {words}. {waiting} in the queue. Next: /triage status")
 
     def investigate(self, typed: TypedCommand) -> list[Block] | DeferredAnswer:
         """Ask in the ops channel, in the name of whoever typed."""

@@ -201,7 +201,7 @@ class Poster:
         now = self._clock.now()
         if found is None and sent_at is not None and may_still_arrive(sent_at, now):
             left_s = (IN_FLIGHT - (now - sent_at)).total_seconds()
-            raise PostInFlight(f"What was posted last may still be on its way; went to {what} in vain.", left_s=left_s)
+            raise PostInFlight(f"What was posted last may still be on its way; could not {what}.", left_s=left_s)
         return found
 
     def first(self, channel: str, mark: str, *, since: float) -> str | None:

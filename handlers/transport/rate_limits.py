@@ -95,7 +95,7 @@ class RateLimiter:
             while (wait_s := self._go_or_wait_s(key, ticket, spare)) > 0:
                 if self._monotonic() + wait_s > give_up_at:
                     raise Unavailable(
-                        f"too much at once; in {math.ceil(wait_s)} s there is room again", retry_after_s=wait_s
+                        f"too many messages at once; try again in {math.ceil(wait_s)} s", retry_after_s=wait_s
                     )
                 self._wait(wait_s)
         finally:

@@ -266,7 +266,7 @@ def others_line(count: int) -> str:
     """Return the line that tells the ops channel of connections that are not this process's."""
     return (
         f"Slack counts {count} more connection{'s' * (count > 1)} of this app than this process opened: another triage "
-        "runs with the same tokens. Each hears only part of what is said. Stop the other one, or give it its own app."
+        "runs with the same tokens. Each receives only part of the messages. Stop the other one or give it its own app."
     )
 
 

@@ -140,9 +140,12 @@ def test_an_unknown_key_is_met_with_the_nearest_known_one(folder: Path, line: st
         ("classifier: {languages: [en, xx]}", "classifier.languages.1: "),
         ("classifier: {question_keywords: ['']}", "classifier.question_keywords.0: is empty"),
         ("classifier: {ack_patterns: ['^']}", "classifier.ack_patterns.0: is empty"),
-        ("classifier: {ack_patterns: [ok, '(ok']}", "classifier.ack_patterns.1: '(ok' is no regular expression"),
-        ("classifier: {ack_patterns: ['ok{2}{3}']}", "classifier.ack_patterns.0: 'ok{2}{3}' is no regular expression"),
-        ("classifier: {ack_patterns: ['ok (?i)']}", "classifier.ack_patterns.0: 'ok (?i)' is no regular expression"),
+        ("classifier: {ack_patterns: [ok, '(ok']}", "classifier.ack_patterns.1: '(ok' is not a regular expression"),
+        (
+            "classifier: {ack_patterns: ['ok{2}{3}']}",
+            "classifier.ack_patterns.0: 'ok{2}{3}' is not a regular expression",
+        ),
+        ("classifier: {ack_patterns: ['ok (?i)']}", "classifier.ack_patterns.0: 'ok (?i)' is not a regular expression"),
         ("escalation: {time_limit_min: 0}", "escalation.time_limit_min: must be over 0 (it is '0')"),
         ("escalation: {command: claude -p}", "escalation.command: must be a list, such as [first, second]"),
         ("investigator: {max_rounds: 3}", "investigator.max_rounds: must be at most 2 (it is '3')"),
@@ -169,7 +172,7 @@ def test_an_ack_pattern_must_stand_beside_others(folder: Path, pattern: str) -> 
     """The rules join all patterns into one: what compiles alone only, or joined only, is refused under its key."""
     found = problems(folder, f"ops_chanel: C0OPS\nclassifier: {{ack_patterns: [ok, '{pattern}']}}\n{MINIMAL}")
     assert [problem.split(": ")[0] for problem in found] == ["classifier.ack_patterns.1", "ops_chanel"]
-    assert "is no regular expression the rules can use" in found[0]
+    assert "is not a regular expression the rules can use" in found[0]
 
 
 def test_a_pattern_the_settings_let_pass_suits_the_rules(folder: Path) -> None:
@@ -521,7 +524,7 @@ def test_the_example_copied_as_it_is_names_both_tokens_as_not_replaced() -> None
 )
 def test_only_an_address_of_a_web_server_is_one_for_slack(url: str) -> None:
     """Anything else would fail deep inside Slack's client, or read a file; what is wrong is not repeated."""
-    with pytest.raises(ConfigError, match="SLACK_API_URL is no address of a web server") as caught:
+    with pytest.raises(ConfigError, match="SLACK_API_URL is not the address of a web server") as caught:
         read_environment({"SLACK_API_URL": url})
     assert "secret" not in str(caught.value)
 

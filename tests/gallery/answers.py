@@ -237,7 +237,7 @@ ANSWERS = Chapter(
         Scene(
             name="help-one",
             title="/triage help investigate",
-            meaning="One command in full: examples, who may, what it changes, how to take it back.",
+            meaning="One command in full: examples, who may, what it changes, how to undo it.",
             shows=entry_blocks(_INVESTIGATE),
             private=True,
         ),

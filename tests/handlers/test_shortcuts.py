@@ -144,7 +144,7 @@ def test_where_slack_cannot_say_nobody_may(edge: Edge) -> None:
 def test_our_own_words_are_no_question(edge: Edge) -> None:
     """A card or a reply of ours starts nothing."""
     message = {**payload("message_action")["message"], "user": ME.user_id}
-    assert "wrote that itself" in edge.choose(message=message)
+    assert "triage's own message" in edge.choose(message=message)
     assert edge.queued() == []
 
 

@@ -92,10 +92,7 @@ def test_a_process_that_lives_and_writes_nothing_is_stuck() -> None:
     """It is named, so that somebody can end it."""
     later: datetime = NOW + OUTDATED + MINUTE
     assert connection_state(seen(), later) == "stuck"
-    assert (
-        describe_presence(seen(), later)
-        == f"triage (process {os.getpid()}) has given no sign of life for 1 min; restart it"
-    )
+    assert describe_presence(seen(), later) == f"triage (process {os.getpid()}) has not responded for 1 min; restart it"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}'])

@@ -44,7 +44,7 @@ def test_the_home_shows_what_waits_to_those_who_may_decide(office: Office, page:
     assert page.screenshot(pictures / "home.png").stat().st_size > 1_000
     page.act_as(CHLOE.real_name)
     other = page.open_home()
-    expect(other).to_contain_text("Who may approve sees them")
+    expect(other).to_contain_text("Only approvers can see them")
     expect(other).not_to_contain_text(SESSIONS[:20])
     expect(other.get_by_role("button")).to_have_count(0)
 
@@ -76,7 +76,7 @@ def test_a_draft_is_edited_and_another_dismissed_on_the_home(office: Office, pag
     office.draft(second)
     page.act_as(ANA.real_name)
     home = page.open_home()
-    expect(home).to_contain_text("pages, then longest-waiting first")
+    expect(home).to_contain_text("pages, then oldest first")
     press(home, "Edit")
     page.fill("Reply (Markdown)", "By HMAC-SHA256, see `shop/sessions.py:7-10`.")
     page.submit()

@@ -74,7 +74,7 @@ def test_an_approval_slack_refuses_for_a_minute_says_so_and_can_be_repeated(limi
     limited.told(ANA.user_id, "try again in 60 s")
     assert replies_to(limited, ts) == 0
     limited.click(limited.draft(ts), ids.APPROVE)
-    limited.told(ANA.user_id, "there is room again")
+    limited.told(ANA.user_id, "too many messages at once")
     assert [method for method, _ in limited.proxy.refused] == ["chat.postMessage"]
     assert replies_to(limited, ts) == 0
 

@@ -61,7 +61,7 @@ class GitRepo:
 
     def __init__(self, path: Path) -> None:
         if not path.is_dir():
-            raise ConfigError(f"codebase: {path} is no folder; give the path of a git checkout")
+            raise ConfigError(f"codebase: {path} is not a folder; give the path of a git checkout")
         process = GitProcess(path.resolve())
         try:
             top = process.run("rev-parse", "--show-toplevel")

@@ -75,7 +75,9 @@ def git(patient: DoctorContext) -> HealthCheck:
     if gaps.lfs:
         fixes.append("for Git LFS: `git lfs pull`")
     if gaps.submodules:
-        fixes.append("for a submodule: `git submodule update --init`, and its folder as `codebase` of another triage")
+        fixes.append(
+            "for a submodule: `git submodule update --init`, then run a second triage with that folder as `codebase`"
+        )
     return HealthCheck(ok=not gaps.unreadable, says=", ".join(said), fix="; ".join(fixes))
 
 

@@ -1,4 +1,4 @@
-"""The manual of `/triage`: every command and subcommand, what it does, who may, what it changes, how to take it back.
+"""The manual of `/triage`: every command and subcommand, what it does, who may, what it changes, how to undo it.
 
 Help, near misses and the documentation read it; the table stands in command_specs.yml. `path` is what is typed without
 its arguments; of `tiers <session> add …` that is `tiers add`.

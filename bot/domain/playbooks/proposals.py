@@ -100,7 +100,7 @@ def proposal_id(team_id: str, chat_id: str, message_id: str) -> str:
 def check_proposal_id(proposal_id: str) -> str:
     """Return an id that is safe as a file name; raises InputError for anything else."""
     if not PROPOSAL_ID.fullmatch(proposal_id):
-        raise InputError("This button is not one of ours, or from another version of triage; nothing happened.")
+        raise InputError("This button is from another version of triage; nothing was changed.")
     return proposal_id
 
 

@@ -50,7 +50,7 @@ def digest_text(session_id: str, listed: Sequence[OpenFinding]) -> str:
     left = sum(each.is_open for each in listed)
     count = f"{len(listed)} findings" if left == len(listed) else f"{left} of {len(listed)} findings still open"
     said = (
-        "Too many at once to send one by one. The list is repeated like any alert; what is resolved is ticked off here."
+        "Too many findings for separate alerts. This list is sent again like any alert; resolved ones are ticked here."
     )
     ordered = sorted(listed, key=lambda each: each.severity.rank)
     lines = [f"- {_sign(each)} {headline_of(each.text)}" for each in ordered[:LISTED]]

@@ -184,7 +184,7 @@ class TaskCommands:
         if not session.playbook_path.exists():
             raise InputError(
                 f"{session_id} has no {PLAYBOOK} yet; its first beat creates one: /triage heartbeat run {session_id}. "
-                f"Where it was deleted, a new task does: /triage tiers {session_id} add quick <task>"
+                f"If it was deleted, add a task to create it again: /triage tiers {session_id} add quick <task>"
             )
         return playbook_of(session).read()
 

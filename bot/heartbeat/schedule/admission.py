@@ -169,7 +169,10 @@ class Admission:
         if beat.daily_budget_usd is not None and spent >= beat.daily_budget_usd:
             yield Refusal(step=BeatStep.BUDGET, detail=f"{spent:.2f} of {beat.daily_budget_usd:.2f} USD today")
         if is_held:
-            yield Refusal(step=BeatStep.BUSY, detail=f"a beat of {session.id} waits or runs; this wake follows it")
+            yield Refusal(
+                step=BeatStep.BUSY,
+                detail=f"a heartbeat of {session.id} is already queued or running; this one runs after it",
+            )
         if not beat.allow_tracked_playbook and playbook_of(session).is_tracked():
             yield Refusal(step=BeatStep.TRACKED, detail=TRACKED)
         if wake is Wake.INTERVAL and is_effectively_empty(session) and not has_findings(state):

@@ -53,7 +53,7 @@ def missed_beat_text(session_id: str, missed: tuple[datetime, ...]) -> str:
     """Return what the owner is told."""
     times = " and ".join(map(utc_text, missed))
     return (
-        f"{session_id} missed its beats of {times}: they neither ran nor were refused. "
+        f"{session_id} missed its heartbeats at {times}: they did not run, and no reason was recorded. "
         f"See /triage heartbeat why {session_id} and triage status."
     )
 

@@ -102,7 +102,8 @@ class Scheduler:
             return f"A beat of {session_id} is queued. Result: /triage heartbeat why {session_id}"
         if refusal.step is BeatStep.BUSY:
             return (
-                f"A beat of {session_id} waits or runs already; this one follows it. /triage heartbeat why {session_id}"
+                f"A heartbeat of {session_id} is already queued or running; this one runs after it. "
+                f"/triage heartbeat why {session_id}"
             )
         return f"No beat of {session_id}: {refusal.why}"
 

@@ -1,7 +1,7 @@
 """What people may do to sessions by command: switch, pace, start; each answers with one sentence and what to type next.
 
 Who may is asked before (see handlers/commands/heartbeat_command.py). `wake` is the scheduler's, or on the terminal
-leaves a wake for the bot; `cancel` stops a beat under way and says whether there was one.
+leaves a wake for the bot; `cancel` stops a running beat and says whether there was one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class SessionControls:
     def switch(self, session_id: str, by: ChangedBy, *, on: bool) -> str:
         """Switch a session's heartbeat on or off; it stays so across restarts, whatever triage.yml says.
 
-        Off also stops the beat under way, if it runs in this process.
+        Off also stops the running beat, if it runs in this process.
         """
         session = self._sessions.get(session_id)
         configured = self._sessions.configured(session.id).heartbeat.enabled

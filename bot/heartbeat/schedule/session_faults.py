@@ -20,7 +20,7 @@ from bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
-_REST: Final = "Then it goes on by itself. Other sessions are not affected."
+_REST: Final = "Its heartbeats start again by themselves after that. Other sessions are not affected."
 
 
 class SessionFaults:
@@ -71,7 +71,7 @@ class SessionFaults:
             self._store.inbox(session.id)
         except StoreError as error:
             if session.id not in self._unread and session.beat.enabled:
-                self._alerts.tell_owner_or_ops(session, f"{session.id} does not beat: {error}. {_REST}")
+                self._alerts.tell_owner_or_ops(session, f"Heartbeats of {session.id} are stopped: {error}. {_REST}")
                 self._unread.add(session.id)
         else:
             self._unread.discard(session.id)
@@ -99,7 +99,7 @@ class SessionFaults:
         elif fault is not None and not was_told and session.beat.enabled:
             self._alerts.tell_owner_or_ops(
                 session,
-                f"{session.id} does not beat: {fault}. {_REST}",
+                f"Heartbeats of {session.id} are stopped: {fault}. {_REST}",
             )
             now = self._clock.now()
             self._store.save(session.id, lambda state: state.evolve(**{told_at: now}))

@@ -109,7 +109,7 @@ class OwnerZones:
             return None
         if self._workspace is None:
             return f"hours as in {self._local}; the bot itself asks the chat for the owner's zone"
-        return f"the owner's zone is unknown; {self._local}, the machine's, counts"
+        return f"the owner's time zone is unknown; the machine's ({self._local}) is used"
 
     def _of_owner(self, session: Session) -> str | None:
         return self._heard.get(self._person(session), (None, None))[1]

@@ -109,7 +109,7 @@ def _check(pattern: str) -> None:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise ConfigError(f"classifier.ack_patterns: {pattern!r} is no regular expression: {error}") from error
+        raise ConfigError(f"classifier.ack_patterns: {pattern!r} is not a regular expression: {error}") from error
 
 
 def _chain(patterns: Iterable[str]) -> re.Pattern[str]:

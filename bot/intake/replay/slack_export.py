@@ -36,7 +36,7 @@ class SlackExport:
         try:
             ids = self._channel_ids()
             if not ids:
-                raise InputError(f"{self._folder} is no Slack export: it has no channels.json; unpack the zip first")
+                raise InputError(f"{self._folder} is not a Slack export: it has no channels.json; unpack the zip first")
             found = [event for name, chat_id in ids.items() for event in self._channel(name, chat_id)]
         except OSError as error:
             raise InputError(f"cannot read {self._folder}: {error.strerror}") from error

@@ -363,7 +363,7 @@ def test_an_open_card_says_who_paused_all_work(state: ThreadState) -> None:
     """Whatever their name; a closed one has nothing to wait for."""
     blocks = card_blocks(state, link_to=lambda _: None, paused="paused by @<!here> since 09:12 UTC")
     seen = shown(blocks)
-    assert ("since 09:12 UTC* · what has not begun waits" in seen) == state.is_open
+    assert ("since 09:12 UTC* · new work starts after" in seen) == state.is_open
     assert "<!here>" not in seen
 
 

@@ -125,7 +125,7 @@ def test_open_findings_stand_first_with_who_has_them() -> None:
     assert "<!channel>" not in said
     assert f"channel 'down · since {at} · nobody has it" in said
     assert f"• 🟠 *Act* · *shop* · a · since {at} · <@U1ANN> has it" in said
-    assert f"b · since {at} · <@U2BEN> had it looked into" in said
+    assert f"b · since {at} · <@U2BEN> started an investigation" in said
     assert f"• 🔵 *Know* · *shop* · c · since {at} · snoozed until {at}" in said
     assert said.index("open findings") < said.index("waits for a decision")
     hidden = words(shown, may_see_drafts=False)

@@ -166,7 +166,7 @@ def test_the_longest_waiting_draft_comes_first() -> None:
     first, second = a_draft(1), a_draft(2)
     found = page(a_home(drafts=[first, second]))
     assert clicks(found, ids.APPROVE) == [value_of(first), value_of(second)]
-    assert "longest-waiting first" in json.dumps(found)
+    assert "oldest first" in json.dumps(found)
 
 
 def value_of(state: ThreadState) -> str:

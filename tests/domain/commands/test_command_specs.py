@@ -23,7 +23,7 @@ def test_every_command_and_subcommand_stands_in_it() -> None:
 
 @pytest.mark.parametrize("entry", MANUAL.values(), ids=lambda entry: entry.path)
 def test_an_entry_answers_what_people_ask(entry: CommandSpec) -> None:
-    """Two different examples of the command itself or its help; what changes something says how to take it back."""
+    """Two different examples of the command itself or its help; what changes something says how to undo it."""
     assert len(set(entry.examples)) == 2
     first, second = (read_line(example).words for example in entry.examples)
     assert first[0] == entry.path.split()[0]

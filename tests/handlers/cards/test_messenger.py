@@ -320,7 +320,7 @@ class TestPace:
         slack.will("chat.postMessage", refusal("ratelimited", status=429, Retry_After="60"), Answer({"ts": "1.2"}))
         with pytest.raises(Unavailable, match="try again in 60 s"):
             messenger.tell_ops("one")
-        with pytest.raises(Unavailable, match="there is room again") as caught:
+        with pytest.raises(Unavailable, match="too many messages at once") as caught:
             messenger.show_card(STATE)
         assert caught.value.retry_after_s == pytest.approx(60, abs=5)
         assert messenger.post_reply(STATE, TEXT) == "1.2"
@@ -342,7 +342,7 @@ class TestPace:
         """However many runs report."""
         for _ in range(UPDATE_BURST // 2):
             messenger.show_card(on_card(STATE), progress="3 tool calls")
-        with pytest.raises(Unavailable, match="there is room again"):
+        with pytest.raises(Unavailable, match="too many messages at once"):
             messenger.show_card(on_card(STATE), progress="4 tool calls")
         assert len(slack.of("chat.update")) == UPDATE_BURST // 2
         messenger.show_card(on_card(STATE))

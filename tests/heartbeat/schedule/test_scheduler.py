@@ -310,7 +310,7 @@ class TestSilence:
             works.tick(minutes=1)
         [(session, text)] = works.alerts
         assert session == "shop"
-        assert text.startswith("shop missed its beats of ")
+        assert text.startswith("shop missed its heartbeats at ")
         list(works.run_all())
         list(works.run_for(timedelta(hours=2)))
         assert len(works.alerts) == 1

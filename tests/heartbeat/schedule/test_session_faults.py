@@ -119,6 +119,8 @@ def test_the_ops_channel_hears_once_of_a_session_that_cannot_be_read(watch: Watc
         watch.disk.documents.unreadable = unreadable
         watch.faults.check_sessions()
     first, again = watch.ops
-    assert first.startswith("gone does not beat: cannot read sessions/gone: Permission denied; fix its owner.")
+    assert first.startswith(
+        "Heartbeats of gone are stopped: cannot read sessions/gone: Permission denied; fix its owner."
+    )
     assert again == first
     assert watch.told == []

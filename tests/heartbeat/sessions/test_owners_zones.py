@@ -51,7 +51,10 @@ def test_an_owner_without_a_usable_zone_has_the_machines(
     workspace.people["U0ANN"] = Person(user_id="U0ANN", name="ann", timezone=known)
     shop = session(tmp_path, "user")
     assert zones(workspace, shop).hours(shop).timezone == "Europe/Berlin"
-    assert zones(workspace, shop).zone_note(shop) == "the owner's zone is unknown; Europe/Berlin, the machine's, counts"
+    assert (
+        zones(workspace, shop).zone_note(shop)
+        == "the owner's time zone is unknown; the machine's (Europe/Berlin) is used"
+    )
 
 
 def test_nobody_has_the_machines_zone(tmp_path: Path, workspace: FakeWorkspace) -> None:
