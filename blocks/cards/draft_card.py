@@ -231,7 +231,7 @@ def _page(state: ThreadState, pages: Sequence[str]) -> str:
     if state.severity is not Severity.PAGE or not state.is_open:
         return ""
     if state.paging.acknowledged_by is not None:
-        return f":eyes: *{WORDS[Severity.PAGE]}:* <@{state.paging.acknowledged_by}> has it. "
+        return f":eyes: *{WORDS[Severity.PAGE]}:* <@{state.paging.acknowledged_by}> acknowledged it. "
     return f"{page_lead(pages)} "
 
 

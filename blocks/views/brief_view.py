@@ -85,7 +85,7 @@ def _page(paging: Paging) -> str:
     """Return the word of a page, how often it rang again, and who has it or, if nobody, was told next."""
     rang = f"rang {paging.rings} time{'s' * (paging.rings > 1)} more" if paging.rings else ""
     told = f"escalated to {mention(paging.escalated_to)}" if paging.escalated_to else ""
-    now = f"<@{paging.acknowledged_by}> has it" if paging.acknowledged_by else told
+    now = f"<@{paging.acknowledged_by}> acknowledged it" if paging.acknowledged_by else told
     return " · ".join(filter(None, (f"{SIGNS[Severity.PAGE]} *{WORDS[Severity.PAGE]}*", rang, now)))
 
 
@@ -145,7 +145,7 @@ def _finding(found: FindingLine) -> str:
 
 def _has(found: FindingLine) -> str:
     if found.acknowledged_by:
-        return f"<@{found.acknowledged_by}> has it"
+        return f"<@{found.acknowledged_by}> acknowledged it"
     if found.investigated_by:
         return f"<@{found.investigated_by}> started an investigation"
     if found.snoozed_until:

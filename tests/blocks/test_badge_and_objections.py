@@ -113,7 +113,7 @@ def test_a_draft_nobody_could_judge_is_shown_but_not_offered() -> None:
     """More attention, not less; and no Approve."""
     state = waiting(PendingReason.FAILED, validator_return=None)
     shown = text_of(state)
-    assert "Nobody has judged this draft, so it is not offered" in shown
+    assert "This draft could not be validated, so it is not offered" in shown
     assert "The limit is 5" in shown
     assert "triage_approve" not in shown
 

@@ -43,7 +43,7 @@ def test_no_new_card_is_posted_in_a_public_channel_and_work_goes_on_when_it_is_p
     assert len(office.messenger.cards) == 1
     assert len(office.investigator.assignments) == 1
     [told] = office.messenger.told
-    assert "not private any more" in told
+    assert "no longer private" in told
     office.workspace.private.add("C0OPS")
     office.work()
     assert len(office.messenger.cards) == 3

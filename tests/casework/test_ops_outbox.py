@@ -63,4 +63,4 @@ def test_what_comes_late_says_of_when_it_is() -> None:
     clock.advance(60)
     messenger.down = False
     lines.flush()
-    assert messenger.told == ["Of 2026-11-20 09:00 UTC, said late: the disk is full", "the disk has room"]
+    assert messenger.told == ["From 2026-11-20 09:00 UTC, sent late: the disk is full", "the disk has room"]

@@ -345,7 +345,7 @@ class TestAdopted:
         office.workspace.say("C1", QUESTION_TS, self.reply_of(office.state, a_return().draft_reply))
         shown = len(office.messenger.cards[-1].shown)
         [line] = office.restart()
-        assert "stood in the thread already" in line
+        assert "was already in the thread" in line
         self.adopted(office, a_return().draft_reply)
         assert all(not state.is_open for state in office.messenger.cards[-1].shown[shown:])
 
@@ -353,7 +353,7 @@ class TestAdopted:
         """A second replica answered; the click finds its reply, also where the words are others."""
         office = Office(tmp_path).asked()
         office.workspace.say("C1", QUESTION_TS, self.reply_of(office.state))
-        assert "nothing more was posted" in office.decisions.approve(office.click(), by=BEN)
+        assert "nothing was posted again" in office.decisions.approve(office.click(), by=BEN)
         self.adopted(office, "Three times.")
 
     def test_of_two_replies_posted_in_the_same_moment_the_older_one_stays(self, tmp_path: Path) -> None:

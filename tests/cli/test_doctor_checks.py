@@ -56,7 +56,7 @@ def test_tokens_are_those_of_the_workspace(tmp_path: Path, slack: SlackStub) -> 
     )
     slack.will("apps.connections.open", refusal("not_allowed_token_type"))
     found = run_checks(patient(tmp_path, slack.url), {"tokens": slack_checks.check_tokens})["tokens"]
-    assert (found.ok, "stand in each other's place" in found.says) == (False, True)
+    assert (found.ok, "are swapped" in found.says) == (False, True)
 
 
 def test_missing_scopes_are_named(tmp_path: Path, slack: SlackStub) -> None:

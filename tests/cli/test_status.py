@@ -102,7 +102,7 @@ def test_a_home_that_cannot_be_read_is_said_without_a_traceback(tmp_path: Path) 
     file.write_text("")
     (tmp_path / "home" / "events.ndjson").mkdir(parents=True)
     for home, words in (
-        ("~nosuchuser", "TRIAGE_HOME (or its default, ~/.triage) leads nowhere"),
+        ("~nosuchuser", "TRIAGE_HOME (or its default, ~/.triage) is not a usable path"),
         (str(file), f"cannot read {file}: Not a directory"),
         (str(tmp_path / "home"), f"cannot read {tmp_path / 'home' / 'events.ndjson'}: Is a directory"),
     ):

@@ -171,7 +171,7 @@ def test_the_environment_is_what_was_given_each_time(reopen: Open, tmp_path: Pat
 
 
 def test_a_command_that_cannot_be_started_says_so_in_its_log(reopen: Open, tmp_path: Path) -> None:
-    """The session is over at once; the reason is its last words."""
+    """The session is over at once; the reason is its last output."""
     terminal, log = real_only(reopen), tmp_path / "one.log"
     terminal.start(ONE, ["/no/such/program"], log=log, env=ENV)
     wait_for(lambda: ONE not in terminal.sessions(), "the end of the session")

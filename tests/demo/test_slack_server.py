@@ -114,7 +114,7 @@ def test_a_busy_port_is_named(slack: LocalSlack, slack_binary: Path) -> None:
 
 
 def test_a_server_that_ends_at_once_is_reported_with_its_output(tmp_path: Path) -> None:
-    """The death is noticed at once, not at the deadline, and its last words are shown."""
+    """The death is noticed at once, not at the deadline, and its last output are shown."""
     broken = tmp_path / "local-slack"
     broken.write_text("#!/bin/sh\necho cannot open the moon\nexit 3\n")
     broken.chmod(0o755)

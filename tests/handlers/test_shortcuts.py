@@ -88,7 +88,7 @@ def edge(slack: SlackStub, tmp_path: Path) -> Edge:
 
 def test_a_message_that_the_rules_left_alone_is_queued_in_its_own_thread(edge: Edge) -> None:
     """In a channel that nobody watches, too: journaled, asked by whoever wrote it, and the click is answered."""
-    assert "looks into it" in edge.choose()
+    assert "is investigating it" in edge.choose()
     [job] = edge.jobs.waiting.values()
     assert job.key == THREAD
     event = event_of(job)
@@ -191,7 +191,7 @@ def test_a_bots_message_is_taken(edge: Edge) -> None:
     """An alert that no rule listens to, when a human points to it."""
     message = {**payload("message_action")["message"], "subtype": "bot_message", "bot_id": "B0ALERTS"}
     message.pop("user")
-    assert "looks into it" in edge.choose(message=message)
+    assert "is investigating it" in edge.choose(message=message)
     [job] = edge.jobs.waiting.values()
     assert event_of(job).sender == Sender(id="B0ALERTS", type="bot")
 
@@ -201,7 +201,7 @@ def test_an_old_reply_is_taken_in_its_thread(edge: Edge) -> None:
     root = "1600000000.000100"
     edge.workspace.say("C0HELP", root, ChatMessage(message_id=root, sender_id="U1", text="deploying"))
     message = {**payload("message_action")["message"], "ts": "1600000060.000100", "thread_ts": root}
-    assert "looks into it" in edge.choose(message=message)
+    assert "is investigating it" in edge.choose(message=message)
     assert edge.queued() == [f"T1.C0HELP.{root}"]
 
 

@@ -82,4 +82,4 @@ def test_a_page_that_is_open_leads_the_brief(slack: LocalSlack, control: Control
         office.bot.casework.upkeep.briefs.tick()
     [said] = briefs(control)
     assert f"🚨 *Page* · *shop* · Prod is down · since <!date^{int(found_at.timestamp()) // 60 * 60}^" in said
-    assert f"<@{ANA.user_id}> has it" in said
+    assert f"<@{ANA.user_id}> acknowledged it" in said

@@ -158,7 +158,7 @@ def _filled(control: Control) -> str:
     """Return what the evidence dialogue shows, once it shows more than that it is looked up."""
     view = control.modals.current()
     shown = shown_text(view) if view else ""
-    return "" if "Looking the citations up" in shown else shown
+    return "" if "Looking up the citations" in shown else shown
 
 
 def test_two_threads_at_once_keep_their_drafts_apart(office: Office) -> None:

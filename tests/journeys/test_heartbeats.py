@@ -77,7 +77,7 @@ def test_an_alert_is_acknowledged_said_once_and_resolved_once(open_office: Open,
     office.answered(CHLOE.user_id, "Only the session's owner and approvers may do this.")
     assert find_element(office.alert(), ids.ACKNOWLEDGE)
     office.press(card, ids.ACKNOWLEDGE)
-    assert f"<@{ANA.user_id}> has it" in shown_text(office.alert(lacking=ids.ACKNOWLEDGE))
+    assert f"<@{ANA.user_id}> acknowledged it" in shown_text(office.alert(lacking=ids.ACKNOWLEDGE))
     office.press(card, ids.ACKNOWLEDGE, user=BEN.user_id)
     office.answered(BEN.user_id, "acknowledged this already")
     shop.becomes("bad, still")

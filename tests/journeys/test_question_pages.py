@@ -56,5 +56,5 @@ def test_a_question_that_pages_rings_until_somebody_answers_whatever_dies(
         assert len(waits(office, clock)) == 2
         assert len(notices(control, control.direct_messages(BEN.user_id))) == 1
         office.ask("I am rolling it back", user=ANA.user_id, thread=ts)
-        office.card(ts, f"<@{ANA.user_id}> has it")
+        office.card(ts, f"<@{ANA.user_id}> acknowledged it")
         assert len(waits(office, clock)) == 2

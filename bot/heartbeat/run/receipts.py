@@ -298,5 +298,6 @@ def _said(view: BeatView, text: str) -> Finding:
 
 def _unreceipted(session_id: str, missing: tuple[PlaybookEntry, ...]) -> Finding:
     names = "; ".join(task.text for task in missing[:5])
-    text = f"The heartbeat reported no result for {len(missing)} due task{'s' * (len(missing) > 1)}, so do not rely on it: {names}"
+    count = f"{len(missing)} due task{'s' * (len(missing) > 1)}"
+    text = f"The heartbeat reported no result for {count}, so do not rely on it: {names}"
     return Finding(key=finding_key(session_id, RECEIPTS, RECEIPTS), task=RECEIPTS, text=text)

@@ -54,7 +54,7 @@ def test_an_acknowledged_finding_says_who_has_it_and_offers_no_second_acknowledg
     """A snooze says until when."""
     has_it = FINDING.evolve(acknowledged_by="U0ANA", snoozed_until=AT + timedelta(hours=1))
     assert ids.ACKNOWLEDGE not in offered(alert(has_it))
-    assert "<@U0ANA> has it" in shown(alert(has_it))
+    assert "<@U0ANA> acknowledged it" in shown(alert(has_it))
     assert f"snoozed until {local_time(AT + timedelta(hours=1))}" in shown(alert(has_it))
     assert ":zzz: *Act: Main" in shown(alert(has_it))
     assert ":eyes: *Act: Main" in shown(alert(has_it, at=AT + timedelta(hours=2)))

@@ -77,4 +77,4 @@ def test_without_a_card_or_links_the_question_is_all_there_is() -> None:
     """Slack took no card yet; a link of another form leads to no other message."""
     assert "open thread" not in shown(page(permalink=None))
     assert "card in <#C0OPS>" in shown(page(permalink=None))
-    assert "card" not in shown(page(card_channel=None, card_ts=None)).replace("its card", "")
+    assert "card" not in shown(page(card_channel=None, card_ts=None)).replace("the card", "")

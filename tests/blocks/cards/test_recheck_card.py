@@ -77,7 +77,7 @@ def test_the_buttons_carry_the_recheck_and_go_with_the_decision() -> None:
     endings = {
         RecheckOutcome.KEPT: "*Still true*, says <@U3>; it cites the lines as they are at `bbbbbbb`",
         RecheckOutcome.RETIRED: "*Retired* by <@U3>; it is no longer searched",
-        RecheckOutcome.MOOT: "The lines stand again",
+        RecheckOutcome.MOOT: "The lines are back",
         RecheckOutcome.GONE: "The note was removed",
     }
     for outcome, words in endings.items():

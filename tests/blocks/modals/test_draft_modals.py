@@ -78,4 +78,4 @@ def test_of_a_longer_draft_the_editor_shows_the_beginning_and_says_so(draft: str
     assert shown.count("```") % 2 == 0
     said = note["elements"][0]["text"]
     assert f"{len(draft):,} characters" in said
-    assert "replaces all of it" in said
+    assert "only this text is used" in said

@@ -134,5 +134,5 @@ def test_without_evidence_the_dialogue_says_so() -> None:
 
 def test_while_it_is_looked_up_nothing_of_the_draft_is_shown() -> None:
     """Nor is a refusal read as markup."""
-    assert seen(loading_modal()).count("Looking the citations up") == 1
+    assert seen(loading_modal()).count("Looking up the citations") == 1
     assert "&lt;!channel&gt;" in seen(unavailable_modal("no <!channel>"))

@@ -123,8 +123,8 @@ def test_open_findings_stand_first_with_who_has_them() -> None:
     assert "*4 open findings (1 page)*" in said
     assert "• 🚨 *Page* · *shop* · Prod is @" in said
     assert "<!channel>" not in said
-    assert f"channel 'down · since {at} · nobody has it" in said
-    assert f"• 🟠 *Act* · *shop* · a · since {at} · <@U1ANN> has it" in said
+    assert f"channel 'down · since {at} · not acknowledged" in said
+    assert f"• 🟠 *Act* · *shop* · a · since {at} · <@U1ANN> acknowledged it" in said
     assert f"b · since {at} · <@U2BEN> started an investigation" in said
     assert f"• 🔵 *Know* · *shop* · c · since {at} · snoozed until {at}" in said
     assert said.index("open findings") < said.index("waits for a decision")

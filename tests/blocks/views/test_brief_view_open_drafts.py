@@ -57,7 +57,7 @@ def test_a_reminder_names_ten_and_says_when_they_end(count: int, title: str) -> 
     assert title in said
     assert said.count("why five?") == min(count, MAX_REMINDED)
     assert ("and 5 more" in said) == (count == 15)
-    assert "nobody touches for 3 d" in said
+    assert "without activity for 3 d" in said
     assert "why" not in reminder_line(waiting)
 
 

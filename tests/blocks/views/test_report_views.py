@@ -99,7 +99,7 @@ def test_an_unknown_word_is_met_with_the_near_ones() -> None:
     """And with the whole list."""
     seen = shown(help_blocks(unknown_text("stauts", near_commands("stauts"))))
     assert "There is no `/triage stauts`, and nothing was done. Did you mean `/triage status`?" in seen
-    assert "`/triage status`  what waits" in seen
+    assert "`/triage status`  open questions" in seen
 
 
 @pytest.mark.parametrize("word", ["<!channel>", "`x`", "x" * 40, "&"])

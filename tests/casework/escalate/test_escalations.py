@@ -189,7 +189,7 @@ def test_the_button_says_plainly_what_it_needs(tmp_path: Path, settings: dict[st
 @pytest.mark.parametrize(
     ("returned", "why"),
     [
-        (None, "the long investigation ended without a usable answer; its last words: failed: no network"),
+        (None, "the long investigation ended without a usable answer; its last output: failed: no network"),
         (a_return("", open_questions=("Which region?",)), "the long investigation found no answer"),
     ],
 )

@@ -134,7 +134,7 @@ def test_an_acknowledgement_is_on_the_card_that_was_clicked(edge: Edge) -> None:
     assert edge.finding.acknowledged_by == ANA
     [(place, alert)] = edge.shown
     assert place == Posted("D0ANA", "1800000000.000001")
-    assert "<@U0ANA> has it" in repr([block.to_dict() for block in alert_blocks(alert)])
+    assert "<@U0ANA> acknowledged it" in repr([block.to_dict() for block in alert_blocks(alert)])
     assert (edge.told, edge.acks) == ([], 1)
 
 

@@ -234,7 +234,7 @@ class TestApprove:
         """What happened, and what the next click will do."""
         edge.office.messenger.lose, edge.office.messenger.lost_before_posting = Unconfirmed("x"), True
         edge.press(ids.APPROVE, edge.value())
-        assert "You need not click again" in edge.last_word
+        assert "Do not click again" in edge.last_word
         edge.office.messenger.lose = None
         edge.office.clock.advance(IN_FLIGHT.total_seconds())
         edge.press(ids.APPROVE, edge.value())
@@ -535,7 +535,7 @@ class TestMenu:
         edge.choose(value)
         assert "app/retry.py" in str(edge.client.updated[0])
         edge.choose(value.replace(THREAD_ID, "T1.C1.9.9"))
-        assert "not on file" in str(edge.client.updated[1])
+        assert "no longer stored" in str(edge.client.updated[1])
 
     @pytest.mark.parametrize("value", [None, "", "x", "triage_approve!", "triage_reinvestigate!../x|1||0"])
     def test_an_entry_that_is_not_ours_does_nothing(self, edge: Edge, value: object) -> None:

@@ -57,7 +57,7 @@ def test_it_is_filled_with_the_lines(desk: Desk) -> None:
 def test_a_thread_that_is_gone_is_said(desk: Desk) -> None:
     """In the dialogue that stands open."""
     desk.dialogue.fill(desk.client, "V7", "T1.C1.9.9")
-    assert "not on file" in json.dumps(desk.updates())
+    assert "no longer stored" in json.dumps(desk.updates())
 
 
 def test_a_dialogue_closed_meanwhile_is_no_trouble(desk: Desk, slack: SlackStub) -> None:

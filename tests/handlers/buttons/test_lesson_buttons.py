@@ -90,7 +90,7 @@ def test_a_refusal_is_said_in_the_dialogue_and_a_lost_race_to_the_loser(edge: Le
     edge.submit(ids.REMEMBER_VIEW, edge.office.click(), lesson=words("one"))
     ack = edge.submit(ids.REMEMBER_VIEW, edge.office.click(), lesson=words("two"))
     assert ack.answers == [{}]
-    assert "remembered as memory/" in edge.last_word
+    assert "saved this as memory/" in edge.last_word
     assert "```\ntwo\n```" in edge.last_word
     edge.press(ids.REMEMBER, edge.value())
     assert edge.client.opened == []

@@ -117,7 +117,7 @@ def test_a_finding_that_is_said_again_rings_and_its_old_card_loses_its_buttons(
     assert posted.reference != "1795231000.000007"
     (retired,) = slack.of("chat.update")
     assert retired["ts"] == "1795231000.000007"
-    assert "said again below" in str(retired["blocks"])
+    assert "see the new alert below" in str(retired["blocks"])
     assert ids.ACKNOWLEDGE not in str(retired["blocks"])
 
 

@@ -231,7 +231,7 @@ def test_pausing_and_resuming_say_what_happens_and_show_it_on_the_cards(casework
     assert "paused by @ben since" in casework.type("pause")
     assert "already paused by @ben" in casework.type("pause")
     assert "paused by @ben" in said(run(casework.home, "status"))
-    assert "goes on" in casework.type("resume")
+    assert "is running again" in casework.type("resume")
     assert "Nothing is paused" in casework.type("resume")
     assert "paused" not in said(run(casework.home, "status"))
     assert casework.shown == ["all"] * 3

@@ -56,7 +56,7 @@ def test_what_would_take_too_long_is_refused_at_once() -> None:
     time = Time()
     posts = pacer(time)
     posts.hold("C1", 30)
-    with pytest.raises(Unavailable, match="in 30 s there is room again") as caught:
+    with pytest.raises(Unavailable, match="try again in 30 s") as caught:
         posts.wait_turn("C1", patience_s=5)
     assert caught.value.retry_after_s == 30
     assert time.waits == []

@@ -93,7 +93,7 @@ def test_a_beat_without_a_receipt_is_an_alert_about_itself_and_stamps_nothing(tm
     nothing = BeatReport(message="HEARTBEAT_OK", receipts=(), usage=COST)
     room = BeatRoom(tmp_path, nothing, report())
     assert room.beat().result is BeatResult.SENT
-    assert "no receipt for 1 due task" in room.surface.texts[0]
+    assert "no result for 1 due task" in room.surface.texts[0]
     assert NEVER in room.playbook
     assert room.state.last_good is None
     room.beat()

@@ -140,7 +140,7 @@ def test_commands_that_do_not_work_make_one_finding_together(tmp_path: Path) -> 
 
 
 def test_a_check_of_the_teams_own_that_says_no_is_a_finding(tmp_path: Path) -> None:
-    """With its last words; the id stays, whatever it prints."""
+    """With its last output; the id stays, whatever it prints."""
     said = beat(tmp_path, "make lint", "a.py:1 bad\n", exit_code=2, problem="`make lint` failed: a.py:1 bad")
     assert (said.status, said.finding) == ("finding", "failing")
     assert "fails (exit code 2)" in said.evidence

@@ -103,7 +103,7 @@ def test_what_has_no_receipt_is_an_alert_about_the_beat(tmp_path: Path) -> None:
     verdict = judge_report(view, BeatReport(message="HEARTBEAT_OK", receipts=(), usage=None))
     [found] = verdict.findings
     assert found.task == RECEIPTS
-    assert "no receipt for 2 due tasks" in found.text
+    assert "no result for 2 due tasks" in found.text
     assert "Deploys look healthy" in found.text
     assert not verdict.is_good
     assert verdict.checked == {FLAGS}

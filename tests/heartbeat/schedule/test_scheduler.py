@@ -176,7 +176,7 @@ def test_a_wake_during_a_beat_is_retried_soon_after_it(works: Clockwork) -> None
     running = works.jobs.claim()
     assert running is not None
     works.store.save("shop", lambda state: state.evolve(wakes=()))
-    assert "follows" in works.scheduler.wake("shop", Wake.ASSIGNMENT)
+    assert "runs after it" in works.scheduler.wake("shop", Wake.ASSIGNMENT)
     works.scheduler.wake("shop", Wake.AUTOMATION)
     works.tick(seconds=5)
     assert works.jobs.waiting == {}
@@ -197,7 +197,7 @@ def test_a_wake_after_a_beat_went_on_record_is_queued_behind_it(works: Clockwork
     works.clock.advance(1)
     works.scheduler.closing("shop")
     assert "is queued" in works.scheduler.wake("shop", Wake.ON_DEMAND)
-    assert "follows" in works.scheduler.wake("shop", Wake.AUTOMATION)
+    assert "runs after it" in works.scheduler.wake("shop", Wake.AUTOMATION)
     assert works.jobs.claim() is None
     works.jobs.done(running)
     assert [beat_of(job).wake for job in works.run_all()] == ["on_demand"]

@@ -64,7 +64,7 @@ def test_the_owner_is_told_once_also_across_restarts(watch: Watch) -> None:
         tracked.check_playbooks()
         tracked.check_playbooks()
     assert [name for name, _ in watch.told] == ["shop", "docs"]
-    assert watch.told[0][1].startswith("shop does not beat: git tracks HEARTBEAT.md")
+    assert watch.told[0][1].startswith("Heartbeats of shop are stopped: git tracks HEARTBEAT.md")
     assert "git rm --cached HEARTBEAT.md" in watch.told[0][1]
 
 
