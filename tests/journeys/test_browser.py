@@ -77,6 +77,6 @@ def test_an_alert_is_acknowledged_in_the_browser(
         card = page.message("query_timeout_s is 0")
         assert _is_picture(page.screenshot(pictures / "alert.png"))
         page.click(card, "Acknowledge")
-        expect(page.message("query_timeout_s is 0")).to_contain_text("has it")
+        expect(page.message("query_timeout_s is 0")).to_contain_text("acknowledged it")
     finally:
         office.bot.stop()

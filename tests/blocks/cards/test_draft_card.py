@@ -506,4 +506,4 @@ def test_the_card_of_an_alarm_says_who_has_it() -> None:
     """Then it names nobody else; closed, it pages no more."""
     page = in_status(ThreadStatus.PENDING_USER).evolve(severity=Severity.PAGE, paging=Paging(acknowledged_by="U0BEN"))
     first = card_blocks(page, link_to=lambda _: None, pages=("U0ANA",))[0].to_dict()["text"]["text"]
-    assert first.startswith(":eyes: *Page:* <@U0BEN> has it. *<@U1>* asked")
+    assert first.startswith(":eyes: *Page:* <@U0BEN> acknowledged it. *<@U1>* asked")

@@ -72,7 +72,10 @@ def test_cards_that_never_end_are_not_said_to() -> None:
         (Paging(), "🚨 *Page* · "),
         (Paging(rings=1), "🚨 *Page* · rang 1 time more · "),
         (Paging(rings=2, escalated_to="S0ONCALL"), "· rang 2 times more · escalated to <!subteam^S0ONCALL> · "),
-        (Paging(rings=2, escalated_to="U0BOSS", acknowledged_by="U0BEN"), "· rang 2 times more · <@U0BEN> has it · "),
+        (
+            Paging(rings=2, escalated_to="U0BOSS", acknowledged_by="U0BEN"),
+            "· rang 2 times more · <@U0BEN> acknowledged it · ",
+        ),
     ],
 )
 def test_a_page_says_how_often_it_rang_and_who_has_it(paging: Paging, words: str) -> None:
