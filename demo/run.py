@@ -76,13 +76,24 @@ class DemoOptions:
             context.fail("--question is empty; give a question, or leave it out to get one that fits the codebase")
 
 
+class _Port(click.ParamType[int]):
+    name = "port"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number of a port."""
+        if str(value).isdecimal() and int(str(value)) <= MAX_PORT:
+            return int(str(value))
+        self.fail(f"{value!r} is not a port; give 1 to {MAX_PORT}, or 0 for a free one", param, ctx)
+        return None
+
+
 @click.command("demo", help="Try triage in a throw-away Slack.")
 @click.option("--codebase", type=FILE, metavar="DIR", default=Path(), help="a git checkout (default: this one)")
 @click.option("--question", metavar="TEXT", help="what to ask (default: one that fits the codebase)")
 @click.option("--headless", is_flag=True, help="ask, approve and check without a browser")
 @click.option("--json", is_flag=True, help="with --headless: one JSON object on stdout")
 @click.option("--no-browser", is_flag=True, help="print the address, open nothing")
-@click.option("--port", type=click.IntRange(0, MAX_PORT), default=0, help="port of the page (default: a free one)")
+@click.option("--port", type=_Port(), default=0, metavar="PORT", help="port of the page (default: a free one)")
 @click.option("--home", type=FILE, metavar="DIR", help="keep the data directory here (default: thrown away)")
 @click.option("--verbose", is_flag=True, help="log every step")
 def command(**options: Any) -> int:

@@ -117,8 +117,8 @@ def test_an_unknown_key_is_met_with_the_nearest_known_one(folder: Path, line: st
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("codebase: missing", "no folder"),
-        ("codebase: triage.yml", "no folder"),
+        ("codebase: missing", "not a folder"),
+        ("codebase: triage.yml", "not a folder"),
         ("codebase: ''", "codebase: is empty"),
         ("codebase: 5", "codebase: must be a path, such as ~/src/shop"),
         ("codebase: null", "codebase: must be a path, such as ~/src/shop"),
@@ -477,11 +477,11 @@ def test_every_key_is_a_secret_and_hidden(folder: Path) -> None:
     ("tail", "words"),
     [
         ("your-token", "is still the example's"),
-        ("secret\nxoxb", "holds more than letters, digits and dashes"),
-        ("secret\n", "holds more than letters, digits and dashes"),
-        ("secret  # mine", "holds more than letters, digits and dashes"),
-        ("secret…", "holds more than letters, digits and dashes"),
-        ("", "holds more than letters, digits and dashes"),
+        ("secret\nxoxb", "contains more than letters, digits and dashes"),
+        ("secret\n", "contains more than letters, digits and dashes"),
+        ("secret  # mine", "contains more than letters, digits and dashes"),
+        ("secret…", "contains more than letters, digits and dashes"),
+        ("", "contains more than letters, digits and dashes"),
     ],
 )
 def test_what_is_no_whole_token_is_refused_and_never_shown(tail: str, words: str) -> None:

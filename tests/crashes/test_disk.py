@@ -93,13 +93,13 @@ def test_a_disk_that_fills_up_holds_work_up_and_loses_none(life: Life, control: 
     disk.fill()
     full_at, before = time.monotonic(), len(life.log.splitlines())
     second = life.beside(RETRIES)
-    control.wait_for(lambda: any("disk takes no more" in line for line in ops_lines(control)), "the line")
+    control.wait_for(lambda: any("disk does not accept" in line for line in ops_lines(control)), "the line")
     life.carry_on(lambda: bool(life.told()), "an answer to the click", decision="approve")
     assert life.replies() == []
     control.wait_for(lambda: time.monotonic() - full_at > 8, "a while to pass")
     assert (len(life.log.splitlines()) - before) / (time.monotonic() - full_at) < MAX_LINES_PER_S, life.log
     disk.free()
-    control.wait_for(lambda: any("takes writes again" in line for line in ops_lines(control)), "the line")
+    control.wait_for(lambda: any("accepts writes again" in line for line in ops_lines(control)), "the line")
     control.wait_for(second.offer, "the second question's draft")
     life.carry_on(life.is_settled, "the first to be settled", decision="approve")
     second.carry_on(second.is_settled, "the second to be settled", decision="approve")
@@ -107,7 +107,7 @@ def test_a_disk_that_fills_up_holds_work_up_and_loses_none(life: Life, control: 
     for one in (life, second):
         assert (len(one.replies()), len(one.cards()), len(one.archived())) == (1, 1, 1)
     assert (life.left()["logged"], life.left()["events"]) == (2, 2)
-    assert sum("disk takes no more" in line for line in ops_lines(control)) == 1
+    assert sum("disk does not accept" in line for line in ops_lines(control)) == 1
 
 
 def test_a_question_the_disk_could_not_keep_is_read_back(life: Life, control: Control, disk: SmallDisk) -> None:
@@ -116,7 +116,7 @@ def test_a_question_the_disk_could_not_keep_is_read_back(life: Life, control: Co
     disk.fill()
     life.ask(f"{RETRIES}\n```{'log line ' * 1_000}```")
     assert life.left()["events"] == 0
-    control.wait_for(lambda: any("disk takes no more" in line for line in ops_lines(control)), "the line")
+    control.wait_for(lambda: any("disk does not accept" in line for line in ops_lines(control)), "the line")
     disk.free()
     life.carry_on(life.is_settled, "the thread to be settled", decision="approve")
     life.stop()

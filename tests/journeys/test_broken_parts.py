@@ -38,7 +38,7 @@ def test_files_in_the_place_of_folders_and_a_session_without_a_way_stop_nobody_e
         for _ in range(2):
             office.beats.faults.check_sessions()
         office.alert("TELEGRAM_BOT_TOKEN is not set")
-        told = [alert for alert in office.alerts() if "broken does not beat" in shown_text(alert)]
+        told = [alert for alert in office.alerts() if "Heartbeats of broken are stopped" in shown_text(alert)]
         assert len(told) == 1
         control.wait_for(lambda: not _unsaid(control, home), "the ops channel to be told of every folder")
     finally:

@@ -130,7 +130,7 @@ def test_a_pause_outlives_a_kill_and_loses_no_question(
             assert find_element(_cards(control, ts)[0], ids.APPROVE) is None
         assert "/triage resume" in _answer(control, "heartbeat run shop", "No beat of shop")
         _answer(control, "resume now", "nothing was changed")
-        _answer(control, "RESUME", "goes on")
+        _answer(control, "RESUME", "is running again")
         for ts in (first, second):
             _draft(control, ts)
             assert len(_cards(control, ts)) == 1

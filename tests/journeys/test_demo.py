@@ -106,9 +106,9 @@ def test_a_codebase_that_cannot_serve_is_named(tmp_path: Path, files: dict[str, 
 @pytest.mark.parametrize(
     ("option", "says"),
     [
-        ("--port=99999", "'99999' is no port; give 1 to 65535, or 0 for a free one"),
-        ("--port=-1", "'-1' is no port; give 1 to 65535, or 0 for a free one"),
-        ("--port=http", "'http' is no port"),
+        ("--port=99999", "'99999' is not a port; give 1 to 65535, or 0 for a free one"),
+        ("--port=-1", "'-1' is not a port; give 1 to 65535, or 0 for a free one"),
+        ("--port=http", "'http' is not a port"),
         ("--question= ", "--question is empty"),
     ],
 )

@@ -99,7 +99,7 @@ def test_a_day_with_sessions(running: Running) -> None:
     assert beat["reason"] == "automation"
     assert beat["session_id"] == "shop-api"
     assert "automation" in running.typed("why", "shop-api")
-    running.answered("heartbeat why shop-api", ANA.user_id, "✓ route")
+    running.answered("heartbeat why shop-api", ANA.user_id, "✓ Recipient")
     running.answered("heartbeat every shop-api 15m", CHLOE.user_id, "Only approvers and the owner")
     running.answered("heartbeat every shop-api 15m", ANA.user_id, "shop-api beats every 15m")
     assert "config says 30m" in " ".join(running.typed("list").split())

@@ -35,7 +35,7 @@ def test_a_pause_is_seen_on_every_card_and_ends_without_loss(office: Office, con
     card = office.card(second, "paused by @")
     assert find_element(card, ids.APPROVE) is None
     typed(office, "status", "paused by @")
-    typed(office, "resume", "goes on")
+    typed(office, "resume", "is running again")
     office.draft(second)
     control.wait_for(
         lambda: all("paused by" not in shown_text(office.card(ts)) for ts in (first, second)), "cards without a pause"

@@ -51,7 +51,11 @@ def test_a_refusal_is_said_once_and_its_end_once() -> None:
     well_at = disk.clock.now()
     for room in (0, 0, 0, ENOUGH_BYTES, ENOUGH_BYTES):
         disk.tick(room)
-    assert ["takes no more" in disk.said[0], "takes writes again" in disk.said[1], len(disk.said)] == [True, True, 2]
+    assert ["does not accept" in disk.said[0], "accepts writes again" in disk.said[1], len(disk.said)] == [
+        True,
+        True,
+        2,
+    ]
     assert "No space left on device; free space" in disk.said[0]
     assert disk.back == [well_at]
 

@@ -22,7 +22,7 @@ def test_a_folder_that_is_no_checkout_is_refused_with_advice(tmp_path: Path) -> 
 
 def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     """A path that is no folder raises ConfigError naming it."""
-    with pytest.raises(ConfigError, match="is no folder"):
+    with pytest.raises(ConfigError, match="is not a folder"):
         GitRepo(tmp_path / "gone")
 
 
