@@ -1,4 +1,4 @@
-"""Ten thousand hostile payloads through Bolt and the real listeners: nothing breaks, and nothing changes unduly.
+"""Five thousand hostile payloads through Bolt and the real listeners: nothing breaks, and nothing changes unduly.
 
 What may still change something: a message that is whole where it counts (see `_is_sound`) may become one event, and a
 click or submit may decide only if it comes from an approver and carries the waiting draft's very value (`_may_decide`).
@@ -68,7 +68,7 @@ from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.proposal_chat import FakeChat
 
 SEED = 20_261_121
-EACH = 2_000
+EACH = 1_000
 PER_WORLD = 250
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
 THREAD = "T1.C0HELP.1795165200.000100"

@@ -79,7 +79,7 @@ def test_an_alert_is_acknowledged_said_once_and_resolved_once(open_office: Open,
     office.press(card, ids.ACKNOWLEDGE)
     assert f"<@{ANA.user_id}> acknowledged it" in shown_text(office.alert(lacking=ids.ACKNOWLEDGE))
     office.press(card, ids.ACKNOWLEDGE, user=BEN.user_id)
-    office.answered(BEN.user_id, "acknowledged this already")
+    office.answered(BEN.user_id, "already acknowledged this")
     shop.becomes("bad, still")
     again = office.beat(shop)
     assert (again["silent"], again["why"]) == (True, "dedupe: already sent; sent again after dedupe_window")
