@@ -17,7 +17,7 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.replies import reply_record
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, ThreadStatus
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 
 APPROVALS = 200
 SIZES = (100, 100_000)

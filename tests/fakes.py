@@ -35,8 +35,9 @@ from bot.ports import (
     Person,
     any_job,
 )
-from bot.ports.collections import Collection, CollectionSpec, Model, SingleDocument, Threads
+from bot.ports.collections import Collection, CollectionSpec, Model, SingleDocument
 from bot.ports.storage import DAMAGED
+from bot.ports.threads import Threads
 
 MAX_ATTEMPTS = 3
 

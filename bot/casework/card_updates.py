@@ -20,7 +20,7 @@ from bot.agent.model_run import OnProgress, report_progress
 from bot.domain.threads import ThreadState
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.ports import Clock, Messenger, Workspace
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 
 RETRY_S: Final = 5.0
 LONGEST_S: Final = 60.0

@@ -9,7 +9,7 @@ from datetime import timedelta
 from bot.casework.card_updates import CardUpdates
 from bot.config.settings import Settings
 from bot.ports import Clock, JobQueue, Journal, Messenger, NoteIndex, Workspace
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

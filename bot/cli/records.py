@@ -13,7 +13,7 @@ from bot.adapters.storage.files.file_store import FileStore
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import ConfigError, InputError, StoreError
 from bot.ports import Store
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 
 _LINK: Final = re.compile(r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<seconds>[0-9]+)(?P<fraction>[0-9]{6})/?")
 _TS: Final = re.compile(r"[0-9]+\.[0-9]+")

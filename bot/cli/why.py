@@ -23,7 +23,8 @@ from bot.domain.citations.links import code_links
 from bot.domain.threads import ThreadState
 from bot.errors import ConfigError, InputError
 from bot.ports import Store
-from bot.ports.collections import CLASSIFIED, REPLIES, Threads
+from bot.ports.collections import CLASSIFIED, REPLIES
+from bot.ports.threads import Threads
 
 NEAR: Final = 5
 Record = dict[str, Any]

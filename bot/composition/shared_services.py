@@ -31,7 +31,8 @@ from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules
 from bot.intake.normalise import Identity
 from bot.ports import Clock
-from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SingleDocument, Threads
+from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SingleDocument
+from bot.ports.threads import Threads
 from handlers.answers import ephemeral
 from handlers.buttons.decision_handler import Say, say_beside
 from handlers.cards.messenger import SlackMessenger

@@ -29,7 +29,7 @@ from bot.domain.threads import thread_key
 from bot.intake.classifier.classification import classify, says_settled
 from bot.intake.classifier.rules import Rules
 from bot.ports import JobQueue, Journal
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 
 _SHOWS: Final = frozenset({MessageType.IMAGE, MessageType.FILE})
 """Whoever sends a picture with an "ok" may answer with the picture."""

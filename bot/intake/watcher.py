@@ -25,7 +25,7 @@ from bot.intake.classifier.classification import classify
 from bot.intake.enqueue import MessageSorter
 from bot.intake.normalise import Body, Identity, Incoming, normalise
 from bot.ports import Clock, JobQueue, Journal
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 
 log = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from bot.casework.checks.evidence_reader import EvidenceReader
 from bot.casework.decisions import Decisions, DraftClick, check_context
 from bot.domain.text.sanitize import check_whole
 from bot.errors import InputError, ProviderError, StoreError, TriageError, Unconfirmed
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 from handlers.answers import Ephemeral
 from handlers.buttons.decision_handler import DecisionHandler, Listener, for_a_person, say_beside
 from handlers.clicks import Body, Click, field_of

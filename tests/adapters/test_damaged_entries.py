@@ -14,7 +14,8 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.errors import StoreError
 from bot.heartbeat.sessions.session_registry import SessionMemory
-from bot.ports.collections import GAPS, OVERRIDES, PROPOSALS, SUGGESTIONS, Collection, SingleDocument, Threads
+from bot.ports.collections import GAPS, OVERRIDES, PROPOSALS, SUGGESTIONS, Collection, SingleDocument
+from bot.ports.threads import Threads
 from tests.fakes import FakeClock
 
 

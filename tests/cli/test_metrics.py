@@ -17,7 +17,7 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.reports.classifier_samples import Sample
 from bot.cli.metrics_samples import ask_judgement
 from bot.domain.threads import PendingReason, ThreadStatus
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 from tests.builders import an_event, in_status
 
 

@@ -19,7 +19,7 @@ from bot.domain.severity import Severity
 from bot.domain.threads import ThreadStatus
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.intake.presence import Presence, this_process
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 from tests.builders import THREAD_ID, in_status
 
 CONNECTION = "slack/connection.json"

@@ -18,7 +18,7 @@ from bot.cli.records import name_pattern
 from bot.domain.returns import EvidenceKind, EvidenceRef, Usage
 from bot.domain.threads import PendingReason, QuestionType, Resolution, ThreadStatus
 from bot.errors import InputError
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, a_return, in_status
 from tests.gitrepo import commit_files, make_repo
 

@@ -13,7 +13,7 @@ import pytest
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.domain.threads import Resolution, ThreadState
 from bot.errors import Conflict, InputError, StoreError
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, a_thread
 from tests.contracts.test_documents import ENGINES
 

@@ -17,7 +17,7 @@ from bot.casework.reports.status_overview import overview
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 from tests.builders import NOW
 from tests.gallery.cards import RETURN, card, drafted
 from tests.gallery.flaws import flaws

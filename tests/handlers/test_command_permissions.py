@@ -22,7 +22,7 @@ from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.sessions.session_inbox import Assigning
 from bot.ports import Person
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 from handlers.buttons.suggestion_buttons import SuggestionActions
 from handlers.commands.casework_commands import CaseworkCommands
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher

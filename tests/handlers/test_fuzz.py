@@ -42,7 +42,8 @@ from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegist
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
-from bot.ports.collections import OVERRIDES, PROPOSALS, SUGGESTIONS, Threads
+from bot.ports.collections import OVERRIDES, PROPOSALS, SUGGESTIONS
+from bot.ports.threads import Threads
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, EvidenceDialogue

@@ -7,7 +7,7 @@ from pathlib import Path
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_store import FileStore
 from bot.domain.threads import PendingReason, ThreadStatus
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 from handlers.commands.report_commands import metrics_command
 from handlers.commands.typed_command import TypedCommand
 from tests.blocks.limits import texts

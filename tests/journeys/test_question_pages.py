@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.domain.paging import Paging
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 from demo.control import Control, Json
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack

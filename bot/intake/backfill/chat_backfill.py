@@ -20,7 +20,7 @@ from bot.intake.backfill.gaps import Gap, Gaps
 from bot.intake.backfill.missed_messages import MissedMessages, Wait
 from bot.intake.watcher import Watcher
 from bot.ports import ChatHistory, Clock
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 
 NOT_WORTH_A_LINE = timedelta(minutes=1)
 

@@ -16,7 +16,7 @@ from bot.config.casework_settings import BriefSettings
 from bot.domain.hours import ActiveHours
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import ProviderError, StoreError, Unavailable, Unconfirmed
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 from tests.builders import NOW, in_status
 from tests.casework.office import Office
 from tests.fakes import MemorySingle, RecordingPictures

@@ -16,7 +16,7 @@ from bot.casework.reports.status_overview import overview
 from bot.domain.text.humanize import time_ago
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import StoreError
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, an_event, in_status, some_work
 from tests.fakes import FakeClock
 

@@ -21,7 +21,7 @@ from bot.casework.reports.week_report import build_week, read_week
 from bot.domain.questions.week_summary import DailyCounts, ShareWithBand, WeekCost, WeekSummary
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 from tests.builders import NOW, an_event, in_status
 from tests.casework.past import a_round, decided, heard, reply, thread
 

@@ -23,7 +23,7 @@ from bot.domain.commands.command_specs import MANUAL
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import ProviderError
 from bot.ports import Person
-from bot.ports.collections import Threads
+from bot.ports.threads import Threads
 from handlers.commands.casework_commands import CaseworkCommands
 from handlers.commands.dispatcher import OTHER_TEAM, CommandDispatcher
 from handlers.commands.report_commands import status_command
