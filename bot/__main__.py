@@ -19,6 +19,7 @@ COMMANDS = {
     "demo": "try it: a temporary Slack, your code, one click",
     "status": "open questions, queue, connection to Slack",
     "investigate": "investigate one question in the terminal",
+    "search": "rank the passages of a codebase for a text",
     "metrics": "the measured value of each target; messages to judge",
     "doctor": "check the installation; each problem comes with its fix",
     "heartbeat": "sessions: list, switch on or off, run, last results",

@@ -139,6 +139,8 @@ def test_help_fits_the_screen(desk: Desk, name: str) -> None:
         ("metrics --days x", 2, "give one up to 3660"),
         ("replay /nope", 1, "give an events.ndjson"),
         ("investigate", 1, "ask one, as in `triage investigate"),
+        ("search", 1, "give one, as in `triage search"),
+        ("search x --codebase /nope", 2, "give the path of a git checkout"),
         ("init --no-input", 1, "`triage init --help` lists them"),
         ("demo --codebase /nope --headless", 2, "give the path of a git checkout"),
         ("status --home /etc/passwd", 2, "give the data directory of `triage run`"),

@@ -1,0 +1,114 @@
+"""`triage search`: the ranking of passages on its own, for one text or, with `--batch`, for a stream of them.
+
+Reads commits of a codebase and writes nothing but its index, a cache in the data directory. No model is asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from bot.adapters.search.passage_index import SqlitePassageIndex
+from bot.agent.git.git_repo import GitRepo
+from bot.cli.arguments import FILE, config_option, home_option, json_option
+from bot.cli.data_directory import environment_at, settings_at
+from bot.cli.output import cut, to_json
+from bot.domain.search.passages import Passage
+from bot.domain.text.sanitize import one_line
+from bot.errors import InputError
+
+LIMIT: Final = 8
+SHOWN_LINES: Final = 3
+_NAME_CHARS: Final = 12
+_EXAMPLE: Final = 'triage search "where are retries configured?"'
+
+
+@click.command("search", help="Rank the passages of a codebase for a text. No model is asked.")
+@click.argument("text", default="", help="what to look for: a question, a name or an error message")
+@click.option("--codebase", type=FILE, metavar="DIR", help="a git checkout (default: the one of triage.yml)")
+@click.option("--limit", type=click.IntRange(1, 100), default=LIMIT, show_default=True, help="how many passages")
+@click.option("--batch", is_flag=True, help="read one JSON {id, text} a line, write one {id, passages} a line")
+@json_option
+@home_option
+@config_option
+def command(
+    text: str, codebase: Path | None, limit: int, batch: bool, as_json: bool, home: Path | None, config: Path | None
+) -> int:
+    """Print the ranked passages; exit code 0, also where nothing is found or a line of `--batch` is no request.
+
+    Raises:
+        InputError: there is no text.
+        ConfigError: the codebase cannot be searched, or there is no triage.yml and no `--codebase`.
+        StoreError: the index cannot be written.
+    """
+    if not text.strip() and not batch:
+        raise InputError(f"there is no text to search for; give one, as in `{_EXAMPLE}`")
+    index = _open_index(codebase, home, config)
+    if gaps := index.refresh().gaps.words():
+        print(f"not searched: {gaps}; `triage doctor` says what to type", file=sys.stderr)
+    if batch:
+        _answer_lines(index, sys.stdin.buffer, limit)
+        return 0
+    found = index.search(text, limit=limit)
+    print(to_json({"text": text, "passages": [_as_json(one) for one in found]}) if as_json else _as_text(found))
+    return 0
+
+
+def _open_index(codebase: Path | None, home: Path | None, config: Path | None) -> SqlitePassageIndex:
+    """Return the bot's own index for its codebase; any other checkout has one of its own, named after its path."""
+    environment = environment_at(home)
+    configured = None if codebase and config is None else settings_at(config, environment.home).codebase
+    repo = GitRepo(codebase or configured or Path())
+    if codebase is None or (configured and GitRepo(configured).root == repo.root):
+        name = "passages"
+    else:
+        name = hashlib.sha256(bytes(repo.root)).hexdigest()[:_NAME_CHARS]
+    return SqlitePassageIndex(repo, environment.home / "index" / f"{name}.sqlite", environment.secrets())
+
+
+def _answer_lines(index: SqlitePassageIndex, lines: Iterable[bytes], limit: int) -> None:
+    """Answer each line as soon as it is read; one that is no request is named on stderr and has no answer."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            request = _request(line.decode("utf-8", "replace"))
+        except InputError as error:
+            print(f"line {number}: {error}", file=sys.stderr)
+            continue
+        passages = [_as_json(one) for one in index.search(request["text"], limit=limit)]
+        print(json.dumps({"id": request["id"], "passages": passages}), flush=True)
+
+
+def _request(line: str) -> dict[str, Any]:
+    try:
+        request = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError('it is no JSON; write {"id": …, "text": "…"}') from error
+    if not isinstance(request, dict) or "id" not in request or not isinstance(request.get("text"), str):
+        raise InputError('it has no `id` or no text in `text`; write {"id": …, "text": "…"}')
+    return request
+
+
+def _as_json(passage: Passage) -> dict[str, Any]:
+    return {"path": passage.path, "start": passage.start, "end": passage.end, "score": round(passage.score, 4)}
+
+
+def _as_text(found: Iterable[Passage]) -> str:
+    blocks = ["\n".join([_place(one), *_first_lines(one)]) for one in found]
+    return "\n\n".join(blocks) or "nothing found; try other words, an identifier or the exact error text"
+
+
+def _place(passage: Passage) -> str:
+    return f"{passage.path}:{passage.start}-{passage.end}  score {passage.score:.2f}"
+
+
+def _first_lines(passage: Passage) -> list[str]:
+    lines = [line for line in passage.text.splitlines() if line.strip()][:SHOWN_LINES]
+    return [cut(f"  | {one_line(line, 2 * len(line) + 1)}") for line in lines]
