@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -36,7 +36,7 @@ from bot.ports import (
     any_job,
 )
 from bot.ports.collections import Collection, CollectionSpec, Model, SingleDocument
-from bot.ports.storage import DAMAGED
+from bot.ports.storage import DAMAGED, Position
 from bot.ports.threads import Threads
 
 MAX_ATTEMPTS = 3
@@ -90,9 +90,23 @@ class MemoryJournal:
         self.lines.append(json.dumps(dict(record), ensure_ascii=False, default=str))
         self._faults.point(f"{self._name}: after a line")
 
-    def records(self, *, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
+    def records(self, *, last_bytes: int | None = None, containing: str = "") -> Iterator[dict[str, Any]]:
+        wanted = json.dumps(containing, ensure_ascii=False)[1:-1]
+        return self._read(line for line in self._tail(last_bytes) if wanted in line)
+
+    def newest_first(self) -> Iterator[dict[str, Any]]:
+        return self._read(reversed(list(self.lines)))
+
+    def read_from(self, position: Position) -> Iterator[tuple[dict[str, Any], Position]]:
+        if position[1] > len(self.lines):
+            raise Conflict("not the journal that was read before")
+        for number in range(position[1], len(self.lines)):
+            for record in self._read([self.lines[number]]):
+                yield record, (1, number + 1)
+
+    def _read(self, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         self.bad_lines = 0
-        for line in self._tail(last_bytes):
+        for line in lines:
             try:
                 record = json.loads(line)
             except ValueError:
@@ -188,13 +202,16 @@ class MemoryDocuments:
             self.closed.setdefault((collection, doc_id), []).append((at, version, text))
             self._faults.point(f"{collection}: after the archive")
 
-    def archived(self, collection: str, doc_id: str | None = None) -> Sequence[ArchivedDocument]:
+    def archived(
+        self, collection: str, doc_id: str | None = None, *, since: datetime | None = None
+    ) -> Sequence[ArchivedDocument]:
         with self._lock:
             found = [
                 ArchivedDocument(doc_id=one, at=ending[0], name=str(number))
                 for (name, one), endings in self.closed.items()
                 if name == collection and doc_id in (None, one)
                 for number, ending in enumerate(endings)
+                if since is None or ending[0] >= since
             ]
         return sorted(found, key=lambda one: (one.at, int(one.name)), reverse=True)
 

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, replace
-from datetime import date
-from typing import Final
+from datetime import date, timedelta
 
 from bot.agent.model_run import RunFailed, Runner, RunRequest, RunResult, SpendLimitReached
 from bot.domain.returns import Usage
 from bot.ports import Clock, Journal
-
-TAIL_BYTES: Final = 4 * 1024 * 1024
-"""How much of the journal is read for the day's sum: some 15,000 runs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,9 +136,7 @@ class Budget:
         """Return what the day has cost so far, read from the journal when the day is new."""
         day = self._clock.now().date()
         if day != self._day:
-            records = self._journal.records(last_bytes=TAIL_BYTES)
-            costs = [record.get("cost_usd") for record in records if str(record.get("at", "")).startswith(f"{day}")]
-            self._day, self._spent_usd = day, sum(cost for cost in costs if isinstance(cost, int | float))
+            self._day, self._spent_usd = day, _spent_on(day, self._journal)
         return self._spent_usd
 
     def _settle(self, grant: Grant, run_id: str, model: str, usage: Usage) -> None:
@@ -161,3 +155,15 @@ class Budget:
 
 def _usd(amount: float) -> str:
     return f"${amount:.2f}" if amount >= 0.01 else f"${amount:g}"
+
+
+def _spent_on(day: date, journal: Journal) -> float:
+    """Return what a day (UTC) has cost; the journal is read from its end until two days before."""
+    total = 0.0
+    for record in journal.newest_first():
+        at, cost = str(record.get("at", ""))[:10], record.get("cost_usd")
+        if at == f"{day}" and isinstance(cost, int | float):
+            total += cost
+        elif at < f"{day - timedelta(days=1)}":
+            break
+    return total

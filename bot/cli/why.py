@@ -88,7 +88,11 @@ def find_message(store: Store, asked: str) -> tuple[list[Record], ThreadState | 
     if state is None and not said:
         raise InputError(f"there is no record of {asked[:200]!r} in {store.files}{_near(store, place)}")
     thread_id = state.thread_id if state else None
-    replies = [r for r in store.journal(REPLIES).records() if thread_id and r.get("thread_id") == thread_id]
+    replies = [
+        r
+        for r in store.journal(REPLIES).records(containing=thread_id or "")
+        if thread_id and r.get("thread_id") == thread_id
+    ]
     return said, state, replies
 
 
@@ -103,7 +107,7 @@ def _place(store: Store, asked: str) -> ThreadLocation:
 def _said(store: Store, place: ThreadLocation) -> list[Record]:
     """Return every message of a thread as the rules saw it, each once."""
     found = {}
-    for record in store.journal(CLASSIFIED).records():
+    for record in store.journal(CLASSIFIED).records(containing=place.ts):
         if record.get("chat_id") == place.chat_id and place.ts in (record.get("message_id"), record.get("thread_id")):
             found[record.get("message_id"), record.get("msg_type")] = record
     return list(found.values())

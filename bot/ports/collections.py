@@ -205,7 +205,7 @@ class Collection(Generic[Model]):
     def _read(self, document: Document) -> Model | None:
         """Return a document as a value, validated once; None where it is none, and then it is set aside."""
         seen, value = self._parsed.get(document.id, (None, None))
-        if seen is None or (seen.version, seen.value) != (document.version, document.value):
+        if seen is not document and (seen is None or (seen.version, seen.value) != (document.version, document.value)):
             value = self.parse(document)
         if value is None:
             self._parsed.pop(document.id, None)

@@ -88,8 +88,13 @@ class Documents(Protocol):
         """Move a document to the archive of its collection, for that moment; nothing happens where there is none."""
         ...
 
-    def archived(self, collection: str, doc_id: str | None = None) -> Sequence[ArchivedDocument]:
-        """Return what was archived, of all ids or of one, the newest first; reads none of it."""
+    def archived(
+        self, collection: str, doc_id: str | None = None, *, since: datetime | None = None
+    ) -> Sequence[ArchivedDocument]:
+        """Return what was archived, of all ids or of one, the newest first; reads none of it.
+
+        With `since`, only what was archived for that moment or a later one.
+        """
         ...
 
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
@@ -97,17 +102,38 @@ class Documents(Protocol):
         ...
 
 
+Position = tuple[int, int]
+"""A place between two lines of a journal; a later place is greater, and rotation moves none."""
+JOURNAL_START: Final[Position] = (0, 0)
+
+
 class Journal(Protocol):
-    """An append-only file of JSON objects, one a line."""
+    """An append-only file of JSON objects, one a line. Each reading method raises StoreError where it cannot be read.
+
+    Bad lines are skipped and counted in `bad_lines`; no journal is an empty one.
+    """
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one record and return once it is on disk; raises StoreError when it is not."""
         ...
 
-    def records(self, *, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
-        """Yield every readable record, oldest first; bad lines are counted and skipped, and no journal is an empty one.
+    def records(self, *, last_bytes: int | None = None, containing: str = "") -> Iterator[dict[str, Any]]:
+        """Yield every readable record, oldest first.
 
-        With `last_bytes`, only the records in about that much of its end. Raises StoreError where it cannot be read.
+        With `last_bytes`, only the records in about that much of its end. With `containing`, only those whose line
+        holds that text: many times faster than reading all of them, for an id is looked for before a line is parsed.
+        """
+        ...
+
+    def newest_first(self) -> Iterator[dict[str, Any]]:
+        """Yield every readable record, newest first; whoever stops early has read little more than it took."""
+        ...
+
+    def read_from(self, position: Position) -> Iterator[tuple[dict[str, Any], Position]]:
+        """Yield every readable record after a place, oldest first, each with the place after it.
+
+        A last line without its end is left for the next reading. Raises Conflict where the journal has no such place:
+        it is not the one that was read before.
         """
         ...
 

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -211,3 +212,15 @@ class TestOnDisk:
         others = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) for _ in range(2)]
         assert [other.wait() for other in others] == [0, 0]
         assert stored(FileDocuments(tmp_path), BRIEFS, BRIEFS) == (100, {"n": 49, "schema_version": 1})
+
+
+def test_what_was_archived_is_named_from_a_moment_on(reopen: Open) -> None:
+    """The moment itself belongs to it; months before it, and after a restart, make no difference."""
+    documents, times = reopen(), [datetime(2026, month, 28, 12, tzinfo=UTC) for month in (9, 10, 11)]
+    for at in times:
+        documents.put("threads", f"T1.C1.{at:%m}.1", {"n": 1}, version=0)
+        documents.archive("threads", f"T1.C1.{at:%m}.1", at=at)
+    for again in (documents, reopen()):
+        assert [one.at for one in again.archived("threads")] == times[::-1]
+        assert [one.at for one in again.archived("threads", since=times[1])] == times[:0:-1]
+        assert again.archived("threads", since=times[2] + timedelta(seconds=1)) == []

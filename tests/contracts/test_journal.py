@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.errors import StoreError
+from bot.errors import Conflict, StoreError
 from bot.ports import Journal
+from bot.ports.storage import JOURNAL_START
 from tests.fakes import MemoryJournal
 
 Open = Callable[[], Journal]
@@ -72,6 +73,48 @@ def test_last_bytes_beyond_the_size_is_everything(reopen: Open) -> None:
     """A journal smaller than last_bytes is read whole."""
     reopen().append({"n": 1})
     assert list(reopen().records(last_bytes=10**9)) == [{"n": 1}]
+
+
+def test_records_that_hold_a_text_are_found_by_it(reopen: Open) -> None:
+    """Quotes and line ends in what is looked for are those of the text, not of its JSON."""
+    journal = reopen()
+    for text in ("plain", 'say "hi"\n', "ünï 🧵", "other"):
+        journal.append({"text": text})
+    assert [one["text"] for one in journal.records(containing='"hi"\n')] == ['say "hi"\n']
+    assert [one["text"] for one in journal.records(containing="ï 🧵")] == ["ünï 🧵"]
+    assert list(journal.records(containing="nobody wrote this")) == []
+
+
+def test_the_newest_record_comes_first_on_the_way_back(reopen: Open) -> None:
+    """All records, the last one first, however long their lines are; an empty journal has none."""
+    assert list(reopen().newest_first()) == []
+    journal = reopen()
+    for number in range(400):
+        journal.append({"n": number, "pad": "x" * (200_000 if number == 200 else number)})
+    assert [record["n"] for record in reopen().newest_first()] == list(reversed(range(400)))
+
+
+def test_reading_goes_on_where_it_stopped(reopen: Open) -> None:
+    """Each record is read once over many readings, and each place is greater than the one before."""
+    place, seen = JOURNAL_START, []
+    assert list(reopen().read_from(place)) == []
+    for number in range(30):
+        reopen().append({"n": number})
+        if number % 7 == 0:
+            for record, after in reopen().read_from(place):
+                assert after > place
+                place = after
+                seen.append(record["n"])
+    assert [*seen, *(record["n"] for record, _ in reopen().read_from(place))] == list(range(30))
+
+
+def test_a_place_that_the_journal_does_not_have_is_a_conflict(reopen: Open) -> None:
+    """A journal that was put back from a backup is not taken for the one that was read."""
+    reopen().append({"n": 1})
+    with pytest.raises(Conflict):
+        list(reopen().read_from((1, 5_000)))
+    with pytest.raises(Conflict):
+        list(reopen().read_from((9, 5_000)))
 
 
 def test_eight_threads_lose_and_tear_nothing(reopen: Open) -> None:
@@ -185,6 +228,31 @@ class TestOnDisk:
             tail = [record["n"] for record in journal.records(last_bytes=45)]
             assert tail == list(range(number + 1 - len(tail), number + 1))
             assert len(tail) >= min(number - 99, 4)
+
+    def test_the_way_back_and_a_place_lead_through_rotated_files(self, tmp_path: Path) -> None:
+        """A place read before a rotation is the same place after it."""
+        journal, place, seen = NdjsonJournal(tmp_path / "log.ndjson", rotate_bytes=100), JOURNAL_START, []
+        for number in range(60):
+            journal.append({"n": number})
+            assert next(journal.newest_first())["n"] == number
+            if number % 3 == 0:
+                for record, after in journal.read_from(place):
+                    seen.append(record["n"])
+                    place = after
+        assert seen == list(range(58))
+        assert [record["n"] for record in journal.newest_first()] == list(reversed(range(60)))
+        (tmp_path / "log.ndjson.1").unlink()
+        assert [record["n"] for record, _ in journal.read_from(place)] == [58, 59]
+
+    def test_a_torn_line_is_left_for_the_next_reading(self, tmp_path: Path) -> None:
+        """What has no end yet is not passed over, and neither is the place in the middle of a line one."""
+        path = tmp_path / "log.ndjson"
+        path.write_bytes(b'{"n":1}\n{"n":2}')
+        [(_, place)] = NdjsonJournal(path).read_from(JOURNAL_START)
+        NdjsonJournal(path).append({"n": 3})
+        assert [record["n"] for record, _ in NdjsonJournal(path).read_from(place)] == [2, 3]
+        with pytest.raises(Conflict):
+            list(NdjsonJournal(path).read_from((place[0], place[1] - 3)))
 
     def test_other_files_beside_it_are_left_alone(self, tmp_path: Path) -> None:
         """Only `<name>.<number>` is a rotated file."""

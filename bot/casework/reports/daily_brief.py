@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from bot.casework.reports.journal_history import ESCALATIONS, BeatSummary, read_beats, read_spent, time_of
+from bot.casework.reports.journal_history import ESCALATIONS, BeatSummary, read_spent, recent_beats, recent_records
 from bot.casework.reports.measures import measure_total
 from bot.casework.reports.open_findings import FindingLine, count_findings
 from bot.casework.reports.status_overview import ThreadLine, overview
@@ -23,8 +23,6 @@ from bot.ports.collections import REPLIES
 
 MAX_LINES: Final = 8
 """Of drafts, of findings and of remarks."""
-TAIL_BYTES: Final = 4 * 1024 * 1024
-"""Of each journal: some days of a busy team, read in well under a second."""
 WINDOW: Final = timedelta(hours=24)
 
 
@@ -53,16 +51,15 @@ class DailyBrief:
 def build_brief(store: Store, since: datetime, now: datetime) -> DailyBrief:
     """Return what a data directory says; raises StoreError for what cannot be read."""
     seen = overview(store, now)
-    beats = read_beats(store, since, last_bytes=TAIL_BYTES).ran
-    posted = (time_of(record.get("posted_at")) for record in store.journal(REPLIES).records(last_bytes=TAIL_BYTES))
-    spent = [run.cost_usd for run in read_spent(store, since, last_bytes=TAIL_BYTES)]
+    beats = recent_beats(store, since)
+    spent = [run.cost_usd for run in read_spent(store, since)]
     done = sum(_at(path) >= since for path in (store.files / ESCALATIONS).glob("*/.done"))
     return DailyBrief(
         since=since,
         now=now,
         drafts=seen.drafts,
         long_runs=done,
-        replies=sum(at is not None and at >= since for at in posted),
+        replies=len(recent_records(store, REPLIES, "posted_at", since)),
         findings=tuple(_findings(beats)),
         beats=len(beats),
         failed_beats=sum(beat.is_failed for beat in beats),

@@ -96,7 +96,7 @@ def read_past(store: Store, since: datetime, *, last_bytes: int | None = None) -
         heard=tuple(heard.kept.values()),
         threads=threads,
         replies=[reply for record in replies if (reply := _reply(record, since))],
-        spent=read_spent(store, since, last_bytes=last_bytes),
+        spent=read_spent(store, since),
         judged=[found for record in judgements if (found := Judgement.read(record))],
         long_runs=list(_long_runs(store.files / ESCALATIONS, since)),
         recorded_since=heard.oldest,
@@ -105,10 +105,31 @@ def read_past(store: Store, since: datetime, *, last_bytes: int | None = None) -
     )
 
 
-def read_spent(store: Store, since: datetime, *, last_bytes: int | None = None) -> list[SpendRecord]:
+def read_spent(store: Store, since: datetime) -> list[SpendRecord]:
     """Return what model runs cost since then, oldest first, those of beats included. Raises StoreError."""
-    records = store.journal(SPEND).records(last_bytes=last_bytes)
-    return [cost for record in records if (cost := _spent(record, since))]
+    return [cost for record in recent_records(store, SPEND, "at", since) if (cost := _spent(record, since))]
+
+
+OLD_IN_A_ROW: Final = 200
+"""So many records that are too old end the way back: one alone may come from a clock that was set back."""
+
+
+def recent_records(store: Store, name: str, key: str, since: datetime) -> list[dict[str, Any]]:
+    """Return the records of a journal whose time, under `key`, is not before a moment, oldest first.
+
+    The journal is read from its end until `OLD_IN_A_ROW` records are older. Raises StoreError.
+    """
+    found: list[dict[str, Any]] = []
+    older = 0
+    for record in store.journal(name).newest_first():
+        at = time_of(record.get(key))
+        is_wanted = at is not None and at >= since
+        older = 0 if is_wanted else older + 1
+        if is_wanted:
+            found.append(record)
+        elif older == OLD_IN_A_ROW:
+            break
+    return found[::-1]
 
 
 def time_of(text: object) -> datetime | None:
@@ -214,6 +235,12 @@ def read_beats(store: Store, since: datetime, *, last_bytes: int | None = None) 
         if at >= since and record.get("result") != "skipped":
             ran.append(_beat(at, record))
     return BeatHistory(ran=ran, recorded_since=oldest)
+
+
+def recent_beats(store: Store, since: datetime) -> list[BeatSummary]:
+    """Return the beats since then, refused slots aside, oldest first; raises StoreError."""
+    records = [one for one in recent_records(store, HEARTBEATS, "ts", since) if one.get("result") != "skipped"]
+    return [_beat(at, record) for record in records if (at := time_of(record.get("ts"))) is not None]
 
 
 def _beat(at: datetime, record: dict[str, Any]) -> BeatSummary:

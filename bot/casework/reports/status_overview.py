@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from bot.casework.pause import read_pause
-from bot.casework.reports.journal_history import time_of
+from bot.casework.reports.journal_history import recent_records, time_of
 from bot.casework.reports.open_findings import FindingLine, read_open_findings
 from bot.domain.paging import Paging
 from bot.domain.questions.approval_basis import basis_of, standing_words
@@ -170,7 +170,7 @@ def tail(store: Store, name: str) -> list[dict[str, Any]]:
 
 
 def _last_event_at(store: Store) -> datetime | None:
-    times = (time_of(record.get("create_time")) for record in reversed(tail(store, EVENTS)))
+    times = (time_of(record.get("create_time")) for record in store.journal(EVENTS).newest_first())
     return next(filter(None, times), None)
 
 
@@ -186,7 +186,7 @@ class DayCounts:
 
 
 def count_today(store: Store, now: datetime) -> DayCounts:
-    """Return the day's counts, as far as the journals' last 256 KiB reach; raises StoreError."""
+    """Return the day's counts; raises StoreError."""
     heard = _of_day(store, CLASSIFIED, "classified_at", now)
     spent = [record.get("cost_usd") for record in _of_day(store, SPEND, "at", now)]
     known = [cost for cost in spent if isinstance(cost, int | float)]
@@ -200,4 +200,7 @@ def count_today(store: Store, now: datetime) -> DayCounts:
 
 
 def _of_day(store: Store, name: str, key: str, now: datetime) -> list[dict[str, Any]]:
-    return [record for record in tail(store, name) if str(record.get(key, "")).startswith(f"{now:%Y-%m-%d}")]
+    """Return the records of the day of `now`, UTC."""
+    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    found = recent_records(store, name, key, midnight)
+    return [record for record in found if str(record.get(key)).startswith(f"{midnight:%Y-%m-%d}")]

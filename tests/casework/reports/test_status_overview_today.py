@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 
 from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.casework.reports.status_overview import DayCounts, count_today
+from bot.casework.reports.daily_brief import build_brief
+from bot.casework.reports.status_overview import DayCounts, count_today, overview
 from tests.builders import NOW
 
 
@@ -32,3 +34,17 @@ def test_only_what_happened_today_counts(tmp_path: Path) -> None:
     )
     spent.append({"at": NOW.isoformat(), "cost_usd": None})
     assert count_today(FileStore(tmp_path), NOW).cost_usd is None
+
+
+def test_a_busy_day_is_counted_whole(tmp_path: Path) -> None:
+    """Every record of the day, however many kilobytes they take, and none of the days before."""
+    home = FileStore(tmp_path)
+    lines = {"classified_at": 700, "posted_at": 500, "at": 900}
+    for name, (key, count) in zip(("events-classified", "replies", "spend"), lines.items(), strict=True):
+        old = json.dumps({key: (NOW - timedelta(days=1)).isoformat(), "cost_usd": 1.0, "text": "x" * 1_000})
+        new = json.dumps({key: NOW.isoformat(), "cost_usd": 1.0, "text": "x" * 1_000})
+        (tmp_path / f"{name}.ndjson").write_text(f"{old}\n" * 50 + f"{new}\n" * count)
+    seen = count_today(home, NOW)
+    assert (seen.messages, seen.posted, seen.model_runs, seen.cost_usd) == (700, 500, 900, 900.0)
+    assert overview(home, NOW).posted_today == 500
+    assert build_brief(home, NOW - timedelta(hours=1), NOW).replies == 500

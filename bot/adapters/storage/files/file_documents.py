@@ -107,10 +107,12 @@ class FileDocuments:
                 self._archive[collection].take(shelf.path(doc_id), doc_id, at)
             shelf.put(doc_id, None)
 
-    def archived(self, collection: str, doc_id: str | None = None) -> Sequence[ArchivedDocument]:
-        """Return what was archived, of all ids or of one, the newest first."""
+    def archived(
+        self, collection: str, doc_id: str | None = None, *, since: datetime | None = None
+    ) -> Sequence[ArchivedDocument]:
+        """Return what was archived, of all ids or of one, and since when; the newest first."""
         with self._shelves[collection].lock:
-            return self._archive[collection].newest_first(doc_id)
+            return self._archive[collection].newest_first(doc_id, since)
 
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
         """Return an archived document, or None where it is gone."""

@@ -10,14 +10,17 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Final
 
 from bot.adapters.storage.files.atomic_write import sync_folder
-from bot.errors import refusal
+from bot.errors import Conflict, refusal
+from bot.ports.storage import Position
 
 ROTATE_BYTES = 64 * 1024 * 1024
+BLOCK_BYTES: Final = 64 * 1024
+"""What is read at once from the end of a file."""
 
 
 class NdjsonJournal:
@@ -59,19 +62,50 @@ class NdjsonJournal:
                 self._close()
                 raise refusal(f"cannot write {self._path}", error, "free space or fix its owner") from error
 
-    def records(self, *, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
+    def records(self, *, last_bytes: int | None = None, containing: str = "") -> Iterator[dict[str, Any]]:
         """Yield every readable record, oldest first; unreadable lines are counted in `bad_lines`.
 
-        `last_bytes` reaches back through rotated files, so that a rotation a moment ago hides nothing.
+        `last_bytes` reaches back through rotated files, so that a rotation a moment ago hides nothing; a line it cuts
+        in two is left out.
         """
+        wanted = json.dumps(containing, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
+        with self._reading():
+            for line in _lines(self._path, last_bytes):
+                if wanted in line:
+                    yield from self._read(line)
+
+    def newest_first(self) -> Iterator[dict[str, Any]]:
+        """Yield every readable record, newest first, rotated files included."""
+        with self._reading():
+            for part in reversed(_parts(self._path)):
+                for line in lines_backwards(part):
+                    yield from self._read(line)
+
+    def read_from(self, position: Position) -> Iterator[tuple[dict[str, Any], Position]]:
+        """Yield every readable record after a place with the place after it: the number of its file, and an offset.
+
+        The live file has the number that it gets when it is rotated.
+        """
+        with self._reading():
+            for line, after in _lines_from(self._path, position):
+                for record in self._read(line):
+                    yield record, after
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
         self.bad_lines = 0
         try:
-            yield from read_records(self._path, last_bytes=last_bytes, on_bad=self._count_bad)
+            yield
         except OSError as error:
             raise refusal(f"cannot read {self._path}", error, "run this as the user who runs triage") from error
 
-    def _count_bad(self) -> None:
-        self.bad_lines += 1
+    def _read(self, line: bytes) -> Iterator[dict[str, Any]]:
+        """Yield the record of a line; nothing where it is none, which is counted."""
+        record = _parsed(line)
+        if record is not None:
+            yield record
+        elif line.strip():
+            self.bad_lines += 1
 
     def _open(self) -> int:
         if self._handle is None:
@@ -97,28 +131,82 @@ class NdjsonJournal:
             self._handle = None
 
 
-def read_records(
-    path: Path, *, last_bytes: int | None = None, on_bad: Callable[[], None] = lambda: None
-) -> Iterator[dict[str, Any]]:
+def read_records(path: Path, *, on_bad: Callable[[], None] = lambda: None) -> Iterator[dict[str, Any]]:
     """Yield every readable record of a journal, oldest first; `on_bad` is called for each line that is none.
-
-    `last_bytes` reaches back through rotated files (`path.1`, `path.2`, …), so that a rotation a moment ago hides
-    nothing; a line it cuts in two is left out.
 
     Raises:
         OSError: a file or its folder cannot be read.
     """
+    for line in _lines(path, None):
+        record = _parsed(line)
+        if record is not None:
+            yield record
+        elif line.strip():
+            on_bad()
+
+
+def _lines(path: Path, last_bytes: int | None) -> Iterator[bytes]:
+    """Yield the lines of a journal, oldest first; raises OSError."""
     for part, skip in _spans(path, last_bytes):
         with part.open("rb") as file:
             if skip:
                 file.seek(skip - 1)
                 file.readline()
-            for line in file:
-                record = _parsed(line)
-                if record is not None:
-                    yield record
-                elif line.strip():
-                    on_bad()
+            yield from file
+
+
+def lines_backwards(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file, last first, read in blocks from its end; raises OSError.
+
+    A line longer than a block is put together once, not once for each block.
+    """
+    with path.open("rb") as file:
+        left = file.seek(0, os.SEEK_END)
+        pieces: list[bytes] = []  # of the line that goes on before what was read, last piece first
+        while left:
+            size = min(BLOCK_BYTES, left)
+            left -= size
+            file.seek(left)
+            head, *lines = file.read(size).split(b"\n")
+            if lines:
+                pieces.append(lines[-1])
+                yield b"".join(reversed(pieces))
+                yield from reversed(lines[:-1])
+                pieces = []
+            pieces.append(head)
+        yield b"".join(reversed(pieces))
+
+
+def _lines_from(path: Path, position: Position) -> Iterator[tuple[bytes, Position]]:
+    """Yield the whole lines after a place, each with the place after it; raises OSError and Conflict."""
+    number, offset = position
+    while True:
+        parts = {_number(part): part for part in rotated(path)}
+        live = max(parts, default=0) + 1
+        is_there = path.exists() if number == live else number in parts
+        if number > live or (offset and not is_there):
+            raise Conflict(f"{path} is not the journal that was read before")
+        number = number or min(parts, default=live)
+        if number == live or number in parts:
+            with suppress(FileNotFoundError), parts.get(number, path).open("rb") as file:
+                if number == live and rotated(path)[-1:] != [parts[key] for key in sorted(parts)[-1:]]:
+                    continue  # rotated between the look and the opening
+                yield from _whole_lines(file, number, offset)
+        if number >= live:
+            return
+        number, offset = number + 1, 0
+
+
+def _whole_lines(file: BinaryIO, number: int, offset: int) -> Iterator[tuple[bytes, Position]]:
+    if offset:
+        file.seek(offset - 1)
+        if file.read(1) != b"\n":
+            raise Conflict(f"{file.name} is not the journal that was read before")
+    for line in file:
+        if not line.endswith(b"\n"):
+            return
+        offset += len(line)
+        yield line, (number, offset)
 
 
 def rotated(path: Path) -> list[Path]:
@@ -129,9 +217,18 @@ def rotated(path: Path) -> list[Path]:
     return [part for _, part in sorted(numbered)]
 
 
+def _number(part: Path) -> int:
+    return int(part.name.rpartition(".")[2])
+
+
+def _parts(path: Path) -> list[Path]:
+    """Return the files of a journal, oldest first."""
+    return [*rotated(path), *([path] if path.exists() else [])]
+
+
 def _spans(path: Path, last_bytes: int | None) -> list[tuple[Path, int]]:
     """Return which files to read, oldest first, and how many bytes of each to skip."""
-    parts = [*rotated(path), *([path] if path.exists() else [])]
+    parts = _parts(path)
     if last_bytes is None:
         return [(part, 0) for part in parts]
     spans: list[tuple[Path, int]] = []

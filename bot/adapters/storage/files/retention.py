@@ -12,6 +12,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -20,19 +21,25 @@ from typing import Final
 from bot.domain.threads import ThreadState
 from bot.ports import Clock
 
-COUNT_FOR_S: Final = 2.0
+COUNT_FOR_S: Final = 0.25
+CLOCK_EVERY: Final = 500
+"""Files between two looks at the clock."""
 _UNITS: Final = ((1024**3, "GiB"), (1024**2, "MiB"), (1024, "KiB"))
 
 
 def disk_used(home: Path, *, count_for_s: float = COUNT_FOR_S) -> str:
     """Return what the files below a folder take, `at least` so much where there are too many to count them all."""
-    until, count = time.monotonic() + count_for_s, 0
-    for folder, _, names in os.walk(home):
-        for name in names:
-            try:
-                count += Path(folder, name).lstat().st_size
-            except OSError:  # gone meanwhile, or not ours to see
-                continue
+    until, count, folders = time.monotonic() + count_for_s, 0, [os.fspath(home)]
+    while folders:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:  # gone meanwhile, or not ours to see
+            for number, entry in enumerate(entries, 1):
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                    continue
+                with suppress(OSError):
+                    count += entry.stat(follow_symlinks=False).st_size
+                if number % CLOCK_EVERY == 0 and time.monotonic() > until:
+                    return f"at least {size(count)}"
         if time.monotonic() > until:
             return f"at least {size(count)}"
     return size(count)

@@ -1,9 +1,9 @@
 """Documents that one process owns: TinyDB with one JSON file each, and an archive for those that are closed.
 
 TinyDB's own JSON storage rewrites one file in place, which a crash destroys (FACTS: TinyDB); this one writes only what
-changed, each document atomically. What it hands out shares nothing. The archive is <yyyy-mm>/<id>.<at>.json; its names
-are read once and kept in memory (100,000 of them: 0.4 s and 33 MB), so that a look-up costs the same however many
-there are.
+changed, each document atomically, and reads by key: a look at one document costs the same however many there are. What
+it hands out is for reading only. The archive is <yyyy-mm>/<id>.<at>.json; its names are read once and kept in memory
+(100,000 of them: 0.4 s and 33 MB), so that a look-up costs the same however many there are.
 """
 
 from __future__ import annotations
@@ -31,10 +31,15 @@ _Contents = dict[str, dict[str, Any]]
 
 
 class _Folder(Storage):
-    """A TinyDB storage of one table whose documents are files."""
+    """A TinyDB storage of one table whose documents are files.
+
+    TinyDB reads all documents to change one, in place: it gets a copy of that one, `changing`, and the others as they
+    are.
+    """
 
     def __init__(self, files: JsonFiles) -> None:
         self._files = files
+        self.changing = ""
         read = files.all()
         self.damaged = {one.id: one for one in read if one.value is None}
         self.contents: _Contents = {
@@ -42,17 +47,15 @@ class _Folder(Storage):
         }
 
     def read(self) -> dict[str, _Contents]:
-        """Return every document, copied as deep as TinyDB changes them: one level.
-
-        TinyDB reads all for one, so a full copy would let every look at a document cost as much as all of them.
-        """
-        return {_TABLE: {doc_id: dict(content) for doc_id, content in self.contents.items()}}
+        """Return every document, the one that is about to be changed as a copy."""
+        known = self.contents.get(self.changing)
+        return {_TABLE: {**self.contents, self.changing: dict(known)} if known is not None else dict(self.contents)}
 
     def write(self, data: dict[str, _Contents]) -> None:
-        """Write the documents that differ from what is on disk; raises StoreError when the disk refuses."""
+        """Write the documents that are not the ones on disk; raises StoreError when the disk refuses."""
         contents = data.get(_TABLE, {})
         for doc_id, content in contents.items():
-            if self.contents.get(doc_id) != content:
+            if self.contents.get(doc_id) is not content:
                 self._files.put(doc_id, dict(content))
                 self.contents[doc_id] = copy.deepcopy(dict(content))
         for doc_id in self.contents.keys() - contents.keys():
@@ -72,6 +75,10 @@ class _Database(TinyDB):
 class TinyFiles(JsonFiles):
     """The files of a collection, in memory from the first look on."""
 
+    def __init__(self, home: Path, name: str, pattern: str) -> None:
+        super().__init__(home, name, pattern)
+        self._handed_out: dict[str, tuple[dict[str, Any], Document]] = {}
+
     @cached_property
     def _storage(self) -> _Folder:
         make_folder(self.folder)
@@ -82,18 +89,24 @@ class TinyFiles(JsonFiles):
         return _Database(storage=lambda: self._storage).table(_TABLE)
 
     def get(self, doc_id: str) -> Document | None:
-        """Return a document as this process wrote or first read it."""
+        """Return a document as this process wrote or first read it, the same one until it is written again."""
         with self.lock:
             if doc_id in self._storage.damaged:
                 return self._storage.damaged[doc_id]
-            found = self._table.get(doc_id=doc_id)  # type: ignore[call-overload]
-        return as_document(doc_id, dict(found), self._stamp(doc_id)) if isinstance(found, TinyDocument) else None
+            content = self._storage.contents.get(doc_id)
+            if content is None:
+                return None
+            known = self._handed_out.get(doc_id)
+            if known is None or known[0] is not content:
+                document = as_document(doc_id, copy.deepcopy(content), self._stamp(doc_id))
+                known = self._handed_out[doc_id] = content, document
+            return known[1]
 
     def all(self) -> list[Document]:
         """Return every document, by id."""
         with self.lock:
-            found = [as_document(str(one.doc_id), dict(one), self._stamp(str(one.doc_id))) for one in self._table.all()]
-            return sorted([*found, *self._storage.damaged.values()], key=lambda one: one.id)
+            ids = sorted([*self._storage.contents, *self._storage.damaged])
+            return [one for doc_id in ids if (one := self.get(doc_id)) is not None]
 
     def put(self, doc_id: str, content: dict[str, Any] | None) -> None:
         """Replace or delete a document."""
@@ -102,9 +115,11 @@ class TinyFiles(JsonFiles):
             old.clear()
             old.update(content or {})
 
+        self._handed_out.pop(doc_id, None)
+        self._storage.changing = doc_id
         if content is None:
             self._table.remove(doc_ids=[doc_id])  # type: ignore[list-item]
-        elif self._table.contains(doc_id=doc_id):  # type: ignore[arg-type]
+        elif doc_id in self._storage.contents:
             self._table.update(replace, doc_ids=[doc_id])  # type: ignore[list-item]
         else:
             self._table.insert(TinyDocument(content, doc_id=doc_id))  # type: ignore[arg-type]
@@ -114,6 +129,7 @@ class TinyFiles(JsonFiles):
         with self.lock:
             self._storage.damaged.pop(doc_id, None)
             self._storage.contents.pop(doc_id, None)
+            self._handed_out.pop(doc_id, None)
 
     def _stamp(self, doc_id: str) -> Stamp:
         return file_stamp(self.path(doc_id)) or (0, 0, 0)
@@ -129,12 +145,21 @@ class FileArchive:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._known: dict[str, list[ArchivedDocument]] | None = None
+        self._by_month: dict[str, list[ArchivedDocument]] = {}
 
-    def newest_first(self, doc_id: str | None) -> list[ArchivedDocument]:
-        """Return what lies here, of all documents or of one, the newest first; raises StoreError."""
-        index = self._index()
-        found = index.get(doc_id, []) if doc_id is not None else [one for each in index.values() for one in each]
-        return sorted(found, key=lambda one: (one.at, _number(one.name)), reverse=True)
+    def newest_first(self, doc_id: str | None, since: datetime | None = None) -> list[ArchivedDocument]:
+        """Return what lies here, of all documents or of one, the newest first; raises StoreError.
+
+        With `since` only the months from then on are looked at.
+        """
+        if doc_id is not None:
+            found = self._index().get(doc_id, [])
+        elif since is None:
+            found = [one for month in self._months_until("") for one in self._month(month)]
+        else:
+            found = [one for month in self._months_until(f"{since:%Y-%m}") for one in self._month(month)]
+            found = [one for one in found if one.at >= since]
+        return sorted(found, key=_age, reverse=True)
 
     def read(self, archived: ArchivedDocument) -> Document | None:
         """Return what was archived; its value is None where it cannot be read. Raises StoreError."""
@@ -156,23 +181,35 @@ class FileArchive:
             while target.exists():
                 number += 1
                 target = folder / f"{stem}.{number}.json"
-            index = self._index()
+            index, month = self._index(), self._month(folder.name)
             source.rename(target)
             sync_folder(folder)
         except OSError as error:
             raise refusal(f"cannot archive {source}", error, "check the disk and the folder's owner") from error
         if (one := _archived(f"{folder.name}/{target.name}")) is not None:
             index.setdefault(doc_id, []).append(one)
+            month.append(one)
 
     def _index(self) -> dict[str, list[ArchivedDocument]]:
         if self._known is None:
             known: dict[str, list[ArchivedDocument]] = {}
-            for month in list_names(self._folder):
-                names = list_names(self._folder / month) if (self._folder / month).is_dir() else []
-                for one in filter(None, (_archived(f"{month}/{name}") for name in names)):
+            for month in self._months_until(""):
+                for one in self._month(month):
                     known.setdefault(one.doc_id, []).append(one)
             self._known = known
         return self._known
+
+    def _months_until(self, oldest: str) -> list[str]:
+        """Return the names of the months down to the oldest that is wanted."""
+        return [name for name in list_names(self._folder) if name >= oldest and (self._folder / name).is_dir()]
+
+    def _month(self, month: str) -> list[ArchivedDocument]:
+        """Return what lies in a month's folder, read once."""
+        if month not in self._by_month:
+            folder = self._folder / month
+            names = list_names(folder) if folder.is_dir() else []
+            self._by_month[month] = [one for name in names if (one := _archived(f"{month}/{name}")) is not None]
+        return self._by_month[month]
 
 
 def _archived(name: str) -> ArchivedDocument | None:
@@ -181,13 +218,12 @@ def _archived(name: str) -> ArchivedDocument | None:
     if found is None:
         return None
     try:
-        at = datetime.strptime(found["at"], _AT).replace(tzinfo=UTC)
+        at = datetime.fromisoformat(found["at"])
     except ValueError:
         return None
     return ArchivedDocument(doc_id=found["id"], at=at, name=name)
 
 
-def _number(name: str) -> int:
-    """Return which ending of its second a file is."""
-    found = _NAME.fullmatch(name.rpartition("/")[2])
-    return int(found["number"] or 1) if found else 1
+def _age(one: ArchivedDocument) -> tuple[datetime, int, str]:
+    """Return what to sort by: the second or tenth ending of a second has a longer name."""
+    return one.at, len(one.name), one.name
