@@ -77,6 +77,12 @@ def connected(office: RemoteOffice) -> Iterator[RemoteOffice]:
         office.bot.stop()
 
 
+def follow_ups(home: Path, ts: str) -> list[str]:
+    """Return the messages that the thread of a question has taken in."""
+    [state] = (json.loads(path.read_text()) for path in list_files(home / "state", f"*{ts}.json"))
+    return [followup["message_id"] for followup in state["followups"]]
+
+
 def test_what_was_said_while_the_bot_was_dead_is_picked_up_once(
     slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
 ) -> None:
@@ -103,6 +109,7 @@ def test_what_was_said_while_the_bot_was_dead_is_picked_up_once(
             office.draft(ts, channel=channel.channel_id)
             assert len(office.cards(ts, channel=channel.channel_id)) == 1
         control.wait_for(lambda: any(picked_up in line for line in lines(control)), "a line in the ops channel")
+        control.wait_for(lambda: follow_ups(home, first), "the reply to reach its thread")
         office.bot.stop()
     assert sorted(heard(home)) == sorted([first, *missed, reply])
     assert before not in heard(home)
@@ -110,8 +117,7 @@ def test_what_was_said_while_the_bot_was_dead_is_picked_up_once(
     assert len(lines(control)) - len(about_others) == 1
     assert all("1 question picked up." in line for line in about_others)
     assert len(about_others) <= 1
-    [state] = (json.loads(path.read_text()) for path in list_files(home / "state", f"*{first}.json"))
-    assert [followup["message_id"] for followup in state["followups"]] == [reply]
+    assert follow_ups(home, first) == [reply]
 
 
 def test_a_lost_connection_is_made_again_and_what_was_said_meanwhile_is_picked_up(

@@ -15,6 +15,7 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
+from bot.ports.collections import GAPS
 from demo.control import Control, Json
 from demo.headless import find_element
 from demo.slack_server import LocalSlack
@@ -78,6 +79,7 @@ def office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> I
     """The bot, listening on a free port."""
     office = HttpOffice(slack, control, tmp_path / "home", shop)
     office.bot.start()
+    control.wait_for(lambda: not office.bot.ground.single(GAPS).read().get("gaps"), "the look back of the start to end")
     yield office
     office.bot.stop()
 

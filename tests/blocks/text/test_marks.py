@@ -74,6 +74,6 @@ def test_many_signs_do_not_make_a_text_longer() -> None:
 @pytest.mark.parametrize("piece", [":", ":a", "&", "&#", "✓", ":check", "::x"])
 def test_hostile_texts_take_no_time(piece: str) -> None:
     """Every pattern is bounded."""
-    started = time.perf_counter()
+    started = time.process_time()
     without_marks(piece * (200_000 // len(piece)))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

@@ -49,6 +49,7 @@ def test_a_file_that_did_not_change_is_not_read_again(tmp_path: Path) -> None:
     blobs = {path: git(code, "rev-parse", f"HEAD:{path}") for path in ("a.py", "b.py")}
     (code / ".git" / "objects" / blobs["a.py"][:2] / blobs["a.py"][2:]).rename(tmp_path / "kept")
     assert standing.changed(cites) == (cites[1],)
+    (tmp_path / "kept").rename(code / ".git" / "objects" / blobs["a.py"][:2] / blobs["a.py"][2:])
     commit_files(code, {"b.py": "B = 4\n"}, "third")
     blob = git(code, "rev-parse", "HEAD:b.py")
     (code / ".git" / "objects" / blob[:2] / blob[2:]).unlink()

@@ -41,6 +41,6 @@ def test_facts_beside_nothing_are_all_marked() -> None:
 def test_hostile_texts_take_no_time(piece: str) -> None:
     """However long the draft or the quotation is."""
     text = piece * (200_000 // len(piece))
-    started = time.perf_counter()
+    started = time.process_time()
     statements_without_source(text, [text])
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

@@ -129,6 +129,6 @@ def test_there_are_enough_of_both() -> None:
 )
 def test_hostile_texts_take_no_time(piece: str) -> None:
     """Ten times the text takes about ten times as long, and only the first part is looked at."""
-    started = time.perf_counter()
+    started = time.process_time()
     places_in(piece * (200_000 // len(piece)))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

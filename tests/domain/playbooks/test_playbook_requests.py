@@ -143,7 +143,7 @@ def test_whatever_is_written_a_task_is_one_plain_line(words: str, form: str) -> 
 )
 def test_it_is_quick_whatever_is_written(words: str) -> None:
     """It reads on the way of every mention."""
-    started = time.perf_counter()
+    started = time.process_time()
     parse_playbook_request(f"<@U0BOT> {words}", SESSIONS)
     parse_playbook_request(words * 100, SESSIONS)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5

@@ -171,9 +171,9 @@ def test_five_thousand_lines_are_stamped_and_ticked_in_a_moment(tmp_path: Path) 
     (tmp_path / "HEARTBEAT.md").write_text(text)
     file = PlaybookFile(tmp_path)
     tasks = file.read().tasks(Tier.QUICK)
-    began = time.perf_counter()
+    began = time.process_time()
     file.change(lambda playbook: stamped(playbook.with_boxes([(task, True) for task in tasks])))
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
     assert (tmp_path / "HEARTBEAT.md").read_text().count("- [x] task") == 5_000
 
 

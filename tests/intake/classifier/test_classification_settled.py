@@ -88,6 +88,6 @@ def test_an_essay_is_no_never_mind() -> None:
 )
 def test_hostile_thanks_are_read_at_once(text: str) -> None:
     """No list may be slow on what somebody types."""
-    started = time.perf_counter()
+    started = time.process_time()
     says_settled(text, RULES)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
