@@ -109,6 +109,7 @@ class App:
         self._report.say()
         self.ground.approvers.refresh()
         self._recover()
+        self.ground.desk.asker.recall()
         self.casework.questions.escalation_watch.poll()
         self.beats.proposals.settle()
         self.heartbeats.learn_zones()
@@ -135,6 +136,7 @@ class App:
         self._workers.stop()
         self._listeners.shutdown(wait=True)
         self.ground.desk.cards.catch_up(at_once=True)
+        self.ground.desk.asker.tick(at_once=True)
         self.casework.staff.close()
         self._lock.release()
 
@@ -143,6 +145,7 @@ class App:
         ground, casework, beats, heartbeats = self.ground, self.casework, self.beats, self.heartbeats
         every = self._ticker.every
         every(CATCH_UP_EVERY_S, ground.desk.cards.catch_up)
+        every(CATCH_UP_EVERY_S, ground.desk.asker.tick)
         every(CATCH_UP_EVERY_S, self._settle_late)
         every(POLL_S, casework.questions.escalation_watch.poll)
         every(FLUSH_EVERY_S, ground.ops.flush)

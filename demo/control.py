@@ -93,6 +93,11 @@ class Control:
         """Return a channel's messages, thread replies and ephemeral ones included, oldest first."""
         return list(self._get(f"messages/{channel}")["messages"])
 
+    def reactions(self, channel: str, ts: str) -> list[str]:
+        """Return the names of the reactions that stand on a message."""
+        message = next((one for one in self.messages(channel) if one["ts"] == ts), {})
+        return sorted(str(one["name"]) for one in message.get("reactions") or [] if one.get("count"))
+
     def direct_messages(self, user: str) -> str | None:
         """Return the channel of a person's direct messages with the bot; None until the bot opened it."""
         channels = self.state()["channels"]

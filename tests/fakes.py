@@ -17,6 +17,7 @@ from typing import Any
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.domain.acknowledgement import Reaction
 from bot.domain.jobs import Job, JobKind, Work, queue_order
 from bot.domain.memory.notes import NoteCitation
 from bot.domain.questions.week_summary import WeekSummary
@@ -540,6 +541,41 @@ class RecordingPages:
             self.said.append((to, what))
             self.waited.append(waited)
         self._faults.point("pages: after")
+
+
+class RecordingAskerChat:
+    """Port AskerChat: what stands on each message, by its id, and what askers were told.
+
+    `refuse` is raised instead; `calls` has each change asked for.
+    """
+
+    def __init__(self, faults: Faults | None = None) -> None:
+        self.standing: dict[str, set[str]] = {}
+        self.told: list[tuple[str, str]] = []
+        self.calls: list[str] = []
+        self.refuse: ProviderError | None = None
+        self._faults = faults or Faults()
+
+    def add_reaction(self, chat_id: str, message_id: str, reaction: Reaction) -> None:
+        self._call(f"add {reaction}")
+        self.standing.setdefault(message_id, set()).add(reaction.value)
+        self._faults.point("asker: after a reaction")
+
+    def remove_reaction(self, chat_id: str, message_id: str, reaction: Reaction) -> None:
+        self._call(f"remove {reaction}")
+        self.standing.setdefault(message_id, set()).discard(reaction.value)
+        self._faults.point("asker: after a removal")
+
+    def tell_asker(self, state: ThreadState, text: str) -> None:
+        self._call("tell")
+        self.told.append((state.original_sender_id, text))
+        self._faults.point("asker: after a line")
+
+    def _call(self, what: str) -> None:
+        self._faults.point("asker: before a call")
+        self.calls.append(what)
+        if self.refuse is not None:
+            raise self.refuse
 
 
 class FakeWorkspace:

@@ -8,69 +8,20 @@ draft, and believed for a minute; at an approval it is asked anew (bot/casework/
 from __future__ import annotations
 
 import logging
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
 from bot.agent.model_run import OnProgress, report_progress
+from bot.casework.acknowledgements import Acknowledgements
+from bot.casework.turns import Turns
 from bot.domain.threads import ThreadState
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
 from bot.ports import Clock, Messenger, Workspace
 from bot.ports.threads import Threads
 
-RETRY_S: Final = 5.0
-LONGEST_S: Final = 60.0
 FINISH_WAIT_S: Final = 5.0
-
-
-class CardTurns:
-    """The cards being shown, and those that are behind and since when they may be tried."""
-
-    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._monotonic = monotonic
-        self._busy: set[str] = set()
-        self._behind: dict[str, float] = {}
-        self._changed = threading.Condition()
-
-    @contextmanager
-    def exclusive(self, thread_id: str, *, wait_s: float = 0.0) -> Iterator[bool]:
-        """Yield whether it is ours to show the card now; False after `wait_s` if somebody else still shows it."""
-        with self._changed:
-            mine = self._changed.wait_for(lambda: thread_id not in self._busy, timeout=wait_s)
-            if mine:
-                self._busy.add(thread_id)
-        try:
-            yield mine
-        finally:
-            if mine:
-                with self._changed:
-                    self._busy.discard(thread_id)
-                    self._changed.notify_all()
-
-    def postpone(self, thread_id: str, after_s: float | None = None) -> None:
-        """Note that a card is behind and may be tried after so long (at most a minute)."""
-        with self._changed:
-            self._behind[thread_id] = self._monotonic() + min(RETRY_S if after_s is None else after_s, LONGEST_S)
-
-    def forget(self, thread_id: str) -> None:
-        """Note that a card is about to show the state as it is now, so what was put off before need not be shown."""
-        with self._changed:
-            self._behind.pop(thread_id, None)
-
-    def next(self, *, at_once: bool = False) -> str | None:
-        """Return the card whose time has come, longest past first, and forget it; `at_once`: or has not come yet."""
-        with self._changed:
-            if not self._behind:
-                return None
-            thread_id, due = min(self._behind.items(), key=lambda entry: entry[1])
-            if due > self._monotonic() and not at_once:
-                return None
-            del self._behind[thread_id]
-            return thread_id
 
 
 log = logging.getLogger(__name__)
@@ -126,10 +77,17 @@ class CardUpdates:
     """Shows threads on their cards; what the chat does not take now is shown later, by `catch_up`."""
 
     def __init__(
-        self, store: Threads, messenger: Messenger, workspace: Workspace, clock: Clock, *, ops_channel: str
+        self,
+        store: Threads,
+        messenger: Messenger,
+        workspace: Workspace,
+        clock: Clock,
+        *,
+        ops_channel: str,
+        asker: Acknowledgements,
     ) -> None:
-        self._store, self._messenger = store, messenger
-        self.turns, self.guard = CardTurns(), OpsChannelGuard(ops_channel, workspace, messenger, clock)
+        self._store, self._messenger, self._asker = store, messenger, asker
+        self.turns, self.guard = Turns(), OpsChannelGuard(ops_channel, workspace, messenger, clock)
 
     def show_later(self, thread_id: str) -> None:
         """Have the card shown by the next `catch_up`, whatever it shows now."""
@@ -158,6 +116,7 @@ class CardUpdates:
         state = self._store.get(thread_id)
         if state is None:
             return
+        self._asker.follow(state)
         if state.card_ts is None or (state.is_open and state.draft_pending):
             self.guard.require()
         if state.card_ts is None:

@@ -59,6 +59,9 @@ class Rounds:
 
     def run(self, thread_id: str) -> None:
         """Take steps until the thread waits for a human or a long run, or is closed."""
+        state = self._desk.store.get(thread_id)
+        if state is not None and state.status in self._steps:
+            self._desk.asker.begin(state)
         while (state := self._desk.store.get(thread_id)) is not None and state.status in self._steps:
             self._steps[state.status](state)
             self._desk.cards.show_card(thread_id)

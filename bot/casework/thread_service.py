@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.card_updates import CardUpdates
 from bot.config.settings import Settings
 from bot.ports import Clock, JobQueue, Journal, Messenger, NoteIndex, Workspace
@@ -24,13 +25,19 @@ class ThreadService:
     memory: NoteIndex
     replies: Journal
     clock: Clock
+    asker: Acknowledgements
     known_secrets: frozenset[str] = frozenset()
     chat_ahead: Callable[[], timedelta] = timedelta
     """How far `clock` is ahead of the chat's own."""
     cards: CardUpdates = field(init=False)
 
     def __post_init__(self) -> None:
-        channel = self.settings.ops_channel
-        object.__setattr__(
-            self, "cards", CardUpdates(self.store, self.messenger, self.workspace, self.clock, ops_channel=channel)
+        cards = CardUpdates(
+            self.store,
+            self.messenger,
+            self.workspace,
+            self.clock,
+            ops_channel=self.settings.ops_channel,
+            asker=self.asker,
         )
+        object.__setattr__(self, "cards", cards)

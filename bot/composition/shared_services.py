@@ -18,6 +18,7 @@ from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.agent.git.git_repo import GitRepo
+from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.approvers import Approvers
 from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.memory.lesson_notes import lesson_offers
@@ -31,15 +32,16 @@ from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules
 from bot.intake.normalise import Identity
 from bot.ports import Clock
-from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SingleDocument
+from bot.ports.collections import ACKNOWLEDGEMENTS, CLASSIFIED, EVENTS, REPLIES, Collection, SingleDocument
 from bot.ports.threads import Threads
 from handlers.answers import ephemeral
 from handlers.buttons.decision_handler import Say, say_beside
+from handlers.cards.asker_chat import SlackAskerChat
 from handlers.cards.messenger import SlackMessenger
 from handlers.cards.publisher import CardPublisher
 from handlers.ops_channel import Ask, ops_questions
 from handlers.transport.poster import Poster
-from handlers.transport.rate_limits import RateLimits
+from handlers.transport.rate_limits import RateLimiter, RateLimits
 from handlers.transport.slack_clients import date_of, posting_client, repeatable_client, translate_slack_errors
 from handlers.transport.startup_retry import patiently
 from handlers.transport.workspace import SlackWorkspace
@@ -54,7 +56,16 @@ REPLACEABLE: Final = (
     "spend.ndjson",
 )
 """Files without which the bot can start; what else stands in the place of one is set aside."""
-REPLACEABLE_FOLDERS: Final = ("index", "proposals", "runs", "sessions", "slack", "suggestions", "wakes")
+REPLACEABLE_FOLDERS: Final = (
+    "acknowledgements",
+    "index",
+    "proposals",
+    "runs",
+    "sessions",
+    "slack",
+    "suggestions",
+    "wakes",
+)
 """Likewise; `state`, `queue` and the journals hold the truth for all, and without them the bot does not start."""
 DONE: Final = (EVENTS, CLASSIFIED, REPLIES)
 """The journals that say what was done already: without one of them, it would be done again."""
@@ -79,6 +90,7 @@ class SlackAccess:
     posting: WebClient
     poster: Poster
     publisher: CardPublisher
+    reactions: RateLimiter
     workspace: SlackWorkspace
     clock: ChatClock
 
@@ -172,6 +184,7 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
         memory=memory.index,
         replies=storage.journal(REPLIES),
         clock=clock,
+        asker=_asker(settings, slack, storage, store, noted),
         known_secrets=environment.secrets(),
         chat_ahead=slack.clock.ahead,
     )
@@ -220,6 +233,7 @@ def _open_slack(
         posting=posting,
         poster=poster,
         publisher=CardPublisher(client, poster, pacing.updates),
+        reactions=pacing.reactions,
         workspace=SlackWorkspace(client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id),
         clock=chat_clock,
     )
@@ -240,6 +254,20 @@ def _messenger(
         paused=pausing.words,
         lesson=lesson_offers(notes, switched_on=settings.save_notes != "never"),
         pages=paged(settings),
+    )
+
+
+def _asker(
+    settings: Settings, slack: SlackAccess, storage: FileStore, store: Threads, noted: OpsLines
+) -> Acknowledgements:
+    """Return what tells askers that their questions are looked into."""
+    return Acknowledgements(
+        store,
+        Collection(storage.documents, ACKNOWLEDGEMENTS, on_damage=lambda where: noted.append(_set_aside(where))),
+        SlackAskerChat(slack.client, slack.reactions),
+        noted.clock,
+        mode=settings.acknowledge,
+        say=noted.append,
     )
 
 

@@ -50,6 +50,7 @@ from bot.config.model_settings import (
 )
 from bot.config.session_settings import SessionId, SessionSettings, across, inherit
 from bot.config.strict_yaml import load_strict
+from bot.domain.acknowledgement import AcknowledgeMode
 from bot.domain.citations.links import CodeHost
 from bot.errors import ConfigError
 
@@ -172,6 +173,9 @@ class Settings(SettingsBlock):
     """How long a card may wait before the ops channel is reminded of it, once; null: never."""
     expire_after: Patience = EXPIRE_AFTER
     """How long nobody may touch a waiting card before it is closed; null: for ever."""
+    acknowledge: AcknowledgeMode = "reaction"
+    """How an asker hears that their question is being looked into. `reaction`: 👀 on their message, ✅ once the reply
+    stands, nothing where there is none. `ephemeral`: one line that only they see. `none`: not at all."""
     pages: PageSettings = PageSettings()
     keep_runs_for: Patience = KEEP_RUNS_FOR
     """How long the records of runs are kept in runs/ and escalations/, open threads' aside; null: for ever. Journals,

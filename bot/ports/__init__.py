@@ -4,6 +4,7 @@ Nothing here does anything. The docstrings are the contract that tests/contracts
 """
 
 from bot.ports.chat import (
+    AskerChat,
     Channel,
     ChatHistory,
     ChatMessage,
@@ -39,6 +40,7 @@ from bot.ports.system import Clock, Terminal
 
 __all__ = [
     "ArchivedDocument",
+    "AskerChat",
     "Channel",
     "ChatHistory",
     "ChatMessage",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple, Protocol
 
+from bot.domain.acknowledgement import Reaction
 from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.domain.memory.rechecks import Recheck
 from bot.domain.playbooks.proposals import Proposal
@@ -229,6 +230,25 @@ class PageChat(Protocol):
 
     def escalate(self, state: ThreadState, to: str, *, waited: timedelta) -> None:
         """Tell a user, each member of a user group, or a channel; of a group it was told if one of them was."""
+        ...
+
+
+class AskerChat(Protocol):
+    """How who asked hears that their question is being looked into.
+
+    Every method raises ProviderError where the chat refuses (`code` says why), Unavailable where the same works later.
+    """
+
+    def add_reaction(self, chat_id: str, message_id: str, reaction: Reaction) -> None:
+        """Put our reaction on a message; harmless where it stands already."""
+        ...
+
+    def remove_reaction(self, chat_id: str, message_id: str, reaction: Reaction) -> None:
+        """Take our reaction from a message; harmless where it does not stand."""
+        ...
+
+    def tell_asker(self, state: ThreadState, text: str) -> None:
+        """Say a line beside the question that only its asker sees."""
         ...
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.heartbeats.session_state import SessionOverride, SessionState, check_session_id
 from bot.domain.playbooks.proposals import Proposal, check_proposal_id
 from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
@@ -76,6 +77,9 @@ SUGGESTIONS: Final = CollectionSpec(
     unknown="there is no suggestion {id}",
     id_in=lambda one: one.id,
     order=lambda one: (one.at, one.id),
+)
+ACKNOWLEDGEMENTS: Final = CollectionSpec(
+    name="acknowledgements", model=Acknowledgement, check_id=check_thread_id, default=Acknowledgement()
 )
 WAKES: Final = "wakes"
 """Beats that another process asked for: the id says all, `<session>.<wake>` (bot/heartbeat/schedule/wake_box.py)."""

@@ -1,6 +1,7 @@
 """Keeps what the bot says within Slack's rates, so that a refusal (429) stays the exception.
 
-The rate of posts is `slack.posts_per_second`, for each channel; card updates share one rate for the whole workspace.
+The rate of posts is `slack.posts_per_second`, for each channel; card updates share one rate for the whole workspace,
+and so do reactions.
 One process serves one workspace. Nobody waits longer than their patience: what would take longer is refused at once,
 with how long it would have taken.
 Source: https://docs.slack.dev/apis/web-api/rate-limits (posts about 1/s a channel, chat.update Tier 3: 50/min;
@@ -26,6 +27,9 @@ REPLY, CARD, LINE = 0, 1, 2
 POST_BURST: Final = 3
 UPDATES_PER_SECOND: Final = 50 / 60
 UPDATE_BURST: Final = 20
+REACTIONS_PER_SECOND: Final = 20 / 60
+REACTION_BURST: Final = 10
+"""Slack's rate for removing them; of each method."""
 MAX_KEPT: Final = 1_000
 
 Ticket = tuple[int, int]
@@ -131,11 +135,12 @@ class RateLimiter:
 
 
 class RateLimits:
-    """The two rates the bot keeps."""
+    """The rates the bot keeps."""
 
     def __init__(self, *, posts_per_second: float) -> None:
         self.posts = RateLimiter(per_second=posts_per_second, burst=POST_BURST)
         self.updates = RateLimiter(per_second=UPDATES_PER_SECOND, burst=UPDATE_BURST)
+        self.reactions = RateLimiter(per_second=REACTIONS_PER_SECOND, burst=REACTION_BURST)
 
 
 @contextmanager

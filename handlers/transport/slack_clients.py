@@ -28,8 +28,8 @@ from bot.errors import ProviderError, Unavailable, Unconfirmed
 TIMEOUT_S = 20
 PATIENCE_S: Final = 8.0
 """How long one call may wait for Slack's leave to try again, in all; whoever clicked sees nothing happen meanwhile."""
-_NOT_WORTH_A_WAIT: Final = ("/chat.update",)
-"""A newer state supersedes an update that was refused, so it is put off by who asked for it, not waited for."""
+_NOT_WORTH_A_WAIT: Final = ("/chat.update", "/reactions.add", "/reactions.remove")
+"""A newer state supersedes what was refused, so it is put off by who asked for it, not waited for."""
 _ADVICE = {
     "channel_not_found": "invite the bot to the channel, or correct its id in triage.yml",
     "not_in_channel": "invite the bot to the channel",

@@ -9,6 +9,7 @@ from typing import Any
 from blocks.cards.draft_card import click_of
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.model_run import OnProgress
+from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.escalate.escalation_watch import EscalationWatch
 from bot.casework.escalate.escalations import Escalations, LongRuns
@@ -43,6 +44,7 @@ from bot.domain.threads import ThreadState, thread_key
 from bot.intake.classifier.classification import classify
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
+from bot.ports.collections import ACKNOWLEDGEMENTS
 from bot.runtime.job_table import JobTable, row
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_sorter, a_verdict, an_event
 from tests.fakes import (
@@ -57,9 +59,11 @@ from tests.fakes import (
     MemorySingle,
     MemoryTerminal,
     MemoryThreads,
+    RecordingAskerChat,
     RecordingMessenger,
     RecordingPages,
     ScriptedInvestigator,
+    in_memory,
 )
 
 ANN, BEN = "U1", "U2"
@@ -138,6 +142,7 @@ class Office:
             has_model=has_model,
         )
         self.page_chat = RecordingPages(faults=self.faults)
+        self.asker_chat, self.acknowledged = RecordingAskerChat(self.faults), MemoryDocuments(faults=self.faults)
         self.approvers: set[str] = {BEN}
         self._furnish()
 
@@ -151,6 +156,14 @@ class Office:
             memory=self.memory,
             replies=self.log,
             clock=self.clock,
+            asker=Acknowledgements(
+                self.store,
+                in_memory(ACKNOWLEDGEMENTS, self.acknowledged),
+                self.asker_chat,
+                self.clock,
+                mode=self.settings.acknowledge,
+                say=self.messenger.tell_ops,
+            ),
         )
         self.rehire()
 
@@ -218,6 +231,7 @@ class Office:
         while (job := self.jobs.claim(self.pausing.allows)) is not None:
             self.do_work(job.work)
             self.jobs.done(job)
+            self.desk.asker.tick()
 
     def do_work(self, work: Work) -> None:
         """Call the handler of some work, as the worker does."""
@@ -229,10 +243,12 @@ class Office:
         self._furnish()
         recovery = CrashRecovery(self.desk, self.replies)
         problems = recovery.recover()
+        self.desk.asker.recall()
         self.clock.advance(IN_FLIGHT.total_seconds())
         problems += recovery.settle_late()
         self.watch.poll()
         self.work()
+        self.desk.asker.tick()
         return problems
 
     def asked(self, text: str = "How often do we retry?", *, mention: bool = False) -> Office:

@@ -67,6 +67,9 @@ def test_missing_scopes_are_named(tmp_path: Path, slack: SlackStub) -> None:
     found = slack_checks.scopes(patient(tmp_path, slack.url))
     assert (found.ok, found.says) == (False, "not granted: files:write")
     assert "Reinstall" in found.fix
+    slack.will("auth.test", Answer(x_oauth_scopes=",".join(s for s in MANIFEST if s != "reactions:write")))
+    assert "askers see no reaction" in slack_checks.scopes(patient(tmp_path, slack.url)).says
+    assert slack_checks.scopes(patient(tmp_path, slack.url, acknowledge="none")).ok
     slack.will("auth.test", Answer())
     assert slack_checks.scopes(patient(tmp_path, slack.url)).says == "not compared: Slack did not list them"
 

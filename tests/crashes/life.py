@@ -196,6 +196,7 @@ class Life:
             "cards": len(self.cards()),
             "offered": self.offer() is not None,
             "replies": len(self.replies()),
+            "reactions": self.control.reactions(HELP.channel_id, self.ts),
             "archived": len(self.archived()),
             "corrupt": sorted(path.name for path in self.home.rglob("*.corrupt")),
         }

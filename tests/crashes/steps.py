@@ -63,6 +63,7 @@ CLOSED: Final = SAVED + r'"status": "closed"'
 ARCHIVED, STATE_GONE = r"rename state/\S+ -> closed/", r"remove state/"
 TOLD: Final = "call chat.postEphemeral "
 REQUEUED: Final = r"rename queue/running/\S+ -> queue/user_"
+REACTED, UNREACTED = "call reactions.add ", "call reactions.remove "
 EDITED: Final = SAVED + r'"draft_version": 2'
 
 STEPS: Final = (
@@ -79,6 +80,8 @@ STEPS: Final = (
     Step(name="card posted, not answered", withheld=CARD_POSTED, left={"cards": 1, "card_known": False}),
     Step(name="card posted, ts not saved", kill=before(CARD_SAVED), left={"cards": 1, "card_known": False}),
     Step(name="card's ts saved", kill=after(CARD_SAVED), left={"cards": 1, "card_known": True}),
+    Step(name="before the first reaction", kill=before(REACTED), left={"status": "investigating", "reactions": []}),
+    Step(name="reaction set, not answered", withheld=REACTED, left={"status": "investigating", "reactions": ["eyes"]}),
     Step(name="mid-investigation", kill=before(TRACED), left={"status": "investigating", "rounds": 0}),
     Step(name="before the round is saved", kill=before(ROUND_SAVED), left={"status": "investigating", "rounds": 0}),
     Step(name="round saved", kill=after(ROUND_SAVED), left={"status": "awaiting-validation", "rounds": 1}),
@@ -105,6 +108,9 @@ STEPS: Final = (
     Step(name="dismissal saved, card not", decision="dismiss", kill=after(CLOSED), left={"status": "closed"}),
     Step(name="dismissed, card not answered", decision="dismiss", withheld=SETTLED_CARD, left={"offered": False}),
     Step(name="dismissed, before the archive", decision="dismiss", kill=before(ARCHIVED), left={"archived": 0}),
+    Step(name="archived, reaction not removed", decision="dismiss", kill=before(UNREACTED), left={"archived": 1}),
+    Step(name="reaction removed, not answered", decision="dismiss", withheld=UNREACTED, left={"reactions": []}),
+    Step(name="answered, first reaction stands", kill=before(UNREACTED), left={"archived": 1, "replies": 1}),
     Step(
         name="edit saved, before the intent", decision="edit", kill=after(EDITED), left={"intent": False, "version": 2}
     ),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.storage.files.atomic_write import list_files
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from tests.crashes.life import OWN_WORDS, Life
@@ -100,6 +101,8 @@ def _ended_well(life: Life, decision: str) -> None:
     assert (left["cards"], left["replies"], left["logged"], left["archived"]) == (1, posted, posted, 1)
     assert (left["events"], left["classified"], left["jobs"], left["corrupt"]) == (1, 1, 0, [])
     assert not list((life.home / "state").iterdir())
+    assert left["reactions"] == (["white_check_mark"] if posted else [])
+    assert not list_files(life.home / "acknowledgements", "*.json")
     closed = life.archived()[0]
     resolution = {"approve": "approved", "edit": "edited", "dismiss": "dismissed"}[decision]
     assert (closed["resolution"], closed["rounds"][0]["round"], len(closed["rounds"])) == (resolution, 1, 1)

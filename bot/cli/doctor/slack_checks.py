@@ -14,13 +14,14 @@ from slack_sdk.web import SlackResponse
 from bot.casework.reports.health_checks import HealthCheck, process_check, well, wrong
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext
 from bot.cli.init_files import read_manifest
-from bot.config.settings import WatchedChat
+from bot.config.settings import Settings, WatchedChat
 from bot.errors import ProviderError
 from handlers.transport.slack_clients import brief_client, translate_slack_errors
 from handlers.transport.workspace import SlackWorkspace
 
 SKEW_S: Final = 60.0
 """Signed requests are refused beyond five minutes; a minute is time to act."""
+REACTIONS: Final = "reactions:write"
 _REINSTALL: Final = "on the app's page: App Manifest, paste manifest.yml, then Install App > Reinstall"
 
 
@@ -39,16 +40,17 @@ def check_tokens(patient: DoctorContext) -> HealthCheck:
 
 
 def scopes(patient: DoctorContext) -> HealthCheck:
-    """Whether the token has every scope of manifest.yml."""
+    """Whether the token has every scope of manifest.yml that the settings need."""
     granted = _header(_whoami(patient).headers, "x-oauth-scopes")
-    wanted = _wanted()
+    wanted = _wanted(patient.settings())
     if granted is None or wanted is None:
         why = "Slack did not list them" if granted is None else "manifest.yml was not found"
         return well(f"not compared: {why}")
     have = {scope.strip() for scope in granted.split(",")}
     missing, more = sorted(wanted - have), sorted(have - wanted)
     if missing:
-        return wrong(f"not granted: {', '.join(missing)}", _REINSTALL)
+        without = f"; without {REACTIONS} askers see no reaction" if REACTIONS in missing else ""
+        return wrong(f"not granted: {', '.join(missing)}{without}", _REINSTALL)
     extra = f"; not needed: {', '.join(more)}" if more else ""
     return well(f"all {len(wanted)} of the manifest are granted{extra}")
 
@@ -124,7 +126,10 @@ def _header(headers: Mapping[str, Any], name: str) -> str | None:
     return str(found) if found else None
 
 
-def _wanted() -> frozenset[str] | None:
+def _wanted(settings: Settings) -> frozenset[str] | None:
     """Return the scopes the app is to have, None where the manifest is not at hand."""
     manifest = read_manifest()
-    return frozenset(manifest["oauth_config"]["scopes"]["bot"]) if manifest else None
+    if not manifest:
+        return None
+    unused = {REACTIONS} if settings.acknowledge != "reaction" else set[str]()
+    return frozenset(manifest["oauth_config"]["scopes"]["bot"]) - unused

@@ -26,6 +26,7 @@ FILES: Final[Mapping[str, str]] = {
     "overrides": "overrides.json",
     "proposals": "proposals/*.json",
     "suggestions": "suggestions/*.json",
+    "acknowledgements": "acknowledgements/*.json",
     "wakes": "wakes/*",
     "pause": "paused.json",
     "presence": "slack/connection.json",

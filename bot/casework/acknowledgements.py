@@ -1,0 +1,168 @@
+"""Tells the asker that their question is being looked into: a reaction on it that follows its thread, or one line.
+
+What stands on a question is on file, apart from its thread: a thread is archived whether or not Slack takes a reaction.
+Nothing here holds up an investigation, and no word of a draft is said.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from bot.casework.turns import Turns
+from bot.domain.acknowledgement import (
+    Acknowledgement,
+    AcknowledgeMode,
+    Reaction,
+    acknowledgement_id,
+    may_be_told,
+    wanted_reaction,
+)
+from bot.domain.threads import ThreadState
+from bot.errors import ProviderError, StoreError, Unavailable
+from bot.ports import AskerChat, Clock
+from bot.ports.collections import Collection
+from bot.ports.threads import Threads
+
+log = logging.getLogger(__name__)
+
+LOOKING: Final = "I am looking into this; a person checks the answer before it is posted."
+NO_SCOPE: Final = (
+    "Askers see no reaction on their questions: the app has no permission for it (scope `reactions:write`). Paste "
+    "manifest.yml on the app's page, reinstall the app and restart triage; or set `acknowledge: ephemeral` or `none` "
+    "in triage.yml. All else works."
+)
+
+
+class Acknowledgements:
+    """What askers see; `say` says a line in the ops channel and returns at once."""
+
+    def __init__(
+        self,
+        threads: Threads,
+        kept: Collection[Acknowledgement],
+        chat: AskerChat,
+        clock: Clock,
+        *,
+        mode: AcknowledgeMode,
+        say: Callable[[str], None],
+    ) -> None:
+        self._threads, self._kept, self._chat, self._clock = threads, kept, chat, clock
+        self._mode, self._say = mode, say
+        self._turns = Turns()
+        self._may_react = True
+
+    def begin(self, state: ThreadState) -> None:
+        """Acknowledge a question whose investigation begins now; harmless where that was done already."""
+        doc_id = acknowledgement_id(state)
+        try:
+            if self._mode == "ephemeral":
+                self._tell_once(doc_id, state)
+            elif self._mode == "reaction" and self._may_react:
+                self._kept.change(doc_id, lambda known: known.evolve(thread_id=state.thread_id))
+                self._bring_in_line(doc_id)
+        except StoreError:
+            log.warning("a question is not acknowledged", extra=_extra(doc_id), exc_info=True)
+
+    def follow(self, state: ThreadState) -> None:
+        """Have the reaction follow a thread that may have changed, at the next tick."""
+        self._turns.postpone(acknowledgement_id(state), 0)
+
+    def recall(self) -> None:
+        """Have every reaction looked at that an earlier process left; Slack is asked about those that differ only."""
+        for doc_id in self._kept.by_id():
+            self._turns.postpone(doc_id, 0)
+
+    def tick(self, *, at_once: bool = False) -> None:
+        """Bring the reactions in line whose threads changed, until Slack asks for patience; `at_once`: at the end."""
+        while (doc_id := self._turns.next(at_once=at_once)) is not None and self._bring_in_line(doc_id):
+            pass
+
+    def _tell_once(self, doc_id: str, state: ThreadState) -> None:
+        now = self._clock.now()
+        known = self._kept.get(doc_id)
+        if known.told_at is not None or not may_be_told(state, now):
+            return
+        self._kept.change(doc_id, lambda known: known.evolve(thread_id=state.thread_id, told_at=now))
+        try:
+            self._chat.tell_asker(state, LOOKING)
+        except ProviderError:
+            log.warning("an asker was not told", extra=_extra(doc_id), exc_info=True)
+
+    def _bring_in_line(self, doc_id: str) -> bool:
+        """Set and remove what differs; False where Slack asks for patience, and the rest is tried later."""
+        with self._turns.exclusive(doc_id) as mine:
+            if not mine:
+                self._turns.postpone(doc_id)
+                return True
+            try:
+                self._settle(doc_id)
+            except Unavailable as error:
+                log.info("reaction set later: %s", error, extra=_extra(doc_id))
+                self._turns.postpone(doc_id, error.retry_after_s)
+                return False
+            except StoreError:
+                self._turns.postpone(doc_id)
+                raise
+        return True
+
+    def _settle(self, doc_id: str) -> None:
+        known = self._kept.get(doc_id)
+        if not known.thread_id:
+            return
+        state = self._thread_of(doc_id, known.thread_id)
+        known = self._with_reaction(doc_id, known, self._wanted(state))
+        if state is None or not state.is_open:
+            self._forget_done(doc_id, known)
+
+    def _wanted(self, state: ThreadState | None) -> Reaction | None:
+        return wanted_reaction(state) if state is not None and self._mode == "reaction" else None
+
+    def _with_reaction(self, doc_id: str, known: Acknowledgement, wanted: Reaction | None) -> Acknowledgement:
+        """Return what is on file once `wanted` stands and nothing else, as far as Slack allows it."""
+        if not self._may_react or (known.stands is wanted and all(one is wanted for one in known.may_stand)):
+            return known
+        stands = known.stands if known.stands is wanted else None
+        if wanted is not None and stands is None and not known.is_refused:
+            begun = tuple(dict.fromkeys((*known.may_stand, wanted)))
+            known = self._kept.change(doc_id, lambda now: now.evolve(may_stand=begun, stands=None))
+            stands = wanted if self._is_done(self._chat.add_reaction, doc_id, wanted) else None
+        for other in known.may_stand:
+            if other is not wanted:
+                self._is_done(self._chat.remove_reaction, doc_id, other)
+        if not self._may_react:  # nothing is known of what stands; after a new start it is tried again
+            return known
+        refused = wanted is not None and stands is None
+        settled = {"may_stand": (stands,) if stands else (), "stands": stands, "is_refused": refused}
+        return self._kept.change(doc_id, lambda now: now.evolve(**settled))
+
+    def _is_done(self, call: Callable[[str, str, Reaction], None], doc_id: str, reaction: Reaction) -> bool:
+        """Ask Slack for one change; False where it is refused for good. Raises Unavailable."""
+        _, chat_id, message_id = doc_id.split(".", 2)
+        try:
+            call(chat_id, message_id, reaction)
+        except Unavailable:
+            raise
+        except ProviderError as error:
+            log.info("reaction refused: %s", error.code, extra=_extra(doc_id))
+            if error.code == "missing_scope" and self._may_react:
+                self._may_react = False
+                self._say(NO_SCOPE)
+            return False
+        return True
+
+    def _thread_of(self, doc_id: str, thread_id: str) -> ThreadState | None:
+        """Return the thread of a question, open or as it ended; None where another question came after it."""
+        for state in (self._threads.get(thread_id), self._threads.last_closed(thread_id)):
+            if state is not None and acknowledgement_id(state) == doc_id:
+                return state
+        return None
+
+    def _forget_done(self, doc_id: str, known: Acknowledgement) -> None:
+        """Forget a question whose thread has ended; where a permission is missing, nothing was left standing."""
+        self._kept.change(doc_id, lambda now: Acknowledgement() if now == known else now)
+
+
+def _extra(doc_id: str) -> dict[str, str]:
+    return {"action": "acknowledge", "question": doc_id}

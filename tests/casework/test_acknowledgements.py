@@ -1,0 +1,229 @@
+"""An asker sees that their question is being looked into, and whether it was answered, whatever dies or refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.casework.acknowledgements import LOOKING
+from bot.domain.threads import PendingReason, Resolution, ThreadStatus
+from bot.errors import ProviderError, Unavailable
+from tests.builders import QUESTION_TS, an_event
+from tests.casework.office import ANN, BEN, Office, crash_everywhere
+from tests.fakes import Crash, Faults
+
+EYES, CHECK = {"eyes"}, {"white_check_mark"}
+BUSY = Unavailable("Slack could not set a reaction: ratelimited", retry_after_s=0)
+
+
+def standing(office: Office, ts: str = QUESTION_TS) -> set[str]:
+    return office.asker_chat.standing.get(ts, set())
+
+
+def approve(office: Office) -> None:
+    office.decisions.approve(office.click(), by=BEN)
+    office.desk.asker.tick()
+
+
+def dismiss(office: Office) -> None:
+    office.decisions.dismiss(office.click(), by=BEN, reason=None)
+    office.desk.asker.tick()
+
+
+class TestReaction:
+    """The default."""
+
+    def test_a_question_bears_eyes_from_its_investigation_on(self, tmp_path: Path) -> None:
+        """They stand before the investigator has anything to say, once."""
+        office = Office(tmp_path)
+        seen: list[set[str]] = []
+        office.investigator.meanwhile = lambda: seen.append(set(standing(office)))
+        office.asked()
+        assert seen == [EYES]
+        assert (standing(office), office.asker_chat.calls, office.asker_chat.told) == (EYES, ["add eyes"], [])
+
+    def test_a_posted_reply_puts_a_check_mark_in_their_place(self, tmp_path: Path) -> None:
+        """And nothing is left on file."""
+        office = Office(tmp_path).asked()
+        approve(office)
+        assert standing(office) == CHECK
+        assert not office.acknowledged.texts
+
+    def test_a_dismissed_question_bears_nothing(self, tmp_path: Path) -> None:
+        """Nobody answers it any more."""
+        office = Office(tmp_path).asked()
+        dismiss(office)
+        assert standing(office) == set()
+        assert not office.acknowledged.texts
+
+    def test_a_question_its_asker_took_back_bears_nothing(self, tmp_path: Path) -> None:
+        """Until they ask again."""
+        office = Office(tmp_path).asked()
+        office.says("never mind, found it")
+        assert standing(office) == set()
+        office.says("hm, no, how often is it?")
+        assert standing(office) == EYES
+
+    def test_a_failed_investigation_takes_them_away_and_the_next_brings_them_back(self, tmp_path: Path) -> None:
+        """What waits for a human because nothing was found out is not being looked into."""
+        office = Office(tmp_path, ProviderError("the model refused")).asked()
+        assert office.state.pending_reason is PendingReason.FAILED
+        assert standing(office) == set()
+        office.investigator.script = [office.investigator.script[0]]
+        office.decisions.reinvestigate(office.click(), by=BEN)
+        seen: list[set[str]] = []
+        office.investigator.meanwhile = lambda: seen.append(set(standing(office)))
+        office.work()
+        assert seen == [EYES]
+
+    def test_a_follow_up_bears_nothing_of_its_own(self, tmp_path: Path) -> None:
+        """The reaction stands on the question of the thread."""
+        office = Office(tmp_path).asked()
+        follow_up = office.says("and how long does it wait?", mention=True)
+        assert office.state.status is ThreadStatus.PENDING_USER
+        assert (standing(office), standing(office, follow_up.message_id)) == (EYES, set())
+
+    def test_the_next_question_of_an_answered_thread_bears_its_own(self, tmp_path: Path) -> None:
+        """The first one keeps its check mark."""
+        office = Office(tmp_path).asked()
+        approve(office)
+        second = office.says("And how long does it wait?", mention=True)
+        assert (standing(office), standing(office, second.message_id)) == (CHECK, EYES)
+
+    def test_a_question_that_waits_for_the_end_of_a_pause_bears_nothing(self, tmp_path: Path) -> None:
+        """Nobody looks into it yet."""
+        office = Office(tmp_path)
+        office.pausing.pause(by=BEN, name="Ben")
+        office.arrive(an_event("How often do we retry?"))
+        office.work()
+        assert standing(office) == set()
+
+    def test_a_busy_slack_gets_it_later_and_the_work_goes_on(self, tmp_path: Path) -> None:
+        """Neither the investigation nor the archive waits for a reaction."""
+        office = Office(tmp_path)
+        office.asker_chat.refuse = BUSY
+        office.asked()
+        assert office.state.draft_pending
+        approve(office)
+        assert office.ended.posted_message_id
+        office.asker_chat.refuse = None
+        office.desk.asker.tick()
+        assert standing(office) == CHECK
+        assert not office.acknowledged.texts
+
+    def test_a_message_that_takes_none_is_not_asked_about_again(self, tmp_path: Path) -> None:
+        """A refusal for good is no reason to say anything to anybody."""
+        office = Office(tmp_path)
+        office.asker_chat.refuse = ProviderError("no", code="message_not_found")
+        office.asked()
+        assert (office.asker_chat.calls, office.messenger.told) == (["add eyes"], [])
+        assert office.state.draft_pending
+
+    def test_a_missing_permission_is_said_once_and_breaks_nothing(self, tmp_path: Path) -> None:
+        """An app that was installed before reactions existed goes on working; after a restart it is tried again."""
+        office = Office(tmp_path)
+        office.asker_chat.refuse = ProviderError("no", code="missing_scope")
+        office.asked()
+        office.arrive(an_event("And how long?", "1700000500.000100"))
+        office.work()
+        approve(office)
+        [line] = office.messenger.told
+        assert "reactions:write" in line
+        assert office.asker_chat.calls == ["add eyes"]
+
+    def test_reactions_of_an_earlier_setting_are_removed(self, tmp_path: Path) -> None:
+        """`acknowledge: none` after a restart leaves none behind."""
+        office = Office(tmp_path).asked()
+        office.settings = office.settings.model_copy(update={"acknowledge": "none"})
+        office.restart()
+        assert standing(office) == set()
+
+    @pytest.mark.parametrize("decide", [approve, dismiss])
+    def test_a_death_at_any_moment_leads_to_the_right_one(self, tmp_path: Path, decide: Any) -> None:
+        """After the restart exactly the reaction stands that the thread wants."""
+
+        def story(office: Office) -> None:
+            decide(office.asked())
+
+        for where, office in crash_everywhere(lambda faults: Office(tmp_path, faults=faults), story):
+            office.restart()
+            state = office.store.get(office.messenger.cards[-1].thread_id) if office.messenger.cards else None
+            expected = EYES if state is not None else (CHECK if office.messenger.posts else set())
+            assert standing(office) == expected, where
+
+
+def test_a_reaction_nobody_confirmed_is_removed_where_the_question_has_gone_meanwhile(tmp_path: Path) -> None:
+    """The process died between Slack's answer and its record, and nobody works on the question again."""
+    faults = Faults()
+    Office(tmp_path, faults=faults).asked()
+    office = Office(tmp_path, faults=Faults(faults.points.index("asker: after a reaction") + 1))
+    with pytest.raises(Crash):
+        office.asked()
+    closed = office.state.close(Resolution.WITHDRAWN, at=office.clock.now(), why="the question was deleted")
+    office.store.put(closed)
+    assert standing(office) == EYES
+    office.restart()
+    assert standing(office) == set()
+
+
+def test_nothing_is_asked_of_slack_at_a_start_where_all_stands(tmp_path: Path) -> None:
+    """What was confirmed before is believed."""
+    office = Office(tmp_path).asked()
+    office.asker_chat.calls.clear()
+    office.restart()
+    assert office.asker_chat.calls == []
+
+
+class TestEphemeral:
+    """One line that only the asker sees."""
+
+    def test_it_is_said_once_and_holds_no_word_of_the_answer(self, tmp_path: Path) -> None:
+        """Also where the question is investigated again."""
+        office = Office(tmp_path, acknowledge="ephemeral").asked()
+        office.decisions.reinvestigate(office.click(), by=BEN)
+        office.work()
+        assert office.asker_chat.told == [(ANN, LOOKING)]
+        assert standing(office) == set()
+        dismiss(office)
+        assert not office.acknowledged.texts
+
+    def test_it_is_never_said_twice_whatever_dies(self, tmp_path: Path) -> None:
+        """A line that only one person sees cannot be looked for, so rather none than two."""
+
+        def story(office: Office) -> None:
+            office.asked()
+
+        for where, office in crash_everywhere(
+            lambda faults: Office(tmp_path, faults=faults, acknowledge="ephemeral"), story
+        ):
+            office.restart()
+            assert len(office.asker_chat.told) <= 1, where
+
+    def test_nobody_is_told_of_a_question_of_hours_ago(self, tmp_path: Path) -> None:
+        """One that was read back after an outage: its asker has long gone."""
+        office = Office(tmp_path, acknowledge="ephemeral")
+        office.clock.advance(3 * 3600)
+        office.asked()
+        assert office.asker_chat.calls == []
+
+    def test_a_slack_that_refuses_it_stops_nothing(self, tmp_path: Path) -> None:
+        """The draft is made all the same."""
+        office = Office(tmp_path, acknowledge="ephemeral")
+        office.asker_chat.refuse = BUSY
+        assert office.asked().state.draft_pending
+
+
+def test_none_says_nothing(tmp_path: Path) -> None:
+    """Neither a reaction nor a line."""
+    office = Office(tmp_path, acknowledge="none").asked()
+    approve(office)
+    assert (office.asker_chat.calls, office.faults.points.count("acknowledgements: before a write")) == ([], 0)
+
+
+def test_the_faults_are_met(tmp_path: Path) -> None:
+    """The crash tests above pass the reactions' own moments."""
+    faults = Faults()
+    approve(Office(tmp_path, faults=faults).asked())
+    assert {"asker: before a call", "asker: after a reaction", "asker: after a removal"} <= set(faults.points)
