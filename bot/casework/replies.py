@@ -313,6 +313,7 @@ def reply_record(state: ThreadState, *, at: datetime) -> Mapping[str, Any]:
     ret, usage = state.investigator_return, state.usage
     edited = state.has_edited_draft
     return {
+        "question": state.question,
         "chat_id": state.chat_id,
         "reply_to_message_id": state.original_message_id,
         "posted_message_id": state.posted_message_id,

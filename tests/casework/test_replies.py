@@ -20,7 +20,7 @@ from tests.casework.office import BEN, Office, crash_everywhere
 from tests.fakes import Crash, Faults
 
 FIELDS = """
-chat_id reply_to_message_id posted_message_id posted_at reply_text investigator_task_id validator_verdict
+question chat_id reply_to_message_id posted_message_id posted_at reply_text investigator_task_id validator_verdict
 investigator_rounds was_escalated triage_file thread_id approved_by edited draft_text evidence_refs latency_s usage
 """
 
@@ -450,6 +450,7 @@ class TestLogLine:
             usage=Usage(input_tokens=3, cost_usd=None),
         )
         record = reply_record(state, at=NOW + timedelta(seconds=61.5))
+        assert record["question"] == state.question
         assert record["reply_text"] == a_return().draft_reply
         assert (record["edited"], record["draft_text"]) == (False, None)
         assert record["reply_to_message_id"] == QUESTION_TS

@@ -111,7 +111,7 @@ def test_a_note_whose_lines_changed_is_asked_about_once_and_its_answer_holds(
     assert path.name in shown_text(card)
     assert "-MAX_ATTEMPTS = 5 +MAX_ATTEMPTS = 3" in shown_text(card)
     warned = office.draft(office.ask(f"{RETRIES} And why?"))
-    assert "the lines this note cites changed since" in shown_text(warned)
+    assert "the cited lines changed since" in shown_text(warned)
     office.click(card, ids.RETIRE, user=CHLOE.user_id)
     office.told(CHLOE.user_id, "Only approvers may do this")
     office.click(card, ids.STILL_TRUE)

@@ -1,19 +1,32 @@
 """Earlier answers: approved notes in memory/ and posted replies, nearest first.
 
 Reads the notes and the journal of replies. There are few of them, so they are compared word by word in memory. What
-comes back is looked up in the codebase first: a note whose lines have changed says so, and comes after its equals.
+comes back is looked up in the codebase first: a note or reply whose lines have changed says so, and comes after its
+equals.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from bot.adapters.storage.files.atomic_write import create_file, make_folder
 from bot.adapters.storage.files.note_files import TITLE_CHARS, NoteFiles
-from bot.domain.memory.notes import NoteCitation, NoteHeader, changed_lines_notice, lesson_notice, opening, paragraphs
+from bot.domain.memory.notes import (
+    NoteCitation,
+    NoteHeader,
+    changed_lines_notice,
+    cites_of,
+    lesson_notice,
+    opening,
+    paragraphs,
+)
+from bot.domain.returns import EvidenceRef
 from bot.domain.search.passages import MemoryHit
 from bot.domain.search.ranking import rarity
 from bot.domain.search.tokens import question_stems, text_stems
@@ -44,6 +57,13 @@ class _Entry:
     text: str
     stems: frozenset[str]
     facts: NoteHeader
+    refs: object = None
+    """The citations of a reply, as they stand in its record; they are read only once it is near enough."""
+
+    @property
+    def cites(self) -> tuple[NoteCitation, ...]:
+        """The lines of code that the answer rests on."""
+        return self.facts.cites or cites_of(_evidence(self.refs))
 
 
 class FileNoteIndex:
@@ -90,7 +110,7 @@ class FileNoteIndex:
     def _checked(self, entry: _Entry, score: float, stems: frozenset[str]) -> MemoryHit:
         """Return a hit with what is to be said before anybody relies on it."""
         try:
-            changed: Sequence[NoteCitation] | None = self._changed(entry.facts.cites)
+            changed: Sequence[NoteCitation] | None = self._changed(entry.cites)
         except TriageError:
             changed = None
         hit = MemoryHit(
@@ -119,7 +139,15 @@ class FileNoteIndex:
             if reply and record.get("thread_id"):
                 title = _first_line(question) or _first_line(reply)
                 stems = text_stems(f"{question} {reply}")
-                yield _Entry(f"reply/{record['thread_id']}", title, reply, stems, NoteHeader())
+                refs = record.get("evidence_refs")
+                yield _Entry(f"reply/{record['thread_id']}", title, reply, stems, NoteHeader(), refs)
+
+
+def _evidence(refs: object) -> Iterator[EvidenceRef]:
+    """Yield the citations of a reply's record; one that cannot be read is left out."""
+    for ref in refs if isinstance(refs, list) else ():
+        with suppress(ValidationError):
+            yield EvidenceRef.model_validate(ref)
 
 
 def _holds(path: Path, text: str) -> bool:

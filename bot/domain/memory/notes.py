@@ -37,7 +37,7 @@ RETIRED: Final = "retired"
 
 
 NAMED: Final = 3
-UNKNOWN: Final = "nobody could look up just now whether the lines this note cites still stand"
+UNKNOWN: Final = "could not check whether the cited lines have changed"
 MAX_NOTE_CHARS: Final = 20_000
 NAME_CHARS: Final = 60
 _BLANK: Final = re.compile(r"\n\s*\n")
@@ -182,7 +182,7 @@ def lesson_notice(kind: NoteKind, changed: Sequence[NoteCitation] | None) -> str
     `changed` are its citations that no longer stand at HEAD, None where that could not be looked up.
 
     >>> lesson_notice(NoteKind.NOTE, [NoteCitation(path="a.py", lines="3-4", commit="1a2b3c4d5e", quote="x")])
-    'the lines this note cites changed since 1a2b3c4 (a.py:3-4): check before you rely on it'
+    'the cited lines changed since 1a2b3c4 (a.py:3-4): check before you rely on it'
     >>> lesson_notice(NoteKind.NOTE, [])
     ''
     """
@@ -197,9 +197,7 @@ def changed_lines_notice(changed: Sequence[NoteCitation] | None) -> str:
         return ""
     named = ", ".join(one_line(cite.ref, 120) for cite in changed[:NAMED])
     more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
-    return (
-        f"the lines this note cites changed since {changed[0].commit[:7]} ({named}{more}): check before you rely on it"
-    )
+    return f"the cited lines changed since {changed[0].commit[:7]} ({named}{more}): check before you rely on it"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

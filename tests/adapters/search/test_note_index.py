@@ -8,7 +8,7 @@ import pytest
 
 from bot.adapters.search.note_index import FileNoteIndex
 from bot.adapters.storage.files.note_files import NoteFiles
-from bot.domain.memory.notes import NoteCitation
+from bot.domain.memory.notes import UNKNOWN, NoteCitation
 from bot.errors import ProviderError, StoreError
 from tests.fakes import unchanged
 
@@ -214,7 +214,7 @@ def test_a_note_whose_lines_changed_comes_with_a_warning_and_after_its_equals(tm
     plain, cited = FileNoteIndex(NoteFiles(tmp_path), Replies(), all_changed).search(QUESTION)
     assert (plain.ref, plain.caution, plain.is_settled) == ("memory/b-plain.md", "", True)
     assert (cited.ref, cited.is_settled, cited.score < plain.score) == ("memory/a-cited.md", False, True)
-    assert cited.caution == "the lines this note cites changed since abcdef0 (a.py:2): check before you rely on it"
+    assert cited.caution == "the cited lines changed since abcdef0 (a.py:2): check before you rely on it"
 
 
 def test_a_changed_note_makes_room_for_one_that_stands(tmp_path: Path) -> None:
@@ -229,7 +229,26 @@ def test_where_nobody_can_look_a_note_is_found_and_says_so(tmp_path: Path) -> No
     """A broken codebase stops no search of memory."""
     (tmp_path / "cited.md").write_text(CITED + RETRIES)
     [hit] = FileNoteIndex(NoteFiles(tmp_path), Replies(), nobody_knows).search(QUESTION)
-    assert "nobody could look up" in hit.caution
+    assert hit.caution == UNKNOWN
+
+
+REF = {"kind": "file", "ref": "shop/uploads.py:7", "commit": "abcdef0123", "quote": "MAX_MB = 20"}
+UPLOADS = {
+    "thread_id": "T1.C1.1.2",
+    "question": "What limits uploads in the gateway?",
+    "reply_text": "Uploads in the gateway are limited to 20 MB.",
+}
+
+
+def test_a_reply_whose_lines_changed_comes_with_a_warning(tmp_path: Path) -> None:
+    """Its citations stand in the log; those that are not lines of code, or cannot be read, are passed over."""
+    refs = [REF, {"kind": "git_commit", "ref": "abcdef0", "commit": None, "quote": ""}, "no citation", {"kind": 5}]
+    asked = str(UPLOADS["question"])
+    for found in ({"evidence_refs": refs}, {"evidence_refs": "none"}, {}):
+        index = FileNoteIndex(NoteFiles(tmp_path), Replies({**UPLOADS, **found}), all_changed)
+        [hit] = index.search(asked)
+        told = "the cited lines changed since abcdef0 (shop/uploads.py:7): check before you rely on it"
+        assert (hit.caution, hit.is_settled) == ((told, False) if found.get("evidence_refs") == refs else ("", True))
 
 
 def test_a_lesson_shows_what_became_of_the_draft_and_not_what_it_said(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_a_note_with_a_caution_says_it_before_its_words(tmp_path: Path) -> None:
     (tools.memory / "deploys.md").write_text(f'---\nsaved_by: "U1"\n{cites}\n---\n\n{words}')
     shown = tools("search_memory", query="when is the deploy window?").split("\n")
     assert shown[0] == "ref: memory/deploys.md"
-    assert shown[1].startswith(f"caution: the lines this note cites changed since {tools.head[:7]} (a.py:1)")
+    assert shown[1].startswith(f"caution: the cited lines changed since {tools.head[:7]} (a.py:1)")
     assert shown[2] == "> # Deploy window"
     assert not any("saved_by" in line or line.startswith("caution: none") for line in shown)
 

@@ -110,7 +110,7 @@ def test_a_caution_says_the_most_pressing_first_and_names_a_few() -> None:
     """Changed lines, then that it is a lesson; what nobody could look up is said too."""
     cites = [CITE.model_copy(update={"path": f"a{n}.py\n# forged"}) for n in range(5)]
     said = lesson_notice(NoteKind.CORRECTION, cites)
-    assert said.startswith("the lines this note cites changed since aaaaaaa (a0.py # forged:3-4")
+    assert said.startswith("the cited lines changed since aaaaaaa (a0.py # forged:3-4")
     assert said.count(".py") == NAMED
     assert "and 2 more" in said
     assert "\n" not in said
