@@ -161,7 +161,7 @@ class Rounds:
     def _judged(self, now: ThreadState, verdict: ValidatorReturn, known: dict[str, Any]) -> ThreadState:
         """Branch on a verdict: a first bounce goes back with its feedback, all else to the human."""
         settings, at = self._desk.settings, self._desk.clock.now()
-        again = now.investigator_round < min(settings.investigator.max_rounds, settings.validator.max_rounds)
+        again = now.investigator_round < settings.investigator.max_rounds
         if verdict.verdict is Verdict.BOUNCE and again:
             return now.transition(ThreadStatus.BOUNCED, at=at, why=verdict.bounce_feedback or "bounced", **known)
         assert now.investigator_return is not None

@@ -48,7 +48,8 @@ class InvestigatorSettings(SettingsBlock):
     model: ModelId = DEFAULT_MODEL
     """Who drafts. A model without a price (see `pricing`) has no spend limit unless you write `budget` yourself."""
     max_rounds: Annotated[int, Field(ge=1, le=2)] = 2
-    """1: a bounced draft goes to the human at once; 2: it is made anew first, with what was criticised."""
+    """2: the investigator corrects a bounced draft once, then it is validated again. 1: a bounced draft goes to the
+    human at once."""
     hard_cap_runtime_min: Annotated[float, Field(gt=0, le=60)] = 5
     """Minutes one run may take, retries included; then it is escalated, or the human is told."""
     stall_s: StallSeconds | None = DEFAULT_STALL_S
@@ -56,12 +57,12 @@ class InvestigatorSettings(SettingsBlock):
 
 
 class ValidatorSettings(SettingsBlock):
-    """The model that attacks the draft, and how often it may."""
+    """The model that attacks the draft."""
 
     model: ModelId | None = None
     """Who attacks the draft; null: the investigator's model."""
     max_rounds: Annotated[int, Field(ge=1, le=2)] = 2
-    """The smaller of this and `investigator.max_rounds` counts."""
+    """1 and 2 mean the same: a bounced draft is corrected once. `investigator.max_rounds: 1` switches that off."""
 
 
 class TokenPrices(SettingsBlock):

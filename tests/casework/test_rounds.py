@@ -294,11 +294,12 @@ def test_the_validator_is_told_of_the_other_open_threads(tmp_path: Path) -> None
     assert line.endswith("[pending-user] retries? -> Retries stop after 5.")
 
 
-def test_a_validator_allowed_one_round_leaves_no_second(tmp_path: Path) -> None:
-    """A draft nobody may judge again is not made."""
-    office = Office(tmp_path, verdicts=[BOUNCE], validator={"max_rounds": 1}).asked()
-    assert office.state.pending_reason is PendingReason.DISAGREEMENT
-    assert len(office.investigator.assignments) == 1
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_one_bounce_is_corrected_whatever_the_validators_rounds(tmp_path: Path, rounds: int) -> None:
+    """The validator's setting counts bounces, of which there is one; only the investigator's switches it off."""
+    office = Office(tmp_path, verdicts=[BOUNCE, PASS], validator={"max_rounds": rounds}).asked()
+    assert office.state.pending_reason is PendingReason.APPROVAL
+    assert len(office.investigator.assignments) == 2
 
 
 def test_every_validation_leaves_its_record(tmp_path: Path) -> None:
