@@ -17,6 +17,7 @@ from blocks.text.splitting import ROOMY_SECTION_CHARS
 from bot.casework.checks.draft_checks import ref_marks
 from bot.domain.questions.approval_basis import Basis, basis_of, is_paid, passed_words, quotes_that_match
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict
+from bot.domain.text.humanize import duration
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus
 
 PROGRESS_CHARS = 200
@@ -125,7 +126,8 @@ def _origin(state: ThreadState) -> str:
     if ret is None or (state.draft_pending and state.has_edited_draft):
         return ""
     judged = f"judged by {escape(judge)}" if judge and state.pending_reason is PendingReason.DISAGREEMENT else ""
-    return _joined(judged, f"confidence {ret.confidence}", f"round {state.investigator_round}")
+    took = f"took {duration(state.work_time)}" if state.work_time is not None else ""
+    return _joined(judged, f"confidence {ret.confidence}", f"round {state.investigator_round}", took)
 
 
 def _ending(state: ThreadState) -> str:

@@ -13,13 +13,14 @@ from slack_sdk.models.blocks import Block, DividerBlock
 
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import SECTION_CHARS, context, escape, escape_text, mention, section, truncate
-from bot.casework.reports.daily_brief import MAX_LINES, DailyBrief, brief_cost_line, counted, period
+from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief, brief_cost_line, counted, period
 from bot.casework.reports.open_findings import FindingLine, count_findings
 from bot.casework.reports.status_overview import Overview, ThreadLine
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.paging import Paging
 from bot.domain.severity import SIGNS, WORDS, Severity
 from bot.domain.text.humanize import duration, time_ago, utc_text
+from bot.domain.threads import Resolution
 
 MAX_DRAFTS: Final = 15
 MAX_REMINDED: Final = 10
@@ -103,13 +104,19 @@ NEXT: Final = "`/triage open`, `/triage heartbeat list`"
 
 
 def brief_blocks(brief: DailyBrief, title: str, *, may_see_drafts: bool) -> list[Block]:
-    """Return the brief as a message of a few short sections."""
+    """Return the brief as a message of a few short sections; its kind decides which."""
     parts: list[Block] = [section(f"*{escape(title)}* · the last {period(brief)}")]
     if brief.paused:
         parts.append(section(f":double_vertical_bar: *{escape(brief.paused)}* · to resume: `/triage resume`"))
-    parts += [DividerBlock(), section(_drafts(brief, may_see_drafts)), section(_done(brief))]
+    is_evening = brief.kind is BriefKind.EVENING
+    parts += [DividerBlock(), section(_day(brief))] if is_evening else [DividerBlock()]
     if brief.open_findings:
-        parts.insert(-2, section(_open_findings(brief, may_see_drafts)))
+        parts.append(section(_open_findings(brief, may_see_drafts)))
+    parts.append(section(_drafts(brief, may_see_drafts)))
+    if not is_evening:
+        parts.append(section(_done(brief)))
+    if brief.answered:
+        parts.append(section(_answered(brief, may_see_drafts)))
     if brief.findings:
         parts.append(section(_findings(brief, may_see_drafts)))
     if brief.remarks:
@@ -130,6 +137,38 @@ def _drafts(brief: DailyBrief, may_see_drafts: bool) -> str:
 def _done(brief: DailyBrief) -> str:
     runs = f" · *{brief.long_runs}* long run{'s' * (brief.long_runs != 1)} finished" if brief.long_runs else ""
     return f"*{brief.replies}* {'reply' if brief.replies == 1 else 'replies'} posted{runs}"
+
+
+_ENDINGS: Final = {
+    Resolution.DISMISSED: "dismissed",
+    Resolution.SUPERSEDED: "answered by a person",
+    Resolution.WITHDRAWN: "deleted by the asker",
+    Resolution.EXPIRED: "closed because nobody decided",
+}
+
+
+def _day(brief: DailyBrief) -> str:
+    """Return what became of the day's questions, and how long the askers of the answered ones waited."""
+    posted = f"*{brief.replies}* {'reply' if brief.replies == 1 else 'replies'} posted"
+    ends = [f"*{brief.ended[end]}* {words}" for end, words in _ENDINGS.items() if brief.ended.get(end)]
+    runs = [f"*{counted(brief.long_runs, 'long run')}* finished"] if brief.long_runs else []
+    waited = (
+        f"\nMedian time from question to reply: {duration(timedelta(seconds=brief.wait_s))}" if brief.wait_s else ""
+    )
+    return " · ".join([f"*{counted(brief.asked, 'question')}* asked", posted, *ends, *runs]) + waited
+
+
+def _answered(brief: DailyBrief, may_see_drafts: bool) -> str:
+    """Return the questions that a person answered; a draft that still waits is to be dismissed or posted."""
+    title = f"*{counted(len(brief.answered), 'question')}* answered by people in the thread"
+    return _listed(title, [_answer(line) for line in brief.answered], may_see_drafts)
+
+
+def _answer(line: ThreadLine) -> str:
+    link = card_link(line)
+    card = f"<{link}|card>" if link else f"card in <#{line.card[0]}>" if line.card else "no card"
+    waits = "the draft still waits: dismiss or post it" if line.is_waiting else "closed"
+    return f"{card} · <@{line.answered_by}> answered · {waits} · {asked(line.question)}"
 
 
 def _open_findings(brief: DailyBrief, may_see_drafts: bool) -> str:

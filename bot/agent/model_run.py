@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from pydantic import BaseModel
 
@@ -81,6 +81,10 @@ class RunFailed(ProviderError):
         super().__init__(message, retry_after_s=retry_after_s)
         self.usage = usage
 
+    def limits(self) -> dict[str, Any]:
+        """Return which limit expired, for records and JSON output; nothing where none did."""
+        return {}
+
 
 class RunTimedOut(RunFailed):
     """A limit of time expired: `timeout_kind` says which; both limits are as configured, or None."""
@@ -90,6 +94,10 @@ class RunTimedOut(RunFailed):
     ) -> None:
         super().__init__(message, usage=usage)
         self.timeout_kind, self.timeout_s, self.stall_s = timeout_kind, timeout_s, stall_s
+
+    def limits(self) -> dict[str, Any]:
+        """Return which limit expired (`timeout_kind`: `stall` or `total`), and both in seconds as configured."""
+        return {"timeout_kind": self.timeout_kind, "timeout_s": self.timeout_s, "stall_s": self.stall_s}
 
 
 class RunCancelled(RunFailed):

@@ -96,11 +96,17 @@ class Decisions:
         return "Saved. The card shows your version."
 
     def dismiss(self, click: DraftClick, *, by: str, reason: str | None) -> str:
-        """Close the thread without a reply, also from under an investigation: what it finds is dropped."""
+        """Close the thread without a reply, also from under an investigation: what it finds is dropped.
+
+        Without a reason, and once a person has answered in the thread, it is superseded: nothing is said of the draft.
+        """
         state = self._bound(click, running=True)
         reason = redact(reason) if reason and has_visible(check_whole(reason)) else None
         at = self._desk.clock.now()
-        closed = state.close(Resolution.DISMISSED, at=at, why=f"dismissed by <@{by}>", dismiss_reason=reason)
+        answered_by = None if reason else state.answered_by
+        ending = Resolution.SUPERSEDED if answered_by else Resolution.DISMISSED
+        why = f"dismissed by <@{by}>{f'; <@{answered_by}> had answered' if answered_by else ''}"
+        closed = state.close(ending, at=at, why=why, dismiss_reason=reason)
         self._put(closed)
         self._desk.cards.try_to_finish(state.thread_id)
         return "Dismissed. Nothing was posted."

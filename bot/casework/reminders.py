@@ -72,7 +72,8 @@ class DraftReminders:
 
         def close(state: ThreadState) -> ThreadState | None:
             unchanged = state.version == seen.version
-            return state.close(Resolution.EXPIRED, at=now, why=why) if unchanged else None
+            ending = Resolution.SUPERSEDED if state.answered_by else Resolution.EXPIRED
+            return state.close(ending, at=now, why=why) if unchanged else None
 
         if self._desk.store.amend(seen.thread_id, close) is not None:
             log.info("a card expired", extra={"action": "expired", "thread_id": seen.thread_id})

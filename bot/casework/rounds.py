@@ -88,6 +88,7 @@ class Rounds:
             ):
                 found = self._investigator.investigate(assignment, run_id=run_id, on_progress=report)
                 run.trace, run.transcript = found.as_trace(), found.as_transcript(assignment)
+                run.products = found.as_products()
         except RunStopped as stopped:
             self._interrupted(state, stopped)
             raise

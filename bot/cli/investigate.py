@@ -20,13 +20,13 @@ from bot.casework.investigate.program_investigator import ProgramInvestigator
 from bot.casework.investigate.run_records import RunRecorder
 from bot.cli.arguments import FILE, config_option, json_option
 from bot.cli.data_directory import environment_at, settings_at
-from bot.cli.local_investigation import findings_json, investigate_locally, open_sources, render
+from bot.cli.local_investigation import failure_json, findings_json, investigate_locally, open_sources, render
 from bot.composition.investigators import build_investigators
 from bot.config.environment import Environment, read_environment
 from bot.config.model_settings import BudgetSettings
 from bot.config.settings import Settings
 from bot.domain.secrets import redact
-from bot.errors import InputError
+from bot.errors import InputError, TriageError
 from bot.ports.collections import SPEND
 
 
@@ -50,7 +50,13 @@ def command(question: str, config: Path | None, as_json: bool, escalation: Path 
         raise InputError('there is no question; ask one, as in `triage investigate "How are sessions signed?"`')
     environment = environment_at(None)
     sources = open_sources(settings_at(config, environment.home), environment)
-    findings = investigate_locally(redact(question), sources, say=_to_stderr)
+    question = redact(question)
+    try:
+        findings = investigate_locally(question, sources, say=_to_stderr)
+    except TriageError as error:
+        if as_json:
+            print(failure_json(question, error))
+        raise
     print(findings_json(findings) if as_json else render(findings))
     return 0 if findings.passed else 1
 

@@ -16,7 +16,7 @@ from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.note_files import NoteFiles
 from bot.agent.git.git_repo import GitRepo
-from bot.agent.model_run import progress_line
+from bot.agent.model_run import RunFailed, progress_line
 from bot.casework.checks.citation_staleness import CitationStaleness
 from bot.casework.checks.draft_checks import ref_marks
 from bot.casework.investigate.assignment import Assignment, Investigation
@@ -107,6 +107,7 @@ def _investigated(
             assignment, run_id=run_id, on_progress=lambda progress: say(f"  {progress_line(progress)}")
         )
         run.trace, run.transcript = found.as_trace(), found.as_transcript(assignment)
+        run.products = found.as_products()
     return found
 
 
@@ -173,9 +174,16 @@ def findings_json(findings: LocalInvestigation) -> str:
         "checks": [check.model_dump() for check in findings.validation.checks],
         "validator_return": verdict.model_dump(mode="json") if verdict else None,
         "problem": findings.validation.problem,
+        **findings.validation.limits,
         "usage": findings.usage.model_dump(),
     }
     return to_json(facts)
+
+
+def failure_json(question: str, error: TriageError) -> str:
+    """Return an investigation that failed as one JSON object: why, which limit ended it, what it cost."""
+    cost = {**error.limits(), "usage": error.usage.model_dump()} if isinstance(error, RunFailed) else {"usage": None}
+    return to_json({"question": question, "passed": False, "error": str(error), **cost})
 
 
 def _verdict(findings: LocalInvestigation) -> str:

@@ -20,6 +20,7 @@ from bot.domain.paging import Paging
 from bot.domain.questions.patches import fenced_diff, patch_summary, proposes_nothing
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceRef, ValidatorReturn, Verdict
 from bot.domain.secrets import redact
+from bot.domain.text.humanize import duration
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import Resolution, Round, ThreadState, Transition
 
@@ -165,7 +166,8 @@ def _decision(state: ThreadState, replies: Sequence[Record]) -> list[str]:
         lines += _line("", f"posted as {state.posted_message_id}; not in the reply log")
     cost = dollars(state.usage.cost_usd) if state.usage else "$0"
     runs = ", ".join(f"runs/{run}" for run in (state.investigator_task_id, state.validator_task_id) if run)
-    return lines + _line("", f"cost {cost}" + (f"; {runs}" if runs else ""), lines=4)
+    took = f"; the draft took {duration(state.work_time)}" if state.work_time is not None else ""
+    return lines + _line("", f"cost {cost}{took}" + (f"; {runs}" if runs else ""), lines=4)
 
 
 def _evidence(state: ThreadState, link_to: LinkTo) -> Iterator[str]:

@@ -6,10 +6,12 @@ parse could not. They are strict about shape: an unknown value of a closed field
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, ValidationError
 
 from bot.domain.frozen_value import FrozenValue
 
@@ -43,6 +45,14 @@ class EvidenceRef(FrozenValue):
     commit: str | None = None
     quote: str = ""
     supports_claim: str = ""
+
+
+def evidence_in(record: Mapping[str, Any]) -> Iterator[EvidenceRef]:
+    """Yield the citations of a line of the reply log; one that cannot be read is left out."""
+    refs = record.get("evidence_refs")
+    for ref in refs if isinstance(refs, list) else ():
+        with suppress(ValidationError):
+            yield EvidenceRef.model_validate(ref)
 
 
 class TriageFile(FrozenValue):

@@ -15,7 +15,7 @@ import hashlib
 import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Self
@@ -32,6 +32,8 @@ from bot.errors import IllegalTransition, InputError
 
 REPLY_MARK: Final = "triage_reply:"
 """How the id of the first block of every reply begins."""
+
+_MENTION: Final = re.compile(r"<@(\w+)")
 
 
 class ThreadStatus(StrEnum):
@@ -55,7 +57,7 @@ class PendingReason(StrEnum):
 
 
 class Resolution(StrEnum):
-    """How a thread ended."""
+    """How a thread ended; `superseded`: without a reply of ours, after a person had answered in the thread."""
 
     APPROVED = "approved"
     EDITED = "edited"
@@ -245,6 +247,27 @@ class ThreadState(FrozenValue):
     def has_edited_draft(self) -> bool:
         """Whether the draft's words are a human's rather than the investigator's."""
         return self.investigator_return is None or self.draft_pending != self.investigator_return.draft_reply
+
+    @property
+    def answered_by(self) -> str | None:
+        """Who answered the asker in the thread, as far as code can tell: the last who did not ask, nor write to others.
+
+        A message that ends in a question mark, or mentions anybody but the asker, is no answer.
+        """
+        return next((said.sender_id for said in reversed(self.followups) if self._answers(said)), None)
+
+    def _answers(self, said: Followup) -> bool:
+        others = set(_MENTION.findall(said.text)) - {self.original_sender_id}
+        return said.sender_id != self.original_sender_id and not others and not said.text.rstrip().endswith(("?", "？"))
+
+    @property
+    def work_time(self) -> timedelta | None:
+        """How long the latest draft took, from the question or the click that asked for it; None before it waits."""
+        waits = [at for at, step in enumerate(self.status_history) if step.to is ThreadStatus.PENDING_USER]
+        if not waits:
+            return None
+        before = [step for step in self.status_history[: waits[-1]] if step.from_ is ThreadStatus.PENDING_USER]
+        return self.status_history[waits[-1]].at - (before[-1].at if before else self.started_at)
 
     @property
     def checks(self) -> tuple[Check, ...]:

@@ -15,7 +15,7 @@ from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfi
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
 from tests.builders import QUESTION_TS, REF, THREAD_ID, a_return, an_event
-from tests.casework.office import BEN, Office
+from tests.casework.office import ANN, BEN, Office
 
 CARL = "U3"
 
@@ -280,6 +280,26 @@ class TestDismiss:
         assert office.shown.status is ThreadStatus.CLOSED
         assert office.messenger.posts == []
         assert office.log.lines == []
+
+    @pytest.mark.parametrize(
+        ("text", "sender", "reason", "ending"),
+        [
+            ("It is five, since Monday.", CARL, None, Resolution.SUPERSEDED),
+            ("It is five.", CARL, "the draft is wrong", Resolution.DISMISSED),
+            ("which client?", CARL, None, Resolution.DISMISSED),
+            ("<@U0BOT> look again", CARL, None, Resolution.DISMISSED),
+            ("I mean the other one.", ANN, None, Resolution.DISMISSED),
+        ],
+    )
+    def test_a_question_that_a_person_answered_is_superseded(
+        self, office: Office, text: str, sender: str, reason: str | None, ending: Resolution
+    ) -> None:
+        """A dismissal with a reason is about the draft; a question back, or the asker's own words, answer nothing."""
+        office.says(text, sender=sender)
+        office.work()
+        office.decisions.dismiss(office.click(), by=BEN, reason=reason)
+        assert office.ended.resolution is ending
+        assert office.shown.status is ThreadStatus.CLOSED
 
     def test_a_running_investigation_can_be_dismissed_and_its_result_is_dropped(self, tmp_path: Path) -> None:
         """The card closes at once; what the run finds later changes nothing and posts nothing."""

@@ -129,6 +129,15 @@ def test_a_card_nobody_touches_expires_and_says_so(wait: Wait) -> None:
     assert wait.office.messenger.posts == []
 
 
+def test_a_card_whose_question_a_person_answered_expires_as_superseded(wait: Wait) -> None:
+    """Nobody touched the card, for nobody had to."""
+    wait.office.says("It is five.", sender="U3")
+    wait.office.work()
+    wait.after(4 * HOUR_S)
+    wait.after(7 * DAY_S)
+    assert wait.office.ended.resolution is Resolution.SUPERSEDED
+
+
 def test_a_message_in_the_thread_keeps_the_card_open(wait: Wait) -> None:
     """Somebody still talks about it."""
     wait.after(4 * HOUR_S)

@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.files.file_leases import FileLeases
+from bot.agent.model_run import RunFailed, RunTimedOut
 from bot.casework.escalate.escalation_folder import EscalationFolder, EscalationRequest
 from bot.casework.investigate.assignment import Assignment
+from bot.cli.local_investigation import failure_json
 from bot.config.settings import Settings
 from bot.domain.questions.rubrics import question_type_of
+from bot.domain.returns import Usage
 from bot.ports.collections import HOME
 from tests.casework.runner import answered
 from tests.gitrepo import commit_files, make_repo
@@ -104,6 +107,25 @@ def test_a_question_nothing_answers_says_what_it_needs(terminal: Terminal) -> No
     assert done.returncode == 1
     assert "Needed to answer this" in done.stdout
     assert "? needs context" in done.stdout
+
+
+def test_json_of_a_failed_run_names_the_limit_of_time() -> None:
+    """Which one expired, and both as configured; another failure has its reason alone."""
+    late = RunTimedOut("silent", usage=Usage(input_tokens=7), timeout_kind="stall", timeout_s=300.0, stall_s=60.0)
+    facts = json.loads(failure_json(SESSIONS, late))
+    assert (facts["passed"], facts["error"], facts["usage"]["input_tokens"]) == (False, "silent", 7)
+    assert (facts["timeout_kind"], facts["timeout_s"], facts["stall_s"]) == ("stall", 300.0, 60.0)
+    assert "timeout_kind" not in json.loads(failure_json(SESSIONS, RunFailed("away", usage=Usage())))
+
+
+def test_a_failure_with_json_is_one_object_too(terminal: Terminal) -> None:
+    """On stdout; the reason for people stays on stderr."""
+    terminal.with_models("http://127.0.0.1:1")
+    terminal.config.write_text(terminal.config.read_text() + "investigator: {hard_cap_runtime_min: 0.03}\n")
+    done = terminal.ask(SESSIONS, "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error"]
+    assert "triage: " in done.stderr
 
 
 def test_json_is_one_object(terminal: Terminal, server: ModelServer) -> None:

@@ -10,6 +10,7 @@ import pytest
 from bot.__main__ import main
 from bot.adapters.process.system_clock import SystemClock
 from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.casework.investigate.assignment import Assignment, Investigation
@@ -75,19 +76,50 @@ def test_true_citations_are_marked_and_the_command_succeeds(
     out = capsys.readouterr().out
     assert "  ✓ file" in out
     assert "  ? log_query" in out
-    assert "2 citations: 1 proved, 0 refuted, 1 cannot be checked by code" in out
+    assert "2 citations: 1 correct, 1 not checkable by code" in out
 
 
-@pytest.mark.parametrize("changes", [{"quote": "LIMIT = 6"}, {"ref": "app/gone.py:3"}, {"commit": "f" * 40}])
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"quote": "LIMIT = 6"}, "1 wrong"),
+        ({"ref": "app/gone.py:3"}, "1 wrong"),
+        ({"commit": "f" * 40}, "1 with no such commit here"),
+        ({"kind": EvidenceKind.GIT_COMMIT, "ref": "f" * 40, "commit": None}, "1 with no such commit here"),
+    ],
+)
 def test_one_false_citation_fails_the_command(
-    archive: Archive, capsys: pytest.CaptureFixture[str], changes: dict[str, str]
+    archive: Archive, capsys: pytest.CaptureFixture[str], changes: dict[str, Any], said: str
 ) -> None:
     """With the reason beside it, and the others still checked."""
     archive.keep(archive.ref(), archive.ref(**changes))
     assert main(["verify", THREAD_ID]) == 1
     out = capsys.readouterr().out
     assert "✗" in out
-    assert "1 proved, 1 refuted" in out
+    assert f"2 citations: 1 correct, {said}" in out
+
+
+def test_another_data_directory_can_be_checked_whole(
+    archive: Archive, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Without a thread: what is open and cites something, and the posted replies, also of threads that are gone."""
+    archive.keep(archive.ref())
+    wrong = archive.ref(quote="LIMIT = 6").model_dump(mode="json")
+    gone = {"thread_id": "T1.C1.1790000000.000100", "posted_at": NOW.isoformat(), "evidence_refs": [wrong, "no ref"]}
+    NdjsonJournal(archive.home / "replies.ndjson").append(gone)
+    elsewhere = archive.home.rename(tmp_path / "backup")
+    assert main(["verify", "--home", str(elsewhere)]) == 1
+    out = capsys.readouterr().out
+    assert "2 threads: 2 citations: 1 correct, 1 wrong" in out
+    assert main(["verify", "T1.C1.1790000000.000100", "--home", str(elsewhere)]) == 1
+    assert "reply posted" in capsys.readouterr().out
+    assert main(["verify", THREAD_ID, "--home", str(elsewhere)]) == 0
+
+
+def test_an_empty_data_directory_has_nothing_to_check(archive: Archive, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is proved by that."""
+    assert main(["verify"]) == 1
+    assert "cites anything" in capsys.readouterr().out
 
 
 def test_the_cited_lines_can_be_read_whole(archive: Archive, capsys: pytest.CaptureFixture[str]) -> None:

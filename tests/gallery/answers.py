@@ -17,7 +17,7 @@ from blocks.views.home_view import HomeData, Notice, home_view
 from blocks.views.report_views import approver_blocks, metrics_blocks, status_blocks
 from blocks.views.tiers_view import due_blocks, tasks_blocks
 from bot.casework.approvers import ApproverList
-from bot.casework.reports.daily_brief import DailyBrief
+from bot.casework.reports.daily_brief import BriefKind, DailyBrief
 from bot.casework.reports.journal_history import JournalHistory
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import build_metrics
@@ -332,7 +332,15 @@ SAID = Chapter(
             title="A quiet day",
             meaning="Nothing to do, and it says so in three lines.",
             shows=_brief(
-                "End of day", drafts=(), long_runs=0, replies=0, findings=(), failed_beats=0, model_runs=0, cost_usd=0.0
+                "End-of-day report",
+                kind=BriefKind.EVENING,
+                drafts=(),
+                long_runs=0,
+                replies=0,
+                findings=(),
+                failed_beats=0,
+                model_runs=0,
+                cost_usd=0.0,
             ),
         ),
         Scene(

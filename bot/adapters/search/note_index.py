@@ -8,12 +8,10 @@ equals.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-
-from pydantic import ValidationError
+from typing import Any
 
 from bot.adapters.storage.files.atomic_write import create_file, make_folder
 from bot.adapters.storage.files.note_files import TITLE_CHARS, NoteFiles
@@ -26,7 +24,7 @@ from bot.domain.memory.notes import (
     opening,
     paragraphs,
 )
-from bot.domain.returns import EvidenceRef
+from bot.domain.returns import evidence_in
 from bot.domain.search.passages import MemoryHit
 from bot.domain.search.ranking import rarity
 from bot.domain.search.tokens import question_stems, text_stems
@@ -57,13 +55,13 @@ class _Entry:
     text: str
     stems: frozenset[str]
     facts: NoteHeader
-    refs: object = None
-    """The citations of a reply, as they stand in its record; they are read only once it is near enough."""
+    record: Mapping[str, Any] = field(default_factory=dict)
+    """A reply's line in the log; its citations are read only once it is near enough."""
 
     @property
     def cites(self) -> tuple[NoteCitation, ...]:
         """The lines of code that the answer rests on."""
-        return self.facts.cites or cites_of(_evidence(self.refs))
+        return self.facts.cites or cites_of(evidence_in(self.record))
 
 
 class FileNoteIndex:
@@ -139,15 +137,7 @@ class FileNoteIndex:
             if reply and record.get("thread_id"):
                 title = _first_line(question) or _first_line(reply)
                 stems = text_stems(f"{question} {reply}")
-                refs = record.get("evidence_refs")
-                yield _Entry(f"reply/{record['thread_id']}", title, reply, stems, NoteHeader(), refs)
-
-
-def _evidence(refs: object) -> Iterator[EvidenceRef]:
-    """Yield the citations of a reply's record; one that cannot be read is left out."""
-    for ref in refs if isinstance(refs, list) else ():
-        with suppress(ValidationError):
-            yield EvidenceRef.model_validate(ref)
+                yield _Entry(f"reply/{record['thread_id']}", title, reply, stems, NoteHeader(), record)
 
 
 def _holds(path: Path, text: str) -> bool:

@@ -95,5 +95,6 @@ def _answer(folder: EscalationFolder, request: EscalationRequest, hire: Hire, sa
     with recorder.recording(request.run_id, f"round {asked.round}") as run:
         found = investigator.investigate(asked, run_id=request.run_id, on_progress=report)
         run.trace, run.transcript = found.as_trace(), found.as_transcript(asked)
+        run.products = found.as_products()
     folder.put_return(found.ret)
     say(f"answered, confidence {found.ret.confidence}, {len(found.ret.evidence_refs)} citations")

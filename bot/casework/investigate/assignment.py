@@ -85,6 +85,16 @@ class Investigation:
             f"# Draft ({self.investigator}, confidence {self.ret.confidence})\n\n{self.ret.draft_reply}\n"
         )
 
+    def as_products(self) -> dict[str, str]:
+        """Return the files that people may take from the run: the draft, the proposed patch and note."""
+        patch, note = self.ret.proposed_patch, self.ret.proposed_triage_file
+        found = {
+            "draft.md": self.ret.draft_reply,
+            "proposed.patch": patch.diff if patch else "",
+            "proposed-note.md": note.content if note else "",
+        }
+        return {name: f"{text.strip()}\n" for name, text in found.items() if text.strip()}
+
 
 class Investigator(Protocol):
     """Looks into a question; never posts, never writes."""

@@ -7,6 +7,7 @@ A model's runner writes run.log and transcript.md as it goes; own secrets are cu
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,13 +24,19 @@ from bot.domain.secrets import OWN_SECRET, redact, redact_values
 from bot.errors import TriageError, refusal
 from bot.ports import Clock
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(slots=True)
 class RunRecord:
-    """What a run came to, to be set before it ends; a transcript is written where its runner wrote none."""
+    """What a run came to, to be set before it ends; a transcript is written where its runner wrote none.
+
+    `products` are the files of work_products/: what people may take from the run, by file name.
+    """
 
     trace: Mapping[str, Any] = field(default_factory=dict)
     transcript: str | None = None
+    products: Mapping[str, str] = field(default_factory=dict)
 
 
 class RunRecorder:
@@ -56,11 +63,14 @@ class RunRecorder:
             yield record
         except TriageError as error:
             self._log(folder, f"failed: {error}")
-            usage = error.usage.model_dump() if isinstance(error, RunFailed) else None
-            self._trace(folder, started, {"error": str(error), "usage": usage})
+            self._trace(folder, started, {"error": str(error), **_failure(error)})
             raise
         self._trace(folder, started, record.trace)
-        self._log(folder, f"finished after {self._seconds(started):.2f} s")
+        took = self._seconds(started)
+        self._log(folder, f"finished after {took:.2f} s")
+        log.info("%s took %.1f s", what, took, extra={"action": "run_finished", "run_id": run_id, "seconds": took})
+        for name, text in record.products.items():
+            self._write(folder / "work_products" / name, self._cut(text))
         transcript = folder / "transcript.md"
         if record.transcript is not None and not transcript.is_file():
             self._write(transcript, self._cut(record.transcript))
@@ -114,3 +124,8 @@ class RunRecorder:
 
     def _cut(self, text: str) -> str:
         return redact(text, self._secrets)
+
+
+def _failure(error: TriageError) -> dict[str, Any]:
+    """Return what a failed run cost, and which limit of time ended it, as far as the error says so."""
+    return {"usage": error.usage.model_dump(), **error.limits()} if isinstance(error, RunFailed) else {"usage": None}

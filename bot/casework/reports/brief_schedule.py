@@ -14,7 +14,7 @@ from datetime import datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bot.casework.reports.daily_brief import WINDOW, DailyBrief, build_brief
+from bot.casework.reports.daily_brief import WINDOW, BriefKind, DailyBrief, build_brief
 from bot.casework.reports.journal_history import time_of
 from bot.casework.reports.week_report import READ_BYTES, read_week
 from bot.casework.thread_service import ThreadService
@@ -35,7 +35,7 @@ HELD_BACK: Final = timedelta(days=8)
 Say = Callable[[DailyBrief, str], None]
 """Posts a brief under a title in the ops channel; raises ProviderError if it was refused, Unconfirmed if nobody can
 tell."""
-TITLES: Final[Mapping[str, str]] = {"morning": "Morning brief", "evening": "End of day"}
+TITLES: Final[Mapping[str, str]] = {BriefKind.MORNING: "Morning brief", BriefKind.EVENING: "End-of-day report"}
 
 
 class BriefSchedule:
@@ -56,8 +56,8 @@ class BriefSchedule:
         self._desk, self._store, self._stored, self._zone = desk, store, stored, ZoneInfo(zone)
         self._pictures, self._wants_picture, self._hours = pictures, settings.picture, hours
         self._say_it = say
-        times = {"morning": settings.morning, "evening": settings.evening}
-        self._times = {name: at for name, at in times.items() if at is not None}
+        times = {BriefKind.MORNING: settings.morning, BriefKind.EVENING: settings.evening}
+        self._times = {str(name): at for name, at in times.items() if at is not None}
 
     def tick(self) -> None:
         """Say what is due; raises StoreError when the disk refuses to remember it, and then nothing is said."""
@@ -109,7 +109,7 @@ class BriefSchedule:
         last, longest = time_of(before.get("said_at")), A_DAY if self._hours is None else HELD_BACK
         since = last if last is not None and now - longest < last < now else now - WINDOW
         try:
-            brief = build_brief(self._store, since, now)
+            brief = build_brief(self._store, since, now, BriefKind(name))
             self._desk.cards.guard.require()  # a brief quotes questions
             days = {each: f"{slot:%Y-%m-%d}" for each, slot in due.items()}
             self._stored.write({**before, **days, "said_at": now.isoformat()})

@@ -5,25 +5,35 @@ Reads the data directory alone, beats' journal included, as plain records; block
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from bot.casework.reports.journal_history import ESCALATIONS, BeatSummary, read_spent, recent_beats, recent_records
-from bot.casework.reports.measures import measure_total
+from bot.casework.reports.measures import measure_total, middle
 from bot.casework.reports.open_findings import FindingLine, count_findings
-from bot.casework.reports.status_overview import ThreadLine, overview
+from bot.casework.reports.status_overview import ThreadLine, overview, thread_line
 from bot.domain.text.humanize import duration
 from bot.domain.text.sanitize import one_line
+from bot.domain.threads import Resolution, ThreadState
 from bot.errors import refusal
 from bot.ports import Store
-from bot.ports.collections import REPLIES
+from bot.ports.collections import REPLIES, THREADS, Collection
 
 MAX_LINES: Final = 8
 """Of drafts, of findings and of remarks."""
 WINDOW: Final = timedelta(hours=24)
+
+
+class BriefKind(StrEnum):
+    """The morning's says what waits and what people answered themselves; the evening's what the day came to."""
+
+    MORNING = "morning"
+    EVENING = "evening"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,12 +56,24 @@ class DailyBrief:
     """Session and what a beat said with OK, which its owner was not told."""
     open_findings: tuple[FindingLine, ...] = ()
     """What is open at `now`, whenever it was found: pages first, then the oldest."""
+    kind: BriefKind = BriefKind.MORNING
+    answered: tuple[ThreadLine, ...] = ()
+    """Questions that a person answered in the thread: those whose draft still waits, then those closed since."""
+    ended: Mapping[Resolution, int] = field(default_factory=dict)
+    """How many threads were closed since, by how they ended."""
+    asked: int = 0
+    """How many questions came in."""
+    wait_s: float | None = None
+    """The middle of the seconds from question to reply."""
 
 
-def build_brief(store: Store, since: datetime, now: datetime) -> DailyBrief:
+def build_brief(store: Store, since: datetime, now: datetime, kind: BriefKind = BriefKind.MORNING) -> DailyBrief:
     """Return what a data directory says; raises StoreError for what cannot be read."""
-    seen = overview(store, now)
+    seen, closed = overview(store, now), _closed(store, since)
     beats = recent_beats(store, since)
+    posted = recent_records(store, REPLIES, "posted_at", since)
+    waits = (record.get("latency_s") for record in posted)
+    superseded = (thread_line(state) for state in closed if state.resolution is Resolution.SUPERSEDED)
     spent = [run.cost_usd for run in read_spent(store, since)]
     done = sum(_at(path) >= since for path in (store.files / ESCALATIONS).glob("*/.done"))
     return DailyBrief(
@@ -59,7 +81,7 @@ def build_brief(store: Store, since: datetime, now: datetime) -> DailyBrief:
         now=now,
         drafts=seen.drafts,
         long_runs=done,
-        replies=len(recent_records(store, REPLIES, "posted_at", since)),
+        replies=len(posted),
         findings=tuple(_findings(beats)),
         beats=len(beats),
         failed_beats=sum(beat.is_failed for beat in beats),
@@ -68,7 +90,22 @@ def build_brief(store: Store, since: datetime, now: datetime) -> DailyBrief:
         paused=seen.paused,
         remarks=tuple(_remarks(beats)),
         open_findings=seen.open_findings,
+        kind=kind,
+        answered=(*(line for line in seen.drafts if line.answered_by), *superseded),
+        ended=Counter(state.resolution for state in closed if state.resolution),
+        asked=sum(state.started_at >= since for state in closed)
+        + sum(line.started_at >= since for line in seen.threads),
+        wait_s=middle(float(wait) for wait in waits if isinstance(wait, int | float)),
     )
+
+
+def _closed(store: Store, since: datetime) -> list[ThreadState]:
+    """Return the threads that were closed since then; of older ones nothing but the name is read."""
+    threads = Collection(store.documents, THREADS)
+    recent = [one for one in store.documents.archived(THREADS.name) if one.at >= since]
+    read = (store.documents.read_archived(THREADS.name, one) for one in recent)
+    states = (threads.parse(document) for document in read if document is not None)
+    return [state for state in states if state is not None]
 
 
 def brief_line(brief: DailyBrief, title: str) -> str:

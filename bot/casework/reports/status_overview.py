@@ -52,6 +52,8 @@ class ThreadLine:
     """Channel and ts of its card."""
     passed: str | None = None
     """How a draft that passed stands, in the words of its card."""
+    answered_by: str | None = None
+    """Which person has answered the asker in the thread, as far as code can tell."""
 
     @property
     def standing(self) -> str:
@@ -153,6 +155,7 @@ def thread_line(state: ThreadState) -> ThreadLine:
         watch=watch_line(state.escalation_tmux_session, long_run) if long_run else None,
         card=(state.card_channel, state.card_ts) if state.card_channel and state.card_ts else None,
         passed=_passed(state) if state.pending_reason is PendingReason.APPROVAL else None,
+        answered_by=state.answered_by,
     )
 
 

@@ -67,7 +67,8 @@ class ModelValidator:
             raise
         except RunFailed as error:
             log.warning("no verdict: %s", error, extra={"action": "validation_failed", "thread_id": state.thread_id})
-            return Validation(ret=None, checks=checks, usage=error.usage, ledger=ledger, problem=str(error))
+            spent, limits = error.usage, error.limits()
+            return Validation(ret=None, checks=checks, usage=spent, ledger=ledger, problem=str(error), limits=limits)
         assert isinstance(result.answer, ValidatorAnswer)
         said = self._said(result.answer, summaries).model_copy(update={"read": _places(ledger)})
         ret = _corrected(said, checks, state, ledger)

@@ -7,7 +7,7 @@ that breaks a rule becomes a `bounce`, never the other way round (SPEC §4.4).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -34,12 +34,15 @@ class Validation:
     usage: Usage = field(default_factory=Usage)
     ledger: Ledger = field(default_factory=Ledger)
     problem: str | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    """Which limit of time ended the run, if one did: `timeout_kind`, `timeout_s`, `stall_s`."""
     convergence_forced: bool = False
 
     def as_trace(self) -> dict[str, Any]:
         """Return what the record of the run keeps."""
         return {
             "problem": self.problem,
+            **self.limits,
             "convergence_forced": self.convergence_forced,
             "usage": self.usage.model_dump(),
             "ledger": self.ledger.model_dump(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -76,6 +76,8 @@ class BeatEnd:
     """What is to be said of the step, or of a beat that came to its end."""
     screen_error: str = ""
     error: str | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    """Which limit of time ended a model run of the beat, if one did."""
     view: BeatView | None = None
     report: BeatReport | None = None
     sent: DeliveryResult | None = None
@@ -122,6 +124,8 @@ class BeatRecorder:
         try:
             (folder / "work_products").mkdir(parents=True, exist_ok=True)
             self._write(folder / "trace.json", json.dumps(_trace(begun, ending, now), ensure_ascii=False, indent=1))
+            if ending.report and ending.report.message:
+                self._write(folder / "work_products" / "message.md", f"{ending.report.message.strip()}\n")
             if not (folder / "transcript.md").exists():
                 self._write(folder / "transcript.md", _transcript(ending))
             with (folder / "run.log").open("a", encoding="utf-8") as file:
@@ -234,6 +238,7 @@ def _trace(begun: BeatStart, ending: BeatEnd, now: datetime) -> dict[str, Any]:
         "result": ending.result,
         "why": ending.why,
         "error": ending.error,
+        **ending.limits,
         "tier": view.tier if view else None,
         "prescreen": ending.prescreen,
         "tasks": [{"id": task.id, "text": task.text, "section": task.section} for task in view.tasks] if view else [],

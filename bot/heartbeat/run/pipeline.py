@@ -42,8 +42,8 @@ def broken_off(session: Session, error: TriageError, view: BeatView | None = Non
     if isinstance(error, RunCancelled):
         return cancelled(view, error.usage)
     log.error("a beat failed: %s", error, extra={"action": "beat_failed", "session": session.id}, exc_info=error)
-    usage = error.usage if isinstance(error, RunFailed) else None
-    return BeatEnd(result=BeatResult.FAILED, error=str(error), view=view, full=usage)
+    usage, limits = (error.usage, error.limits()) if isinstance(error, RunFailed) else (None, {})
+    return BeatEnd(result=BeatResult.FAILED, error=str(error), limits=limits, view=view, full=usage)
 
 
 def cancelled(view: BeatView | None, usage: Usage | None = None) -> BeatEnd:
@@ -137,7 +137,8 @@ class BeatPipeline:
             ending = self._run(replace(view, spent_usd=spent_usd), begun, screened)
         else:
             ending = self._quiet(view, begun, BeatStep.PRESCREEN, screened.decision.reason)
-        return replace(ending, prescreen=screened.action, triage=screened.usage, screen_error=screened.error)
+        ending = replace(ending, prescreen=screened.action, triage=screened.usage, screen_error=screened.error)
+        return replace(ending, limits=ending.limits or screened.limits)
 
     def _screens(self, view: BeatView) -> bool:
         """Whether a cheap model is asked first: only for what the clock woke, and never instead of the daily run.

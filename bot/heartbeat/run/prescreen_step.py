@@ -7,9 +7,9 @@ note. `none` and `handle` count only with a receipt for every due task.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
@@ -56,6 +56,8 @@ class Screened:
     usage: Usage
     error: str = ""
     """Why there is no answer, rather than one that escalates."""
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    """Which limit of time ended its run, if one did."""
 
     @property
     def action(self) -> Action:
@@ -89,7 +91,8 @@ class PrescreenStep:
             raise
         except RunFailed as error:
             log.warning("[triage] pre-screen failed: %s", error, extra={"action": "prescreen_failed"})
-            return Screened(decision=Decision(Action.ESCALATE, "no answer"), usage=error.usage, error=str(error))
+            doubt = Decision(Action.ESCALATE, "no answer")
+            return Screened(decision=doubt, usage=error.usage, error=str(error), limits=error.limits())
         assert isinstance(result.answer, _PrescreenReply)
         decision = escalated_for_doubt(parse_decision(result.answer.text), view, forced=result.convergence_forced)
         log.info("[triage] %s: %s", decision.action, decision.reason, extra={"action": "prescreened"})

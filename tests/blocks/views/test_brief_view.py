@@ -11,11 +11,11 @@ import pytest
 
 from blocks.text.escaping import local_time
 from blocks.views.brief_view import brief_blocks
-from bot.casework.reports.daily_brief import MAX_LINES, DailyBrief
+from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief
 from bot.casework.reports.open_findings import FindingLine
 from bot.casework.reports.status_overview import ThreadLine
 from bot.domain.severity import Severity
-from bot.domain.threads import PendingReason, ThreadStatus
+from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from tests.builders import NOW
 
 DRAFT = ThreadLine(
@@ -52,6 +52,28 @@ def words(shown: DailyBrief, *, may_see_drafts: bool = True) -> str:
     """Return all that stands in the blocks."""
     blocks = [block.to_dict() for block in brief_blocks(shown, "Morning brief", may_see_drafts=may_see_drafts)]
     return json.dumps(blocks, ensure_ascii=False)
+
+
+ANSWERED = replace(DRAFT, answered_by="U7", question="how many retries?")
+
+
+def test_questions_that_people_answered_are_named() -> None:
+    """With who answered, and whether a draft still waits; only a number for who may not approve."""
+    closed = replace(ANSWERED, status=ThreadStatus.CLOSED, question="since when?")
+    said = words(brief(answered=(ANSWERED, closed)))
+    assert said.count("<@U7> answered") == 2
+    assert said.count("draft still waits") == 1
+    hidden = words(brief(answered=(ANSWERED, closed)), may_see_drafts=False)
+    assert "2 questions" in hidden
+    assert "how many retries?" not in hidden
+
+
+def test_the_evening_says_what_the_day_came_to() -> None:
+    """How many were asked, how each ended, how long askers waited; the morning does not."""
+    day = brief(asked=7, wait_s=250.0, ended={Resolution.DISMISSED: 2, Resolution.APPROVED: 5})
+    evening = words(replace(day, kind=BriefKind.EVENING))
+    assert all(part in evening for part in ("*7 questions* asked", "*5* replies posted", "*2* dismissed", "4 min"))
+    assert "asked" not in words(replace(day, drafts=()))
 
 
 def test_an_approver_reads_what_waits_with_the_way_to_its_card() -> None:

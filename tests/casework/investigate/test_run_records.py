@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from bot.agent.ledger import Ledger
+from bot.agent.model_run import RunTimedOut
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.run_records import RunRecorder
-from bot.domain.returns import Usage
+from bot.domain.returns import ProposedPatch, TriageFile, Usage
 from bot.domain.threads import QuestionType
 from bot.errors import ProviderError, StoreError
 from tests.builders import NOW, a_return
@@ -64,6 +65,35 @@ def test_a_run_that_fails_leaves_its_reason(tmp_path: Path) -> None:
         fail(runs, "the model is away")
     assert "failed: the model is away" in (tmp_path / RUN_ID / "run.log").read_text()
     assert runs.ledger(RUN_ID) is None
+
+
+@pytest.mark.parametrize("kind", ["stall", "total"])
+def test_a_run_that_took_too_long_names_the_limit(tmp_path: Path, kind: str) -> None:
+    """The trace says which limit expired, and both limits."""
+    late = RunTimedOut("too late", usage=Usage(input_tokens=7), timeout_kind=kind, timeout_s=300.0, stall_s=None)
+    with pytest.raises(RunTimedOut), RunRecorder(tmp_path, FakeClock()).recording(RUN_ID, "round 1"):
+        raise late
+    trace = json.loads((tmp_path / RUN_ID / "trace.json").read_text())
+    assert (trace["timeout_kind"], trace["timeout_s"], trace["stall_s"]) == (kind, 300.0, None)
+    assert trace["usage"]["input_tokens"] == 7
+
+
+def test_what_people_may_take_from_a_run_stands_in_files(tmp_path: Path) -> None:
+    """The draft, the patch and the note, without credentials; what was not proposed has no file."""
+    patch = ProposedPatch(title="Raise it", diff="--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\n+b\n", rationale="")
+    note = TriageFile(filename="../retries.md", content=f"Key: {'ghp' + '_' + 'aB3dE5gH7jK9' * 3}")
+    ret = a_return("five").model_copy(update={"proposed_patch": patch, "proposed_triage_file": note})
+    found = Investigation(ret=ret, ledger=None, usage=Usage(), investigator="scripted")
+    with RunRecorder(tmp_path, FakeClock()).recording(RUN_ID, "round 1") as run:
+        run.products = found.as_products()
+    files = {path.name: path.read_text() for path in (tmp_path / RUN_ID / "work_products").iterdir()}
+    assert sorted(files) == ["draft.md", "proposed-note.md", "proposed.patch"]
+    assert (files["draft.md"], files["proposed.patch"]) == ("five\n", patch.diff)
+    assert "aB3dE5gH7jK9" not in files["proposed-note.md"]
+    assert (
+        "proposed.patch"
+        not in Investigation(ret=a_return("five"), ledger=None, usage=Usage(), investigator="scripted").as_products()
+    )
 
 
 def test_a_run_that_cannot_be_recorded_does_not_begin(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_store import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.reports.brief_schedule import BriefSchedule
-from bot.casework.reports.daily_brief import DailyBrief, brief_line, build_brief
+from bot.casework.reports.daily_brief import BriefKind, DailyBrief, brief_line, build_brief
 from bot.config.casework_settings import BriefSettings
 from bot.domain.hours import ActiveHours
-from bot.domain.threads import PendingReason, ThreadStatus
+from bot.domain.threads import Followup, PendingReason, Resolution, ThreadStatus
 from bot.errors import ProviderError, StoreError, Unavailable, Unconfirmed
 from bot.ports.threads import Threads
 from tests.builders import NOW, in_status
@@ -39,6 +39,27 @@ def test_an_idle_night_says_so(tmp_path: Path) -> None:
     beat(tmp_path, ts=(SINCE - timedelta(hours=1)).isoformat())
     text = brief_line(build_brief(FileStore(tmp_path), SINCE, NOW), "Morning brief")
     assert text == "Morning brief, the last 12 h: no draft waits. All quiet: 3 beats, no model call, $0.00."
+
+
+def test_what_people_answered_and_how_the_day_ended_is_counted(tmp_path: Path) -> None:
+    """A draft that still waits beside a person's answer, and threads closed since; nothing of the day before."""
+    threads = Threads(FileDocuments(tmp_path))
+    reply = Followup(message_id="1795165300.000100", sender_id="U7", text="It is five.", at=NOW)
+    answered = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, followups=(reply,))
+    for number, (ending, at) in enumerate(
+        [(Resolution.SUPERSEDED, NOW), (Resolution.DISMISSED, NOW), (Resolution.DISMISSED, SINCE - timedelta(days=1))]
+    ):
+        thread_id = f"T1.C1.179510000{number}.000100"
+        open_one = threads.put(answered.evolve(thread_id=thread_id, started_at=SINCE, version=0))
+        threads.put(open_one.close(ending, at=at, why="over"))
+        threads.archive(thread_id)
+    threads.put(answered)
+    for wait in (10.0, 30.0, 70.0):
+        NdjsonJournal(tmp_path / "replies.ndjson").append({"posted_at": NOW.isoformat(), "latency_s": wait})
+    brief = build_brief(FileStore(tmp_path), SINCE, NOW, BriefKind.EVENING)
+    assert [(line.answered_by, line.is_waiting) for line in brief.answered] == [("U7", True), ("U7", False)]
+    assert brief.ended == {Resolution.SUPERSEDED: 1, Resolution.DISMISSED: 1}
+    assert (brief.asked, brief.wait_s, brief.kind) == (3, 30.0, BriefKind.EVENING)
 
 
 def test_a_busy_night_is_gathered_and_its_line_quotes_nobody(tmp_path: Path) -> None:
@@ -180,10 +201,10 @@ def test_a_late_report_that_slack_refused_is_said_after_midnight(days: Days) -> 
     assert days.tick(hours=15, minutes=15) == 0
     days.refuse = None
     assert days.tick(minutes=20) == 1
-    assert days.said[-1].startswith("End of day of Fri 20 Nov (34 min late), the last 24 h:")
+    assert days.said[-1].startswith("End-of-day report of Fri 20 Nov (34 min late), the last 24 h:")
     assert days.tick(hours=1) == 1
     assert days.tick(hours=22, minutes=31) == 2
-    assert days.said[-1].startswith("End of day (5 min late), the last")
+    assert days.said[-1].startswith("End-of-day report (5 min late), the last")
 
 
 def test_yesterday_s_report_that_waited_for_working_hours_bears_its_day(days: Days) -> None:
@@ -192,7 +213,7 @@ def test_yesterday_s_report_that_waited_for_working_hours_bears_its_day(days: Da
     days.hours = ActiveHours("09:00", "17:00", "Europe/Berlin", frozenset(range(5)))
     days.restart()
     assert days.tick(days=3, minutes=31) == 1
-    assert days.said[-1].startswith("End of day of Sun 22 Nov, the last")
+    assert days.said[-1].startswith("End-of-day report of Sun 22 Nov, the last")
 
 
 def test_a_brief_that_is_too_late_is_dropped_and_logged_once(days: Days, caplog: pytest.LogCaptureFixture) -> None:
