@@ -27,6 +27,7 @@ COMMANDS = {
     "pollinate": "checks suggested to other sessions: list, accept, reject",
     "why": "the history of one message, from the rules to the reply",
     "verify": "check every citation of a thread again, without a model",
+    "schema": "the form of the stored files, and back to an earlier release",
     "replay": "apply today's rules to past events; nothing is posted",
     "classify": "events.ndjson on stdin, classified events on stdout",
 }

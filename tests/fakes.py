@@ -178,6 +178,9 @@ class MemoryDocuments:
             self._compare(collection, doc_id, version)
             self.texts.pop((collection, doc_id), None)
 
+    def place(self, collection: str, doc_id: str) -> str:
+        return f"{collection}/{doc_id}"
+
     def set_aside(self, collection: str, doc_id: str) -> str:
         with self._lock:
             where = f"{collection}/{doc_id}.corrupt"
@@ -219,6 +222,11 @@ class MemoryDocuments:
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
         at, version, text = self.closed[collection, archived.doc_id][int(archived.name)]
         return Document(id=archived.doc_id, version=version, value=json.loads(text), written_at=at)
+
+    def put_archived(self, collection: str, archived: ArchivedDocument, value: Mapping[str, Any]) -> None:
+        endings = self.closed[collection, archived.doc_id]
+        at, version, _ = endings[int(archived.name)]
+        endings[int(archived.name)] = at, version, json.dumps(dict(value))
 
     def _compare(self, collection: str, doc_id: str, version: int) -> None:
         stored = self.get(collection, doc_id)
@@ -713,7 +721,7 @@ class MemorySingle(SingleDocument):
         self._memory = MemoryDocuments()
         super().__init__(self._memory, "single")
         if document:
-            self.write(document)
+            self.update(document)
 
     @property
     def document(self) -> Mapping[str, Any]:

@@ -13,7 +13,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 from bot.domain.jobs import Job, MessageWork
 from bot.domain.text.humanize import utc_text
 from bot.ports import Clock, Documents
-from bot.ports.collections import PAUSE, SingleDocument, unsealed
+from bot.ports.collections import PAUSE, SingleDocument
+from bot.ports.migrations import migrated
 
 
 class Pause(BaseModel):
@@ -40,10 +41,11 @@ class Pause(BaseModel):
 def read_pause(documents: Documents) -> Pause | None:
     """Return the pause that is on file, also beside a running bot; None where there is none. Raises StoreError."""
     document = documents.get(PAUSE, PAUSE)
-    if document is None or (document.value is not None and not unsealed(document)):
+    content = {} if document is None else migrated(documents, PAUSE, document)
+    if document is None or content == {}:
         return None
     try:
-        return Pause.model_validate(unsealed(document))
+        return Pause.model_validate(content)
     except ValidationError:
         return Pause(by="", name="somebody (paused.json cannot be read)", at=document.written_at)
 
@@ -77,7 +79,7 @@ class PauseSwitch:
         if self._pause is not None:
             return False
         pause = Pause(by=by, name=name, at=self._clock.now())
-        self._document.write(pause.model_dump(mode="json"))
+        self._document.update(pause.model_dump(mode="json"))
         self._pause = pause
         log.warning("paused by %s", by, extra={"action": "paused"})
         return True

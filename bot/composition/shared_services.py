@@ -32,7 +32,16 @@ from bot.errors import ConfigError
 from bot.intake.classifier.classification import Rules
 from bot.intake.normalise import Identity
 from bot.ports import Clock
-from bot.ports.collections import ACKNOWLEDGEMENTS, CLASSIFIED, EVENTS, REPLIES, Collection, SingleDocument
+from bot.ports.collections import (
+    ACKNOWLEDGEMENTS,
+    ALL_COLLECTIONS,
+    CLASSIFIED,
+    EVENTS,
+    REPLIES,
+    Collection,
+    SingleDocument,
+)
+from bot.ports.migrations import refuse_newer
 from bot.ports.threads import Threads
 from handlers.answers import ephemeral
 from handlers.buttons.decision_handler import Say, say_beside
@@ -164,6 +173,7 @@ def open_shared_services(settings: Settings, environment: Environment, bot_token
     """
     home, noted = environment.home, OpsLines(clock)
     storage = FileStore(home)
+    refuse_newer(storage.documents, ALL_COLLECTIONS)
     for name in DONE:
         storage.journal(name).require_readable()
     moved = set_aside_non_folders(home / name for name in REPLACEABLE_FOLDERS)

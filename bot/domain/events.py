@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from bot.domain.frozen_value import KeepsUnknownFields
+
 
 class MessageType(StrEnum):
     """What kind of message an event is about; `edit` and `delete` never start work by themselves."""
@@ -25,7 +27,7 @@ class MessageType(StrEnum):
     OTHER = "other"
 
 
-class Sender(BaseModel):
+class Sender(KeepsUnknownFields):
     """Who wrote a message: Slack's user id (or bot id) and which of the two it is."""
 
     model_config = ConfigDict(frozen=True)
@@ -34,7 +36,7 @@ class Sender(BaseModel):
     type: Literal["user", "bot"] = "user"
 
 
-class Event(BaseModel):
+class Event(KeepsUnknownFields):
     """One normalised chat message.
 
     `message_id` is the Slack ts of the message concerned (for `edit` and `delete`, of the message edited or deleted);

@@ -1,10 +1,14 @@
-"""The base of values that stand on disk, and names there that Python keeps for itself. Pure."""
+"""The base of values that stand on disk, and names there that Python keeps for itself. Pure.
+
+What a later version wrote may hold fields that this one does not know. A value that was read with `extra="allow"`
+carries them through every change and writes them back; one that code makes has none, and refuses them.
+"""
 
 from __future__ import annotations
 
 from typing import Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 WITHOUT_UNDERSCORE: Final = ConfigDict(
     validate_by_name=True,
@@ -15,7 +19,15 @@ WITHOUT_UNDERSCORE: Final = ConfigDict(
 """Written as `from`, called `from_` in code."""
 
 
-class FrozenValue(BaseModel):
+class KeepsUnknownFields(BaseModel):
+    """A value that writes back the fields it was read with and does not know."""
+
+    @model_serializer(mode="wrap")
+    def _with_unknown_fields(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {**write(self), **(self.__pydantic_extra__ or {})}
+
+
+class FrozenValue(KeepsUnknownFields):
     """A value that never changes and refuses fields it does not know."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -20,7 +20,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Self
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import AwareDatetime, Field
 
 from bot.domain.doubts import Doubt, is_settled_by
 from bot.domain.events import Event
@@ -224,14 +224,6 @@ class ThreadState(FrozenValue):
     last_event_at: AwareDatetime
     closed_at: AwareDatetime | None = None
     version: int = 0
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_old_doubts(cls, data: Any) -> Any:
-        """Take the doubts from their words where a record was written before it had them."""
-        if isinstance(data, Mapping) and data.get("stale_reasons") and not data.get("doubts"):
-            return {**data, "doubts": tuple(map(Doubt.read, data["stale_reasons"]))}
-        return data
 
     @property
     def thread_ts(self) -> str:

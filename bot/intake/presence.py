@@ -14,7 +14,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from bot.domain.text.humanize import duration, time_ago, utc_text
 from bot.ports import Documents
-from bot.ports.collections import PRESENCE, unsealed
+from bot.ports.collections import PRESENCE
+from bot.ports.migrations import migrated
 
 WRITE_EVERY = timedelta(seconds=10)
 OUTDATED = timedelta(seconds=45)
@@ -55,7 +56,7 @@ def read_presence(documents: Documents) -> Presence | None:
     """Return what the bot of this data directory wrote last, or None; raises StoreError where it cannot be read."""
     document = documents.get(PRESENCE, PRESENCE)
     try:
-        return None if document is None else Presence.model_validate(unsealed(document))
+        return None if document is None else Presence.model_validate(migrated(documents, PRESENCE, document))
     except ValidationError:
         return None
 

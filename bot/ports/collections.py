@@ -1,7 +1,9 @@
 """Everything durable by name: collections, journals, leases; and documents as values, written only if unchanged.
 
-A document holds a `schema_version`; one without it is of version 1. What cannot be read is set aside and reported, and
-reads as if it were not there. Threads are read and changed through bot/ports/threads.py.
+A document holds a `schema_version`; one without it is of version 1. An earlier one is read as it would be today
+(bot/ports/migrations.py), a later one is refused. Fields that this version does not know are written back. What cannot
+be read is set aside and reported, and reads as if it were not there. Threads are read and changed through
+bot/ports/threads.py.
 """
 
 from __future__ import annotations
@@ -19,10 +21,9 @@ from bot.domain.playbooks.proposals import Proposal, check_proposal_id
 from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import Conflict, InputError
+from bot.ports.migrations import migrated, sealed
 from bot.ports.storage import Document, Documents
 
-SCHEMA_VERSION: Final = 1
-_SCHEMA: Final = "schema_version"
 _VERSION: Final = "version"
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -101,6 +102,24 @@ TASK_LISTS: Final = "task_lists"
 """Which list of tasks each person saw last (bot/heartbeat/playbooks/task_commands.py)."""
 REMOVED_CHECKS: Final = "removed_checks"
 """Who took which check out of a playbook last (bot/heartbeat/playbooks/)."""
+
+ALL_COLLECTIONS: Final = (
+    THREADS.name,
+    SESSIONS.name,
+    OVERRIDES.name,
+    PROPOSALS.name,
+    SUGGESTIONS.name,
+    WAKES,
+    PAUSE,
+    PRESENCE,
+    GAPS,
+    BRIEFS,
+    LESSON_BACKLOG,
+    RECHECKS,
+    TASK_LISTS,
+    REMOVED_CHECKS,
+)
+"""Every collection by its name."""
 
 # Journals.
 EVENTS: Final = "events"
@@ -192,14 +211,16 @@ class Collection(Generic[Model]):
         self._documents.put(self._spec.name, self._spec.check_id(doc_id), sealed(written), version=version)
 
     def parse(self, document: Document) -> Model | None:
-        """Return a document as a value; None where it is none."""
+        """Return a document as a value; None where it is none. Raises NewerSchema."""
         version = {_VERSION: document.version} if _VERSION in self._spec.model.model_fields else {}
+        content = migrated(self._documents, self._spec.name, document)
+        if content is None:
+            return None
         try:
-            value = self._spec.model.model_validate({**unsealed(document), **version})
+            value = self._spec.model.model_validate({**content, **version}, extra="allow")
         except ValidationError:
             return None
-        is_it = document.value is not None and (self._spec.id_in is None or self._spec.id_in(value) == document.id)
-        return value if is_it else None
+        return value if self._spec.id_in is None or self._spec.id_in(value) == document.id else None
 
     def _find(self, doc_id: str) -> tuple[Model | None, int]:
         document = self._documents.get(self._spec.name, self._spec.check_id(doc_id))
@@ -227,7 +248,7 @@ class Collection(Generic[Model]):
 
 
 class SingleDocument:
-    """The one document of a collection, as a JSON object; the last writer wins."""
+    """The one document of a collection, as a JSON object; keys that nobody names stay."""
 
     def __init__(self, documents: Documents, collection: str, *, on_damage: OnDamage = silently) -> None:
         self._documents, self._name, self._on_damage = documents, collection, on_damage
@@ -236,18 +257,23 @@ class SingleDocument:
         """Return what was written last; an empty object where nothing was, or where it cannot be read.
 
         Raises:
-            StoreError: the disk refuses.
+            StoreError: the disk refuses, or (NewerSchema) a later version of triage wrote it.
         """
-        document = self._find()
-        return {} if document is None else unsealed(document)
+        return self._read()[0]
 
-    def write(self, value: Mapping[str, Any]) -> None:
-        """Replace the whole object and return once it is on disk; raises StoreError and changes nothing."""
+    def update(self, keys: Mapping[str, Any]) -> None:
+        """Set these keys and return once they are on disk; raises StoreError and changes nothing."""
+        self.change(lambda now: {**now, **keys})
+
+    def change(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
+        """Store what `change` makes of the object, and return once it is on disk; no change overwrites another.
+
+        `change` is called again where somebody was faster. Raises StoreError and changes nothing.
+        """
         while True:
-            document = self._find()
+            before, version = self._read()
             with suppress(Conflict):
-                version = document.version if document else 0
-                return self._documents.put(self._name, self._name, sealed(value), version=version)
+                return self._documents.put(self._name, self._name, sealed(change(before)), version=version)
 
     def clear(self) -> None:
         """Remove the document; raises StoreError and changes nothing."""
@@ -255,19 +281,12 @@ class SingleDocument:
             with suppress(Conflict):
                 self._documents.delete(self._name, self._name, version=document.version)
 
-    def _find(self) -> Document | None:
+    def _read(self) -> tuple[Mapping[str, Any], int]:
         document = self._documents.get(self._name, self._name)
-        if document is None or document.value is not None:
-            return document
+        if document is None:
+            return {}, 0
+        content = migrated(self._documents, self._name, document)
+        if content is not None:
+            return content, document.version
         self._on_damage(self._documents.set_aside(self._name, self._name))
-        return None
-
-
-def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a value with what the store keeps in it."""
-    return {**value, _SCHEMA: SCHEMA_VERSION}
-
-
-def unsealed(document: Document) -> dict[str, Any]:
-    """Return a document's value without what the store keeps in it."""
-    return {key: held for key, held in (document.value or {}).items() if key != _SCHEMA}
+        return {}, 0

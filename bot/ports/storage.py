@@ -76,6 +76,10 @@ class Documents(Protocol):
         """Remove a document if `version` is still the stored one; raises Conflict."""
         ...
 
+    def place(self, collection: str, doc_id: str) -> str:
+        """Return where people find a document, whether it is there or not."""
+        ...
+
     def set_aside(self, collection: str, doc_id: str) -> str:
         """Take what cannot be read out of the collection, every byte kept; return where people find it."""
         ...
@@ -99,6 +103,10 @@ class Documents(Protocol):
 
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
         """Return an archived document, or None where it is gone."""
+        ...
+
+    def put_archived(self, collection: str, archived: ArchivedDocument, value: Mapping[str, Any]) -> None:
+        """Replace what an archived document holds; its version stays. For changes of its form only."""
         ...
 
 

@@ -189,6 +189,6 @@ class HttpConnection:
     def _write(self, **changes: Any) -> None:
         self._now = self._now.model_copy(update={**changes, "at": self._clock.now()})
         try:
-            self._stored.write(self._now.model_dump(mode="json"))
+            self._stored.update(self._now.model_dump(mode="json"))
         except StoreError:
             log.exception("the connection's state could not be written", extra={"action": "presence_lost"})

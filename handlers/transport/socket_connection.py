@@ -239,7 +239,7 @@ class SlackConnection:
         self._written_at = now
         self._now = self._now.model_copy(update={"at": now})
         try:
-            self._stored.write(self._now.model_dump(mode="json"))
+            self._stored.update(self._now.model_dump(mode="json"))
         except StoreError:
             log.exception("the connection's state could not be written", extra={"action": "presence_lost"})
 

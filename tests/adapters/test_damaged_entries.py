@@ -50,7 +50,7 @@ def test_a_small_document_is_set_aside_and_begun_anew(tmp_path: Path, damage: Da
     gaps = SingleDocument(FileDocuments(tmp_path), GAPS, on_damage=told.append)
     assert gaps.read() == {}
     assert told == [moved]
-    gaps.write({"a": 1})
+    gaps.update({"a": 1})
     assert gaps.read() == {"a": 1}
 
 

@@ -51,9 +51,9 @@ class DyingDocument(MemorySingle):
         super().__init__()
         self._faults = faults
 
-    def write(self, document):  # type: ignore[no-untyped-def]
+    def update(self, document):  # type: ignore[no-untyped-def]
         self._faults.point("stored: before")
-        super().write(document)
+        super().update(document)
         self._faults.point("stored: after")
 
 

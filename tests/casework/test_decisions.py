@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.casework.decisions import MAX_REPLY_CHARS, DraftClick, check_outbound
+from bot.domain.doubts import Doubt
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
@@ -154,10 +155,11 @@ class TestDoubts:
     def test_a_second_edit_is_a_new_doubt(self, office: Office) -> None:
         """The card that showed the first edit did not show the second."""
         state = office.state
-        once = office.store.put(state.evolve(stale_reasons=("the question was edited",)))
+        edited = Doubt.read("the question was edited")
+        once = office.store.put(state.in_doubt([edited]))
         office.desk.cards.show_card(THREAD_ID)
         seen_one = office.click()
-        office.store.put(once.evolve(stale_reasons=("the question was edited", "the question was edited")))
+        office.store.put(once.in_doubt([edited, edited]))
         assert office.decisions.approve(seen_one, by=BEN).startswith("Not posted yet")
 
     def test_a_second_edit_whose_event_has_not_come_is_asked_about_again(self, office: Office) -> None:

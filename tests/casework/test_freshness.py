@@ -134,7 +134,7 @@ class TestQuotesAtHead:
 @given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.sampled_from("abcd"), max_size=6))
 def test_doubts_are_added_once_and_never_dropped(known: list[str], found: list[str]) -> None:
     """Property: what a card has shown stays in its place, and a doubt already named is not named again."""
-    state = a_thread(stale_reasons=tuple(known)).with_doubts(map(Doubt.read, found))
+    state = a_thread().in_doubt(tuple(map(Doubt.read, known))).with_doubts(map(Doubt.read, found))
     assert state.stale_reasons[: len(known)] == tuple(known)
     added = state.stale_reasons[len(known) :]
     assert len(set(added)) == len(added)

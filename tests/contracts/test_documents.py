@@ -21,6 +21,7 @@ from bot.adapters.storage.files.file_documents import FILES, FileDocuments
 from bot.errors import Conflict, StoreError
 from bot.ports import Documents
 from bot.ports.collections import BRIEFS, PAUSE, SingleDocument
+from bot.ports.migrations import SCHEMA_VERSION
 from tests.fakes import MemoryDocuments
 
 Open = Callable[[], Documents]
@@ -114,26 +115,26 @@ def test_of_eight_that_write_one_version_exactly_one_wins(reopen: Open) -> None:
 class TestSingleDocument:
     """A collection of one document, over every engine."""
 
-    def test_the_last_writer_wins_and_a_cleared_one_is_empty(self, reopen: Open) -> None:
-        """Whoever wrote before, and however often it is cleared."""
+    def test_an_update_sets_its_keys_and_a_cleared_one_is_empty(self, reopen: Open) -> None:
+        """Other keys stay, whoever wrote them, and however often it is cleared."""
         assert SingleDocument(reopen(), BRIEFS).read() == {}
         SingleDocument(reopen(), BRIEFS).clear()
-        SingleDocument(reopen(), BRIEFS).write({"a": 1, "b": 2})
-        SingleDocument(reopen(), BRIEFS).write({"a": 3})
-        assert SingleDocument(reopen(), BRIEFS).read() == {"a": 3}
+        SingleDocument(reopen(), BRIEFS).update({"a": 1, "b": 2})
+        SingleDocument(reopen(), BRIEFS).update({"a": 3})
+        assert SingleDocument(reopen(), BRIEFS).read() == {"a": 3, "b": 2}
         SingleDocument(reopen(), BRIEFS).clear()
         assert SingleDocument(reopen(), BRIEFS).read() == {}
 
     def test_writers_at_once_all_get_through(self, reopen: Open) -> None:
         """None is told of a conflict."""
         one = SingleDocument(reopen(), BRIEFS)
-        writers = [threading.Thread(target=lambda n=n: one.write({"n": n})) for n in range(8)]
+        writers = [threading.Thread(target=lambda n=n: one.update({"n": n})) for n in range(8)]
         for writer in writers:
             writer.start()
         for writer in writers:
             writer.join()
         assert one.read()["n"] in range(8)
-        assert stored(reopen(), BRIEFS, BRIEFS) == (8, {**one.read(), "schema_version": 1})
+        assert stored(reopen(), BRIEFS, BRIEFS) == (8, {**one.read(), "schema_version": SCHEMA_VERSION})
 
 
 class TestOnDisk:
@@ -141,15 +142,19 @@ class TestOnDisk:
 
     def test_a_document_is_one_json_file_with_its_versions(self, tmp_path: Path) -> None:
         """People and other programs read it."""
-        SingleDocument(FileDocuments(tmp_path), PAUSE).write({"by": "U1"})
-        assert json.loads((tmp_path / "paused.json").read_text()) == {"by": "U1", "schema_version": 1, "version": 1}
+        SingleDocument(FileDocuments(tmp_path), PAUSE).update({"by": "U1"})
+        assert json.loads((tmp_path / "paused.json").read_text()) == {
+            "by": "U1",
+            "schema_version": SCHEMA_VERSION,
+            "version": 1,
+        }
 
     def test_a_file_without_versions_is_the_first_of_both(self, tmp_path: Path) -> None:
         """As an earlier version of triage wrote it, or somebody by hand."""
         (tmp_path / "brief.json").write_text('{"morning": "2026-11-20"}')
         one = SingleDocument(FileDocuments(tmp_path), BRIEFS)
         assert one.read() == {"morning": "2026-11-20"}
-        one.write({"morning": "2026-11-21"})
+        one.update({"morning": "2026-11-21"})
         assert json.loads((tmp_path / "brief.json").read_text())["version"] == 2
 
     def test_a_reader_changes_nothing(self, tmp_path: Path) -> None:
@@ -207,11 +212,11 @@ class TestOnDisk:
             "from bot.adapters.storage.files.file_documents import FileDocuments\n"
             "from bot.ports.collections import SingleDocument\n"
             "one = SingleDocument(FileDocuments(Path(sys.argv[1])), 'briefs')\n"
-            "for n in range(50): one.write({'n': n})\n"
+            "for n in range(50): one.update({'n': n})\n"
         )
         others = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) for _ in range(2)]
         assert [other.wait() for other in others] == [0, 0]
-        assert stored(FileDocuments(tmp_path), BRIEFS, BRIEFS) == (100, {"n": 49, "schema_version": 1})
+        assert stored(FileDocuments(tmp_path), BRIEFS, BRIEFS) == (100, {"n": 49, "schema_version": SCHEMA_VERSION})
 
 
 def test_what_was_archived_is_named_from_a_moment_on(reopen: Open) -> None:

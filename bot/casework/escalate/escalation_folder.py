@@ -67,7 +67,7 @@ class EscalationFolder:
     def request(self) -> EscalationRequest | None:
         """Return what the run is asked, or None where there is no run or its request cannot be read."""
         try:
-            request = EscalationRequest.model_validate_json((self.path / "request.json").read_bytes())
+            request = EscalationRequest.model_validate_json((self.path / "request.json").read_bytes(), extra="ignore")
             rubric = self.rubric.read_text(encoding="utf-8").strip()
         except (OSError, ValueError):  # pydantic's errors and a text that is no UTF-8 are ValueErrors
             return None

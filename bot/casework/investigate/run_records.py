@@ -79,7 +79,7 @@ class RunRecorder:
         """Return what a run read, or None if its record is gone or unreadable."""
         try:
             trace = json.loads((self._folder / run_id / "trace.json").read_text(encoding="utf-8"))
-            return Ledger.model_validate(trace["ledger"])
+            return Ledger.model_validate(trace["ledger"], extra="ignore")
         except (OSError, ValueError, KeyError, TypeError, RecursionError, ValidationError):
             return None
 
@@ -87,7 +87,7 @@ class RunRecorder:
         """Return what a run cost, whether it succeeded or not; None where there is no record of it."""
         try:
             trace = json.loads((self._folder / run_id / "trace.json").read_text(encoding="utf-8"))
-            return Usage.model_validate(trace["usage"] or {})
+            return Usage.model_validate(trace["usage"] or {}, extra="ignore")
         except (OSError, ValueError, KeyError, TypeError, RecursionError, ValidationError):
             return None
 

@@ -144,4 +144,4 @@ class LessonNotes:
             known = list(self._stored.read().get(_BEHIND) or [])
             changed = [one for one in known if one not in (add, drop)] + ([add] if add else [])
             if changed != known:
-                self._stored.write({_BEHIND: changed})
+                self._stored.update({_BEHIND: changed})

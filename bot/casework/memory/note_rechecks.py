@@ -230,7 +230,7 @@ class NoteRechecks:
         known = {}
         for one in found if isinstance(found, list) else ():
             try:
-                recheck = Recheck.model_validate(one)
+                recheck = Recheck.model_validate(one, extra="allow")
             except ValidationError:
                 log.warning("a recheck cannot be read; its note is looked up anew", extra={"action": "recheck_unread"})
                 continue
@@ -241,7 +241,7 @@ class NoteRechecks:
         settled = [one for one in known.values() if one.is_shown and one.outcome is not RecheckOutcome.OPEN]
         forgotten = {one.id for one in sorted(settled, key=lambda one: one.at)[:-MAX_SETTLED]}
         kept = [one.model_dump(mode="json") for one in known.values() if one.id not in forgotten]
-        self._stored.write({"head": head, "rechecks": kept})
+        self._stored.update({"head": head, "rechecks": kept})
 
 
 def _on_the_card_of(before: Recheck | None, opened: Recheck) -> Recheck:

@@ -72,7 +72,7 @@ class BriefSchedule:
             self._say(due, now)
         elif dropped := {name: f"{slot:%Y-%m-%d}" for name, slot in unsaid.items() if name in said}:
             log.warning("too late for the brief, not said: %s", dropped, extra={"action": "brief_dropped"})
-            self._stored.write({**said, **dropped})
+            self._stored.update(dropped)
 
     def show_week(self) -> None:
         """Post the picture of the last seven days; it holds counts only.
@@ -112,12 +112,12 @@ class BriefSchedule:
             brief = build_brief(self._store, since, now, BriefKind(name))
             self._desk.cards.guard.require()  # a brief quotes questions
             days = {each: f"{slot:%Y-%m-%d}" for each, slot in due.items()}
-            self._stored.write({**before, **days, "said_at": now.isoformat()})
+            self._stored.update({**days, "said_at": now.isoformat()})
             self._say_it(brief, self._title(name, due[name], now))
         except Unconfirmed:
             log.info("a brief may have been said", extra={"action": "brief_unconfirmed"})
         except ProviderError:
-            self._stored.write(before)
+            self._stored.change(lambda _: before)
             log.warning("no brief could be said", extra={"action": "brief_waits"}, exc_info=True)
         else:
             self._illustrate()

@@ -190,7 +190,7 @@ class Envelope(FrozenValue):
     @classmethod
     def read(cls, line: Mapping[str, Any]) -> Self:
         """Return a beat from its line; raises ValidationError. Of a line without codes, `why` says what they are."""
-        beat = cls.model_validate(line)
+        beat = cls.model_validate(line, extra="ignore")
         if beat.why is None or not line.keys().isdisjoint({"step", "screen_error"}):
             return beat
         name, error = beat.why.partition(": ")[0], beat.why.partition(_SCREEN_FAILED)[2]

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import ConfigDict, StringConstraints, ValidationError
 
 from bot.domain.citations.citation_lines import parse_lines
+from bot.domain.frozen_value import KeepsUnknownFields
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.secrets import find_secrets
 from bot.domain.text.sanitize import one_line
@@ -45,7 +46,7 @@ _UNSAFE: Final = re.compile(r"[^a-z0-9]+")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
-class _Value(BaseModel):
+class _Value(KeepsUnknownFields):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 

@@ -15,9 +15,9 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Annotated, Any, Final, NamedTuple, Self
 
-from pydantic import AwareDatetime, BaseModel, StringConstraints
+from pydantic import AwareDatetime, StringConstraints
 
-from bot.domain.frozen_value import WITHOUT_UNDERSCORE
+from bot.domain.frozen_value import WITHOUT_UNDERSCORE, KeepsUnknownFields
 from bot.domain.heartbeats.repeated_alerts import normalised
 from bot.domain.search.tokens import STOP_WORDS, stem
 from bot.domain.tiers import Tier
@@ -93,7 +93,7 @@ class DecidedBy(NamedTuple):
     name: str
 
 
-class Suggestion(BaseModel):
+class Suggestion(KeepsUnknownFields):
     """One line of suggestions/: the offer, the decision, and where its card stands.
 
     `moves_from` is the tier the task stands in already, where only its tier is wrong; `settled_at` is when the decision

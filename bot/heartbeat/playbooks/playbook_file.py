@@ -12,7 +12,7 @@ import os
 import stat
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from importlib import resources
 from pathlib import Path
@@ -171,7 +171,7 @@ class Removals:
     """The last removals of all sessions, in one document."""
 
     def __init__(self, stored: SingleDocument) -> None:
-        self._stored, self._lock = stored, threading.Lock()
+        self._stored = stored
 
     def note_removals(self, session_id: str, before: Playbook, after: Playbook, *, by: str, at: datetime) -> None:
         """Remember who edited checks away; a disk that refuses costs the name, not the edit."""
@@ -180,10 +180,13 @@ class Removals:
             return
         entry = Removal(at=at, by=by).model_dump(mode="json")
         new = {f"{session_id}/{identity}": entry for identity in sorted(gone)}
+
+        def with_new(known: Mapping[str, Any]) -> dict[str, Any]:
+            older = [(key, value) for key, value in known.items() if key not in new]
+            return dict([*older, *new.items()][-KEPT:])
+
         try:
-            with self._lock:
-                known = {key: value for key, value in self._stored.read().items() if key not in new}
-                self._stored.write(dict([*known.items(), *new.items()][-KEPT:]))
+            self._stored.change(with_new)
         except StoreError:
             log.warning("who removed a check is not remembered", extra={"action": "removal_forgotten"}, exc_info=True)
 
@@ -199,6 +202,6 @@ class Removals:
 
 def _read(entry: Any) -> Removal | None:
     try:
-        return Removal.model_validate(entry)
+        return Removal.model_validate(entry, extra="allow")
     except ValidationError:
         return None

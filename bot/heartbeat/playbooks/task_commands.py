@@ -7,10 +7,9 @@ list that was. Every change is one sentence that says what changed and how to un
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import (
@@ -84,7 +83,7 @@ class TaskCommands:
         removals: Removals,
     ) -> None:
         self._sessions, self._store, self._zones, self._clock = sessions, store, zones, clock
-        self._shown, self._lock = shown, threading.Lock()
+        self._shown = shown
         self._removals = removals
 
     def listed(self, session_id: str, by: str) -> TaskList:
@@ -196,11 +195,14 @@ class TaskCommands:
 
     def _seen(self, session_id: str, playbook: Playbook, by: str) -> TaskList:
         """Return the list and remember that `by` saw it; a disk that is full costs them the numbers, not the list."""
+        mine, digest = _key(session_id, by), list_digest(playbook)
+
+        def with_mine(known: Mapping[str, Any]) -> dict[str, Any]:
+            others = [(key, value) for key, value in known.items() if key != mine]
+            return {**dict(others[-MAX_REMEMBERED:]), mine: digest}
+
         try:
-            with self._lock:
-                known = {key: digest for key, digest in self._shown.read().items() if key != _key(session_id, by)}
-                kept = dict(list(known.items())[-MAX_REMEMBERED:])
-                self._shown.write({**kept, _key(session_id, by): list_digest(playbook)})
+            self._shown.change(with_mine)
         except StoreError:
             log.warning("a list that was shown is not remembered", extra={"action": "list_forgotten"}, exc_info=True)
         return self._list(session_id, playbook)

@@ -193,7 +193,7 @@ def _failed_probes(state: SessionState, view: BeatView) -> tuple[str, ...]:
 def _spent(spent: SpentToday, now: datetime, ending: BeatEnd) -> SpentToday:
     cost = sum(usage.cost_usd or 0.0 for usage in (ending.full, ending.triage) if usage)
     day = f"{now:%Y-%m-%d}"
-    return SpentToday(day=day, usd=(spent.usd if spent.day == day else 0.0) + cost)
+    return spent.evolve(day=day, usd=(spent.usd if spent.day == day else 0.0) + cost)
 
 
 def _envelope(session: Session, begun: BeatStart, ending: BeatEnd, now: datetime) -> Envelope:

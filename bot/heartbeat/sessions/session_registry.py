@@ -180,7 +180,7 @@ class SessionMemory:
         state, messages = self.load(session_id), []
         for record in self._journal(inbox_of(session_id)).records():
             try:
-                messages.append(InboxMessage.model_validate(record))
+                messages.append(InboxMessage.model_validate(record, extra="ignore"))
             except ValidationError:
                 continue
         return messages[state.inbox_read :]

@@ -77,7 +77,7 @@ class Gaps:
 
     def _save(self, since: dict[str, datetime], watching: dict[str, datetime]) -> None:
         if (since, watching) != (self._since, self._watching):
-            self._stored.write({"watching_since": _texts(watching), "gaps": _texts(since)})
+            self._stored.update({"watching_since": _texts(watching), "gaps": _texts(since)})
         self._since, self._watching = since, watching
 
 

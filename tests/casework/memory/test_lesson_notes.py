@@ -148,7 +148,7 @@ def test_a_card_that_is_refused_for_good_holds_up_no_other(tmp_path: Path) -> No
     """The chat is there, and takes the rest."""
     office, click = dismissed(tmp_path)
     office.lessons.remember(click, None, by=BEN)
-    office.lessons_stored.write({"cards_behind": [THREAD_ID, "T1.C1.1.1"]})
+    office.lessons_stored.update({"cards_behind": [THREAD_ID, "T1.C1.1.1"]})
     office.messenger.card_refused = ProviderError("Slack could not update the card: invalid_blocks")
     office.lessons.tick()
     assert office.lessons_stored.read() == {"cards_behind": [THREAD_ID]}

@@ -41,7 +41,7 @@ def too_wide(text: str) -> list[str]:
 
 def test_a_bot_at_work_is_well(tmp_path: Path) -> None:
     """Process and connection are named with their age."""
-    SingleDocument(FileDocuments(tmp_path), PRESENCE).write(seen().model_dump(mode="json"))
+    SingleDocument(FileDocuments(tmp_path), PRESENCE).update(seen().model_dump(mode="json"))
     assert process_check(FileStore(tmp_path), NOW).says.endswith("started 1 h ago")
     assert connection_check(FileStore(tmp_path), NOW) == HealthCheck(
         ok=True, says="last event 4 s ago · connected since 2026-11-20 08:52 UTC"
@@ -51,11 +51,11 @@ def test_a_bot_at_work_is_well(tmp_path: Path) -> None:
 def test_a_dead_and_a_deaf_bot_are_told_apart(tmp_path: Path) -> None:
     """Each with its own remedy."""
     assert not process_check(FileStore(tmp_path), NOW).ok
-    SingleDocument(FileDocuments(tmp_path), PRESENCE).write(seen(pid=gone()).model_dump(mode="json"))
+    SingleDocument(FileDocuments(tmp_path), PRESENCE).update(seen(pid=gone()).model_dump(mode="json"))
     assert "triage run" in process_check(FileStore(tmp_path), NOW).fix
     assert "is not running" in connection_check(FileStore(tmp_path), NOW).says
     deaf = seen(connected_since=None, down_since=NOW - timedelta(minutes=3))
-    SingleDocument(FileDocuments(tmp_path), PRESENCE).write(deaf.model_dump(mode="json"))
+    SingleDocument(FileDocuments(tmp_path), PRESENCE).update(deaf.model_dump(mode="json"))
     assert process_check(FileStore(tmp_path), NOW).ok
     assert "SLACK_APP_TOKEN" in connection_check(FileStore(tmp_path), NOW).fix
     assert "kill" in process_check(FileStore(tmp_path), NOW + timedelta(minutes=5)).fix
@@ -64,7 +64,7 @@ def test_a_dead_and_a_deaf_bot_are_told_apart(tmp_path: Path) -> None:
 def test_a_pause_is_named_and_nothing_is_wrong(tmp_path: Path) -> None:
     """It was made on purpose; how to end it stands beside it."""
     assert pause_check(FileStore(tmp_path)) == HealthCheck(ok=True, says="not paused")
-    SingleDocument(FileDocuments(tmp_path), PAUSE).write(Pause(by="U1", name="ana", at=NOW).model_dump(mode="json"))
+    SingleDocument(FileDocuments(tmp_path), PAUSE).update(Pause(by="U1", name="ana", at=NOW).model_dump(mode="json"))
     found = pause_check(FileStore(tmp_path))
     assert (found.ok, found.says) == (True, "paused by @ana since 2026-11-20 09:00 UTC; questions wait")
     assert "/triage resume" in found.fix
@@ -163,7 +163,7 @@ def test_exit_code_and_json(
         assert [check["name"] for check in said["checks"]] == list(CHECKS)
         assert {check["name"] for check in said["checks"] if not check["ok"]} == {"bot", "connection"}
         now = datetime.now(UTC)
-        SingleDocument(FileDocuments(tmp_path), PRESENCE).write(
+        SingleDocument(FileDocuments(tmp_path), PRESENCE).update(
             seen(at=now, started_at=now, connected_since=now).model_dump(mode="json")
         )
         assert main(["doctor", *argv[:-1]]) == 0

@@ -27,9 +27,9 @@ class Counting(MemorySingle):
 
     written = 0
 
-    def write(self, document: dict[str, object]) -> None:  # type: ignore[override]
+    def update(self, document: dict[str, object]) -> None:  # type: ignore[override]
         self.written += 1
-        super().write(document)
+        super().update(document)
 
 
 class Ear:

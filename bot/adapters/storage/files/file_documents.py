@@ -76,6 +76,10 @@ class FileDocuments:
         with self._unchanged(collection, doc_id, version) as shelf:
             shelf.put(doc_id, None)
 
+    def place(self, collection: str, doc_id: str) -> str:
+        """Return the path of a document's file."""
+        return str(self._shelves[collection].path(doc_id))
+
     def set_aside(self, collection: str, doc_id: str) -> str:
         """Rename a document's file to `*.corrupt` and return its new path; a reader leaves it where it is."""
         shelf = self._shelves[collection]
@@ -118,6 +122,12 @@ class FileDocuments:
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
         """Return an archived document, or None where it is gone."""
         return self._archive[collection].read(archived)
+
+    def put_archived(self, collection: str, archived: ArchivedDocument, value: Mapping[str, Any]) -> None:
+        """Replace an archived document's file."""
+        shelf = self._shelves[collection]
+        with shelf.lock, self._alone(shelf.folder):
+            self._archive[collection].rewrite(archived, value)
 
     @contextmanager
     def _unchanged(self, collection: str, doc_id: str, version: int) -> Iterator[JsonFiles]:

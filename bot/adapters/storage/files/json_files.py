@@ -108,6 +108,10 @@ class OneJsonFile(JsonFiles):
 
     _whole: tuple[Mapping[str, Any] | None, Stamp] = {}, (0, 0, 0)
 
+    def path(self, doc_id: str) -> Path:  # noqa: ARG002 - the same for each
+        """Return the file of all documents."""
+        return self._home / self._pattern
+
     def get(self, doc_id: str) -> Document | None:
         """Return a document; where the file cannot be read, any is damaged."""
         content, stamp = self._content()

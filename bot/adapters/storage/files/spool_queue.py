@@ -42,6 +42,7 @@ from bot.domain.jobs import (
 )
 from bot.errors import StoreError, refusal
 from bot.ports import Clock, any_job
+from bot.ports.migrations import SCHEMA_KEY, SCHEMA_VERSION, newer_schema, schema_of, sealed
 
 log = logging.getLogger(__name__)
 
@@ -187,7 +188,7 @@ class SpoolQueue:
         jobs = []
         for path in list_files(folder, "*_*_*.json"):
             try:
-                job = decode_job(read_json(path))
+                job = decode_job(read_json(path), str(path))
                 if job.name != path.name:
                     raise ValueError("renamed by hand")
             except ValueError:
@@ -225,20 +226,29 @@ _NAMES: Final = {work: name for name, work in WORK_CLASSES.items()}
 def encode_job(job: Job) -> dict[str, Any]:
     """Return what is written to disk for a job."""
     payload = {"class": _NAMES[type(job.work)], **job.work.model_dump(mode="json")}
-    return {**job.model_dump(mode="json", exclude={"work"}), "payload": payload}
+    return sealed({**job.model_dump(mode="json", exclude={"work"}), "payload": payload})
 
 
-def decode_job(document: Any) -> Job:
-    """Return the job that a file holds, whichever version wrote it; raises ValueError for anything else."""
+def decode_job(document: Any, place: str = "a job") -> Job:
+    """Return the job that a file holds, whichever version wrote it, with the fields that this one does not know.
+
+    Raises:
+        NewerSchema: a later version wrote it, in a form of its own.
+        ValueError: it is no job.
+    """
     fields = dict(document) if isinstance(document, Mapping) else {}
+    schema = schema_of(fields)
+    if schema is not None and schema > SCHEMA_VERSION:
+        raise newer_schema(place, schema)
+    fields.pop(SCHEMA_KEY, None)
     work = _decode_work(fields.pop("payload", None))
-    return Job.model_validate({**fields, "work": work})
+    return Job.model_validate({**fields, "work": work}, extra="allow")
 
 
 def _decode_work(payload: Any) -> Work:
     match payload:
         case {"class": name, **fields} if name in WORK_CLASSES:
-            return WORK_CLASSES[name].model_validate(fields)
+            return WORK_CLASSES[name].model_validate(fields, extra="allow")
         case {"event": event}:
             return _decode_old_message(Event.model_validate(event), payload)
         case {"investigate": thread_id}:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from tinydb.storages import Storage
 from tinydb.table import Document as TinyDocument
 from tinydb.table import Table
 
-from bot.adapters.storage.files.atomic_write import make_folder, read_json, sync_folder
+from bot.adapters.storage.files.atomic_write import make_folder, read_json, replace_json, sync_folder
 from bot.adapters.storage.files.json_files import JsonFiles, Stamp, as_document, file_stamp, list_names
 from bot.errors import refusal
 from bot.ports.storage import ArchivedDocument, Document
@@ -166,6 +166,13 @@ class FileArchive:
         path = self._folder / archived.name
         stamp = file_stamp(path)
         return None if stamp is None else as_document(archived.doc_id, read_json(path), stamp)
+
+    def rewrite(self, archived: ArchivedDocument, value: Mapping[str, Any]) -> None:
+        """Replace what a file here holds, its version aside; raises StoreError."""
+        path = self._folder / archived.name
+        document = self.read(archived)
+        if document is not None and document.value is not None:
+            replace_json(path, {**value, "version": document.version})
 
     def take(self, source: Path, doc_id: str, at: datetime) -> None:
         """Move a document's file here; a second one of the same second gets a number.

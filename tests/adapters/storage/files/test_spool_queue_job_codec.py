@@ -129,8 +129,6 @@ def test_other_work_of_an_earlier_version_is_read(payload: dict[str, Any], work:
         old({"class": "no-such-class"}),
         old({"event": {"text": "no event"}}),
         old({"beat": "shop", "slot": "soon"}),
-        {**old({"investigate": THREAD_ID}), "shiny": 1},
-        old({"class": "continue-thread", "thread_id": THREAD_ID, "shiny": 1}),
     ],
 )
 def test_what_is_no_job_of_any_version_is_refused(document: object) -> None:

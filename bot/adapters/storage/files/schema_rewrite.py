@@ -1,0 +1,77 @@
+"""Leads a data directory to the schema of an earlier release, so that this release can read it again.
+
+Every document, archived thread and job of a later schema is rewritten, one file after the other and each as a whole:
+after a crash the same command goes on. The bot must not run meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from bot.adapters.storage.files.atomic_write import list_files, read_json, replace_json
+from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.ports.collections import ALL_COLLECTIONS, THREADS
+from bot.ports.migrations import backward, schema_of
+
+JOBS: Final = "jobs"
+ARCHIVE: Final = "closed threads"
+QUEUES: Final = ("queue", "queue/running", "queue/failed")
+_JOB_FILES: Final = "*_*_*.json"
+
+
+def schemas_in(home: Path) -> Counter[int]:
+    """Return how many documents, archived threads and jobs there are of each schema; raises StoreError."""
+    found: Counter[int] = Counter()
+    for value in _values(home):
+        schema = schema_of(value)
+        if schema is not None:
+            found[schema] += 1
+    return found
+
+
+def rewrite(home: Path, to: int) -> Counter[str]:
+    """Bring everything of a later schema to schema `to`; return how much was changed, by its collection.
+
+    Raises:
+        StoreError: the disk refuses; what was rewritten stays so.
+    """
+    documents, changed = FileDocuments(home), Counter[str]()
+    for name in ALL_COLLECTIONS:
+        for document in documents.list(name):
+            if (value := _earlier(name, document.value, to)) is not None:
+                documents.put(name, document.id, value, version=document.version)
+                changed[name] += 1
+    for one in documents.archived(THREADS.name):
+        document = documents.read_archived(THREADS.name, one)
+        if document is not None and (value := _earlier(THREADS.name, document.value, to)) is not None:
+            documents.put_archived(THREADS.name, one, value)
+            changed[ARCHIVE] += 1
+    for path in _job_files(home):
+        if (value := _earlier(JOBS, read_json(path), to)) is not None:
+            replace_json(path, value)
+            changed[JOBS] += 1
+    return changed
+
+
+def _earlier(collection: str, value: Mapping[str, Any] | None, to: int) -> dict[str, Any] | None:
+    """Return what is to be written, None where nothing is."""
+    schema = schema_of(value) if value is not None else None
+    return backward(collection, value, to) if value is not None and schema is not None and schema > to else None
+
+
+def _values(home: Path) -> Iterator[Mapping[str, Any]]:
+    documents = FileDocuments(home, is_reader=True)
+    for name in ALL_COLLECTIONS:
+        yield from (one.value for one in documents.list(name) if one.value is not None)
+    for archived in documents.archived(THREADS.name):
+        closed = documents.read_archived(THREADS.name, archived)
+        if closed is not None and closed.value is not None:
+            yield closed.value
+    yield from (value for path in _job_files(home) if (value := read_json(path)) is not None)
+
+
+def _job_files(home: Path) -> list[Path]:
+    return [path for folder in QUEUES for path in list_files(home / folder, _JOB_FILES)]

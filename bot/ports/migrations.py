@@ -1,0 +1,129 @@
+"""The form of what is stored, by number: what led from one to the next, and what leads back.
+
+A release may add fields with a default without a new number: versions of one number keep the fields of each other.
+Whatever else changes (a field with another meaning, a new word in a closed list, a new class of work) raises the
+number by one entry in `MIGRATIONS`. Documents are brought forward when they are read and written so when they are next
+changed; `triage schema --to` leads them back before an earlier release is put in place again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.domain.doubts import Doubt
+from bot.errors import StoreError
+from bot.ports.storage import Document, Documents
+from bot.release import program_version
+
+SCHEMA_KEY: Final = "schema_version"
+Content = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Migration:
+    """One step of one collection: `forward` leads to schema `number`, `backward` to the one before.
+
+    Both get a whole document, without its `version`, and return it changed; fields that they do not name stay.
+    """
+
+    number: int
+    collection: str
+    name: str
+    forward: Callable[[Content], Content]
+    backward: Callable[[Content], Content]
+
+
+class NewerSchema(StoreError):
+    """A later version of triage wrote this; nothing of it is touched."""
+
+
+def _add_doubts(thread: Content) -> Content:
+    """Give a draft's doubts a code each; until then they were sentences only."""
+    if thread.get("doubts") or not thread.get("stale_reasons"):
+        return thread
+    doubts = [Doubt.read(text).model_dump(mode="json") for text in thread["stale_reasons"]]
+    return {**thread, "doubts": doubts}
+
+
+def _drop_doubts(thread: Content) -> Content:
+    """Leave the sentences, which say the same."""
+    return {key: value for key, value in thread.items() if key != "doubts"}
+
+
+MIGRATIONS: Final = (
+    Migration(number=2, collection="threads", name="doubts have codes", forward=_add_doubts, backward=_drop_doubts),
+)
+"""Every step since the first form; a step never changes once it was released."""
+
+SCHEMA_VERSION: Final = max(step.number for step in MIGRATIONS)
+"""The form that this version writes."""
+
+
+def schema_of(content: Content) -> int | None:
+    """Return the number that stands in a document or a job, 1 where none does; None where it is no number.
+
+    >>> schema_of({}), schema_of({"schema_version": 3}), schema_of({"schema_version": "x"})
+    (1, 3, None)
+    """
+    found = content.get(SCHEMA_KEY, 1)
+    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else None
+
+
+def sealed(content: Content) -> dict[str, Any]:
+    """Return what is stored of a document: its content and the schema of this version."""
+    return {**content, SCHEMA_KEY: SCHEMA_VERSION}
+
+
+def migrated(documents: Documents, collection: str, document: Document) -> dict[str, Any] | None:
+    """Return a document's content in the form of this version, without what the store keeps in it.
+
+    None where it holds no object, or no number as its schema. Raises NewerSchema.
+    """
+    schema = schema_of(document.value) if document.value is not None else None
+    if document.value is None or schema is None:
+        return None
+    if schema > SCHEMA_VERSION:
+        raise newer_schema(documents.place(collection, document.id), schema)
+    content = forward(collection, document.value, schema)
+    return {key: value for key, value in content.items() if key != SCHEMA_KEY}
+
+
+def refuse_newer(documents: Documents, collections: Iterable[str]) -> None:
+    """Raise NewerSchema if a document is in the form of a later version.
+
+    What the disk does not hand out, or holds no object, is left to those who read it.
+    """
+    for name in collections:
+        try:
+            found = documents.list(name)
+        except StoreError:
+            continue
+        for document in found:
+            migrated(documents, name, document)
+
+
+def forward(collection: str, content: Content, schema: int, steps: Iterable[Migration] = MIGRATIONS) -> Content:
+    """Return a document of an earlier schema in the newest form."""
+    for step in sorted(steps, key=lambda one: one.number):
+        content = step.forward(content) if step.collection == collection and step.number > schema else content
+    return content
+
+
+def backward(collection: str, content: Content, to: int, steps: Iterable[Migration] = MIGRATIONS) -> dict[str, Any]:
+    """Return a document in the form of schema `to`, sealed with it; one of that schema or an earlier one as it is."""
+    schema = schema_of(content)
+    if schema is None or schema <= to:
+        return dict(content)
+    for step in sorted(steps, key=lambda one: -one.number):
+        content = step.backward(content) if step.collection == collection and to < step.number <= schema else content
+    return {**content, SCHEMA_KEY: to}
+
+
+def newer_schema(place: str, schema: int) -> NewerSchema:
+    """Return the error for a file that a later version of triage wrote."""
+    return NewerSchema(
+        f"{place} has schema {schema}; triage {program_version()} reads schemas up to {SCHEMA_VERSION}. "
+        f"Start the later version of triage again, or type `triage schema --to {SCHEMA_VERSION}` with it first"
+    )

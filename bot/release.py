@@ -1,0 +1,30 @@
+"""Which version of triage this is. pyproject.toml is the one place where the number stands."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+DISTRIBUTION: Final = "triage-bot"
+_PYPROJECT: Final = Path(__file__).parents[1] / "pyproject.toml"
+
+
+@cache
+def program_version() -> str:
+    """Return the version of the program that runs, such as `1.0.0`; `unknown` where nothing says.
+
+    In a checkout its pyproject.toml is read: what pip noted there is as old as the last `pip install`.
+    """
+    try:
+        project = tomllib.loads(_PYPROJECT.read_text(encoding="utf-8"))["project"]
+        if project["name"] == DISTRIBUTION:
+            return str(project["version"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return "unknown"
