@@ -12,6 +12,7 @@ import click
 from bot.cli.arguments import VerbGroup, words_to_type
 from bot.cli.output import terminal_words, wrapped
 from bot.errors import ConfigError, TriageError
+from bot.release import program_version
 
 COMMANDS = {
     "run": "start the bot",
@@ -50,7 +51,7 @@ class _Commands(VerbGroup):
 
 _TRIAGE = _Commands(
     "triage",
-    epilog="triage <command> --help says more.",
+    epilog="triage <command> --help says more; triage --version says which release this is.",
     context_settings={"terminal_width": 80, "help_option_names": ["-h", "--help"]},
 )
 
@@ -73,6 +74,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
+    if arguments == ["--version"]:
+        print(f"triage {program_version()}")
+        return 0
     if not arguments or arguments[0] == "help":
         arguments = [*arguments[1:], "--help"]
     try:

@@ -25,6 +25,7 @@ from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
 from bot.errors import DiskRefused
+from bot.release import program_version
 from handlers.ops_channel import announce
 from handlers.transport.http_app import EVENTS_PATH
 from handlers.transport.http_connection import HttpConnection
@@ -90,7 +91,7 @@ def command(config: Path | None, verbose: bool) -> int:
     signal.signal(signal.SIGHUP, lambda *_: again.set())
     bot.start()
     watched = ", ".join(f"#{chat.name or chat.chat_id}" for chat in settings.watched_chats) or "mentions only"
-    print(f"triage is watching {watched}; drafts go to {settings.ops_channel}.")
+    print(f"triage {program_version()} is watching {watched}; drafts go to {settings.ops_channel}.")
     if isinstance(bot.edge.connection, HttpConnection):
         print(
             f"listening on {bot.edge.connection.address}; behind your TLS proxy Slack's Request URL is https://<host>{EVENTS_PATH}."

@@ -17,6 +17,7 @@ from bot.cli.records import reading
 from bot.domain.text.humanize import time_ago
 from bot.domain.text.sanitize import one_line
 from bot.intake.presence import connection_state, read_presence
+from bot.release import program_version
 
 
 @click.command("status", help="Open questions, queue, connection to Slack.")
@@ -39,7 +40,7 @@ def render(seen: Overview, home: Path, now: datetime, disk: str = "") -> str:
     """Return the report, at most 80 columns wide but for paths; `disk` is what the data directory uses."""
     replies = f"{seen.posted_today} repl{'y' if seen.posted_today == 1 else 'ies'}"
     lines = [
-        f"triage at {home}",
+        f"triage {program_version()} at {home}",
         f"  {seen.waiting} waiting for a decision, {seen.running} being investigated",
         f"  {seen.queued} queued, {seen.failed} failed, {replies} posted today",
         f"  {seen.connection}",

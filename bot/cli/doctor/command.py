@@ -128,6 +128,7 @@ def _findings_json(findings: Mapping[str, HealthCheck]) -> str:
 
 
 CHECKS: Mapping[str, Check] = {
+    "release": machine_checks.release,
     "config": machine_checks.config,
     "secrets": lambda _: machine_checks.secrets(Path(".env")),
     TOKENS: slack_checks.check_tokens,

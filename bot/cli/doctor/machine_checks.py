@@ -26,9 +26,18 @@ from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, read_plain
 from bot.heartbeat.schedule.admission import TRACKED
 from bot.heartbeat.sessions.session_registry import PLAYBOOK
+from bot.ports.collections import ALL_COLLECTIONS
+from bot.ports.migrations import SCHEMA_VERSION, refuse_newer
+from bot.release import program_version
 
 LOW_BYTES: Final = 1024**3
 HELD_FOLDERS: Final = ("closed", "escalations", "memory", "queue", "queue/failed", "queue/running", "state")
+
+
+def release(patient: DoctorContext) -> HealthCheck:
+    """Whether this release can read what is stored; raises StoreError where it cannot."""
+    refuse_newer(patient.store().documents, ALL_COLLECTIONS)
+    return well(f"triage {program_version()}, which writes schema {SCHEMA_VERSION}")
 
 
 def config(patient: DoctorContext) -> HealthCheck:

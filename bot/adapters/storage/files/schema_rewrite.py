@@ -45,8 +45,8 @@ def rewrite(home: Path, to: int) -> Counter[str]:
                 documents.put(name, document.id, value, version=document.version)
                 changed[name] += 1
     for one in documents.archived(THREADS.name):
-        document = documents.read_archived(THREADS.name, one)
-        if document is not None and (value := _earlier(THREADS.name, document.value, to)) is not None:
+        closed = documents.read_archived(THREADS.name, one)
+        if closed is not None and (value := _earlier(THREADS.name, closed.value, to)) is not None:
             documents.put_archived(THREADS.name, one, value)
             changed[ARCHIVE] += 1
     for path in _job_files(home):
