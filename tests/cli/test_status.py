@@ -23,6 +23,7 @@ from bot.ports.threads import Threads
 from bot.release import program_version
 from tests.builders import THREAD_ID, in_status
 
+TRIAGE = f"triage {program_version()}"
 CONNECTION = "slack/connection.json"
 
 
@@ -43,7 +44,7 @@ def test_what_waits_is_printed(tmp_path: Path) -> None:
     (tmp_path / "state" / "T1.C1.9.9.json.corrupt").write_text("{")
     done = status(tmp_path, "--home", str(tmp_path))
     assert done.returncode == 0
-    assert done.stdout.startswith(f"triage {program_version()} at {tmp_path}\n  0 waiting for a decision, 1 being investigated\n")
+    assert done.stdout.startswith(f"{TRIAGE} at {tmp_path}\n  0 waiting for a decision, 1 being investigated\n")
     assert re.search(r"^  [0-9.]+ (bytes|KiB) on disk$", done.stdout, re.MULTILINE)
     assert "why is the night export late?" in done.stdout
     assert done.stdout.endswith("  ! T1.C1.9.9.json.corrupt in state/ cannot be read; look at it, then remove it\n")
@@ -92,9 +93,9 @@ def test_it_looks_where_the_bot_of_this_folder_keeps_its_data(tmp_path: Path) ->
     env = {name: value for name, value in os.environ.items() if name != "TRIAGE_HOME"}
     argv = [sys.executable, "-m", "bot", "status"]
     done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
-    assert done.stdout.startswith(f"triage {program_version()} at {tmp_path / 'filed'}\n")
-    assert status(tmp_path, home=str(tmp_path / "said")).stdout.startswith(f"triage {program_version()} at {tmp_path / 'said'}\n")
-    assert status(tmp_path, "--home", "/none", home="~nosuchuser").stdout.startswith(f"triage {program_version()} at /none\n")
+    assert done.stdout.startswith(f"{TRIAGE} at {tmp_path / 'filed'}\n")
+    assert status(tmp_path, home=str(tmp_path / "said")).stdout.startswith(f"{TRIAGE} at {tmp_path / 'said'}\n")
+    assert status(tmp_path, "--home", "/none", home="~nosuchuser").stdout.startswith(f"{TRIAGE} at /none\n")
 
 
 def test_a_home_that_cannot_be_read_is_said_without_a_traceback(tmp_path: Path) -> None:
