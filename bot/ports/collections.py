@@ -109,6 +109,7 @@ ALL_COLLECTIONS: Final = (
     OVERRIDES.name,
     PROPOSALS.name,
     SUGGESTIONS.name,
+    ACKNOWLEDGEMENTS.name,
     WAKES,
     PAUSE,
     PRESENCE,

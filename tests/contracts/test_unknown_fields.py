@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from bot.adapters.storage.files.file_documents import FILES, FileDocuments
 from bot.adapters.storage.files.spool_queue import SpoolQueue, decode_job, encode_job
+from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.doubts import settled_by
 from bot.domain.heartbeats.beats import Delivered, Receipt, RunCheckpoint, Wake
 from bot.domain.heartbeats.repeated_alerts import DuplicateCheck
@@ -38,6 +39,7 @@ from bot.domain.threads import Followup, HumanContext, PendingReason, PostIntent
 from bot.domain.tiers import Tier
 from bot.ports import Documents
 from bot.ports.collections import (
+    ACKNOWLEDGEMENTS,
     ALL_COLLECTIONS,
     BRIEFS,
     OVERRIDES,
@@ -114,6 +116,7 @@ VALUES: Final[list[tuple[CollectionSpec[Any], str, BaseModel, Change]]] = [
     (OVERRIDES, "shop", OVERRIDE, lambda now: now.evolve(every=now.every.evolve(value=timedelta(hours=3)))),
     (PROPOSALS, PROPOSAL.id, PROPOSAL, lambda now: now.evolve(card_ts="1.9")),
     (SUGGESTIONS, SUGGESTION.id, SUGGESTION, lambda now: now.evolve(card_ts="1.9")),
+    (ACKNOWLEDGEMENTS, THREAD_ID, Acknowledgement(thread_id=THREAD_ID), lambda now: now.evolve(told_at=NOW)),
 ]
 SINGLE: Final = sorted(set(ALL_COLLECTIONS) - {spec.name for spec, *_ in VALUES} - {WAKES})
 LATER: Final = st.dictionaries(
