@@ -1,43 +1,106 @@
-"""Finds advice that breaks things when it is wrong: code changes, rollbacks, deletions, one customer's affairs.
+"""Finds advice that breaks things when it is wrong: deletions, rollbacks, code changes, weaker security and the like.
 
-Pure, English; the words stand in risk_gate.yml. To explain that a job deletes rows is no risk; to tell somebody to
-delete them is. So a risky word counts only in a sentence that advises, and a dangerous command only where it is not a
-quotation of the evidence.
+Pure and linear, in the eight languages the bot answers in. The rules stand in risk_gate.yml, the words in risk_words/,
+the commands in risky_commands.yml. To explain that a job deletes rows is no risk; to tell somebody to delete them is.
+So a risky word counts only in a sentence that advises and does not forbid; a dangerous command counts wherever it
+stands, unless it is a quotation of the evidence. All eight languages are tried on every draft.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from bot.domain.questions.draft_tone import CODE, own_sentences, without_quotes
-from bot.domain.tables import Alternatives, Parts, fill, read_table
+from bot.domain.questions.draft_tone import own_sentences, without_quotes
+from bot.domain.questions.risk_words import LANGUAGES, TABLES, any_of, compiled, folded, whole_words
+from bot.domain.questions.risky_commands import commands_in_code, commands_in_prose
+from bot.domain.tables import read_table
+from bot.domain.text.linear_patterns import LinearPattern
 
 
-class _Lists(NamedTuple):
-    parts: Parts
-    advises: Alternatives
-    imperative: str
-    remedy: str
-    risks: dict[str, Alternatives]
-    commands: dict[str, Alternatives]
+class _Rules(NamedTuple):
+    rules: dict[str, list[list[str]]]
 
 
-_LISTS: Final = read_table(__file__, "risk_gate.yml", _Lists)
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(fill(pattern, {"CODE": CODE, **_LISTS.parts}), re.IGNORECASE)
-
-
-_ADVISES: Final = _compiled(rf"\b(?:{_LISTS.advises})\b")
-_IMPERATIVE: Final = _compiled(_LISTS.imperative)
-_REMEDY: Final = _compiled(_LISTS.remedy)
-_PATTERNS: Final = {kind: _compiled(pattern) for kind, pattern in _LISTS.risks.items()}
-_COMMAND_PATTERNS: Final = {kind: re.compile(pattern) for kind, pattern in _LISTS.commands.items()}
-_CLAUSE: Final = re.compile(r"[,;:—–]\s+|\bthen\s+")
+RULES: Final = read_table(__file__, "risk_gate.yml", _Rules).rules
+"""The groups of words that make each kind of risk; one list of them is enough."""
+_CLAUSE: Final = LinearPattern(r"[,;:—–、，；：()*]\s*|\s(?:then|dann|luego|puis|lalu|kemudian)\s|然后")
 _CODE_SEGMENT: Final = re.compile(r"^```.*?(?:^```|\Z)|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+_FENCE_MARK: Final = re.compile(r"^```[\w+-]*\n?|`")
+_PATCH: Final = re.compile(r"^(?:```diff\b|@@ |--- a/|diff --git)", re.MULTILINE)
+_BULLET: Final = r"^\W*(?:\d+[.)]\s+)?"
+_NEAR_CHARS: Final = 60
+
+
+class _Language:
+    """What tells advice from a statement in one language, and the words of each group."""
+
+    def __init__(self, code: str) -> None:
+        table = TABLES[code]
+        self._advises = compiled(whole_words(table.advises, code), table.advises)
+        self._statements = compiled(any_of(table.statements), table.statements)
+        self._remedies = compiled(whole_words(table.remedies, code), table.remedies)
+        self._asides = compiled(rf"{whole_words(table.asides, code)}[^,;:、，]*", table.asides)
+        lead = rf"{_BULLET}(?:{whole_words(table.leads, code)}[\s,]*)*"
+        self._orders = compiled(lead + whole_words(table.orders, code), table.orders)
+        not_orders = [*TABLES["common"].not_orders, *table.not_orders]
+        self._not_orders = compiled(lead + any_of(not_orders), not_orders)
+        self._ends = compiled(rf"{whole_words(table.ends, code)}\W*$", table.ends)
+        self._ends_unless = compiled(whole_words(table.ends_unless, code), table.ends_unless)
+        self._not_before = compiled(rf"(?:^|\W){any_of(table.not_before)}\W*$", table.not_before)
+        self._not_before_unless = compiled(rf"{any_of(table.not_before_unless)}\W*$", table.not_before_unless)
+        self._not_after = compiled(rf"^\W*{any_of(table.not_after)}", table.not_after)
+        self._words = dict(_word_patterns(code))
+
+    def risks(self, sentence: str) -> list[str]:
+        """Return the kinds of risky advice in a folded sentence."""
+        advice = self._advice(sentence)
+        if not advice:
+            return []
+        return [kind for kind, rules in RULES.items() if any(self._applies(rule, advice, sentence) for rule in rules)]
+
+    def _advice(self, sentence: str) -> list[str]:
+        """Return the clauses of a sentence that tell somebody to do something."""
+        known = self._without_asides(sentence)
+        if _is_in(self._advises, known) and not _is_in(self._statements, known):
+            return [known]
+        return [clause for clause in _clauses(known) if self._is_order(clause)]
+
+    def _without_asides(self, sentence: str) -> str:
+        kept = sentence
+        for start, end in reversed(list(self._asides.spans(sentence)) if self._asides else []):
+            kept = kept[:start] + " " * (end - start) + kept[end:]
+        return kept
+
+    def _is_order(self, clause: str) -> bool:
+        if _is_in(self._remedies, clause):
+            return True
+        if _is_in(self._orders, clause) and not _is_in(self._not_orders, clause):
+            return True
+        return _is_in(self._ends, clause) and not _is_in(self._ends_unless, clause)
+
+    def _applies(self, rule: list[str], advice: list[str], sentence: str) -> bool:
+        verb, *others = rule
+        return all(self._words[group].is_in(sentence) for group in others) and any(
+            self._is_told(clause, start, end) for clause in advice for start, end in self._words[verb].spans(clause)
+        )
+
+    def _is_told(self, clause: str, start: int, end: int) -> bool:
+        """Whether a word is not forbidden, by a "not" before it or behind."""
+        before = clause[max(0, start - _NEAR_CHARS) : start]
+        is_forbidden = _is_in(self._not_before, before) and not _is_in(self._not_before_unless, before)
+        return not is_forbidden and not _is_in(self._not_after, clause[end : end + _NEAR_CHARS])
+
+
+def _word_patterns(code: str) -> Iterator[tuple[str, LinearPattern]]:
+    common, own = TABLES["common"].words, TABLES[code].words
+    for group in sorted({group for rules in RULES.values() for rule in rules for group in rule}):
+        parts = [whole_words(common[group], "common")] if group in common else []
+        yield group, LinearPattern("|".join([*parts, whole_words(own[group], code)]))
+
+
+_LANGUAGES: Final = [_Language(code) for code in LANGUAGES]
 
 
 def risky_advice(draft: str, quotes: Iterable[str] = ()) -> list[str]:
@@ -45,25 +108,37 @@ def risky_advice(draft: str, quotes: Iterable[str] = ()) -> list[str]:
 
     >>> risky_advice("The job deletes old rows."), risky_advice("Roll back the deploy.")
     ([], ['rollback: “Roll back the deploy”'])
+    >>> risky_advice("Schalte die TLS-Prüfung ab.")
+    ['weaker security: “Schalte die TLS-Prüfung ab”']
     """
     quotes = list(quotes)
-    said = [text for text in own_sentences(draft, quotes) if _advises(text)]
-    found = [(kind, text) for text in said for kind, pattern in _PATTERNS.items() if pattern.search(text)]
-    for segment in _unquoted_code(draft, quotes):
-        found += [(kind, match[0]) for kind, pattern in _COMMAND_PATTERNS.items() if (match := pattern.search(segment))]
+    found: list[tuple[str, str]] = []
+    for said in own_sentences(draft, quotes):
+        found += [(kind, said) for kind in _kinds(said)]
+        found += commands_in_prose(said)
+    for code in _unquoted_code(draft, quotes):
+        found += [("code change", match[0]) for match in [_PATCH.search(code)] if match]
+        found += commands_in_code(_FENCE_MARK.sub("", code))
     return list(dict.fromkeys(f"{kind}: “{' '.join(text.split())[:80]}”" for kind, text in found))
 
 
-def _advises(sentence: str) -> bool:
-    """Whether a sentence tells somebody to do something."""
-    return bool(_ADVISES.search(sentence)) or any(
-        _IMPERATIVE.match(clause) or _REMEDY.match(clause) for clause in _CLAUSE.split(sentence)
-    )
+def _kinds(sentence: str) -> list[str]:
+    known = folded(sentence)
+    return list(dict.fromkeys(kind for language in _LANGUAGES for kind in language.risks(known)))
 
 
 def _unquoted_code(draft: str, quotes: Iterable[str]) -> list[str]:
     """Return the pieces of code in a draft that no citation vouches for."""
     known = [" ".join(quote.split()) for quote in quotes]
     segments = [match[0] for match in _CODE_SEGMENT.finditer(without_quotes(draft, quotes))]
-    bare = [(segment, " ".join(re.sub(r"^```\w*|`", "", segment).split())) for segment in segments]
+    bare = [(segment, " ".join(_FENCE_MARK.sub("", segment).split())) for segment in segments]
     return [segment for segment, words in bare if not any(words in quote for quote in known)]
+
+
+def _clauses(sentence: str) -> list[str]:
+    cuts = [0, *(end for _, end in _CLAUSE.spans(sentence)), len(sentence)]
+    return [sentence[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+
+
+def _is_in(pattern: LinearPattern | None, text: str) -> bool:
+    return pattern is not None and pattern.is_in(text)
