@@ -65,7 +65,7 @@ class _Language:
         known = self._without_asides(sentence)
         if _is_in(self._advises, known) and not _is_in(self._statements, known):
             return [known]
-        return [clause for clause in _clauses(known) if self._is_order(clause)]
+        return [clause for clause in _clauses(known) if len(clause) > 1 and self._is_order(clause)]
 
     def _without_asides(self, sentence: str) -> str:
         kept = sentence
