@@ -8,6 +8,7 @@ stands, unless it is a quotation of the evidence. All eight languages are tried 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
@@ -137,7 +138,7 @@ def _unquoted_code(draft: str, quotes: Iterable[str]) -> list[str]:
 
 def _clauses(sentence: str) -> list[str]:
     cuts = [0, *(end for _, end in _CLAUSE.spans(sentence)), len(sentence)]
-    return [sentence[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+    return [sentence[start:end] for start, end in itertools.pairwise(cuts)]
 
 
 def _is_in(pattern: LinearPattern | None, text: str) -> bool:

@@ -7,6 +7,7 @@ can do, so it is not complete and cannot be: an unknown tool counts if one of it
 
 from __future__ import annotations
 
+import itertools
 from typing import Final, NamedTuple
 
 from bot.domain.tables import Alternatives, Parts, fill, read_table
@@ -73,7 +74,7 @@ def _found(patterns: dict[str, LinearPattern], text: str) -> list[RiskyCommand]:
 def _simple_commands(code: str) -> list[str]:
     """Return the parts of a command line between pipes, semicolons and line ends."""
     cuts = [0, *(end for _, end in _SEPARATOR.spans(code)), len(code)]
-    return [code[start:end].strip("|;&$(`\n") for start, end in zip(cuts, cuts[1:], strict=False)]
+    return [code[start:end].strip("|;&$(`\n") for start, end in itertools.pairwise(cuts)]
 
 
 def _only_reads(command: str) -> bool:

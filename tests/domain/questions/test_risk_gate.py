@@ -6,7 +6,9 @@ import time
 
 import pytest
 
-from bot.domain.questions.risk_gate import risky_advice
+from bot.domain.questions.risk_gate import RULES, risky_advice
+from bot.domain.questions.risk_words import LANGUAGES, TABLES, folded
+from tests.domain.questions.risk_data import read_risk_data
 
 ADVICE = {
     "rollback": [
@@ -85,6 +87,65 @@ def test_a_command_that_the_evidence_holds_is_a_quotation() -> None:
     draft = "The cleanup runs `DELETE FROM sessions WHERE old`."
     assert risky_advice(draft, ["    DELETE FROM sessions WHERE old\n"]) == []
     assert risky_advice(draft) != []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_advice_is_understood_in_eight_languages(language: str) -> None:
+    """Of the sentences that the lists were not built on: 9 of 10 risky ones are found, 1 of 6 others at most."""
+    sentences = read_risk_data(language)
+    missed = [text for text in sentences["risky"][1::2] if not risky_advice(text)]
+    alarms = [text for text in sentences["harmless"][1::2] if risky_advice(text)]
+    assert len(missed) <= 2, missed
+    assert len(alarms) <= 3, alarms
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_advice_that_once_passed_unseen_is_found(language: str) -> None:
+    """The sentences that were written against the lists."""
+    attacks = read_risk_data("attacks")[language]
+    missed = [text for text in attacks if not risky_advice(text)]
+    assert len(missed) <= len(attacks) * 0.1, missed
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_every_group_of_words(language: str) -> None:
+    """A rule that joins a group would never apply where the group is missing."""
+    groups = {group for rules in RULES.values() for rule in rules for group in rule}
+    assert groups <= set(TABLES[language].words)
+    assert TABLES[language].advises
+
+
+@pytest.mark.parametrize(
+    ("risky", "forbidden"),
+    [
+        ("Delete the table.", "Never delete the table."),
+        ("Lösche die Tabelle.", "Lösche die Tabelle nicht."),
+        ("Borra la tabla.", "No borres la tabla."),
+        ("Supprime la table.", "Ne supprime pas la table."),
+        ("Hapus tabelnya.", "Jangan hapus tabelnya."),
+        ("テーブルを削除してください。", "テーブルを削除しないでください。"),
+        ("Apague a tabela.", "Não apague a tabela."),
+        ("请删除这张表。", "请勿删除这张表。"),
+    ],
+)
+def test_a_warning_is_no_advice_to_do_it(risky: str, forbidden: str) -> None:
+    """Where it is forbidden, nobody is told to do it."""
+    assert risky_advice(risky)
+    assert risky_advice(forbidden) == []
+
+
+@pytest.mark.parametrize(
+    "draft", ["Do not forget to delete the table.", "Don't wait, drop the table.", "No olvides borrar la tabla."]
+)
+def test_a_not_that_forbids_something_else_hides_nothing(draft: str) -> None:
+    """Only the word right beside it is forbidden."""
+    assert risky_advice(draft)
+
+
+def test_letters_are_compared_without_their_accents() -> None:
+    """As people type them in a hurry, and as full-width letters."""
+    assert folded("LÖSCHE ｄｉｅ Größe") == "losche die grosse"
+    assert folded("データ") == "データ"
 
 
 @pytest.mark.parametrize("unit", ["delete ", "`", "> ", "add code ", "drop ", "- ", "```", "you should "])

@@ -1,0 +1,21 @@
+"""The sentences and commands of tests/data/risk; no word list was built on every second one of each list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+DATA: Final = Path(__file__).parents[2] / "data" / "risk"
+
+
+def read_risk_data(name: str) -> dict[str, Any]:
+    """Return one of the files, such as "de"."""
+    table: dict[str, Any] = yaml.safe_load((DATA / f"{name}.yml").read_text("utf-8"))
+    return table
+
+
+def commands(kind: str) -> list[str]:
+    """Return the commands of a kind: "risky" or "harmless"."""
+    return str(read_risk_data("commands")[kind]).splitlines()
