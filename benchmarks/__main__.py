@@ -14,6 +14,7 @@ BENCHMARKS = (
     "startup",
     "offline_answers",
     "definition_answers",
+    "bug_reports",
     "model_loop",
     "orchestrator_tokens",
     "heartbeat_week",

@@ -27,6 +27,16 @@ class LinearPattern:
         for match in self._compiled.finditer(encodable(text)):
             yield match.span()
 
+    def matches(self, text: str) -> Iterator[tuple[int, int, dict[str, str]]]:
+        """Yield the start, the end and the named groups of each match; a group that took no part is left out.
+
+        >>> list(LinearPattern("(?P<key>[a-z])=(?P<value>[0-9])?").matches("a=1 b="))
+        [(0, 3, {'key': 'a', 'value': '1'}), (4, 6, {'key': 'b'})]
+        """
+        for match in self._compiled.finditer(encodable(text)):
+            groups = {name: value for name, value in match.groupdict().items() if value is not None}
+            yield (*match.span(), groups)
+
     def is_in(self, text: str) -> bool:
         """Whether it matches anywhere."""
         return self._compiled.search(encodable(text)) is not None

@@ -1,0 +1,180 @@
+"""Passages for a message of any length: each part of a report is searched for by itself, and what they agree on leads.
+
+Reads the index and the lines of the files that frames, names and paths point at; writes nothing. A short question is one
+search, as the index ranks it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.investigate.trace_places import TracePlace, trace_places
+from bot.domain.search.file_kinds import is_indexed, path_weight
+from bot.domain.search.passages import Passage
+from bot.domain.search.question_names import names_in
+from bot.domain.search.report_parts import ReportParts, parts_of
+from bot.ports import PassageIndex
+
+# Shares of a file's score. Chosen on reports about requests and pytest (benchmarks/bug_reports.py); doubling or
+# dropping any but the frames changes the share of right files among the first five by at most one report in 23.
+TITLE: Final = 1.0
+OPENING: Final = 1.0
+NAMES: Final = 1.0
+ERRORS: Final = 0.5
+WHOLE: Final = 0.5
+FRAMES: Final = 3.0
+PATHS: Final = 2.0
+DEFINITIONS: Final = 1.0
+OUTER_FRAME: Final = 0.3
+"""How much less each further frame tells, as in 1 / (1 + 0.3 n)."""
+SAME_FILE: Final = 0.6
+SEARCHED: Final = 100
+"""Passages of one part that are compared."""
+MAX_DEFINING_FILES: Final = 5
+"""A name that more files define says nothing about the file."""
+DEFINES: Final = 0.7
+"""The least weight of a file whose definitions count: tests and examples define the same names."""
+AROUND_LINES: Final = 12
+
+Scores = Mapping[str, float]
+
+
+def search_text(text: str, repo: GitRepo, index: PassageIndex, *, limit: int = 8, subject: str = "") -> list[Passage]:
+    """Return the best passages for a message, best first: a question of one sentence or a report with logs.
+
+    Args:
+        text: The message.
+        repo: The codebase; it is read at HEAD.
+        index: What is searched, as it was last brought up to HEAD.
+        limit: How many passages.
+        subject: What was asked before in the thread; its words raise what holds them.
+
+    Raises:
+        ProviderError: git cannot read the codebase.
+        ConfigError: it has no commit.
+        StoreError: the index cannot be read.
+    """
+    parts = parts_of(text)
+    commit = repo.head()
+    places = trace_places(text, repo, index, commit)
+    if not parts.is_report and not places:
+        return index.search(text, limit=limit, subject=subject)
+    return search_report(parts, places, repo, index, commit=commit, limit=limit)
+
+
+def search_report(
+    parts: ReportParts, places: Sequence[TracePlace], repo: GitRepo, index: PassageIndex, *, commit: str, limit: int
+) -> list[Passage]:
+    """Return the best passages for the parts of a report and the places of its frames; raises as `search_text`."""
+    files: dict[str, float] = defaultdict(float)
+    passages: dict[tuple[str, int], Passage] = {}
+    for share, part in _searched(parts):
+        found = _in_own_code(index.search(part, limit=SEARCHED), part)
+        _add(files, share, _best_of_files(found))
+        _add_passages(passages, share, found)
+    for share, pointed in (
+        (FRAMES, _of_frames(places)),
+        (PATHS, _of_paths(parts, index)),
+        (DEFINITIONS, _of_names(parts, index)),
+    ):
+        _add(files, share, {path: score for path, (score, _) in pointed.items()})
+        known = {path for path, _ in passages}
+        made = (_passage(path, line, repo, commit) for path, (_, line) in pointed.items() if path not in known)
+        passages.update({(one.path, one.start): one for one in made if one})
+    return _spread(list(passages.values()), files)[:limit]
+
+
+def _searched(parts: ReportParts) -> Iterator[tuple[float, str]]:
+    """Yield what to search for with its share; parts with the same text are one."""
+    shares: dict[str, float] = defaultdict(float)
+    for share, part in (
+        (TITLE, parts.title),
+        (OPENING, parts.opening),
+        (NAMES, parts.names),
+        (ERRORS, parts.errors),
+        (WHOLE, parts.whole),
+    ):
+        shares[part] += share
+    yield from ((share, part) for part, share in shares.items() if part)
+
+
+def _in_own_code(found: Sequence[Passage], part: str) -> list[Passage]:
+    """Return passages scored as if no kind of file was asked for: a report that says "test" is not about tests."""
+    return [replace(one, score=one.score * path_weight(one.path, "") / path_weight(one.path, part)) for one in found]
+
+
+def _best_of_files(found: Sequence[Passage]) -> Scores:
+    return {one.path: one.score for one in sorted(found, key=lambda one: one.score)}
+
+
+def _add(files: dict[str, float], share: float, scores: Scores) -> None:
+    """Add to each file its part of a share; the best file of `scores` gets all of it."""
+    best = max(scores.values(), default=0.0)
+    for path, score in scores.items():
+        files[path] += share * score / best
+
+
+def _add_passages(passages: dict[tuple[str, int], Passage], share: float, found: Sequence[Passage]) -> None:
+    best = max((one.score for one in found), default=0.0)
+    for one in found:
+        known = passages.get((one.path, one.start))
+        score = share * one.score / best + (known.score if known else 0.0)
+        passages[one.path, one.start] = replace(one, score=score)
+
+
+def _of_frames(places: Sequence[TracePlace]) -> dict[str, tuple[float, int | None]]:
+    """Return the score of each file that frames lie in, and the line of the innermost of them."""
+    found: dict[str, tuple[float, int | None]] = {}
+    for number, place in enumerate(places):
+        score, line = found.get(place.path, (0.0, place.line))
+        score += path_weight(place.path, "") / (1 + OUTER_FRAME * number)
+        found[place.path] = score, line or place.line
+    return found
+
+
+def _of_paths(parts: ReportParts, index: PassageIndex) -> dict[str, tuple[float, int | None]]:
+    """Return the files that are named, where a name means one file."""
+    found: dict[str, tuple[float, int | None]] = {}
+    for written in names_in(parts.opening).files:
+        called = [path for path in index.places_called(written) if not path.endswith("/")]
+        if len(called) == 1:
+            found[called[0]] = path_weight(called[0], ""), None
+    return found
+
+
+def _of_names(parts: ReportParts, index: PassageIndex) -> dict[str, tuple[float, int | None]]:
+    """Return the files that define what is named, and where; a name defined in several files counts less for each."""
+    found: dict[str, tuple[float, int | None]] = {}
+    named = dict.fromkeys((*names_in(parts.title).names, *names_in(parts.names).names, *names_in(parts.opening).names))
+    for one in named:
+        defined = [each for each in index.definitions(one.name) if each.name == one.name]
+        lines = {each.path: each.line for each in reversed(defined) if path_weight(each.path, "") >= DEFINES}
+        if len(lines) <= MAX_DEFINING_FILES:
+            for path, line in lines.items():
+                score, first = found.get(path, (0.0, line))
+                found[path] = score + 1 / len(lines), first
+    return found
+
+
+def _passage(path: str, line: int | None, repo: GitRepo, commit: str) -> Passage | None:
+    """Return the lines around a place that no search found."""
+    lines = repo.lines_at(commit, path) if is_indexed(path) else None
+    if not lines:
+        return None
+    at = min(line or 1, len(lines))
+    start, end = max(1, at - AROUND_LINES), min(len(lines), at + AROUND_LINES)
+    return Passage(path=path, start=start, end=end, text="\n".join(lines[start - 1 : end]), commit=commit, score=0.0)
+
+
+def _spread(passages: Sequence[Passage], files: Scores) -> list[Passage]:
+    """Return the passages best first, scored by their files; each further passage of a file counts less."""
+    taken: dict[str, int] = defaultdict(int)
+    spread = []
+    for one in sorted(passages, key=lambda one: (-one.score, one.path, one.start)):
+        spread.append(replace(one, score=files[one.path] * SAME_FILE ** taken[one.path]))
+        taken[one.path] += 1
+    return sorted(spread, key=lambda one: (-one.score, one.path, one.start))
